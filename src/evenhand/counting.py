@@ -1,0 +1,185 @@
+"""From rows to a tally, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.columns import Column, encode, numbers, positions, union
+from evenhand.groups import Groups, groups, show
+from evenhand.tally import Axis, Tally
+from evenhand.words import ROWS_AT_A_TIME, Codes, chunks, smallest_unsigned
+
+MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
+
+
+def tally(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    strata: Any = None,
+    sums: Mapping[str, Any] | None = None,
+) -> Tally:
+    """Count rows by true label, predicted label and group (and stratum).
+
+    `y_true` may be None where no criterion will ask for it. `sums` names further columns of
+    numbers to add up in each cell.
+
+    >>> counts = tally([1, 0, 1], [1, 1, 0], sensitive_features=["a", "b", "b"])
+    >>> counts
+    <Tally of 3 rows in 3 cells (y: 2, yhat: 2, group: 2)>
+    >>> counts.table("yhat", "group")
+    array([[0., 1.],
+           [1., 1.]])
+    """
+    said = (("y", y_true, "y_true"), ("yhat", y_pred, "y_pred"))
+    columns = share_classes(
+        {axis: classes(values, name) for axis, values, name in said if values is not None}
+    )
+    if strata is not None:
+        stratum = groups(strata)
+        columns["stratum"] = Column(stratum.codes, stratum.labels)
+    return count(columns, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
+
+
+def moments(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
+) -> Tally:
+    """Add up, by group, what regression criteria need: ŷ, and where y is known y, y², errors.
+
+    >>> sums = moments([1.0, 2.0], [1.5, 2.0], sensitive_features=["a", "b"])
+    >>> sums.table("group", of="squared_error")
+    array([0.25, 0.  ])
+    """
+    yhat = finite(y_pred, "y_pred")
+    sums = {"yhat": yhat}
+    if y_true is not None:
+        y = finite(y_true, "y_true")
+        check_lengths(y_true=y, y_pred=yhat)
+        error = y - yhat
+        sums |= {"y": y, "y²": y * y, "squared_error": error * error, "absolute_error": abs(error)}
+    return count({}, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
+
+
+def count(
+    columns: Mapping[str, Column],
+    whom: Groups,
+    *,
+    sample_weight: Any = None,
+    sums: Mapping[str, Any] | None = None,
+    edges: Mapping[str, Sequence[float]] | None = None,
+) -> Tally:
+    """Add up rows, weights and named sums in every observed cell of coded columns and groups."""
+    coded = {**columns, "group": Column(whom.codes, whom.labels)}
+    named = {name: numbers(values, name) for name, values in (sums or {}).items()}
+    weight = weights(sample_weight)
+    check_lengths(**coded, **named, sample_weight=weight)
+    axes = tuple(
+        Axis(name, tuple(edges[name]), "edges") if name in (edges or ()) else Axis(name, one.labels)
+        for name, one in coded.items()
+    )
+    sizes = [axis.size for axis in axes[:-1]] + [axes[-1].size + 1]  # the last is for rows left out
+    if weight is not None:
+        named = {"weight": weight} | {name: values * weight for name, values in named.items()}
+    flat, totals = _count([column.codes for column in coded.values()], sizes, named)
+    cells = np.array(np.unravel_index(flat, sizes), dtype=np.intp)
+    kept = cells[-1] < axes[-1].size
+    return Tally(axes, cells[:, kept], {k: v[kept] for k, v in totals.items()}, whom.notes)
+
+
+def classes(values: Any, name: str) -> Column:
+    """Encode a column of class labels; refuse missing labels and scores."""
+    column = encode(values, name)
+    if column.missing:
+        raise ValueError(f"{name} has {column.missing} missing labels; drop or fill those rows.")
+    odd = [one for one in column.labels if isinstance(one, float) and not one.is_integer()]
+    if odd:
+        raise ValueError(
+            f"{name} holds {odd[0]!r}, which looks like a score, not a label. Pass labels here "
+            "and scores as y_score=, or ask a regression criterion such as 'strong_parity'."
+        )
+    return column
+
+
+def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Give truth and prediction the same labels in the same order."""
+    labels = union(*(column.labels for column in columns.values()))
+    kinds = {isinstance(label, str) for label in labels}
+    if len(kinds) == 2:
+        raise TypeError(
+            f"Labels mix text and numbers: {[show(label) for label in labels[:6]]}. "
+            "Give y_true and y_pred the same kind of labels."
+        )
+    return {
+        name: Column(_moved(column, labels), labels) if column.labels != labels else column
+        for name, column in columns.items()
+    }
+
+
+def weights(sample_weight: Any) -> NDArray[np.float64] | None:
+    """Read sample weights; refuse negative and non-finite ones."""
+    if sample_weight is None:
+        return None
+    column = finite(sample_weight, "sample_weight")
+    if len(column) and column.min() < 0:
+        raise ValueError(f"sample_weight has negative values, such as {column.min():g}.")
+    return column
+
+
+def finite(values: Any, name: str) -> NDArray[np.float64]:
+    """Read a column of numbers; refuse NaN and infinities."""
+    column = numbers(values, name)
+    bad = np.flatnonzero(~np.isfinite(column))
+    if len(bad):
+        raise ValueError(
+            f"{name} has {len(bad)} values that are not finite, the first {column[bad[0]]} "
+            f"in row {bad[0]}; drop or fill those rows."
+        )
+    return column
+
+
+def check_lengths(**columns: Any) -> None:
+    """Refuse columns of different lengths, and none at all."""
+    lengths = {name: len(column) for name, column in columns.items() if column is not None}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"Columns differ in length: {lengths}.")
+    if not max(lengths.values()):
+        raise ValueError("There are no rows to count.")
+
+
+def _moved(column: Column, labels: Sequence[Any]) -> Codes:
+    target = positions(column.labels, labels).astype(smallest_unsigned(len(labels)))
+    return target.take(column.codes)
+
+
+def _count(
+    codes: Sequence[Codes], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
+) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
+    """Indices of the observed cells, and their totals."""
+    space = prod(sizes)
+    if space > MOST_DENSE:
+        known, inverse = np.unique(_fused(codes, sizes), return_inverse=True)
+        return known.astype(np.intp), _count([inverse], [len(known)], named)[1]
+    totals: dict[str, NDArray[Any]] = {name: np.zeros(space) for name in named}
+    totals["rows"] = np.zeros(space, np.int64)
+    for rows in chunks(len(codes[0]), max(ROWS_AT_A_TIME, 4 * space)):
+        key = _fused([column[rows] for column in codes], sizes)
+        totals["rows"] += np.bincount(key, minlength=space)
+        for name, values in named.items():
+            totals[name] += np.bincount(key, weights=values[rows], minlength=space)
+    observed = np.flatnonzero(totals["rows"])
+    return observed, {name: total[observed] for name, total in totals.items()}
+
+
+def _fused(codes: Sequence[Codes], sizes: Sequence[int]) -> Codes:
+    key = codes[0].astype(smallest_unsigned(prod(sizes)))
+    for column, size in zip(codes[1:], sizes[1:], strict=True):
+        key *= key.dtype.type(size)
+        key += column.astype(key.dtype, copy=False)
+    return key

@@ -1,0 +1,154 @@
+"""How unequal is a vector? Functions of the last axis: 0 when its entries are equal.
+
+An entry that is NaN stands for a group that was not observed and is left out; fewer than two
+observed entries have no inequality to speak of, and give NaN. All zeros are equal: 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Values = NDArray[np.float64]
+Measure = Callable[[Values], Any]
+
+
+def mpd(values: ArrayLike) -> Any:
+    """Maximum pairwise difference: the largest entry minus the smallest.
+
+    >>> float(mpd([0.2, 0.5, 0.3]))
+    0.3
+    """
+    low, high, observed = _extremes(values)
+    return np.where(observed >= 2, high - low, np.nan)[()]
+
+
+def gini(values: ArrayLike) -> Any:
+    """Gini index: the mean absolute difference between entries over twice their mean.
+
+    >>> float(gini([0.0, 0.0, 0.0, 1.0]))
+    0.75
+    """
+    array = np.asarray(values, dtype=np.float64)
+    low, high, observed = _extremes(array, least=0.0)
+    ordered = np.sort(array / _nonzero(high)[..., None], axis=-1)  # NaN comes last
+    ranks = np.arange(1, array.shape[-1] + 1)
+    if (observed < array.shape[-1]).any():
+        np.nan_to_num(ordered, copy=False)
+    total = _nonzero(observed * ordered.sum(axis=-1))
+    index = (2 * ordered @ ranks - (observed + 1) * ordered.sum(axis=-1)) / total
+    return _settled(index, low, high, observed)
+
+
+def pq(values: ArrayLike, p: float = 1, q: float = 2, *, any_order: bool = False) -> Any:
+    """PQ index: one minus the ratio of the power means of orders p and q.
+
+    Orders outside 0 < p ≤ 1 ≤ q, p < q break the Robin Hood axiom (a transfer from a larger to a
+    smaller entry could raise the index) and are refused unless `any_order` is set.
+
+    >>> float(pq([0.0, 0.0, 0.0, 1.0]))
+    0.5
+    """
+    _check_orders(p, q, any_order)
+    array = np.asarray(values, dtype=np.float64)
+    low, high, observed = _extremes(array, least=0.0)
+    scaled = array / _nonzero(high)[..., None]
+    if (p, q) == (1, 2):  # by the coefficient of variation, exact for nearly equal entries
+        mean = _mean(scaled, observed)
+        squares = (scaled - mean[..., None]) ** 2
+        cv2 = _mean(squares, observed) / _nonzero(mean) ** 2
+        index = -np.expm1(-0.5 * np.log1p(cv2))
+    else:
+        lesser = _mean(scaled**p, observed) ** (1 / p)
+        index = 1 - lesser / _nonzero(_mean(scaled**q, observed)) ** (1 / q)
+    return _settled(index, low, high, observed)
+
+
+def shortfall(values: ArrayLike) -> Any:
+    """How far the smallest entry falls short of the largest: 1 − min/max.
+
+    The four-fifths rule of selection rates asks for at most 0.2.
+
+    >>> float(shortfall([0.4, 0.5]))
+    0.2
+    """
+    low, high, observed = _extremes(values, least=0.0)
+    return _settled((high - low) / _nonzero(high), low, high, observed)
+
+
+def resolve(measure: str | Measure) -> Measure:
+    """Find a measure by name, or take a function as it is."""
+    if callable(measure):
+        return measure
+    if measure not in MEASURES:
+        raise ValueError(
+            f"There is no measure {measure!r}; there are {list(MEASURES)}. "
+            "Or pass a function of the last axis."
+        )
+    return MEASURES[measure]
+
+
+def is_scale_free(measure: Measure) -> bool:
+    """Whether doubling every entry leaves the measure as it is.
+
+    >>> is_scale_free(gini), is_scale_free(mpd)
+    (True, False)
+    """
+    probe = np.array([1.0, 2.0, 5.0])
+    return bool(np.isclose(measure(probe), measure(2 * probe), rtol=1e-9, atol=0))
+
+
+def exponential(values: Values) -> Values:
+    """The paper's transform to positive entries, exp(w), up to a factor that cannot overflow.
+
+    The factor exp(−max) changes no scale-free measure, and no other is ever transformed.
+    """
+    with np.errstate(invalid="ignore"):
+        highest = np.fmax.reduce(values, axis=-1, keepdims=True)
+        return np.asarray(np.exp(values - highest))
+
+
+def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, Any]:
+    """Smallest and largest observed entry, and how many were observed."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise ValueError(f"A measure needs a vector of groups; the shape is {array.shape}.")
+    low, high = np.fmin.reduce(array, axis=-1), np.fmax.reduce(array, axis=-1)
+    if np.isinf(low).any() or np.isinf(high).any():
+        raise ValueError(f"A measure needs finite values; it got {low.min()} to {high.max()}.")
+    if least is not None and (low < least).any():
+        raise ValueError(
+            f"Gini, PQ and shortfall need values of at least 0; the smallest is {low.min():g}. "
+            'Use transform="exp", which makes all values positive, or the measure "mpd".'
+        )
+    return low, high, array.shape[-1] - np.isnan(array).sum(axis=-1)
+
+
+def _check_orders(p: float, q: float, any_order: bool) -> None:
+    if not 0 < p < q:
+        raise ValueError(f"PQ needs 0 < p < q; it got p={p}, q={q}.")
+    if not p <= 1 <= q and not any_order:
+        raise ValueError(
+            f"PQ with p={p}, q={q} breaks the Robin Hood axiom, which needs p ≤ 1 ≤ q. "
+            "Pass any_order=True if you want it all the same."
+        )
+
+
+def _mean(values: Values, observed: Any) -> Any:
+    total = np.nansum(values, axis=-1) if np.isnan(values).any() else values.sum(axis=-1)
+    return total / _nonzero(observed)
+
+
+def _nonzero(values: Any) -> Any:
+    return np.where(values == 0, 1, values)
+
+
+def _settled(index: Any, low: Any, high: Any, observed: Any) -> Any:
+    """Exactly 0 for equal entries, NaN where fewer than two were observed."""
+    return np.where(observed >= 2, np.where(low == high, 0.0, np.maximum(index, 0.0)), np.nan)[()]
+
+
+MEASURES: dict[str, Measure] = {"mpd": mpd, "gini": gini, "pq": pq, "shortfall": shortfall}

@@ -1,0 +1,162 @@
+"""Count once: additive sums in labelled cells, all that a criterion needs to know of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.columns import Label, positions, union
+from evenhand.groups import Rare, settle_rare
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a tally: categories, which merge by union, or bin edges, which must agree."""
+
+    name: str
+    labels: tuple[Label, ...]
+    kind: Literal["categories", "edges"] = "categories"
+
+    @property
+    def size(self) -> int:
+        """How many cells lie along this axis."""
+        return len(self.labels) - (self.kind == "edges")
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Sums over the rows in each observed cell; tallies of parts add up to that of the whole.
+
+    `cells` holds one code for each axis and cell, and `sums` the totals of the cells by name,
+    after any batch axes: "rows", "weight" where rows were weighted, and other named sums.
+    """
+
+    axes: tuple[Axis, ...]
+    cells: NDArray[np.intp]
+    sums: Mapping[str, NDArray[Any]]
+    notes: tuple[str, ...] = ()
+
+    def labels(self, axis: str) -> tuple[Label, ...]:
+        """Labels along an axis ("y", "yhat", "group", …)."""
+        return self._axis(axis).labels
+
+    @property
+    def groups(self) -> tuple[Label, ...]:
+        """The groups, in the order of every table's last axis."""
+        return self.labels("group")
+
+    def table(self, *names: str, of: str = "weight") -> NDArray[np.float64]:
+        """Dense totals along the named axes, in that order, after the batch axes."""
+        shape = tuple(self._axis(name).size for name in names)
+        order = [[axis.name for axis in self.axes].index(name) for name in names]
+        values = self.sums[of if of in self.sums or of != "weight" else "rows"]
+        flat = np.ravel_multi_index(tuple(self.cells[order]), shape)
+        where, totals = _totals(flat, values)
+        table = np.zeros((*values.shape[:-1], prod(shape)))
+        table[..., where] = totals
+        return table.reshape(*values.shape[:-1], *shape)
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        axes = _joined(self, other)
+        cells = np.concatenate([_recoded(self, axes), _recoded(other, axes)], axis=1)
+        sums = {
+            name: np.concatenate([self.sums[name], other.sums[name]], axis=-1) for name in self.sums
+        }
+        return _gathered(axes, cells, sums, tuple(dict.fromkeys(self.notes + other.notes)))
+
+    def __radd__(self, zero: int) -> Tally:
+        return self if zero == 0 else NotImplemented
+
+    def settle_rare(self, min_count: int, rare: Rare = "merge") -> Tally:
+        """Merge or drop the groups of fewer than `min_count` rows, and note it."""
+        settled = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
+        at = self.axes.index(self._axis("group"))
+        cells = self.cells.copy()
+        cells[at] = settled.target[cells[at]]
+        kept = cells[at] < len(settled.labels)
+        axes = tuple(replace(a, labels=settled.labels) if a.name == "group" else a for a in self.axes)
+        sums = {name: values[..., kept] for name, values in self.sums.items()}
+        return _gathered(axes, cells[:, kept], sums, self.notes + settled.notes)
+
+    def __repr__(self) -> str:
+        axes = ", ".join(f"{axis.name}: {axis.size}" for axis in self.axes)
+        rows = self.sums["rows"].sum(axis=-1)
+        return f"<Tally of {rows} rows in {self.cells.shape[1]} cells ({axes})>"
+
+    def _axis(self, name: str) -> Axis:
+        for axis in self.axes:
+            if axis.name == name:
+                return axis
+        raise ValueError(
+            f"This tally has no axis {name!r}, only {[axis.name for axis in self.axes]}; "
+            "count again with what the criterion needs."
+        )
+
+
+
+
+CLASSES = ("y", "yhat")  # these axes share their labels: truth and prediction are of one kind
+
+
+def _joined(one: Tally, two: Tally) -> tuple[Axis, ...]:
+    """The axes that hold the cells of both."""
+    if [(a.name, a.kind) for a in one.axes] != [(a.name, a.kind) for a in two.axes]:
+        raise ValueError(f"Cannot add {one} and {two}: they were counted along different axes.")
+    if set(one.sums) != set(two.sums):
+        raise ValueError(f"Cannot add tallies of {sorted(one.sums)} and of {sorted(two.sums)}.")
+    both = [*one.axes, *two.axes]
+    classes = union(*(axis.labels for axis in both if axis.name in CLASSES))
+    return tuple(
+        replace(a, labels=classes if a.name in CLASSES else _merged(a, b))
+        for a, b in zip(one.axes, two.axes, strict=True)
+    )
+
+
+def _merged(one: Axis, two: Axis) -> tuple[Label, ...]:
+    if one.kind == "categories":
+        return union(one.labels, two.labels)
+    if one.labels != two.labels:
+        raise ValueError(
+            f"Cannot add tallies whose {one.name!r} bins differ: {one.labels} and {two.labels}. "
+            "Count both with the same edges."
+        )
+    return one.labels
+
+
+def _recoded(tally: Tally, axes: tuple[Axis, ...]) -> NDArray[np.intp]:
+    rows = [
+        codes if old.kind == "edges" else positions(old.labels, new.labels)[codes]
+        for old, new, codes in zip(tally.axes, axes, tally.cells, strict=True)
+    ]
+    return np.array(rows)
+
+
+def _gathered(
+    axes: tuple[Axis, ...],
+    cells: NDArray[np.intp],
+    sums: Mapping[str, NDArray[Any]],
+    notes: tuple[str, ...],
+) -> Tally:
+    """Make a tally from cells that may repeat."""
+    sizes = tuple(axis.size for axis in axes)
+    flat = np.ravel_multi_index(tuple(cells), sizes)
+    totals = {name: _totals(flat, values) for name, values in sums.items()}
+    where = totals["rows"][0]
+    found = np.array(np.unravel_index(where, sizes), dtype=np.intp)
+    return Tally(axes, found, {name: total for name, (_, total) in totals.items()}, notes)
+
+
+def _totals(flat: NDArray[np.intp], values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Distinct indices in order, and for each the sum of its values along the last axis."""
+    order = np.argsort(flat, kind="stable")
+    where, starts = np.unique(flat[order], return_index=True)
+    if not len(where):
+        return where, values[..., :0]
+    return where, np.add.reduceat(values[..., order], starts, axis=-1)
