@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns import Column, encode, numbers, positions, union
+from evenhand.columns import Column, numbers, positions, union
 from evenhand.groups import Groups, groups, show
 from evenhand.tally import Axis, Tally
+from evenhand.validation import check_lengths, classes, finite, weights
 from evenhand.words import ROWS_AT_A_TIME, Codes, chunks, smallest_unsigned
 
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
@@ -93,20 +94,6 @@ def count(
     return Tally(axes, cells[:, kept], {k: v[kept] for k, v in totals.items()}, whom.notes)
 
 
-def classes(values: Any, name: str) -> Column:
-    """Encode a column of class labels; refuse missing labels and scores."""
-    column = encode(values, name)
-    if column.missing:
-        raise ValueError(f"{name} has {column.missing} missing labels; drop or fill those rows.")
-    odd = [one for one in column.labels if isinstance(one, float) and not one.is_integer()]
-    if odd:
-        raise ValueError(
-            f"{name} holds {odd[0]!r}, which looks like a score, not a label. Pass labels here "
-            "and scores as y_score=, or ask a regression criterion such as 'strong_parity'."
-        )
-    return column
-
-
 def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
     """Give truth and prediction the same labels in the same order."""
     labels = union(*(column.labels for column in columns.values()))
@@ -120,37 +107,6 @@ def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
         name: Column(_moved(column, labels), labels) if column.labels != labels else column
         for name, column in columns.items()
     }
-
-
-def weights(sample_weight: Any) -> NDArray[np.float64] | None:
-    """Read sample weights; refuse negative and non-finite ones."""
-    if sample_weight is None:
-        return None
-    column = finite(sample_weight, "sample_weight")
-    if len(column) and column.min() < 0:
-        raise ValueError(f"sample_weight has negative values, such as {column.min():g}.")
-    return column
-
-
-def finite(values: Any, name: str) -> NDArray[np.float64]:
-    """Read a column of numbers; refuse NaN and infinities."""
-    column = numbers(values, name)
-    bad = np.flatnonzero(~np.isfinite(column))
-    if len(bad):
-        raise ValueError(
-            f"{name} has {len(bad)} values that are not finite, the first {column[bad[0]]} "
-            f"in row {bad[0]}; drop or fill those rows."
-        )
-    return column
-
-
-def check_lengths(**columns: Any) -> None:
-    """Refuse columns of different lengths, and none at all."""
-    lengths = {name: len(column) for name, column in columns.items() if column is not None}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"Columns differ in length: {lengths}.")
-    if not max(lengths.values()):
-        raise ValueError("There are no rows to count.")
 
 
 def _moved(column: Column, labels: Sequence[Any]) -> Codes:

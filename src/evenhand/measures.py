@@ -26,13 +26,15 @@ def mpd(values: ArrayLike) -> Any:
     return np.where(observed >= 2, high - low, np.nan)[()]
 
 
-def gini(values: ArrayLike) -> Any:
+def gini(values: ArrayLike, *, transform: str | None = None) -> Any:
     """Gini index: the mean absolute difference between entries over twice their mean.
+
+    `transform="exp"` exponentiates the entries first, so that they may be negative.
 
     >>> float(gini([0.0, 0.0, 0.0, 1.0]))
     0.75
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = _transformed(values, transform)
     low, high, observed = _extremes(array, least=0.0)
     ordered = np.sort(array / _nonzero(high)[..., None], axis=-1)  # NaN comes last
     ranks = np.arange(1, array.shape[-1] + 1)
@@ -43,7 +45,14 @@ def gini(values: ArrayLike) -> Any:
     return _settled(index, low, high, observed)
 
 
-def pq(values: ArrayLike, p: float = 1, q: float = 2, *, any_order: bool = False) -> Any:
+def pq(
+    values: ArrayLike,
+    p: float = 1,
+    q: float = 2,
+    *,
+    transform: str | None = None,
+    any_order: bool = False,
+) -> Any:
     """PQ index: one minus the ratio of the power means of orders p and q.
 
     Orders outside 0 < p ≤ 1 ≤ q, p < q break the Robin Hood axiom (a transfer from a larger to a
@@ -53,7 +62,7 @@ def pq(values: ArrayLike, p: float = 1, q: float = 2, *, any_order: bool = False
     0.5
     """
     _check_orders(p, q, any_order)
-    array = np.asarray(values, dtype=np.float64)
+    array = _transformed(values, transform)
     low, high, observed = _extremes(array, least=0.0)
     scaled = array / _nonzero(high)[..., None]
     if (p, q) == (1, 2):  # by the coefficient of variation, exact for nearly equal entries
@@ -72,8 +81,8 @@ def shortfall(values: ArrayLike) -> Any:
 
     The four-fifths rule of selection rates asks for at most 0.2.
 
-    >>> float(shortfall([0.4, 0.5]))
-    0.2
+    >>> float(shortfall([0.375, 0.5]))
+    0.25
     """
     low, high, observed = _extremes(values, least=0.0)
     return _settled((high - low) / _nonzero(high), low, high, observed)
@@ -109,6 +118,22 @@ def exponential(values: Values) -> Values:
     with np.errstate(invalid="ignore"):
         highest = np.fmax.reduce(values, axis=-1, keepdims=True)
         return np.asarray(np.exp(values - highest))
+
+
+def transformed(measure: Measure, transform: str | None) -> Measure:
+    """Transform the vector just before a scale-free measure; leave any other as it is."""
+    if transform is None or not is_scale_free(measure):
+        return measure
+    return lambda values: measure(_transformed(values, transform))
+
+
+def _transformed(values: ArrayLike, transform: str | None) -> Values:
+    array = np.asarray(values, dtype=np.float64)
+    if transform is None:
+        return array
+    if transform not in TRANSFORMS:
+        raise ValueError(f"There is no transform {transform!r}; there are {list(TRANSFORMS)}.")
+    return TRANSFORMS[transform](array)
 
 
 def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, Any]:
@@ -152,3 +177,4 @@ def _settled(index: Any, low: Any, high: Any, observed: Any) -> Any:
 
 
 MEASURES: dict[str, Measure] = {"mpd": mpd, "gini": gini, "pq": pq, "shortfall": shortfall}
+TRANSFORMS: dict[str, Callable[[Values], Values]] = {"exp": exponential}

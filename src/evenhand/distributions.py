@@ -1,0 +1,98 @@
+"""The distribution of a score in every group, exactly: the pooled values in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.columns import Column, Label, positions, union
+from evenhand.groups import groups
+from evenhand.ordering import ascending
+from evenhand.steps import Steps, steps
+from evenhand.validation import check_lengths, classes, finite, weights
+from evenhand.words import Codes, smallest_unsigned
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Pooled values in ascending order with the group of each, and its weight and truth if known.
+
+    Distributions of parts add up to that of the whole, group by group.
+    """
+
+    values: Floats
+    codes: Codes
+    groups: tuple[Label, ...]
+    weights: Floats | None
+    truth: Column | None
+    steps: Steps
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __add__(self, other: Distribution) -> Distribution:
+        if not isinstance(other, Distribution):
+            return NotImplemented
+        if (self.weights is None, self.truth is None) != (other.weights is None, other.truth is None):
+            raise ValueError("Cannot add distributions when only one has weights or true labels.")
+        labels = union(self.groups, other.groups)
+        codes = [positions(part.groups, labels)[part.codes] for part in (self, other)]
+        truth = None
+        if self.truth is not None and other.truth is not None:
+            truth = _stacked(self.truth, other.truth)
+        weight = None
+        if self.weights is not None and other.weights is not None:
+            weight = np.concatenate([self.weights, other.weights])
+        values = np.concatenate([self.values, other.values])
+        return _ordered(values, np.concatenate(codes), labels, weight, truth)
+
+    def __radd__(self, zero: int) -> Distribution:
+        return self if zero == 0 else NotImplemented
+
+
+def distribution(
+    values: Any, *, sensitive_features: Any, y_true: Any = None, sample_weight: Any = None
+) -> Distribution:
+    """Order the values of a score once, for any question about its distribution by group.
+
+    >>> distribution([0.9, 0.1, 0.4], sensitive_features=["a", "b", "a"]).values
+    array([0.1, 0.4, 0.9])
+    """
+    whom = groups(sensitive_features)
+    score = finite(values, "the score")
+    weight = weights(sample_weight)
+    truth = None if y_true is None else classes(y_true, "y_true")
+    check_lengths(score=score, sensitive_features=whom, sample_weight=weight, y_true=truth)
+    return _ordered(score, whom.codes, whom.labels, weight, truth)
+
+
+def _ordered(
+    values: Floats,
+    codes: Codes | NDArray[np.intp],
+    labels: tuple[Label, ...],
+    weight: Floats | None,
+    truth: Column | None,
+) -> Distribution:
+    order, values = ascending(values)
+    out = codes >= len(labels)
+    if weight is not None:
+        out |= weight == 0  # such rows are not there: their values are no cut points
+    if out.any():
+        kept = ~out[order]
+        order, values = order[kept], values[kept]
+    codes = codes[order].astype(smallest_unsigned(len(labels)), copy=False)
+    weight = None if weight is None else weight[order]
+    truth = None if truth is None else Column(truth.codes[order], truth.labels)
+    path = steps(values, codes, len(labels), weight)
+    return Distribution(values, codes, labels, weight, truth, path)
+
+
+def _stacked(one: Column, two: Column) -> Column:
+    labels = union(one.labels, two.labels)
+    codes = [positions(part.labels, labels)[part.codes] for part in (one, two)]
+    return Column(np.concatenate(codes).astype(smallest_unsigned(len(labels))), labels)
