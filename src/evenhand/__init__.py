@@ -1,1 +1,44 @@
-"""evenhand."""
+"""evenhand: how evenly a model treats groups.
+
+rows ── count ──▶ Tally ── read ──▶ Table(…, groups) ── measure ──▶ cells ── aggregate ──▶ score
+"""
+
+from evenhand.aggregates import AGGREGATES
+from evenhand.columns import Interval
+from evenhand.counting import moments, tally
+from evenhand.criteria import CRITERIA, Criterion, Reading, evaluate
+from evenhand.criteria.evaluation import UndefinedWarning
+from evenhand.distributions import Distribution, distribution
+from evenhand.frames import tally_frame
+from evenhand.groups import Groups, groups
+from evenhand.measures import MEASURES, gini, mpd, pq, shortfall
+from evenhand.scoring import make_scorer
+from evenhand.statistics import STATISTICS
+from evenhand.tally import Tally
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "AGGREGATES",
+    "CRITERIA",
+    "MEASURES",
+    "STATISTICS",
+    "Criterion",
+    "Distribution",
+    "Groups",
+    "Interval",
+    "Reading",
+    "Tally",
+    "UndefinedWarning",
+    "distribution",
+    "evaluate",
+    "gini",
+    "groups",
+    "make_scorer",
+    "moments",
+    "mpd",
+    "pq",
+    "shortfall",
+    "tally",
+    "tally_frame",
+]

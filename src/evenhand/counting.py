@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns import Column, numbers, positions, union
+from evenhand.columns.column import Column, numbers, positions, union
+from evenhand.columns.validation import check_lengths, classes, finite, weights
+from evenhand.columns.words import ROWS_AT_A_TIME, Codes, chunks, smallest_unsigned
 from evenhand.groups import Groups, groups, show
 from evenhand.tally import Axis, Tally
-from evenhand.validation import check_lengths, classes, finite, weights
-from evenhand.words import ROWS_AT_A_TIME, Codes, chunks, smallest_unsigned
 
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
 
@@ -82,7 +82,9 @@ def count(
     weight = weights(sample_weight)
     check_lengths(**coded, **named, sample_weight=weight)
     axes = tuple(
-        Axis(name, tuple(edges[name]), "edges") if name in (edges or ()) else Axis(name, one.labels)
+        Axis(name, tuple(edges[name]), "edges")
+        if edges and name in edges
+        else Axis(name, one.labels)
         for name, one in coded.items()
     )
     sizes = [axis.size for axis in axes[:-1]] + [axes[-1].size + 1]  # the last is for rows left out
@@ -115,7 +117,7 @@ def _moved(column: Column, labels: Sequence[Any]) -> Codes:
 
 
 def _count(
-    codes: Sequence[Codes], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
+    codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
 ) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
     """Indices of the observed cells, and their totals."""
     space = prod(sizes)
@@ -133,7 +135,7 @@ def _count(
     return observed, {name: total[observed] for name, total in totals.items()}
 
 
-def _fused(codes: Sequence[Codes], sizes: Sequence[int]) -> Codes:
+def _fused(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> NDArray[Any]:
     key = codes[0].astype(smallest_unsigned(prod(sizes)))
     for column, size in zip(codes[1:], sizes[1:], strict=True):
         key *= key.dtype.type(size)

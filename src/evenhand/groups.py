@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns import Column, Label, canonical, encode
-from evenhand.intervals import Interval, cut
-from evenhand.words import Codes, combine, smallest_unsigned
+from evenhand.columns.column import Column, Label, canonical, encode
+from evenhand.columns.intervals import Interval, cut
+from evenhand.columns.words import Codes, combine, smallest_unsigned
 
 Missing = Literal["error", "group"]
 Rare = Literal["keep", "merge", "drop"]
@@ -85,7 +85,11 @@ def groups(
         name: cut(values, bins[name], name) if bins and name in bins else encode(values, name)
         for name, values in named.items()
     }
-    notes = tuple(note for name, column in coded.items() for note in _missing(name, column, missing))
+    notes = tuple(
+        note
+        for name, column in coded.items()
+        for note in missing_note(name, column.missing, len(column), missing)
+    )
     whole = _intersection(coded)
     return Groups(whole.codes, whole.labels, tuple(coded), notes).settle_rare(min_count, rare)
 
@@ -122,16 +126,31 @@ def settle_rare(
     everyone = np.arange(len(labels))
     if not len(small):
         return Settled(everyone, tuple(labels), ())
-    listed = ", ".join(f"{show(labels[i])} ({sizes[i]:g})" for i in small)
+    listed = ", ".join(f"{show(labels[i])} ({sizes[i]:g})" for i in small.tolist())
     found = f"{len(small)} of {len(labels)} groups have fewer than {min_count} rows"
     if rare == "keep":
         return Settled(everyone, tuple(labels), (f"{found}, and were kept: {listed}",))
     large = np.setdiff1d(everyone, small)
-    kept = tuple(labels[i] for i in large) + ((MERGED,) if rare == "merge" else ())
+    kept = tuple(labels[i] for i in large.tolist()) + ((MERGED,) if rare == "merge" else ())
     target = np.full(len(labels), len(large))
     target[large] = np.arange(len(large))
     done = f"were merged into {MERGED!r}" if rare == "merge" else "were dropped"
     return Settled(target, kept, (f"{found}, and {done}: {listed}",))
+
+
+def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[str]:
+    """Refuse a column with missing values, or say that they are a group."""
+    if missing not in ("error", "group"):
+        raise ValueError(f"missing must be 'error' or 'group', not {missing!r}.")
+    if not absent:
+        return []
+    found = f"{absent} of {rows} rows have no value of {name!r}"
+    if missing == "error":
+        raise ValueError(
+            f"{found}. Drop those rows, or make them a group of their own with "
+            'sensitive_features=evenhand.groups(..., missing="group").'
+        )
+    return [f"{found}; they are a group of their own"]
 
 
 def show(label: Label) -> str:
@@ -155,17 +174,3 @@ def _intersection(coded: Mapping[str, Column]) -> Column:
     codes, rows = combine([(column.codes, len(column.labels)) for column in columns])
     parts = [[column.labels[i] for i in column.codes[rows]] for column in columns]
     return canonical(codes, list(zip(*parts, strict=True)))
-
-
-def _missing(name: str, column: Column, missing: Missing) -> list[str]:
-    if missing not in ("error", "group"):
-        raise ValueError(f"missing must be 'error' or 'group', not {missing!r}.")
-    if not column.missing:
-        return []
-    found = f"{column.missing} of {len(column)} rows have no value of {name!r}"
-    if missing == "error":
-        raise ValueError(
-            f"{found}. Drop those rows, or make them a group of their own with "
-            'sensitive_features=evenhand.groups(..., missing="group").'
-        )
-    return [f"{found}; they are a group of their own"]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns import Label, positions, union
+from evenhand.columns.column import Label, positions, union
 from evenhand.groups import Rare, settle_rare
 
 
@@ -69,7 +69,7 @@ class Tally:
         sums = {
             name: np.concatenate([self.sums[name], other.sums[name]], axis=-1) for name in self.sums
         }
-        return _gathered(axes, cells, sums, tuple(dict.fromkeys(self.notes + other.notes)))
+        return gathered(axes, cells, sums, tuple(dict.fromkeys(self.notes + other.notes)))
 
     def __radd__(self, zero: int) -> Tally:
         return self if zero == 0 else NotImplemented
@@ -81,9 +81,11 @@ class Tally:
         cells = self.cells.copy()
         cells[at] = settled.target[cells[at]]
         kept = cells[at] < len(settled.labels)
-        axes = tuple(replace(a, labels=settled.labels) if a.name == "group" else a for a in self.axes)
+        axes = tuple(
+            replace(a, labels=settled.labels) if a.name == "group" else a for a in self.axes
+        )
         sums = {name: values[..., kept] for name, values in self.sums.items()}
-        return _gathered(axes, cells[:, kept], sums, self.notes + settled.notes)
+        return gathered(axes, cells[:, kept], sums, self.notes + settled.notes)
 
     def __repr__(self) -> str:
         axes = ", ".join(f"{axis.name}: {axis.size}" for axis in self.axes)
@@ -98,8 +100,6 @@ class Tally:
             f"This tally has no axis {name!r}, only {[axis.name for axis in self.axes]}; "
             "count again with what the criterion needs."
         )
-
-
 
 
 CLASSES = ("y", "yhat")  # these axes share their labels: truth and prediction are of one kind
@@ -138,7 +138,7 @@ def _recoded(tally: Tally, axes: tuple[Axis, ...]) -> NDArray[np.intp]:
     return np.array(rows)
 
 
-def _gathered(
+def gathered(
     axes: tuple[Axis, ...],
     cells: NDArray[np.intp],
     sums: Mapping[str, NDArray[Any]],

@@ -6,8 +6,8 @@ from typing import Any
 
 import narwhals as nw
 
-from evenhand.columns import Column, canonical, encode
-from evenhand.words import first_rows
+from evenhand.columns.column import Column, canonical, encode
+from evenhand.columns.words import first_rows
 
 
 def encode_series(series: nw.Series[Any], name: str) -> Column:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns import Column, canonical, numbers
+from evenhand.columns.column import Column, canonical, numbers
 
 
 class Interval(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns import Column, Label, positions, union
+from evenhand.columns.column import Column, Label, positions, union
+from evenhand.columns.validation import check_lengths, classes, finite, weights
+from evenhand.columns.words import Codes, smallest_unsigned
+from evenhand.distributions.ordering import ascending
+from evenhand.distributions.steps import Steps, steps
 from evenhand.groups import groups
-from evenhand.ordering import ascending
-from evenhand.steps import Steps, steps
-from evenhand.validation import check_lengths, classes, finite, weights
-from evenhand.words import Codes, smallest_unsigned
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,10 @@ class Distribution:
     def __add__(self, other: Distribution) -> Distribution:
         if not isinstance(other, Distribution):
             return NotImplemented
-        if (self.weights is None, self.truth is None) != (other.weights is None, other.truth is None):
+        if (self.weights is None, self.truth is None) != (
+            other.weights is None,
+            other.truth is None,
+        ):
             raise ValueError("Cannot add distributions when only one has weights or true labels.")
         labels = union(self.groups, other.groups)
         codes = [positions(part.groups, labels)[part.codes] for part in (self, other)]
@@ -73,7 +76,7 @@ def distribution(
 
 def _ordered(
     values: Floats,
-    codes: Codes | NDArray[np.intp],
+    codes: NDArray[Any],
     labels: tuple[Label, ...],
     weight: Floats | None,
     truth: Column | None,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.words import Codes, chunks
+from evenhand.columns.words import chunks
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ class Steps:
         return [least + one for one in sums] if least else sums
 
 
-def steps(values: Floats, codes: Codes, groups: int, weights: Floats | None = None) -> Steps:
+def steps(values: Floats, codes: NDArray[Any], groups: int, weights: Floats | None = None) -> Steps:
     """Read ascending values, with their groups and weights, as steps of the groups' CDFs."""
     counts = np.bincount(codes, minlength=groups)
     places = np.argsort(codes, kind="stable")

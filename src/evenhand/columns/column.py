@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.words import (
+from evenhand.columns.words import (
     ROWS_AT_A_TIME,
     Codes,
     chunks,
@@ -61,7 +61,7 @@ def encode(values: Any, name: str = "values") -> Column:
 
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        from evenhand.series import encode_series
+        from evenhand.columns.series import encode_series
 
         return encode_series(series, name)
     return _encode_array(np.asarray(values), name)
@@ -138,7 +138,7 @@ def _from_codes(codes: Codes, labels: Sequence[Label]) -> Column:
     if seen.all():
         return Column(codes, tuple(labels))
     rank = (np.cumsum(seen) - 1).astype(smallest_unsigned(int(seen.sum())))
-    return Column(rank.take(codes), tuple(labels[i] for i in np.flatnonzero(seen)))
+    return Column(rank.take(codes), tuple(labels[i] for i in np.flatnonzero(seen).tolist()))
 
 
 def _encode_integers(values: NDArray[np.integer[Any]]) -> Column:
@@ -191,7 +191,10 @@ def _addresses(values: NDArray[np.object_]) -> NDArray[np.uint64]:
 
     class View:
         objects = np.ascontiguousarray(values)
-        __array_interface__ = objects.__array_interface__ | {"typestr": "<u8", "descr": [("", "<u8")]}
+        __array_interface__ = objects.__array_interface__ | {
+            "typestr": "<u8",
+            "descr": [("", "<u8")],
+        }
 
     return np.asarray(View())
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.bounds import cv_range_of_gini
-from evenhand.steps import Steps
+from evenhand.distributions.steps import Steps
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -34,9 +34,8 @@ def gini_peak(path: Steps, cuts: Places, transform: str | None) -> int:
     """The cut with the largest Gini."""
     width = _width(path.groups)
     blocks = -(-len(path) // width)
-    bounds = np.full(blocks * width, -1.0)
-    bounds[cuts] = _upper_bounds(path, transform)[cuts]
-    bounds = bounds.reshape(blocks, width)
+    bounds = np.full((blocks, width), -1.0)
+    bounds.flat[cuts] = _upper_bounds(path, transform)[cuts]
     highest = bounds.max(axis=1)
 
     def best_of(chosen: Places) -> tuple[float, int]:
@@ -85,7 +84,7 @@ def _block(levels: Floats, old: Floats, new: Floats) -> Floats:
     change = _distances(levels, sums, new) - _distances(levels, sums, old) - (new - old)
     change += _corrections(old, new)
     total = sums[:, -1:] + np.cumsum(new - old, axis=-1)
-    return (spread[:, None] + np.cumsum(change, axis=-1)) / (d * total)
+    return np.asarray((spread[:, None] + np.cumsum(change, axis=-1)) / (d * total))
 
 
 def _distances(levels: Floats, sums: Floats, points: Floats) -> Floats:
@@ -95,20 +94,16 @@ def _distances(levels: Floats, sums: Floats, points: Floats) -> Floats:
     rank = np.searchsorted((levels + shift).ravel(), (points + shift).ravel(), side="right")
     rank = rank.reshape(points.shape) - d * np.arange(rows)[:, None]
     below = np.take_along_axis(np.pad(sums, ((0, 0), (1, 0))), rank, axis=-1)
-    return points * (2 * rank - d) + sums[:, -1:] - 2 * below
+    return np.asarray(points * (2 * rank - d) + sums[:, -1:] - 2 * below)
 
 
 def _corrections(old: Floats, new: Floats) -> Floats:
-    """What the earlier moves of the same block add to the change of each.
-
-    A move of another group from u up to v changes its distance to x by u + v − 2x, but by no
-    more than v − u either way.
-    """
-    middle, reach = old + new, new - old
+    """What the earlier moves of the same block add to the change of each."""
     result = np.zeros_like(old)
     for step in range(1, old.shape[-1]):
-        most = reach[:, :step]
-        there = np.clip(middle[:, :step] - 2 * new[:, step, None], -most, most)
-        here = np.clip(middle[:, :step] - 2 * old[:, step, None], -most, most)
-        result[:, step] = (there - here).sum(axis=-1)
+        here, there = old[:, step, None], new[:, step, None]
+        was, became = old[:, :step], new[:, :step]
+        part = np.abs(there - became) - np.abs(there - was)
+        part -= np.abs(here - became) - np.abs(here - was)
+        result[:, step] = part.sum(axis=-1)
     return result

@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns import Column, encode, numbers
+from evenhand.columns.column import Column, encode, numbers
 
 
 def classes(values: Any, name: str) -> Column:
-    """Encode a column of class labels; refuse missing labels and scores."""
-    column = encode(values, name)
+    """Encode a column of class labels."""
+    return check_classes(encode(values, name), name)
+
+
+def check_classes(column: Column, name: str) -> Column:
+    """Refuse missing labels, and scores in their place."""
     if column.missing:
         raise ValueError(f"{name} has {column.missing} missing labels; drop or fill those rows.")
     odd = [one for one in column.labels if isinstance(one, float) and not one.is_integer()]

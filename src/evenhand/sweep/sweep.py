@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.distributions import Distribution
+from evenhand.distributions.distribution import Distribution
+from evenhand.distributions.steps import Steps
 from evenhand.measures import Measure, gini, mpd, pq, shortfall, transformed
-from evenhand.steps import Steps
-from evenhand.sweep_gini import gini_curve, gini_peak
+from evenhand.sweep.gini import gini_curve, gini_peak
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ def _pq_curve(
     path: Steps, cuts: NDArray[np.intp], transform: str | None, p: float, q: float
 ) -> Floats:
     lesser, greater = (sums[cuts] for sums in path.power_sums((p, q), transform))
-    return 1 - path.groups ** (1 / q - 1 / p) * lesser ** (1 / p) / greater ** (1 / q)
+    return np.asarray(1 - path.groups ** (1 / q - 1 / p) * lesser ** (1 / p) / greater ** (1 / q))
 
 
 def _any_curve(path: Steps, cuts: NDArray[np.intp], measure: Measure) -> Floats:
@@ -99,4 +99,4 @@ def _pooled(distribution: Distribution) -> Floats:
     if distribution.weights is None:
         return np.arange(1, len(distribution) + 1) / len(distribution)
     grown = np.cumsum(distribution.weights)
-    return grown / grown[-1]
+    return np.asarray(grown / grown[-1])

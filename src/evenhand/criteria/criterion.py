@@ -1,0 +1,221 @@
+"""A criterion: a statistic that should be equal, how unequal it is, and over which cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from evenhand import aggregates, measures, sweep
+from evenhand.columns import Label
+from evenhand.criteria.reading import Reading
+from evenhand.distributions import Distribution, RankedScores
+from evenhand.measures import Measure
+from evenhand.sources import Rows, Source, summarise
+from evenhand.statistics import STATISTICS, E, F, Statistic, Table
+from evenhand.tally import Tally
+
+
+@dataclass(frozen=True)
+class _How:
+    """Measure, aggregate and transform as asked for."""
+
+    measure: str | Measure
+    aggregate: str | aggregates.Aggregate
+    transform: str | None
+    tau: float | None
+
+    @property
+    def function(self) -> Measure:
+        return measures.resolve(self.measure)
+
+    @property
+    def applied(self) -> str | None:
+        return None if self.transform == "raw" else self.transform
+
+    def for_supremum(self) -> _How:
+        """On raw CDFs a scale-free supremum is degenerate: exponentiate, unless told otherwise."""
+        if self.transform is None and self.tau is None and measures.is_scale_free(self.function):
+            return replace(self, transform="exp")
+        return self
+
+    def reading(self, name: str, value: Any, cells: Any, table: Table) -> Reading:
+        used = self.applied if measures.is_scale_free(self.function) else None
+        names = (_name(self.measure), _name(self.aggregate))
+        return Reading(name, *names, used, value, cells, table.values, table.cells, table.groups)
+
+
+KINDS: dict[str, type[Any]] = {"steps": Distribution, "ranks": RankedScores}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A statistic of each group that should be equal; 0 is equal, larger is worse.
+
+    `one_class` marks a question about the favourable class alone when there are two classes;
+    with more classes, and no favourable one named, it is asked of each class in turn.
+    """
+
+    name: str
+    statistic: Statistic
+    is_not: str
+    measure: str = "pq"
+    across: str = "worst"
+    one_class: bool = False
+    takes_g: bool = False
+
+    def __call__(self, y_true: Any, y_pred: Any = None, **options: Any) -> Any:
+        """Its value for a tally (or distribution), or for columns; options as for `read`.
+
+        >>> from evenhand import CRITERIA, tally
+        >>> counts = tally([1, 0, 1, 1], [1, 0, 0, 1], sensitive_features=["a", "a", "b", "b"])
+        >>> CRITERIA["statistical_parity"](counts, measure="mpd")
+        0.0
+        """
+        value = self.read(y_true, y_pred, **options).value
+        return float(value) if np.ndim(value) == 0 else value
+
+    def read(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        y_score: Any = None,
+        strata: Any = None,
+        measure: str | Measure | None = None,
+        aggregate: str | aggregates.Aggregate | None = None,
+        g: str | Callable[[Any, Any], Any] | None = None,
+        transform: str | None = None,
+        tau: float | None = None,
+        favourable: Label = None,
+        classes: Any = None,
+    ) -> Reading:
+        """Its value with the cells, the table and what was left out.
+
+        `y_true` may be a Tally or Distribution that was made before; then it is all that is read.
+        `transform` is "exp", "raw" or None: the criterion's own habit. `tau` keeps to cut points
+        whose pooled F is at least tau (criteria of distributions only).
+        """
+        asked = self._with(g)
+        source = y_true
+        if not isinstance(y_true, Tally | Distribution | RankedScores):
+            loss = g if callable(g) else None
+            columns = (
+                sensitive_features,
+                sample_weight,
+                y_score,
+                strata,
+                loss,
+                favourable,
+                classes,
+            )
+            source = summarise(asked.statistic.needs, Rows(y_true, y_pred, *columns))
+        asked._check(source)
+        how = _How(measure or self.measure, aggregate or self.across, transform, tau)
+        if isinstance(asked.statistic, F):
+            return asked._sweep(source, how)
+        return asked._measure(asked._chosen(source, favourable), how)
+
+    @property
+    def formula(self) -> str:
+        """The criterion in symbols; S is the measure, a runs over the groups.
+
+        >>> from evenhand import CRITERIA
+        >>> print(CRITERIA["equal_opportunity"].formula)
+        worst over c of S over a of tp / (tp + fn)
+        """
+        over = self.statistic.over
+        each = {"integral": "∫ dt ", "": ""}.get(
+            self.across if over else "", f"{self.across} over {over} of "
+        )
+        return f"{each}S over a of {self.statistic.formula}"
+
+    @property
+    def range(self) -> str:
+        """Between which values it lies, by measure, for d groups."""
+        low, high = self.statistic.bounds
+        most = f"{high - low:g}".replace("inf", "∞")
+        unit = ", times the range of ŷ" if self.across == "integral" else ""
+        return f"0 to {most} by MPD, 1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2){unit}"
+
+    direction = "0: the groups are equal in this respect; larger: less equal"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.formula}"
+
+    def _with(self, g: str | Callable[[Any, Any], Any] | None) -> Criterion:
+        if g is None:
+            return self
+        if not self.takes_g:
+            raise ValueError(f"{self.name} has its own statistic; g= is for 'performance_parity'.")
+        if callable(g):
+            return replace(self, statistic=E("loss", needs="losses", bounds=(-np.inf, np.inf)))
+        if g not in STATISTICS:
+            raise ValueError(f"There is no statistic g={g!r}; there are {list(STATISTICS)}.")
+        return replace(self, statistic=STATISTICS[g])
+
+    def _check(self, source: Source) -> None:
+        kind = KINDS.get(self.statistic.needs, Tally)
+        if not isinstance(source, kind):
+            raise TypeError(
+                f"{self.name} reads a {kind.__name__}, not a {type(source).__name__}: "
+                f"{self.statistic.formula} cannot be had from it."
+            )
+
+    def _chosen(self, source: Source, favourable: Label) -> Table:
+        """The table, kept to the favourable class where the question is about one class."""
+        table = self.statistic.read(source)
+        if favourable is None and not (self.one_class and len(table.cells) == 2):
+            return table
+        return _only(table, _favourable(table.cells, favourable))
+
+    def _measure(self, table: Table, how: _How) -> Reading:
+        measure = measures.transformed(how.function, how.applied)
+        cells = np.asarray(measure(table.values))
+        value = aggregates.resolve(how.aggregate)(cells)
+        return how.reading(self.name, value, cells, table)
+
+    def _sweep(self, source: Distribution, how: _How) -> Reading:
+        if how.aggregate == "integral":
+            value = sweep.integral(source, how.function, transform=how.applied)
+            whole = Table(np.empty((0, len(source.groups))), (), source.groups)
+            return how.reading(self.name, value, np.array([]), whole)
+        if how.aggregate != "worst":
+            raise ValueError(f"{self.name} is a supremum; it has no aggregate {how.aggregate!r}.")
+        how = how.for_supremum()
+        peak = sweep.supremum(source, how.function, transform=how.applied, tau=how.tau or 0.0)
+        table = Table(peak.levels[None, :], (peak.at,), source.groups)
+        return how.reading(self.name, peak.value, np.array([peak.value]), table)
+
+
+def _name(thing: Any) -> str:
+    if isinstance(thing, partial):
+        given = [
+            *map(str, thing.args),
+            *(f"{key}={value}" for key, value in thing.keywords.items()),
+        ]
+        return f"{_name(thing.func)}({', '.join(given)})"
+    return thing if isinstance(thing, str) else getattr(thing, "__name__", repr(thing))
+
+
+def _favourable(cells: tuple[Label, ...], favourable: Label) -> Label:
+    if favourable is None and cells in ((0, 1), (-1, 1)):
+        return cells[1]
+    if favourable not in cells:
+        raise ValueError(
+            f"The favourable label {favourable!r} is not among the labels {list(cells)}. "
+            "Say which label is favourable: pass favourable=."
+            if favourable is not None
+            else f"Which of the labels {list(cells)} is the favourable one? Pass favourable=."
+        )
+    return favourable
+
+
+def _only(table: Table, cell: Label) -> Table:
+    at = table.cells.index(cell)
+    return Table(table.values[..., at : at + 1, :], (table.cells[at],), table.groups)

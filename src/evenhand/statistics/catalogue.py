@@ -1,0 +1,62 @@
+"""The named statistics: each a line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand.statistics.forms import Average, Floats, P, Ratio, Statistic, ratio
+from evenhand.statistics.means import Auroc, CalibrationError, Derived, E
+
+
+def _root(mean: Floats, _: Floats) -> Floats:
+    return np.asarray(np.sqrt(mean))
+
+
+def _explained(error: Floats, y: Floats, square: Floats, _: Floats) -> Floats:
+    return 1 - ratio(error, square - y * y)
+
+
+def _gaussian(error: Floats, weight: Floats) -> Floats:
+    """Log-likelihood of a normal error whose variance is the pooled mean squared error."""
+    pooled = np.where(weight > 0, error * weight, 0).sum(-1, keepdims=True)
+    variance = pooled / weight.sum(axis=-1, keepdims=True)
+    return np.asarray(-0.5 * np.log(2 * np.pi * variance) - ratio(error, 2 * variance))
+
+
+tpr = Ratio("tp", "tp + fn")
+fpr = Ratio("fp", "fp + tn")
+unbounded = (0.0, np.inf)
+real = (-np.inf, np.inf)
+
+STATISTICS: dict[str, Statistic] = {
+    "selection_rate": P("yhat"),
+    "tpr": tpr,
+    "fpr": fpr,
+    "tnr": Ratio("tn", "fp + tn"),
+    "fnr": Ratio("fn", "tp + fn"),
+    "ppv": Ratio("tp", "tp + fp"),
+    "npv": Ratio("tn", "tn + fn"),
+    "false_discovery_rate": Ratio("fp", "tp + fp"),
+    "false_omission_rate": Ratio("fn", "tn + fn"),
+    "f1": Ratio("2 tp", "2 tp + fp + fn"),
+    "accuracy": Ratio("correct", "all"),
+    "error_rate": Ratio("wrong", "all"),
+    "error_ratio": Ratio("fn", "fp", bounds=unbounded),
+    "average_odds": Average(tpr, fpr),
+    "auroc": Auroc(),
+    "cross_entropy": E("cross_entropy", needs="losses"),
+    "log_likelihood": Derived(
+        ("cross_entropy",), "E(log p(y | x) | a)", lambda loss, _: -loss, (-np.inf, 0.0), "losses"
+    ),
+    "calibration_error": CalibrationError(),
+    "mean_prediction": E("yhat", bounds=real),
+    "mse": E("squared_error"),
+    "rmse": Derived(("squared_error",), "√E((y − ŷ)² | a)", _root, unbounded),
+    "mae": E("absolute_error"),
+    "r2": Derived(
+        ("squared_error", "y", "y²"), "1 − E((y − ŷ)² | a) / Var(y | a)", _explained, (-np.inf, 1.0)
+    ),
+    "gaussian_log_likelihood": Derived(
+        ("squared_error",), "E(log N(y; ŷ, pooled MSE) | a)", _gaussian, real
+    ),
+}

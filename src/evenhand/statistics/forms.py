@@ -1,0 +1,181 @@
+"""Statistics of counts, as data in the papers' notation.
+
+A statistic names what it needs to know of the rows, reads a table (…, cells, groups) from it, and
+prints its formula. A cell is a class, a pair of labels, a stratum or a score bin. A quantity that
+was not observed in a group (0/0) is NaN there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.columns.column import Label
+from evenhand.tally import Tally
+
+Floats = NDArray[np.float64]
+Needs = Literal["predictions", "labels", "strata", "moments", "losses", "bins", "ranks", "steps"]
+
+SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "y = c"}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values (…, cells, groups), and what the cells are; batch axes come first."""
+
+    values: Floats
+    cells: tuple[Label, ...]
+    groups: tuple[Label, ...]
+
+
+class Statistic(Protocol):
+    """Anything that reads a table of group values from what it needs."""
+
+    @property
+    def needs(self) -> Needs:
+        """Which summary of the rows it reads."""
+
+    @property
+    def formula(self) -> str:
+        """Itself, in symbols."""
+
+    @property
+    def over(self) -> str:
+        """The symbols of its cells: c a class, k what is given; empty if it has a single cell."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and greatest possible value."""
+
+    def read(self, source: Any) -> Table:
+        """Its value in every cell and group."""
+
+
+@dataclass(frozen=True)
+class P:
+    """A probability by group: P("yhat"), or given something: P("yhat", given="y")."""
+
+    event: str
+    given: str | None = None
+    bounds = (0.0, 1.0)
+
+    @property
+    def needs(self) -> Needs:
+        axes = {self.event, self.given} - {None}
+        if "stratum" in axes:
+            return "strata"
+        return "predictions" if axes == {"yhat"} else "labels"
+
+    @property
+    def over(self) -> str:
+        return "c, k" if self.given else "c"
+
+    @property
+    def formula(self) -> str:
+        condition = f"{SYMBOLS[self.given]} = k, a" if self.given else "a"
+        return f"P({SYMBOLS[self.event]} = c | {condition})"
+
+    def read(self, source: Tally) -> Table:
+        axes = [name for name in (self.given, self.event) if name]
+        counts = source.table(*axes, "group")
+        rates = ratio(counts, counts.sum(axis=-2, keepdims=True))
+        events = source.labels(self.event)
+        if not self.given:
+            return Table(rates, events, source.groups)
+        cells = tuple((k, c) for k in source.labels(self.given) for c in events)
+        return Table(_flat(rates), cells, source.groups)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of outcomes of one class against the rest: Ratio("tp", "tp + fn").
+
+    Outcomes are tp, fp, fn and tn of each class, and over all classes: correct, wrong, all. Both
+    terms are linear in the counts, and `numerator` and `denominator` give their coefficients.
+    """
+
+    above: str
+    below: str
+    bounds: tuple[float, float] = (0.0, 1.0)
+    needs: Needs = "labels"
+
+    @property
+    def over(self) -> str:
+        return "" if self.below == "all" else "c"
+
+    @property
+    def formula(self) -> str:
+        return f"{_bracketed(self.above)} / {_bracketed(self.below)}"
+
+    @property
+    def numerator(self) -> dict[str, float]:
+        """Coefficients of the outcomes above the line."""
+        return _coefficients(self.above)
+
+    @property
+    def denominator(self) -> dict[str, float]:
+        """Coefficients of the outcomes below the line."""
+        return _coefficients(self.below)
+
+    def read(self, source: Tally) -> Table:
+        outcomes = one_against_rest(source.table("y", "yhat", "group"))
+        above, below = (
+            sum(factor * outcomes[name] for name, factor in terms.items())
+            for terms in (self.numerator, self.denominator)
+        )
+        values = ratio(np.asarray(above), np.asarray(below))
+        return Table(values, source.labels("y") if self.over else ("all",), source.groups)
+
+
+@dataclass(frozen=True)
+class Average:
+    """The mean of two ratios; values that cancel hide from it."""
+
+    one: Ratio
+    two: Ratio
+    bounds = (0.0, 1.0)
+    needs: Needs = "labels"
+    over = "c"
+
+    @property
+    def formula(self) -> str:
+        return f"½ [{self.one.formula} + {self.two.formula}]"
+
+    def read(self, source: Tally) -> Table:
+        one, two = self.one.read(source), self.two.read(source)
+        return Table((one.values + two.values) / 2, one.cells, one.groups)
+
+
+def one_against_rest(counts: Floats) -> dict[str, Floats]:
+    """Outcomes (…, classes, groups) of each class against the rest from (…, y, ŷ, groups)."""
+    tp = np.moveaxis(np.diagonal(counts, axis1=-3, axis2=-2), -1, -2)
+    everyone = counts.sum(axis=(-3, -2))[..., None, :]
+    fp, fn = counts.sum(axis=-3) - tp, counts.sum(axis=-2) - tp
+    correct = tp.sum(axis=-2, keepdims=True)
+    tn = everyone - tp - fp - fn
+    over_all = {"correct": correct, "wrong": everyone - correct, "all": everyone}
+    return {"tp": tp, "fp": fp, "fn": fn, "tn": tn, **over_all}
+
+
+def ratio(above: Floats, below: Floats) -> Floats:
+    """The quotient, and NaN where nothing was observed."""
+    shape = np.broadcast_shapes(above.shape, below.shape)
+    out = np.full(shape, np.nan)
+    np.divide(above, below, out=out, where=below > 0)
+    return out
+
+
+def _coefficients(terms: str) -> dict[str, float]:
+    parts = [term.split() for term in terms.split("+")]
+    return {part[-1]: float(part[0]) if len(part) == 2 else 1.0 for part in parts}
+
+
+def _bracketed(terms: str) -> str:
+    return f"({terms})" if "+" in terms else terms
+
+
+def _flat(rates: Floats) -> Floats:
+    return rates.reshape(*rates.shape[:-3], -1, rates.shape[-1])

@@ -1,0 +1,110 @@
+"""Statistics of sums and of scores: expectations, errors, areas and distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from evenhand.columns import Label
+from evenhand.distributions.ranks import RankedScores, auroc_by_group
+from evenhand.statistics.forms import SYMBOLS, Floats, Needs, Table, ratio
+from evenhand.tally import Tally
+
+
+@dataclass(frozen=True)
+class E:
+    """An expectation by group of a named sum: E("yhat"), E("squared_error")."""
+
+    of: str
+    given: str | None = None
+    needs: Needs = "moments"
+    bounds: tuple[float, float] = (0.0, np.inf)
+
+    @property
+    def over(self) -> str:
+        return SYMBOLS[self.given] if self.given else ""
+
+    @property
+    def formula(self) -> str:
+        condition = f"{SYMBOLS[self.given]}, a" if self.given else "a"
+        return f"E({SYMBOLS.get(self.of, self.of)} | {condition})"
+
+    def read(self, source: Tally) -> Table:
+        axes = (self.given, "group") if self.given else ("group",)
+        means = ratio(source.table(*axes, of=self.of), source.table(*axes))
+        if self.given:
+            return Table(means, _spans(source.labels(self.given)), source.groups)
+        return Table(means[..., None, :], ("all",), source.groups)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A function of the means by group of named sums (and of the groups' weights)."""
+
+    of: tuple[str, ...]
+    formula: str
+    function: Callable[..., Floats]
+    bounds: tuple[float, float]
+    needs: Needs = "moments"
+    over = ""
+
+    def read(self, source: Tally) -> Table:
+        weight = source.table("group")
+        means = [ratio(source.table("group", of=name), weight) for name in self.of]
+        return Table(self.function(*means, weight)[..., None, :], ("all",), source.groups)
+
+
+@dataclass(frozen=True)
+class CalibrationError:
+    """How far scores are from the rates they promise, on average over the bins of each group."""
+
+    needs: Needs = "bins"
+    over = ""
+    bounds = (0.0, 1.0)
+    formula = "E|P(y = c | score bin, a) − E(score | score bin, a)|"
+
+    def read(self, source: Tally) -> Table:
+        gaps = source.table("bin", "group", of="hits") - source.table("bin", "group", of="score")
+        error = ratio(np.abs(gaps).sum(axis=-2), source.table("group"))
+        return Table(error[..., None, :], ("all",), source.groups)
+
+
+@dataclass(frozen=True)
+class Auroc:
+    """Area under the ROC curve by group: P(score of a positive > score of a negative)."""
+
+    needs: Needs = "ranks"
+    over = "c"
+    bounds = (0.0, 1.0)
+    formula = "P(score⁺ > score⁻ | a) + ½ P(score⁺ = score⁻ | a)"
+
+    def read(self, source: RankedScores) -> Table:
+        rows = [
+            auroc_by_group(one, c) for c, one in zip(source.classes, source.scores, strict=True)
+        ]
+        return Table(np.array(rows), source.classes, source.scores[0].groups)
+
+
+@dataclass(frozen=True)
+class F:
+    """The cumulative distribution of a score by group: F("yhat")."""
+
+    of: str
+    needs: Needs = "steps"
+    over = "t"
+    bounds = (0.0, 1.0)
+
+    @property
+    def formula(self) -> str:
+        return f"P({SYMBOLS[self.of]} ≤ t | a)"
+
+    def read(self, source: Any) -> Table:  # noqa: ARG002
+        raise TypeError("A distribution is swept, not read; ask a criterion for its value.")
+
+
+def _spans(edges: tuple[Label, ...]) -> tuple[Label, ...]:
+    return tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges))
