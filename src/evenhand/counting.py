@@ -120,10 +120,19 @@ def _count(
     codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
 ) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
     """Indices of the observed cells, and their totals."""
+    if prod(sizes) <= MOST_DENSE:
+        totals = _dense(codes, sizes, named)
+        observed = np.flatnonzero(totals["rows"])
+        return observed, {name: total[observed] for name, total in totals.items()}
+    known, inverse = np.unique(_fused(codes, sizes), return_inverse=True)
+    return known.astype(np.intp), _dense([inverse], [len(known)], named)
+
+
+def _dense(
+    codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
+) -> dict[str, NDArray[Any]]:
+    """Totals of all cells, observed or not, chunk by chunk."""
     space = prod(sizes)
-    if space > MOST_DENSE:
-        known, inverse = np.unique(_fused(codes, sizes), return_inverse=True)
-        return known.astype(np.intp), _count([inverse], [len(known)], named)[1]
     totals: dict[str, NDArray[Any]] = {name: np.zeros(space) for name in named}
     totals["rows"] = np.zeros(space, np.int64)
     for rows in chunks(len(codes[0]), max(ROWS_AT_A_TIME, 4 * space)):
@@ -131,8 +140,7 @@ def _count(
         totals["rows"] += np.bincount(key, minlength=space)
         for name, values in named.items():
             totals[name] += np.bincount(key, weights=values[rows], minlength=space)
-    observed = np.flatnonzero(totals["rows"])
-    return observed, {name: total[observed] for name, total in totals.items()}
+    return totals
 
 
 def _fused(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> NDArray[Any]:

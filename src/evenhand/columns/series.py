@@ -47,5 +47,7 @@ def _encode_arrow(native: Any) -> Column:
 
     if pa.types.is_dictionary(native.type):
         native = native.cast(native.type.value_type)
-    array = native.dictionary_encode("encode").unify_dictionaries().combine_chunks()
-    return canonical(array.indices.to_numpy(), array.dictionary.to_pylist())
+    array = native.dictionary_encode().unify_dictionaries().combine_chunks()
+    labels = array.dictionary.to_pylist()
+    codes = array.indices.fill_null(len(labels)).to_numpy()
+    return canonical(codes, [*labels, None] if array.null_count else labels)

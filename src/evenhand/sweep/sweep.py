@@ -92,7 +92,10 @@ def _pq_curve(
 
 def _any_curve(path: Steps, cuts: NDArray[np.intp], measure: Measure) -> Floats:
     """For a measure without a running form: lay out the levels of a few cut points at a time."""
-    return np.concatenate([measure(levels) for _, levels in path.levels(cuts + 1)])
+    result = np.empty(len(cuts))
+    for some, levels in path.levels(cuts + 1):
+        result[some] = measure(levels)
+    return result
 
 
 def _pooled(distribution: Distribution) -> Floats:

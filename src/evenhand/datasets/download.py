@@ -1,0 +1,131 @@
+"""Stream one address into one file: with retries, and picking up where the last try stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from requests import Response
+
+ATTEMPTS = 4
+PAUSE_S = 1.0
+TIMEOUT_S = 30.0
+CHUNK = 1 << 16
+BUSY = {429, 500, 502, 503, 504}
+
+
+class InterruptedDownloadError(OSError):
+    """The connection ended before the file did; what has arrived can be resumed."""
+
+
+class WebPageError(OSError):
+    """The server sent a web page in place of the file."""
+
+
+def download(url: str, part: Path) -> None:
+    """Fill `part` from the url; a `part` left by an earlier try is continued."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            _stream(url, part)
+            return
+        except Exception as failure:
+            if attempt == ATTEMPTS or not _may_pass(failure):
+                raise
+            time.sleep(PAUSE_S * 2 ** (attempt - 1))
+
+
+def discard(part: Path) -> None:
+    """Remove a partial file and the tag of the version it belongs to."""
+    part.unlink(missing_ok=True)
+    _tag(part).unlink(missing_ok=True)
+
+
+def _may_pass(failure: Exception) -> bool:
+    import requests
+
+    if isinstance(failure, requests.HTTPError) and failure.response is not None:
+        return failure.response.status_code in BUSY
+    return isinstance(
+        failure, InterruptedDownloadError | requests.ConnectionError | requests.Timeout
+    )
+
+
+def _tag(part: Path) -> Path:
+    return part.with_name(part.name + ".etag")
+
+
+def _stream(url: str, part: Path) -> None:
+    import requests
+
+    headers, held = _resume_headers(part)
+    with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_S) as response:
+        if response.status_code == requests.codes.requested_range_not_satisfiable:
+            discard(part)
+            raise InterruptedDownloadError(f"{url} has another length than before")
+        response.raise_for_status()
+        chunks = _refuse_page(response, part)
+        if response.status_code != requests.codes.partial_content:
+            discard(part)
+            held = 0
+        _remember(response, part)
+        _write(response, chunks, part, held)
+
+
+def _resume_headers(part: Path) -> tuple[dict[str, str], int]:
+    """Ask for the rest only if the server can tell whether the file is still the same one."""
+    headers = {"Accept-Encoding": "identity"}
+    if not (part.exists() and _tag(part).exists() and part.stat().st_size):
+        return headers, 0
+    held = part.stat().st_size
+    return headers | {"Range": f"bytes={held}-", "If-Range": _tag(part).read_text()}, held
+
+
+def _remember(response: Response, part: Path) -> None:
+    version = response.headers.get("ETag") or response.headers.get("Last-Modified")
+    if version and not version.startswith("W/"):
+        _tag(part).write_text(version)
+
+
+def _refuse_page(response: Response, part: Path) -> Iterator[bytes]:
+    import requests
+
+    chunks = response.iter_content(CHUNK)
+    try:
+        first = next(chunks, b"")
+    except requests.RequestException as failure:
+        raise InterruptedDownloadError("no new bytes arrived") from failure
+    looks_like_page = first.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html"))
+    if looks_like_page or "text/html" in response.headers.get("Content-Type", ""):
+        discard(part)
+        raise WebPageError(f"{response.url} answered with a web page")
+    return chain([first], chunks)
+
+
+def _write(response: Response, chunks: Iterator[bytes], part: Path, held: int) -> None:
+    import requests
+    from tqdm import tqdm
+
+    total = _total(response, held)
+    shown: dict[str, Any] = {"total": total, "initial": held, "unit": "B", "unit_scale": True}
+    try:
+        with open(part, "ab") as stream, tqdm(desc=part.stem, disable=None, **shown) as bar:
+            for chunk in chunks:
+                held += stream.write(chunk)
+                bar.update(len(chunk))
+    except requests.RequestException as failure:
+        raise InterruptedDownloadError(_stopped(held, total)) from failure
+    if total is not None and held < total:
+        raise InterruptedDownloadError(_stopped(held, total))
+
+
+def _total(response: Response, held: int) -> int | None:
+    length = response.headers.get("Content-Length")
+    return None if length is None else held + int(length)
+
+
+def _stopped(held: int, total: int | None) -> str:
+    return f"{held:,} of {'unknown' if total is None else format(total, ',')} bytes arrived"

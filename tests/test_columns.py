@@ -1,0 +1,165 @@
+"""Columns of any kind and from any library become the same codes and labels."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.columns import encode
+from evenhand.columns.column import numbers, union
+from evenhand.columns.words import ROWS_AT_A_TIME, combine, factorize
+
+TEXT = ["b", "a", "ü", "b", "a long one that exceeds eight bytes", ""]
+
+MAKERS = {
+    "list": list,
+    "tuple": tuple,
+    "object array": lambda values: np.array(values, dtype=object),
+    "fixed-width text": np.array,
+    "pandas str": lambda values: pd.Series(values, dtype="str"),
+    "pandas object": lambda values: pd.Series(values, dtype=object),
+    "pandas category": lambda values: pd.Series(values, dtype="category"),
+    "pandas arrow": lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.string())),
+    "polars": pl.Series,
+    "polars categorical": lambda values: pl.Series(values, dtype=pl.Categorical),
+    "arrow": lambda values: pa.chunked_array([values[:2], values[2:]]),
+    "arrow dictionary": lambda values: pa.chunked_array([values]).dictionary_encode(),
+}
+
+
+def decoded(column):
+    return [column.labels[code] for code in column.codes]
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_text_from_any_library_is_encoded_alike(make):
+    column = encode(make(TEXT))
+    assert decoded(column) == TEXT
+    assert column.labels == tuple(sorted(set(TEXT)))
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_missing_text_is_none_in_any_library(make):
+    if make is np.array:
+        pytest.skip("fixed-width text has no missing values")
+    column = encode(make(["x", None, "y", None]))
+    assert column.labels == ("x", "y", None)
+    assert column.missing == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([3, 1, 3], dtype=np.int8),
+        np.array([10**12, -5, 10**12]),
+        np.array([2**63, 1, 2**63], dtype=np.uint64),
+        np.array([0.5, -0.25, 0.5]),
+        np.array([True, False, True]),
+        np.array(["2024-01-02", "2023-05-06", "2024-01-02"], dtype="datetime64[D]"),
+        np.array([b"yes", b"no", b"yes"]),
+        pd.Series([3, 1, 3], dtype="Int64"),
+        pl.Series([3, 1, 3]),
+        pa.chunked_array([[3, 1, 3]]),
+        pl.Series([datetime.date(2024, 1, 2), datetime.date(2023, 5, 6), datetime.date(2024, 1, 2)]),
+    ],
+    ids=lambda values: f"{type(values).__module__.split('.')[0]} {getattr(values, 'dtype', '')}",
+)
+def test_any_dtype_gives_two_sorted_labels(values):
+    column = encode(values)
+    assert column.codes.tolist() == [1, 0, 1]
+    assert list(column.labels) == sorted(column.labels)
+    first = values[0].as_py() if isinstance(values, pa.ChunkedArray) else values[0]
+    assert column.labels[1] == first
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, None, 2],
+        np.array([1.0, np.nan, 2.0]),
+        pd.Series([1, pd.NA, 2], dtype="Int64"),
+        pl.Series([1, None, 2]),
+        pa.chunked_array([[1, None, 2]]),
+        [1.0, float("nan"), 2.0],
+    ],
+)
+def test_missing_numbers_are_none_in_any_library(values):
+    assert encode(values).labels == (1, 2, None)
+
+
+def test_labels_that_are_equal_are_one():
+    assert encode([1, 1.0, True, np.int64(1)]).labels == (1,)
+
+
+def test_unobserved_categories_are_no_labels():
+    assert encode(pd.Categorical(["a", "c"], categories=["a", "b", "c"])).labels == ("a", "c")
+    assert encode(pd.Series(["a", "c"], dtype=pd.CategoricalDtype(list("abc")))).labels == ("a", "c")
+
+
+def test_a_label_that_cannot_be_hashed_is_named():
+    with pytest.raises(TypeError, match=r"holds \[1\], which cannot name"):
+        encode(np.array([[1], "a"], dtype=object))
+    many = np.array([*map(str, range(3000)), {}], dtype=object)
+    with pytest.raises(TypeError, match=r"holds \{\}, which cannot name"):
+        encode(many)
+
+
+def test_a_table_is_not_a_column():
+    with pytest.raises(ValueError, match=r"one column; its shape is \(2, 2\)"):
+        encode(np.ones((2, 2)), "y_true")
+
+
+@given(st.lists(st.one_of(st.text(max_size=20), st.integers(), st.none()), max_size=60))
+def test_encoding_loses_nothing(values):
+    assert decoded(encode(values)) == values
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0"), max_size=12), min_size=1))
+def test_fixed_width_text_equals_text_of_objects(values):
+    fixed = encode(np.array(values))
+    assert decoded(fixed) == values
+
+
+@pytest.mark.parametrize("distinct", [3, 1000, 1025, 30_000])
+def test_factorizing_is_exact_across_chunks(distinct):
+    rng = np.random.default_rng(0)
+    known = rng.integers(0, 2**64, distinct, dtype=np.uint64)
+    words = known[np.sort(rng.integers(0, distinct, 2 * ROWS_AT_A_TIME + 17))]
+    codes, found = factorize(words)
+    assert (found[codes] == words).all()
+    assert len(np.unique(found)) == len(found)
+
+
+def test_a_word_first_seen_in_the_last_row_is_found():
+    words = np.zeros(3 * ROWS_AT_A_TIME, np.uint64)
+    words[-1] = 7
+    codes, known = factorize(words)
+    assert known[codes[-1]] == 7
+    assert known[codes[0]] == 0
+
+
+def test_combining_many_wide_columns_does_not_overflow():
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 5000, 20_000).astype(np.uint16) for _ in range(6)]
+    codes, rows = combine([(column, 5000) for column in columns])
+    pairs = np.stack(columns, axis=1)
+    assert (pairs[rows][codes] == pairs).all()
+
+
+def test_union_sorts_numbers_text_tuples_and_puts_missing_last():
+    assert union([None, "b"], ["a", 2], [("x", 1)], [1.5]) == (1.5, 2, "a", "b", ("x", 1), None)
+
+
+def test_numbers_are_read_from_any_library():
+    for values in ([1, 2.5], pd.Series([1, 2.5]), pl.Series([1.0, 2.5]), pa.chunked_array([[1.0, 2.5]])):
+        assert numbers(values).tolist() == [1.0, 2.5]
+
+
+def test_text_is_not_numbers():
+    with pytest.raises(TypeError, match="y_pred must be numbers; the first is 'a'"):
+        numbers(["a", "b"], "y_pred")

@@ -1,0 +1,336 @@
+"""Criteria against their definitions, fairlearn and scikit-learn."""
+
+import numpy as np
+import pytest
+from fairlearn import metrics as fairlearn
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+from strategies import classified, predictions
+
+import evenhand as eh
+from evenhand.measures import mpd
+
+COUNTED = [
+    name
+    for name, criterion in eh.CRITERIA.items()
+    if criterion.statistic.needs in ("predictions", "labels")
+]
+
+
+def per_group(function, rows, **options):
+    """A function of (truth, prediction, weight) in every group."""
+    parts = [(rows.group == name) for name in np.unique(rows.group)]
+    return np.array([function(rows.y_true[i], rows.y_pred[i], rows.weight[i]) for i in parts])
+
+
+def evaluate(criterion, rows, **options):
+    options = {"sensitive_features": rows.group, "sample_weight": rows.weight} | options
+    return eh.evaluate(criterion, rows.y_true, rows.y_pred, **options)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("groups", [2, 6])
+def test_parity_and_odds_by_mpd_are_fairlearns(seed, groups):
+    rows = predictions(seed, classes=2, groups=groups)
+    options = {"sensitive_features": rows.group, "sample_weight": rows.weight}
+    assert evaluate("statistical_parity", rows, measure="mpd") == pytest.approx(
+        fairlearn.demographic_parity_difference(rows.y_true, rows.y_pred, **options)
+    )
+    assert evaluate("equalized_odds", rows, measure="mpd") == pytest.approx(
+        fairlearn.equalized_odds_difference(rows.y_true, rows.y_pred, **options)
+    )
+    assert evaluate("equal_opportunity", rows, measure="mpd") == pytest.approx(
+        fairlearn.equal_opportunity_difference(rows.y_true, rows.y_pred, **options)
+    )
+    assert evaluate("selection_rate_ratio", rows) == pytest.approx(
+        1 - fairlearn.demographic_parity_ratio(rows.y_true, rows.y_pred, **options)
+    )
+
+
+@pytest.mark.parametrize(
+    ("g", "metric"),
+    [
+        ("tpr", fairlearn.true_positive_rate),
+        ("fpr", fairlearn.false_positive_rate),
+        ("tnr", fairlearn.true_negative_rate),
+        ("fnr", fairlearn.false_negative_rate),
+        ("accuracy", sk.accuracy_score),
+        ("f1", sk.f1_score),
+        ("ppv", sk.precision_score),
+    ],
+)
+def test_rates_by_group_are_those_of_a_metric_frame(g, metric):
+    rows = predictions(classes=2)
+    frame = fairlearn.MetricFrame(
+        metrics=metric,
+        y_true=rows.y_true,
+        y_pred=rows.y_pred,
+        sensitive_features=rows.group,
+        sample_params={"sample_weight": rows.weight},
+    )
+    counts = eh.tally(
+        rows.y_true, rows.y_pred, sensitive_features=rows.group, sample_weight=rows.weight
+    )
+    table = eh.STATISTICS[g].read(counts)
+    np.testing.assert_allclose(table.values[-1], frame.by_group.to_numpy(dtype=float))
+
+
+@pytest.mark.parametrize("measure", [eh.mpd, eh.gini, eh.pq])
+@given(rows=classified())
+def test_statistical_parity_is_its_definition_for_any_classes_and_groups(measure, rows):
+    cells = [
+        measure(per_group(lambda y, p, w, c=c: w[p == c].sum() / w.sum(), rows))
+        for c in np.unique(np.append(rows.y_true, rows.y_pred))
+    ]
+    counts = eh.tally(
+        rows.y_true, rows.y_pred, sensitive_features=rows.group, sample_weight=rows.weight
+    )
+    for aggregate, function in {"worst": np.max, "mean": np.mean, "total": np.sum}.items():
+        found = eh.CRITERIA["statistical_parity"](counts, measure=measure, aggregate=aggregate)
+        assert found == pytest.approx(function(cells), abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("measure", [eh.mpd, eh.gini, eh.pq])
+@given(rows=classified())
+def test_equalized_odds_is_its_definition_over_all_pairs(measure, rows):
+    classes = np.unique(np.append(rows.y_true, rows.y_pred))
+
+    def rate(c, k):
+        def of(y, p, w):
+            below = w[y == k].sum()
+            return w[(y == k) & (p == c)].sum() / below if below else np.nan
+
+        return of
+
+    cells = [measure(per_group(rate(c, k), rows)) for c in classes for k in classes]
+    expected = np.nanmax(cells) if not np.isnan(cells).all() else np.nan
+    counts = eh.tally(
+        rows.y_true, rows.y_pred, sensitive_features=rows.group, sample_weight=rows.weight
+    )
+    found = eh.CRITERIA["equalized_odds"](counts, measure=measure)
+    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_average_odds_is_half_of_tpr_plus_fpr_one_against_the_rest():
+    rows = predictions(classes=3)
+
+    def odds(c):
+        def of(y, p, w):
+            tpr = w[(y == c) & (p == c)].sum() / w[y == c].sum()
+            return (tpr + w[(y != c) & (p == c)].sum() / w[y != c].sum()) / 2
+
+        return of
+
+    cells = [eh.pq(per_group(odds(c), rows)) for c in range(3)]
+    assert evaluate("average_odds", rows) == pytest.approx(max(cells))
+    assert evaluate("performance_parity", rows) == pytest.approx(max(cells))
+
+
+def test_average_odds_can_be_blind_where_equalized_odds_is_not():
+    """TPR .8 and .6 with FPR .2 and .4 average to .5 in both groups."""
+    y = np.tile(np.repeat([1, 0], 5), 2)
+    p = np.array([1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0])
+    group = np.repeat(["a", "b"], 10)
+    assert eh.evaluate("average_odds", y, p, sensitive_features=group) == pytest.approx(0, abs=1e-9)
+    odds = eh.evaluate("equalized_odds", y, p, sensitive_features=group, measure="mpd")
+    assert odds == pytest.approx(0.2)
+
+
+def test_the_two_classes_of_a_binary_problem_differ_by_gini_and_not_by_mpd():
+    p = np.array([1] + [0] * 9 + [1] * 2 + [0] * 8)
+    group = np.repeat(["a", "b"], 10)
+    reading = eh.CRITERIA["statistical_parity"].read(None, p, sensitive_features=group, measure="gini")
+    assert reading.cell_values == pytest.approx([0.0294, 0.1667], abs=1e-4)
+    assert reading.worst_cell == 1
+    by_mpd = eh.CRITERIA["statistical_parity"].read(None, p, sensitive_features=group, measure="mpd")
+    assert by_mpd.cell_values == pytest.approx([0.1, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("criterion", "of"),
+    [
+        ("equal_opportunity", lambda tp, fp, fn, tn: tp / (tp + fn)),
+        ("predictive_equality", lambda tp, fp, fn, tn: fp / (fp + tn)),
+        ("predictive_parity", lambda tp, fp, fn, tn: tp / (tp + fp)),
+        ("false_omission_rate_parity", lambda tp, fp, fn, tn: fn / (fn + tn)),
+        ("treatment_equality", lambda tp, fp, fn, tn: fn / fp),
+        ("accuracy_parity", lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn)),
+        ("error_parity", lambda tp, fp, fn, tn: (fp + fn) / (tp + fp + fn + tn)),
+    ],
+)
+def test_criteria_of_the_field_follow_from_the_four_outcomes(criterion, of):
+    rows = predictions(classes=2)
+
+    def statistic(y, p, w):
+        return of(*(w[(y == a) & (p == b)].sum() for a, b in [(1, 1), (0, 1), (1, 0), (0, 0)]))
+
+    for measure in (eh.mpd, eh.gini, eh.pq):
+        expected = measure(per_group(statistic, rows))
+        assert evaluate(criterion, rows, measure=measure) == pytest.approx(expected)
+
+
+def test_conditional_parity_compares_within_strata():
+    rows = predictions(classes=2)
+    strata = np.where(rows.weight > 0.5, "high", "low")
+    within = [
+        eh.evaluate(
+            "statistical_parity", None, rows.y_pred[here], sensitive_features=rows.group[here]
+        )
+        for here in (strata == "high", strata == "low")
+    ]
+    found = eh.evaluate(
+        "conditional_statistical_parity",
+        None,
+        rows.y_pred,
+        sensitive_features=rows.group,
+        strata=strata,
+    )
+    assert found == pytest.approx(max(within))
+
+
+@pytest.mark.parametrize(
+    ("g", "metric"),
+    [
+        ("mse", sk.mean_squared_error),
+        ("rmse", sk.root_mean_squared_error),
+        ("mae", sk.mean_absolute_error),
+        ("r2", sk.r2_score),
+    ],
+)
+def test_regression_losses_by_group_are_scikit_learns(g, metric):
+    rng = np.random.default_rng(0)
+    rows = predictions()._replace(y_true=rng.random(400), y_pred=rng.random(400))
+    values = per_group(lambda y, p, w: metric(y, p, sample_weight=w), rows)
+    found = evaluate("performance_parity", rows, g=g, transform="exp")
+    assert found == pytest.approx(eh.pq(np.exp(values)))
+    assert evaluate("performance_parity", rows, g=g, measure="mpd") == pytest.approx(mpd(values))
+
+
+def test_gaussian_log_likelihood_has_the_pooled_variance():
+    rng = np.random.default_rng(0)
+    y, p, group = rng.random(50), rng.random(50), rng.integers(0, 2, 50)
+    variance = np.mean((y - p) ** 2)
+    likelihood = -0.5 * np.log(2 * np.pi * variance) - (y - p) ** 2 / (2 * variance)
+    expected = abs(likelihood[group == 0].mean() - likelihood[group == 1].mean())
+    options = {"g": "gaussian_log_likelihood", "measure": "mpd", "sensitive_features": group}
+    assert eh.evaluate("performance_parity", y, p, **options) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_losses_of_probabilities_by_group_are_scikit_learns(classes):
+    rows, rng = predictions(classes=classes), np.random.default_rng(1)
+    proba = rng.dirichlet(np.ones(classes), 400)
+    parts = [rows.group == name for name in np.unique(rows.group)]
+    labels = range(classes)
+    loss = [
+        sk.log_loss(rows.y_true[i], proba[i], sample_weight=rows.weight[i], labels=labels)
+        for i in parts
+    ]
+    options = {"y_score": proba, "measure": "mpd"}
+    found = evaluate("performance_parity", rows, g="cross_entropy", **options)
+    assert found == pytest.approx(mpd(loss))
+    found = evaluate("performance_parity", rows, g="log_likelihood", **options)
+    assert found == pytest.approx(mpd(loss))
+    areas = [
+        [
+            sk.roc_auc_score(rows.y_true[i] == c, proba[i, c], sample_weight=rows.weight[i])
+            for i in parts
+        ]
+        for c in labels
+    ]
+    found = evaluate("performance_parity", rows, g="auroc", **options)
+    assert found == pytest.approx(max(mpd(area) for area in areas))
+
+
+def test_any_loss_function_can_be_g():
+    rows = predictions()
+    loss = per_group(lambda y, p, w: np.average(abs(y - p) ** 3, weights=w), rows)
+    found = evaluate("performance_parity", rows, g=lambda y, p: abs(y - p) ** 3, measure="gini")
+    assert found == pytest.approx(eh.gini(loss))
+
+
+def test_calibration_is_read_in_bins_of_the_score():
+    rng = np.random.default_rng(0)
+    score, group = rng.random(2000), rng.integers(0, 3, 2000)
+    y = (rng.random(2000) < score ** (1 + group / 2)).astype(int)
+    bins = np.minimum((score * 10).astype(int), 9)
+    rates = np.array([[y[(bins == b) & (group == a)].mean() for a in range(3)] for b in range(10)])
+    options = {"y_score": score, "sensitive_features": group}
+    found = eh.evaluate("calibration_parity", y, **options)
+    assert found == pytest.approx(eh.pq(rates).max())
+    size = np.array([[((bins == b) & (group == a)).sum() for a in range(3)] for b in range(10)])
+    means = np.array(
+        [[score[(bins == b) & (group == a)].mean() for a in range(3)] for b in range(10)]
+    )
+    error = (size * abs(rates - means)).sum(axis=0) / size.sum(axis=0)
+    found = eh.evaluate("calibration_within_groups", y, measure="mpd", **options)
+    assert found == pytest.approx(mpd(error))
+
+
+def test_regression_parity_by_its_three_definitions():
+    rng = np.random.default_rng(0)
+    p, group = rng.normal(5, 1, 300), rng.integers(0, 3, 300)
+    means = [p[group == a].mean() for a in range(3)]
+    options = {"sensitive_features": group}
+    assert eh.evaluate("weak_parity", None, p, **options) == pytest.approx(eh.pq(means))
+    cuts = np.sort(p)
+    levels = np.array([[(p[group == a] <= t).mean() for a in range(3)] for t in cuts])
+    strong = eh.evaluate("strong_parity", None, p, **options)
+    assert strong == pytest.approx(eh.pq(np.exp(levels)).max())
+    raw = eh.evaluate("strong_parity", None, p, transform="raw", **options)
+    assert raw == pytest.approx(eh.pq(levels).max())
+    area = eh.evaluate("wasserstein_parity", None, p, measure="gini", **options)
+    assert area == pytest.approx(eh.gini(levels)[:-1] @ np.diff(cuts))
+
+
+@pytest.mark.parametrize("measure", eh.MEASURES)
+@pytest.mark.parametrize("criterion", COUNTED)
+class TestLawsOfEveryCountedCriterion:
+    @given(rows=classified(classes=3))
+    def test_renaming_and_reordering_groups_changes_nothing(self, criterion, measure, rows):
+        names = {name: 100 - i for i, name in enumerate(np.unique(rows.group))}
+        other = rows._replace(group=np.array([names[name] for name in rows.group]))
+        assert value(criterion, other, measure) == pytest.approx(
+            value(criterion, rows, measure), abs=1e-12, nan_ok=True
+        )
+
+    @given(rows=classified(classes=3, groups=1))
+    def test_identical_groups_score_zero(self, criterion, measure, rows):
+        twice = [np.concatenate([column, column]) for column in rows]
+        twice[2] = np.repeat(["a", "b"], len(rows.group))
+        found = value(criterion, type(rows)(*twice), measure)
+        assert np.isnan(found) or found == pytest.approx(0, abs=1e-12)
+
+    @given(rows=classified(classes=3))
+    def test_a_weight_of_two_is_a_row_twice(self, criterion, measure, rows):
+        times = rows.weight.astype(int)
+        repeated = [np.repeat(column, times) for column in rows]
+        repeated[3] = np.ones(times.sum())
+        assert value(criterion, type(rows)(*repeated), measure) == pytest.approx(
+            value(criterion, rows, measure), abs=1e-12, nan_ok=True
+        )
+
+
+def value(criterion, rows, measure):
+    options = {"sensitive_features": rows.group, "sample_weight": rows.weight}
+    if eh.CRITERIA[criterion].one_class:
+        options["favourable"] = max(rows.y_true.max(), rows.y_pred.max())
+    reading = eh.CRITERIA[criterion].read(rows.y_true, rows.y_pred, measure=measure, **options)
+    return float(reading)
+
+
+@given(rows=classified(), replicates=st.integers(1, 4))
+def test_a_batch_of_tallies_is_evaluated_at_once(rows, replicates):
+    counts = eh.tally(rows.y_true, rows.y_pred, sensitive_features=rows.group)
+    draws = np.random.default_rng(0).poisson(2, (replicates, counts.cells.shape[1]))
+    batch = eh.Tally(counts.axes, counts.cells, {"rows": draws})
+    found = eh.CRITERIA["equalized_odds"](batch, measure=eh.gini)
+    each = [
+        eh.CRITERIA["equalized_odds"](
+            eh.Tally(counts.axes, counts.cells, {"rows": draw}), measure=eh.gini
+        )
+        for draw in draws
+    ]
+    assert found.shape == (replicates,)
+    np.testing.assert_allclose(found, each)

@@ -1,0 +1,136 @@
+"""Every engine gives the same tally."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import evenhand as eh
+
+ROWS = 500
+
+
+def people():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "truth": rng.choice(["low", "mid", "high"], ROWS),
+            "guess": rng.choice(["low", "mid", "high"], ROWS),
+            "sex": rng.choice(["F", "M"], ROWS),
+            "race": rng.choice(["b", "w", "other"], ROWS),
+            "region": rng.integers(0, 3, ROWS),
+            "weight": rng.random(ROWS),
+            "loss": rng.normal(size=ROWS),
+        }
+    )
+
+
+def dask_frame(frame):
+    dask = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    return dask.from_pandas(frame, npartitions=3)
+
+
+def ibis_table(frame):
+    ibis = pytest.importorskip("ibis", reason="ibis is not installed")
+    return ibis.memtable(pa.Table.from_pandas(frame))
+
+
+def spark_frame(frame):
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    spark = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    return spark.getOrCreate().createDataFrame(frame)
+
+
+ENGINES = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "polars lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "arrow": pa.Table.from_pandas,
+    "duckdb": lambda frame: duckdb.from_arrow(pa.Table.from_pandas(frame)),
+    "dask": dask_frame,
+    "ibis": ibis_table,
+    "spark": spark_frame,
+}
+
+
+@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
+def engine(request):
+    return request.param
+
+
+def counted(frame, **options):
+    names = {"y_true": "truth", "y_pred": "guess", "sensitive_features": ["sex", "race"]}
+    return eh.tally_frame(frame, **names | options)
+
+
+def test_every_engine_gives_the_tally_of_the_arrays(engine):
+    frame = people()
+    expected = eh.tally(
+        frame["truth"],
+        frame["guess"],
+        sensitive_features=frame[["sex", "race"]],
+        sample_weight=frame["weight"],
+        strata=frame["region"],
+        sums={"loss": frame["loss"]},
+    )
+    found = counted(
+        engine(frame), sample_weight="weight", strata="region", sums={"loss": "loss"}
+    )
+    assert found.axes == expected.axes
+    assert (found.cells == expected.cells).all()
+    assert (found.sums["rows"] == expected.sums["rows"]).all()
+    np.testing.assert_allclose(found.sums["weight"], expected.sums["weight"])
+    np.testing.assert_allclose(found.sums["loss"], expected.sums["loss"], atol=1e-12)
+
+
+def test_missing_groups_are_an_error_or_a_group(engine):
+    frame = people()
+    frame.loc[:6, "race"] = None
+    with pytest.raises(ValueError, match="7 of 500 rows have no value of 'race'"):
+        counted(engine(frame))
+    found = counted(engine(frame), missing="group", y_true=None)
+    assert ("F", None) in found.groups
+    assert found.notes == ("7 of 500 rows have no value of 'race'; they are a group of their own",)
+
+
+def test_batches_of_a_table_add_up(engine):
+    frame = people()
+    parts = [counted(engine(part)) for part in (frame[:100], frame[100:350], frame[350:])]
+    whole = counted(engine(frame))
+    assert sum(parts).axes == whole.axes
+    assert (sum(parts).sums["rows"] == whole.sums["rows"]).all()
+
+
+def test_a_wrong_column_is_named_with_those_there_are():
+    with pytest.raises(ValueError, match=r"no column 'gues'; it has \['truth', 'guess'"):
+        counted(people(), y_pred="gues")
+
+
+def test_an_empty_table_is_refused():
+    with pytest.raises(ValueError, match="no rows"):
+        counted(people()[:0])
+
+
+def test_missing_labels_are_refused():
+    frame = people()
+    frame.loc[3, "guess"] = None
+    with pytest.raises(ValueError, match="guess has 1 missing labels"):
+        counted(frame)
+
+
+def test_bad_weights_are_refused():
+    frame = people()
+    with pytest.raises(ValueError, match="negative values, such as -1"):
+        counted(frame.assign(weight=-1.0), sample_weight="weight")
+    with pytest.raises(ValueError, match="'weight' has values that are missing or not finite"):
+        counted(frame.assign(weight=np.inf), sample_weight="weight")
+
+
+def test_a_database_on_disk_is_counted_where_it_is(tmp_path):
+    frame = people()
+    with duckdb.connect(str(tmp_path / "people.db")) as database:
+        database.execute("create table people as select * from frame")
+        found = counted(database.table("people"))
+    assert (found.sums["rows"] == counted(frame).sums["rows"]).all()

@@ -1,0 +1,137 @@
+"""The measures against their definitions, at their edges, and along batch axes."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import evenhand as eh
+from evenhand.measures import MEASURES, exponential, is_scale_free, resolve, transformed
+
+vectors = arrays(
+    np.float64, st.integers(2, 12), elements=st.floats(0, 1e3, allow_subnormal=False)
+)
+
+
+def gini_by_definition(w):
+    return sum(abs(a - b) for a in w for b in w) / (2 * len(w) * sum(w))
+
+
+def pq_by_definition(w, p, q):
+    norm = {k: sum(x**k for x in w) ** (1 / k) for k in (p, q)}
+    return 1 - len(w) ** (1 / q - 1 / p) * norm[p] / norm[q]
+
+
+@given(vectors)
+def test_gini_is_the_double_sum(w):
+    if w.sum() > 1e-3:
+        assert eh.gini(w) == pytest.approx(gini_by_definition(w.tolist()), abs=1e-9)
+
+
+@pytest.mark.parametrize(("p", "q"), [(1, 2), (0.5, 2), (1, 3), (0.3, 1), (0.9, 1.1)])
+def test_pq_is_the_ratio_of_norms(p, q):
+    rng = np.random.default_rng(1)
+    for w in rng.random((50, 7)):
+        assert eh.pq(w, p, q) == pytest.approx(pq_by_definition(w.tolist(), p, q), abs=1e-12)
+
+
+@given(vectors)
+def test_mpd_is_the_largest_pairwise_difference(w):
+    assert eh.mpd(w) == max(abs(a - b) for a in w for b in w)
+
+
+@given(vectors)
+def test_shortfall_is_one_minus_min_over_max(w):
+    if w.max() > 0:
+        assert eh.shortfall(w) == pytest.approx(1 - w.min() / w.max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+class TestEveryMeasure:
+    def test_is_exactly_zero_for_equal_entries(self, measure):
+        assert measure([0.1] * 3) == 0
+        assert measure([1 / 3] * 7) == 0
+
+    def test_is_zero_for_all_zeros(self, measure):
+        assert measure([0.0, 0.0, 0.0]) == 0
+
+    def test_works_along_the_last_axis_of_a_batch(self, measure):
+        batch = np.random.default_rng(2).random((3, 4, 5))
+        assert measure(batch).shape == (3, 4)
+        assert measure(batch)[1, 2] == pytest.approx(measure(batch[1, 2]), abs=1e-15)
+
+    def test_leaves_out_what_was_not_observed(self, measure):
+        w = np.random.default_rng(3).random((6, 5))
+        holes = w.copy()
+        holes[:, 2] = np.nan
+        expected = measure(np.delete(w, 2, axis=-1))
+        np.testing.assert_allclose(measure(holes), expected, atol=1e-15)
+
+    def test_of_fewer_than_two_observed_entries_is_nan(self, measure):
+        assert np.isnan(measure([0.3, np.nan]))
+        assert np.isnan(measure([np.nan, np.nan]))
+        assert np.isnan(measure([0.3]))
+
+    def test_does_not_change_its_input(self, measure):
+        w = np.array([3.0, 1.0, 2.0])
+        measure(w)
+        assert w.tolist() == [3.0, 1.0, 2.0]
+
+    def test_refuses_infinite_values(self, measure):
+        with pytest.raises(ValueError, match="finite"):
+            measure([0.1, np.inf])
+
+    def test_refuses_an_empty_vector(self, measure):
+        with pytest.raises(ValueError, match="vector of groups"):
+            measure([])
+
+    def test_does_not_overflow(self, measure):
+        assert measure(np.array([1e300, 2e300, 3e300])) == pytest.approx(
+            measure(np.array([1.0, 2.0, 3.0])) * (1 if is_scale_free(measure) else 1e300)
+        )
+
+
+@pytest.mark.parametrize("measure", [eh.gini, eh.pq, eh.shortfall])
+def test_scale_free_measures_refuse_negative_values_and_name_the_way_out(measure):
+    with pytest.raises(ValueError, match=r"smallest is -0\.5.*transform=\"exp\""):
+        measure([0.2, -0.5])
+
+
+def test_pq_keeps_its_digits_for_nearly_equal_entries():
+    spread = 1e-9
+    w = np.array([1 - spread, 1 + spread])
+    assert eh.pq(w) == pytest.approx(spread**2 / 2, rel=1e-6)
+
+
+class TestTransform:
+    def test_is_the_exponential_for_scale_free_measures(self):
+        w = np.array([-0.3, 0.2, 1.5])
+        for measure in (eh.gini, eh.pq, partial(eh.pq, p=0.5, q=3)):
+            assert transformed(measure, "exp")(w) == pytest.approx(measure(np.exp(w)), abs=1e-14)
+        assert eh.gini(w, transform="exp") == pytest.approx(eh.gini(np.exp(w)), abs=1e-14)
+        assert eh.pq(w, transform="exp") == pytest.approx(eh.pq(np.exp(w)), abs=1e-14)
+
+    def test_never_touches_mpd(self):
+        assert transformed(eh.mpd, "exp") is eh.mpd
+
+    def test_does_not_overflow(self):
+        assert eh.pq([5000.0, 5000.0 + np.log(2)], transform="exp") == pytest.approx(
+            eh.pq([1.0, 2.0])
+        )
+
+    def test_keeps_what_was_not_observed(self):
+        assert np.isnan(exponential(np.array([1.0, np.nan]))).tolist() == [False, True]
+
+    def test_of_another_name_is_refused(self):
+        with pytest.raises(ValueError, match="no transform 'log'"):
+            eh.gini([1.0, 2.0], transform="log")
+
+
+def test_measures_are_found_by_name_or_taken_as_functions():
+    assert resolve("gini") is eh.gini
+    assert resolve(np.std) is np.std
+    with pytest.raises(ValueError, match="no measure 'theil'"):
+        resolve("theil")

@@ -1,0 +1,155 @@
+"""Laws of the tally: parts add up to the whole, by label, whatever counted them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import classified, predictions
+
+import evenhand as eh
+from evenhand import counting
+from evenhand.columns import encode
+from evenhand.tally import Axis, Tally
+
+
+def assert_same(one, two):
+    assert one.axes == two.axes
+    assert (one.cells == two.cells).all()
+    assert set(one.sums) == set(two.sums)
+    for name in one.sums:
+        np.testing.assert_allclose(one.sums[name], two.sums[name], rtol=1e-12)
+
+
+def tally_of(rows, part=slice(None)):
+    y_true, y_pred, group, weight = (column[part] for column in rows)
+    return eh.tally(
+        y_true, y_pred, sensitive_features=group, sample_weight=weight, sums={"loss": weight**2}
+    )
+
+
+@given(classified(), st.data())
+def test_tallies_of_parts_add_up_to_the_tally_of_the_whole(rows, data):
+    cuts = sorted(data.draw(st.sets(st.integers(1, max(1, len(rows.group) - 1)), max_size=4)))
+    edges = [0, *(cut for cut in cuts if cut < len(rows.group)), len(rows.group)]
+    parts = [tally_of(rows, slice(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    assert_same(sum(parts), tally_of(rows))
+    assert_same(sum(parts[::-1]), tally_of(rows))
+
+
+@given(classified())
+def test_a_tally_is_what_a_double_loop_counts(rows):
+    counts = tally_of(rows)
+    table = counts.table("y", "yhat", "group")
+    for i, y in enumerate(counts.labels("y")):
+        for j, yhat in enumerate(counts.labels("yhat")):
+            for k, group in enumerate(counts.groups):
+                here = (rows.y_true == y) & (rows.y_pred == yhat) & (rows.group == group)
+                assert table[i, j, k] == rows.weight[here].sum()
+
+
+@given(classified())
+def test_marginal_tables_are_sums_of_the_full_table(rows):
+    counts = tally_of(rows)
+    full = counts.table("y", "yhat", "group")
+    np.testing.assert_allclose(counts.table("yhat", "group"), full.sum(axis=0))
+    np.testing.assert_allclose(counts.table("group", "y"), full.sum(axis=1).T)
+    assert counts.table("group", of="rows").sum() == len(rows.group)
+
+
+@given(classified())
+def test_counting_by_sorting_equals_counting_in_a_dense_array(rows):
+    dense = tally_of(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "MOST_DENSE", 0)
+        assert_same(tally_of(rows), dense)
+
+
+def test_two_batches_of_one_group_each_are_not_merged_by_position():
+    """A state merged by position would call these batches equal."""
+    one = eh.tally([1, 1], [1, 1], sensitive_features=["a", "a"])
+    two = eh.tally([1, 1], [0, 1], sensitive_features=["b", "b"])
+    assert eh.evaluate("statistical_parity", one + two, measure="mpd") == 0.5
+
+
+def test_a_batch_may_lack_a_group_and_a_class():
+    whole = eh.tally(["x", "y", "z"], ["x", "x", "z"], sensitive_features=["a", "b", "a"])
+    part = eh.tally(["x"], ["x"], sensitive_features=["a"])
+    rest = eh.tally(["y", "z"], ["x", "z"], sensitive_features=["b", "a"])
+    assert_same(part + rest, whole)
+
+
+def test_adding_keeps_batch_axes():
+    counts = eh.tally([1, 0], [1, 1], sensitive_features=["a", "b"])
+    batch = Tally(counts.axes, counts.cells, {"rows": np.array([[1, 1], [2, 0]])})
+    assert (batch + batch).table("y", "yhat", "group").shape == (2, 2, 2, 2)
+    assert (batch + batch).table("group").tolist() == [[2, 2], [0, 4]]
+
+
+def test_truth_and_prediction_share_their_labels():
+    counts = eh.tally([0, 0, 1], [2, 0, 0], sensitive_features=["a", "b", "b"])
+    assert counts.labels("y") == counts.labels("yhat") == (0, 1, 2)
+
+
+def test_labels_of_equal_value_match_whatever_their_type():
+    counts = eh.tally([True, False], [1.0, 0.0], sensitive_features=["a", "b"])
+    assert counts.table("y", "yhat", "group").shape == (2, 2, 2)
+
+
+def test_tallies_along_different_axes_do_not_add_up():
+    one = eh.tally([1], [1], sensitive_features=["a"])
+    with pytest.raises(ValueError, match="different axes"):
+        one + eh.tally(None, [1], sensitive_features=["a"])
+    with pytest.raises(ValueError, match=r"Cannot add tallies of \['rows'\]"):
+        one + eh.tally([1], [1], sensitive_features=["a"], sample_weight=[1.0])
+
+
+def test_bins_must_agree_to_be_added():
+    def binned(edges):
+        axes = (Axis("bin", edges, "edges"), Axis("group", ("a",)))
+        return Tally(axes, np.zeros((2, 1), np.intp), {"rows": np.array([1])})
+
+    assert (binned((0.0, 1.0)) + binned((0.0, 1.0))).sums["rows"] == [2]
+    with pytest.raises(ValueError, match="bins differ"):
+        binned((0.0, 1.0)) + binned((0.0, 2.0))
+
+
+def test_a_tally_adds_to_nothing_but_tallies_and_zero():
+    counts = eh.tally([1], [1], sensitive_features=["a"])
+    with pytest.raises(TypeError):
+        counts + 1
+    with pytest.raises(TypeError):
+        1 + counts
+
+
+def test_many_groups_by_many_strata_stay_sparse():
+    rng = np.random.default_rng(0)
+    group, stratum = rng.integers(0, 20_000, 5000), rng.integers(0, 20_000, 5000)
+    counts = eh.tally(None, np.ones(5000, int), sensitive_features=group, strata=stratum)
+    assert counts.cells.shape[1] <= 5000
+    assert counts.sums["rows"].sum() == 5000
+
+
+def test_moments_are_sums_by_group():
+    y, yhat, w = np.array([1.0, 2, 4]), np.array([1.5, 2, 3]), np.array([1.0, 2, 3])
+    sums = eh.moments(y, yhat, sensitive_features=["a", "b", "b"], sample_weight=w)
+    assert sums.table("group", of="squared_error").tolist() == [0.25, 3.0]
+    assert sums.table("group", of="y").tolist() == [1.0, 16.0]
+    assert sums.table("group").tolist() == [1.0, 5.0]
+
+
+def test_encoded_columns_can_be_kept_and_counted_again():
+    rows = predictions()
+    kept = encode(rows.y_true), encode(rows.y_pred), eh.groups(rows.group)
+    again = eh.tally(kept[0], kept[1], sensitive_features=kept[2])
+    assert_same(again, eh.tally(rows.y_true, rows.y_pred, sensitive_features=rows.group))
+
+
+def test_a_tally_says_what_it_holds():
+    assert repr(eh.tally([1], [1], sensitive_features=["a"])) == (
+        "<Tally of 1 rows in 1 cells (y: 1, yhat: 1, group: 1)>"
+    )
+
+
+def test_a_missing_axis_is_named():
+    with pytest.raises(ValueError, match=r"no axis 'y', only \['yhat', 'group'\]"):
+        eh.tally(None, [1], sensitive_features=["a"]).table("y")
