@@ -54,7 +54,7 @@ class Tally:
         """Dense totals along the named axes, in that order, after the batch axes."""
         shape = tuple(self._axis(name).size for name in names)
         order = [[axis.name for axis in self.axes].index(name) for name in names]
-        values = self.sums[of if of in self.sums or of != "weight" else "rows"]
+        values = self._sum(of)
         flat = np.ravel_multi_index(tuple(self.cells[order]), shape)
         where, totals = _totals(flat, values)
         table = np.zeros((*values.shape[:-1], prod(shape)))
@@ -91,6 +91,17 @@ class Tally:
         axes = ", ".join(f"{axis.name}: {axis.size}" for axis in self.axes)
         rows = self.sums["rows"].sum(axis=-1)
         return f"<Tally of {rows} rows in {self.cells.shape[1]} cells ({axes})>"
+
+    def _sum(self, name: str) -> NDArray[Any]:
+        """A named sum; rows that were not weighted weigh 1."""
+        if name == "weight" and name not in self.sums:
+            name = "rows"
+        if name not in self.sums:
+            raise ValueError(
+                f"This tally has no sum {name!r}, only {list(self.sums)}; "
+                "count again with what the criterion needs."
+            )
+        return self.sums[name]
 
     def _axis(self, name: str) -> Axis:
         for axis in self.axes:

@@ -1,0 +1,42 @@
+# Two commands do all the set-up:  make demo  (the main job)  and  make test.
+PYTHON ?= python3
+VENV ?= .venv
+BENCH ?= .venv-bench
+BIN = $(VENV)/bin
+QUIET = --quiet --disable-pip-version-check
+
+.PHONY: demo test check bench docs clean
+
+demo: $(VENV)/demo
+	$(BIN)/python examples/10_first_audit.py
+
+test: $(VENV)/dev
+	$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(BENCH)/done
+	$(BENCH)/bin/python benchmarks/run.py
+
+docs: $(VENV)/docs
+	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo $(VENV)/dev $(VENV)/docs: $(VENV)/%: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install $(QUIET) --editable ".[$(subst demo,all,$*)]"
+	@touch $@
+
+$(BENCH)/done: pyproject.toml benchmarks/requirements.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install $(QUIET) --requirement benchmarks/requirements.txt --editable .
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(BENCH) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,78 @@
+"""What others build on: names, registries, and a light import."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import evenhand as eh
+
+NAMES = """
+AGGREGATES CRITERIA MEASURES STATISTICS Criterion Distribution Groups Interval Reading Tally
+UndefinedWarning distribution evaluate gini groups make_scorer moments mpd pq shortfall tally
+tally_frame
+""".split()
+
+
+def test_the_public_names_are_these():
+    assert sorted(eh.__all__) == sorted(NAMES)
+
+
+def test_every_public_name_is_there_and_documented():
+    for name in eh.__all__:
+        assert getattr(eh, name).__doc__, name
+
+
+def test_tally_and_groups_are_the_functions_though_modules_have_those_names():
+    import evenhand.groups
+    import evenhand.tally  # noqa: F401
+
+    assert callable(eh.tally)
+    assert callable(eh.groups)
+
+
+def test_public_functions_follow_the_ecosystem():
+    for function in (eh.evaluate, eh.tally, eh.moments):
+        parameters = inspect.signature(function).parameters
+        assert {"y_true", "y_pred", "sensitive_features", "sample_weight"} <= set(parameters)
+        assert parameters["sensitive_features"].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters["sample_weight"].default is None
+
+
+@pytest.mark.parametrize("name", eh.CRITERIA)
+def test_every_criterion_says_what_it_is_and_what_it_is_not(name):
+    criterion = eh.CRITERIA[name]
+    assert criterion.name == name
+    assert "S over a of" in criterion.formula
+    assert criterion.is_not.endswith(".")
+    assert criterion.range.startswith("0 to")
+    assert str(criterion).startswith(f"{name}: ")
+    assert "larger" in criterion.direction
+
+
+@pytest.mark.parametrize(
+    "name",
+    """statistical_parity equalized_odds average_odds performance_parity equal_opportunity
+    predictive_equality predictive_parity strong_parity weak_parity wasserstein_parity
+    accuracy_parity error_parity false_omission_rate_parity treatment_equality calibration_parity
+    calibration_within_groups selection_rate_ratio conditional_statistical_parity""".split(),
+)
+def test_the_criterion_exists(name):
+    assert name in eh.CRITERIA
+
+
+@pytest.mark.parametrize(
+    "g",
+    """average_odds accuracy tpr fpr f1 auroc cross_entropy log_likelihood mse rmse mae r2
+    gaussian_log_likelihood""".split(),
+)
+def test_the_statistic_exists(g):
+    assert g in eh.STATISTICS
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    heavy = ["pandas", "polars", "pyarrow", "sklearn", "scipy", "narwhals", "duckdb", "matplotlib"]
+    code = f"import evenhand, sys; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,116 @@
+"""Criteria as scorers in scikit-learn's model selection."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.svm import LinearSVC
+
+import evenhand as eh
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(0)
+    sex, x = rng.integers(0, 2, 400), rng.normal(size=400)
+    y = (x + 0.8 * sex + rng.normal(size=400) > 0.4).astype(int)
+    return pd.DataFrame({"x": x, "sex": sex, "old": rng.integers(0, 2, 400)}), y
+
+
+def test_a_scorer_is_minus_the_criterion_on_the_predictions(people):
+    X, y = people
+    model = LogisticRegression().fit(X, y)
+    scorer = eh.make_scorer("equalized_odds", group="sex", measure="gini")
+    expected = eh.evaluate(
+        "equalized_odds", y, model.predict(X), sensitive_features=X["sex"], measure="gini"
+    )
+    assert scorer(model, X, y) == -expected
+    assert expected > 0
+
+
+@pytest.mark.parametrize("measure", eh.MEASURES)
+@pytest.mark.parametrize(
+    ("criterion", "options"),
+    [
+        ("statistical_parity", {}),
+        ("equal_opportunity", {}),
+        ("performance_parity", {"g": "auroc"}),
+        ("performance_parity", {"g": "cross_entropy"}),
+        ("calibration_within_groups", {}),
+    ],
+)
+def test_any_criterion_by_any_measure_cross_validates(people, criterion, measure, options):
+    X, y = people
+    scorer = eh.make_scorer(criterion, group=["sex", "old"], measure=measure, **options)
+    scores = cross_validate(LogisticRegression(), X, y, cv=3, scoring=scorer, error_score="raise")
+    assert (scores["test_score"] <= 0).all()
+    assert np.isfinite(scores["test_score"]).all()
+
+
+def test_a_grid_search_picks_the_most_even_model(people):
+    X, y = people
+    scorer = eh.make_scorer("statistical_parity", group="sex", measure="mpd")
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": [1e-6, 1.0]},
+        scoring={"accuracy": "accuracy", "parity": scorer},
+        refit="parity",
+    ).fit(X, y)
+    assert search.best_params_ == {"C": 1e-6}
+    assert search.cv_results_["mean_test_parity"][0] > search.cv_results_["mean_test_parity"][1]
+
+
+def test_a_regressor_is_scored(people):
+    X, _ = people
+    y = X["x"] + X["sex"]
+    scorer = eh.make_scorer("strong_parity", group="sex", measure="mpd")
+    assert scorer(LinearRegression().fit(X, y), X, y) < -0.3
+
+
+def test_the_group_may_be_a_position_of_an_array_or_a_column_of_polars(people):
+    X, y = people
+    model = LogisticRegression().fit(X.to_numpy(), y)
+    by_name = eh.make_scorer("statistical_parity", group="sex")
+    by_place = eh.make_scorer("statistical_parity", group=1)
+    assert by_place(model, X.to_numpy(), y) == pytest.approx(
+        by_name(LogisticRegression().fit(pl.from_pandas(X), y), pl.from_pandas(X), y)
+    )
+
+
+def test_a_classifier_without_probabilities_is_ranked_by_its_decisions(people):
+    X, y = people
+    scorer = eh.make_scorer("performance_parity", group="sex", g="auroc", measure="mpd")
+    assert -1 <= scorer(LinearSVC().fit(X, y), X, y) <= 0
+
+
+def test_scorers_pickle(people):
+    X, y = people
+    scorer = eh.make_scorer("statistical_parity", group="sex", measure=eh.gini)
+    model = LogisticRegression().fit(X, y)
+    assert pickle.loads(pickle.dumps(scorer))(model, X, y) == scorer(model, X, y)
+
+
+def test_a_wrong_column_is_named(people):
+    X, y = people
+    scorer = eh.make_scorer("statistical_parity", group="gender")
+    with pytest.raises(ValueError, match=r"no column 'gender'; its columns are \['x', 'sex', 'old'\]"):
+        scorer(LogisticRegression().fit(X, y), X, y)
+
+
+def test_weights_reach_the_criterion(people):
+    X, y = people
+    model = LogisticRegression().fit(X, y)
+    weight = np.where(X["sex"] == 1, 2.0, 1.0) * np.arange(400)
+    scorer = eh.make_scorer("statistical_parity", group="sex")
+    expected = eh.evaluate(
+        "statistical_parity",
+        y,
+        model.predict(X),
+        sensitive_features=X["sex"],
+        sample_weight=weight,
+    )
+    assert scorer(model, X, y, sample_weight=weight) == -expected
