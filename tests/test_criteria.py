@@ -6,10 +6,10 @@ from fairlearn import metrics as fairlearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
-from strategies import classified, predictions
 
 import evenhand as eh
 from evenhand.measures import mpd
+from strategies import classified, predictions
 
 COUNTED = [
     name
@@ -140,10 +140,14 @@ def test_average_odds_can_be_blind_where_equalized_odds_is_not():
 def test_the_two_classes_of_a_binary_problem_differ_by_gini_and_not_by_mpd():
     p = np.array([1] + [0] * 9 + [1] * 2 + [0] * 8)
     group = np.repeat(["a", "b"], 10)
-    reading = eh.CRITERIA["statistical_parity"].read(None, p, sensitive_features=group, measure="gini")
+    reading = eh.CRITERIA["statistical_parity"].read(
+        None, p, sensitive_features=group, measure="gini"
+    )
     assert reading.cell_values == pytest.approx([0.0294, 0.1667], abs=1e-4)
     assert reading.worst_cell == 1
-    by_mpd = eh.CRITERIA["statistical_parity"].read(None, p, sensitive_features=group, measure="mpd")
+    by_mpd = eh.CRITERIA["statistical_parity"].read(
+        None, p, sensitive_features=group, measure="mpd"
+    )
     assert by_mpd.cell_values == pytest.approx([0.1, 0.1])
 
 

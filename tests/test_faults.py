@@ -38,12 +38,14 @@ class TestFaultsSeenElsewhere:
         assert (before, eh.evaluate("statistical_parity", None, y_pred, **options)) == (1.0, 0.0)
 
     def test_the_rows_are_encoded_once_however_many_groups_and_criteria(self, monkeypatch):
-        from evenhand.columns import column
+        from evenhand.columns import encoding
 
         seen = []
-        original = column._encode_array
+        original = encoding._encode_array
         monkeypatch.setattr(
-            column, "_encode_array", lambda values, name: seen.append(name) or original(values, name)
+            encoding,
+            "_encode_array",
+            lambda values, name: seen.append(name) or original(values, name),
         )
         rng = np.random.default_rng(0)
         y, group = rng.integers(0, 2, 5000), rng.integers(0, 500, 5000)
@@ -66,7 +68,9 @@ class TestFaultsSeenElsewhere:
 
 class TestBadInput:
     def test_lengths_that_differ_are_listed(self):
-        with pytest.raises(ValueError, match=r"differ in length: \{'y': 3, 'yhat': 4, 'group': 4\}"):
+        with pytest.raises(
+            ValueError, match=r"differ in length: \{'y': 3, 'yhat': 4, 'group': 4\}"
+        ):
             eh.tally([1, 0, 1], [1, 0, 1, 1], sensitive_features=A)
         with pytest.raises(ValueError, match="'sample_weight': 1"):
             eh.tally([1, 0, 1, 1], [1, 0, 1, 1], sensitive_features=A, sample_weight=[1.0])
@@ -88,7 +92,9 @@ class TestBadInput:
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
     def test_scores_that_are_not_finite_are_counted(self, bad):
-        with pytest.raises(ValueError, match=rf"1 values that are not finite, the first {bad} in row 1"):
+        with pytest.raises(
+            ValueError, match=rf"1 values that are not finite, the first {bad} in row 1"
+        ):
             eh.evaluate("strong_parity", None, [0.1, bad], sensitive_features=["a", "b"])
 
     def test_one_group_alone_is_undefined_not_fair(self):
@@ -110,7 +116,9 @@ class TestBadInput:
 
     def test_two_labels_without_order_need_a_favourable_one(self):
         with pytest.raises(ValueError, match=r"Which of the labels \['no', 'yes'\]"):
-            eh.evaluate("equal_opportunity", ["no", "yes"], ["no", "yes"], sensitive_features=[*"ab"])
+            eh.evaluate(
+                "equal_opportunity", ["no", "yes"], ["no", "yes"], sensitive_features=[*"ab"]
+            )
         options = {"sensitive_features": A, "favourable": "yes", "measure": "mpd"}
         y, p = ["yes", "yes", "yes", "yes"], ["yes", "no", "yes", "yes"]
         assert eh.evaluate("equal_opportunity", y, p, **options) == 0.5
@@ -165,17 +173,24 @@ class TestBadInput:
     def test_probabilities_lie_between_zero_and_one(self):
         options = {"sensitive_features": A, "g": "cross_entropy"}
         with pytest.raises(ValueError, match="predict_proba, not decision_function"):
-            eh.evaluate("performance_parity", [0, 1, 1, 0], y_score=[-1.0, 2.0, 0.5, 0.5], **options)
+            eh.evaluate(
+                "performance_parity", [0, 1, 1, 0], y_score=[-1.0, 2.0, 0.5, 0.5], **options
+            )
 
     def test_calibration_is_about_one_class(self):
         with pytest.raises(ValueError, match="about one class"):
             eh.evaluate(
-                "calibration_parity", [0, 1, 2, 0], y_score=np.ones((4, 3)) / 3, sensitive_features=A
+                "calibration_parity",
+                [0, 1, 2, 0],
+                y_score=np.ones((4, 3)) / 3,
+                sensitive_features=A,
             )
 
     def test_a_supremum_has_no_mean(self):
         with pytest.raises(ValueError, match="is a supremum"):
-            eh.evaluate("strong_parity", None, [0.1, 0.2], sensitive_features=[*"ab"], aggregate="mean")
+            eh.evaluate(
+                "strong_parity", None, [0.1, 0.2], sensitive_features=[*"ab"], aggregate="mean"
+            )
 
 
 def test_a_single_column_of_scores_is_that_of_the_favourable_label():

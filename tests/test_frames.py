@@ -75,9 +75,7 @@ def test_every_engine_gives_the_tally_of_the_arrays(engine):
         strata=frame["region"],
         sums={"loss": frame["loss"]},
     )
-    found = counted(
-        engine(frame), sample_weight="weight", strata="region", sums={"loss": "loss"}
-    )
+    found = counted(engine(frame), sample_weight="weight", strata="region", sums={"loss": "loss"})
     assert found.axes == expected.axes
     assert (found.cells == expected.cells).all()
     assert (found.sums["rows"] == expected.sums["rows"]).all()

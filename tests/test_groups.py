@@ -74,7 +74,7 @@ def test_bins_must_increase_and_name_a_column():
 
 
 class TestRareGroups:
-    labels = [*"aaaabbbbcd"]
+    labels = (*"aaaabbbbcd",)
 
     def test_are_kept_by_default(self):
         assert eh.groups(self.labels).sizes.tolist() == [4, 4, 1, 1]
@@ -111,16 +111,20 @@ class TestRareGroups:
 
 
 class TestMissingValues:
-    race = ["w", None, "b", float("nan")]
+    race = ("w", None, "b", float("nan"))
 
     def test_are_an_error_that_says_what_to_do(self):
-        with pytest.raises(ValueError, match=r"2 of 4 rows have no value of 'race'.*missing=\"group\""):
+        with pytest.raises(
+            ValueError, match=r"2 of 4 rows have no value of 'race'.*missing=\"group\""
+        ):
             eh.groups({"race": self.race})
 
     def test_are_a_group_by_choice_and_reported(self):
         found = eh.groups({"race": self.race}, missing="group")
         assert found.labels == ("b", "w", None)
-        assert found.notes == ("2 of 4 rows have no value of 'race'; they are a group of their own",)
+        assert found.notes == (
+            "2 of 4 rows have no value of 'race'; they are a group of their own",
+        )
 
     def test_of_a_binned_attribute_are_missing_too(self):
         found = eh.groups({"age": [20, np.nan, 30]}, bins={"age": 2}, missing="group")

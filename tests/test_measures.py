@@ -11,9 +11,7 @@ from hypothesis.extra.numpy import arrays
 import evenhand as eh
 from evenhand.measures import MEASURES, exponential, is_scale_free, resolve, transformed
 
-vectors = arrays(
-    np.float64, st.integers(2, 12), elements=st.floats(0, 1e3, allow_subnormal=False)
-)
+vectors = arrays(np.float64, st.integers(2, 12), elements=st.floats(0, 1e3, allow_subnormal=False))
 
 
 def gini_by_definition(w):

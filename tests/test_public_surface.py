@@ -8,11 +8,30 @@ import pytest
 
 import evenhand as eh
 
-NAMES = """
-AGGREGATES CRITERIA MEASURES STATISTICS Criterion Distribution Groups Interval Reading Tally
-UndefinedWarning distribution evaluate gini groups make_scorer moments mpd pq shortfall tally
-tally_frame
-""".split()
+NAMES = [
+    "AGGREGATES",
+    "CRITERIA",
+    "MEASURES",
+    "STATISTICS",
+    "Criterion",
+    "Distribution",
+    "Groups",
+    "Interval",
+    "Reading",
+    "Tally",
+    "UndefinedWarning",
+    "distribution",
+    "evaluate",
+    "gini",
+    "groups",
+    "make_scorer",
+    "moments",
+    "mpd",
+    "pq",
+    "shortfall",
+    "tally",
+    "tally_frame",
+]
 
 
 def test_the_public_names_are_these():
@@ -53,10 +72,26 @@ def test_every_criterion_says_what_it_is_and_what_it_is_not(name):
 
 @pytest.mark.parametrize(
     "name",
-    """statistical_parity equalized_odds average_odds performance_parity equal_opportunity
-    predictive_equality predictive_parity strong_parity weak_parity wasserstein_parity
-    accuracy_parity error_parity false_omission_rate_parity treatment_equality calibration_parity
-    calibration_within_groups selection_rate_ratio conditional_statistical_parity""".split(),
+    [
+        "statistical_parity",
+        "equalized_odds",
+        "average_odds",
+        "performance_parity",
+        "equal_opportunity",
+        "predictive_equality",
+        "predictive_parity",
+        "strong_parity",
+        "weak_parity",
+        "wasserstein_parity",
+        "accuracy_parity",
+        "error_parity",
+        "false_omission_rate_parity",
+        "treatment_equality",
+        "calibration_parity",
+        "calibration_within_groups",
+        "selection_rate_ratio",
+        "conditional_statistical_parity",
+    ],
 )
 def test_the_criterion_exists(name):
     assert name in eh.CRITERIA
@@ -64,8 +99,21 @@ def test_the_criterion_exists(name):
 
 @pytest.mark.parametrize(
     "g",
-    """average_odds accuracy tpr fpr f1 auroc cross_entropy log_likelihood mse rmse mae r2
-    gaussian_log_likelihood""".split(),
+    [
+        "average_odds",
+        "accuracy",
+        "tpr",
+        "fpr",
+        "f1",
+        "auroc",
+        "cross_entropy",
+        "log_likelihood",
+        "mse",
+        "rmse",
+        "mae",
+        "r2",
+        "gaussian_log_likelihood",
+    ],
 )
 def test_the_statistic_exists(g):
     assert g in eh.STATISTICS

@@ -97,7 +97,9 @@ def test_scorers_pickle(people):
 def test_a_wrong_column_is_named(people):
     X, y = people
     scorer = eh.make_scorer("statistical_parity", group="gender")
-    with pytest.raises(ValueError, match=r"no column 'gender'; its columns are \['x', 'sex', 'old'\]"):
+    with pytest.raises(
+        ValueError, match=r"no column 'gender'; its columns are \['x', 'sex', 'old'\]"
+    ):
         scorer(LogisticRegression().fit(X, y), X, y)
 
 

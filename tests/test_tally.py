@@ -1,15 +1,17 @@
 """Laws of the tally: parts add up to the whole, by label, whatever counted them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import classified, predictions
 
 import evenhand as eh
 from evenhand import counting
 from evenhand.columns import encode
 from evenhand.tally import Axis, Tally
+from strategies import classified, predictions
 
 
 def assert_same(one, two):
@@ -31,7 +33,7 @@ def tally_of(rows, part=slice(None)):
 def test_tallies_of_parts_add_up_to_the_tally_of_the_whole(rows, data):
     cuts = sorted(data.draw(st.sets(st.integers(1, max(1, len(rows.group) - 1)), max_size=4)))
     edges = [0, *(cut for cut in cuts if cut < len(rows.group)), len(rows.group)]
-    parts = [tally_of(rows, slice(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [tally_of(rows, slice(a, b)) for a, b in pairwise(edges)]
     assert_same(sum(parts), tally_of(rows))
     assert_same(sum(parts[::-1]), tally_of(rows))
 

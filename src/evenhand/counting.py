@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns.column import Column, numbers, positions, union
+from evenhand.columns.column import Column, positions, union
+from evenhand.columns.encoding import numbers
 from evenhand.columns.validation import check_lengths, classes, finite, weights
 from evenhand.columns.words import ROWS_AT_A_TIME, Codes, chunks, smallest_unsigned
 from evenhand.groups import Groups, groups, show

@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns.column import Column, Label, canonical, encode
+from evenhand.columns.column import Column, Label, canonical
+from evenhand.columns.encoding import encode
 from evenhand.columns.intervals import Interval, cut
 from evenhand.columns.words import Codes, combine, smallest_unsigned
 

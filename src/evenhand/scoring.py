@@ -25,7 +25,7 @@ class FairnessScorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the criterion's value on the estimator's predictions for X."""
         g = self.options.get("g")
-        needs = self.criterion._with(g).statistic.needs
+        needs = self.criterion.with_statistic(g).statistic.needs
         y_score = scores_of(estimator, X) if needs in NEEDS_SCORES and not callable(g) else None
         options = {"sample_weight": sample_weight, "y_score": y_score, **self.options}
         if y_score is not None:

@@ -27,7 +27,7 @@ class Rows:
 
     y_true: Any
     y_pred: Any
-    sensitive_features: Any
+    sensitive_features: Any = None
     sample_weight: Any = None
     y_score: Any = None
     strata: Any = None

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns.column import Column, canonical, numbers
+from evenhand.columns.column import Column, canonical
+from evenhand.columns.encoding import numbers
 
 
 class Interval(NamedTuple):

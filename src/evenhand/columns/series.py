@@ -6,7 +6,8 @@ from typing import Any
 
 import narwhals as nw
 
-from evenhand.columns.column import Column, canonical, encode
+from evenhand.columns.column import Column, canonical
+from evenhand.columns.encoding import encode
 from evenhand.columns.words import first_rows
 
 

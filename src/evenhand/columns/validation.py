@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns.column import Column, encode, numbers
+from evenhand.columns.column import Column
+from evenhand.columns.encoding import encode, numbers
 
 
 def classes(values: Any, name: str) -> Column:

@@ -4,49 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from evenhand import aggregates, measures, sweep
+from evenhand.aggregates import Aggregate
 from evenhand.columns import Label
+from evenhand.criteria.how import How
 from evenhand.criteria.reading import Reading
 from evenhand.distributions import Distribution, RankedScores
 from evenhand.measures import Measure
 from evenhand.sources import Rows, Source, summarise
 from evenhand.statistics import STATISTICS, E, F, Statistic, Table
 from evenhand.tally import Tally
-
-
-@dataclass(frozen=True)
-class _How:
-    """Measure, aggregate and transform as asked for."""
-
-    measure: str | Measure
-    aggregate: str | aggregates.Aggregate
-    transform: str | None
-    tau: float | None
-
-    @property
-    def function(self) -> Measure:
-        return measures.resolve(self.measure)
-
-    @property
-    def applied(self) -> str | None:
-        return None if self.transform == "raw" else self.transform
-
-    def for_supremum(self) -> _How:
-        """On raw CDFs a scale-free supremum is degenerate: exponentiate, unless told otherwise."""
-        if self.transform is None and self.tau is None and measures.is_scale_free(self.function):
-            return replace(self, transform="exp")
-        return self
-
-    def reading(self, name: str, value: Any, cells: Any, table: Table) -> Reading:
-        used = self.applied if measures.is_scale_free(self.function) else None
-        names = (_name(self.measure), _name(self.aggregate))
-        return Reading(name, *names, used, value, cells, table.values, table.cells, table.groups)
-
 
 KINDS: dict[str, type[Any]] = {"steps": Distribution, "ranks": RankedScores}
 
@@ -83,40 +54,27 @@ class Criterion:
         y_true: Any,
         y_pred: Any = None,
         *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-        y_score: Any = None,
-        strata: Any = None,
         measure: str | Measure | None = None,
-        aggregate: str | aggregates.Aggregate | None = None,
+        aggregate: str | Aggregate | None = None,
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
         tau: float | None = None,
         favourable: Label = None,
-        classes: Any = None,
+        **columns: Any,
     ) -> Reading:
         """Its value with the cells, the table and what was left out.
 
         `y_true` may be a Tally or Distribution that was made before; then it is all that is read.
-        `transform` is "exp", "raw" or None: the criterion's own habit. `tau` keeps to cut points
-        whose pooled F is at least tau (criteria of distributions only).
+        The other columns, and what the options mean, are those of `evaluate`.
         """
-        asked = self._with(g)
-        source = y_true
+        asked, source = self.with_statistic(g), y_true
         if not isinstance(y_true, Tally | Distribution | RankedScores):
-            loss = g if callable(g) else None
-            columns = (
-                sensitive_features,
-                sample_weight,
-                y_score,
-                strata,
-                loss,
-                favourable,
-                classes,
+            rows = Rows(
+                y_true, y_pred, favourable=favourable, loss=g if callable(g) else None, **columns
             )
-            source = summarise(asked.statistic.needs, Rows(y_true, y_pred, *columns))
+            source = summarise(asked.statistic.needs, rows)
         asked._check(source)
-        how = _How(measure or self.measure, aggregate or self.across, transform, tau)
+        how = How(measure or self.measure, aggregate or self.across, transform, tau)
         if isinstance(asked.statistic, F):
             return asked._sweep(source, how)
         return asked._measure(asked._chosen(source, favourable), how)
@@ -148,7 +106,8 @@ class Criterion:
     def __str__(self) -> str:
         return f"{self.name}: {self.formula}"
 
-    def _with(self, g: str | Callable[[Any, Any], Any] | None) -> Criterion:
+    def with_statistic(self, g: str | Callable[[Any, Any], Any] | None) -> Criterion:
+        """The same criterion of another statistic, where it takes one."""
         if g is None:
             return self
         if not self.takes_g:
@@ -174,13 +133,13 @@ class Criterion:
             return table
         return _only(table, _favourable(table.cells, favourable))
 
-    def _measure(self, table: Table, how: _How) -> Reading:
+    def _measure(self, table: Table, how: How) -> Reading:
         measure = measures.transformed(how.function, how.applied)
         cells = np.asarray(measure(table.values))
         value = aggregates.resolve(how.aggregate)(cells)
         return how.reading(self.name, value, cells, table)
 
-    def _sweep(self, source: Distribution, how: _How) -> Reading:
+    def _sweep(self, source: Distribution, how: How) -> Reading:
         if how.aggregate == "integral":
             value = sweep.integral(source, how.function, transform=how.applied)
             whole = Table(np.empty((0, len(source.groups))), (), source.groups)
@@ -191,16 +150,6 @@ class Criterion:
         peak = sweep.supremum(source, how.function, transform=how.applied, tau=how.tau or 0.0)
         table = Table(peak.levels[None, :], (peak.at,), source.groups)
         return how.reading(self.name, peak.value, np.array([peak.value]), table)
-
-
-def _name(thing: Any) -> str:
-    if isinstance(thing, partial):
-        given = [
-            *map(str, thing.args),
-            *(f"{key}={value}" for key, value in thing.keywords.items()),
-        ]
-        return f"{_name(thing.func)}({', '.join(given)})"
-    return thing if isinstance(thing, str) else getattr(thing, "__name__", repr(thing))
 
 
 def _favourable(cells: tuple[Label, ...], favourable: Label) -> Label:
