@@ -173,3 +173,23 @@ def test_auroc_by_group_is_scikit_learns(data):
 def test_auroc_needs_the_truth():
     with pytest.raises(ValueError, match="needs y_true"):
         auroc_by_group(distribution([0.1], sensitive_features=["a"]), 1)
+
+
+def test_a_transform_inside_a_measure_is_the_measures_own():
+    rng = np.random.default_rng(0)
+    values, group = rng.normal(size=200), rng.integers(0, 3, 200)
+    scores = distribution(values, sensitive_features=group)
+    for measure in (eh.pq, eh.gini):
+        inside = partial(measure, transform="exp")
+        outside = supremum(scores, measure, transform="exp").value
+        assert supremum(scores, inside).value == pytest.approx(outside, abs=1e-12)
+        expected = integral(scores, measure, transform="exp")
+        assert integral(scores, inside) == pytest.approx(expected, abs=1e-12)
+    by_place = partial(eh.pq, p=0.5, q=2)
+    assert supremum(scores, by_place, transform="exp").value > 0
+
+
+@pytest.mark.parametrize("tau", [-0.1, 1.5])
+def test_tau_is_a_share(tau):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        supremum(distribution([1.0, 2.0], sensitive_features=[*"ab"]), eh.pq, tau=tau)

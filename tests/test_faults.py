@@ -186,8 +186,21 @@ class TestBadInput:
                 sensitive_features=A,
             )
 
+    def test_what_a_criterion_does_not_know_is_refused(self):
+        y, options = [1, 0, 1, 0], {"sensitive_features": A}
+        with pytest.raises(ValueError, match="tau is for 'strong_parity'"):
+            eh.evaluate("statistical_parity", y, y, tau=0.1, **options)
+        with pytest.raises(ValueError, match="no transform 'log'"):
+            eh.evaluate("statistical_parity", y, y, transform="log", measure="mpd", **options)
+        with pytest.raises(TypeError, match="sensitive_feature"):
+            eh.CRITERIA["statistical_parity"](y, y, sensitive_feature=A)
+
+    def test_dropping_everybody_is_refused(self):
+        with pytest.raises(ValueError, match="nobody would be left"):
+            eh.groups(A, min_count=9, rare="drop")
+
     def test_a_supremum_has_no_mean(self):
-        with pytest.raises(ValueError, match="is a supremum"):
+        with pytest.raises(ValueError, match="'worst' or 'integral', not 'mean'"):
             eh.evaluate(
                 "strong_parity", None, [0.1, 0.2], sensitive_features=[*"ab"], aggregate="mean"
             )
@@ -207,3 +220,21 @@ def test_a_reading_says_what_it_is():
         None, [1, 1, 0, 1], sensitive_features=A, measure="gini", transform="exp"
     )
     assert str(reading) == "statistical_parity = 0.1225 (gini, exp transform, worst)"
+
+
+def test_the_favourable_label_keeps_to_its_cells():
+    y, p = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 0, 0, 1, 1, 1, 0]
+    options = {"sensitive_features": [*"aaaabbbb"], "measure": "gini"}
+    reading = eh.CRITERIA["equalized_odds"].read(y, p, favourable=1, **options)
+    assert reading.cells == ((0, 1), (1, 1))
+    assert eh.evaluate("accuracy_parity", y, p, favourable=1, **options) == eh.evaluate(
+        "accuracy_parity", y, p, **options
+    )
+
+
+def test_a_reading_of_a_batch_says_what_it_is():
+    counts = eh.tally(None, [1, 0, 1], sensitive_features=["a", "b", "b"])
+    batch = eh.Tally(counts.axes, counts.cells, {"rows": np.array([[1, 1, 1], [2, 0, 0]])})
+    reading = eh.CRITERIA["statistical_parity"].read(batch, measure="mpd")
+    assert "[0.5 nan]" in str(reading)
+    assert str(reading).endswith("left out: a at 0, a at 1")

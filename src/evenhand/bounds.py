@@ -44,10 +44,11 @@ def greatest_pq(d: int, p: float = 1, q: float = 2) -> float:
 
 
 def cv_range_of_gini(gini: ArrayLike, d: int) -> tuple[Any, Any]:
-    """Least and greatest coefficient of variation of d entries with this Gini index.
+    """Bounds on the coefficient of variation of d entries with this Gini index.
 
-    The least is attained by evenly spaced entries, the greatest by one entry apart from equal
-    others. For two groups they coincide: CV = 2 · Gini.
+    The lower is attained by evenly spaced entries (for a Gini of at most (d + 1) / 3d, past which
+    such entries would be negative), the upper by one entry apart from equal others. For two
+    groups they coincide: CV = 2 · Gini.
     """
     index = np.asarray(gini, dtype=np.float64)
     return index * np.sqrt(3) * d / np.sqrt(d * d - 1), index * d / np.sqrt(d - 1)
@@ -62,8 +63,12 @@ def pq_bound_of_gini(gini: ArrayLike, d: int) -> Any:
 
 
 def mpd_bound_of_pq(pq: ArrayLike, norm: ArrayLike) -> Any:
-    """MPD ≤ 2 ‖w‖₂ √PQ(1, 2): Theorem 3.5 without its factor √2. `norm` is ‖w‖₂."""
-    return 2 * np.asarray(norm) * np.sqrt(pq)
+    """MPD ≤ ‖w‖₂ √(2 I (2 − I)) with I = PQ(1, 2), attained; `norm` is ‖w‖₂.
+
+    Replaces 2 ‖w‖₂ √(2 I) of Theorem 3.5, and implies 2 ‖w‖₂ √I.
+    """
+    index = np.asarray(pq, dtype=np.float64)
+    return np.asarray(norm) * np.sqrt(2 * index * (2 - index))
 
 
 def gini_bound_of_mpd(mpd: ArrayLike, total: ArrayLike, d: int) -> Any:

@@ -42,7 +42,7 @@ class Groups:
         """Rows in each group."""
         return np.bincount(self.codes, minlength=len(self.labels))[: len(self.labels)]
 
-    def settle_rare(self, min_count: int, rare: Rare = "merge") -> Groups:
+    def settle_rare(self, min_count: int, rare: Rare) -> Groups:
         """Merge or drop the groups of fewer than `min_count` rows, and note it."""
         settled = settle_rare(self.labels, self.sizes, min_count, rare)
         target = np.append(settled.target, len(settled.labels))
@@ -133,6 +133,8 @@ def settle_rare(
         return Settled(everyone, tuple(labels), (f"{found}, and were kept: {listed}",))
     large = np.setdiff1d(everyone, small)
     kept = tuple(labels[i] for i in large.tolist()) + ((MERGED,) if rare == "merge" else ())
+    if not kept:
+        raise ValueError(f"{found}: nobody would be left. Lower min_count, or merge them.")
     target = np.full(len(labels), len(large))
     target[large] = np.arange(len(large))
     done = f"were merged into {MERGED!r}" if rare == "merge" else "were dropped"

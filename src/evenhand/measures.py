@@ -37,11 +37,13 @@ def gini(values: ArrayLike, *, transform: str | None = None) -> Any:
     array = _transformed(values, transform)
     low, high, observed = _extremes(array, least=0.0)
     ordered = np.sort(array / _nonzero(high)[..., None], axis=-1)  # NaN comes last
-    ranks = np.arange(1, array.shape[-1] + 1)
-    if (observed < array.shape[-1]).any():
+    ranks = 2.0 * np.arange(array.shape[-1]) + 1
+    if (observed == array.shape[-1]).all():
+        spread = ordered @ (ranks - array.shape[-1])
+    else:
         np.nan_to_num(ordered, copy=False)
-    total = _nonzero(observed * ordered.sum(axis=-1))
-    index = (2 * ordered @ ranks - (observed + 1) * ordered.sum(axis=-1)) / total
+        spread = (ordered * (ranks - observed[..., None])).sum(axis=-1)
+    index = spread / _nonzero(observed * ordered.sum(axis=-1))
     return _settled(index, low, high, observed)
 
 

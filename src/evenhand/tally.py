@@ -74,7 +74,7 @@ class Tally:
     def __radd__(self, zero: int) -> Tally:
         return self if zero == 0 else NotImplemented
 
-    def settle_rare(self, min_count: int, rare: Rare = "merge") -> Tally:
+    def settle_rare(self, min_count: int, rare: Rare) -> Tally:
         """Merge or drop the groups of fewer than `min_count` rows, and note it."""
         settled = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
         at = self.axes.index(self._axis("group"))

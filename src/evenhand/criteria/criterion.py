@@ -75,6 +75,7 @@ class Criterion:
             source = summarise(asked.statistic.needs, rows)
         asked._check(source)
         how = How(measure or self.measure, aggregate or self.across, transform, tau)
+        how.check(sweeps=isinstance(asked.statistic, F))
         if isinstance(asked.statistic, F):
             return asked._sweep(source, how)
         return asked._measure(asked._chosen(source, favourable), how)
@@ -99,7 +100,7 @@ class Criterion:
         low, high = self.statistic.bounds
         most = f"{high - low:g}".replace("inf", "∞")
         unit = ", times the range of ŷ" if self.across == "integral" else ""
-        return f"0 to {most} by MPD, 1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2){unit}"
+        return f"0 to {most} by MPD, 1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2), 1 by shortfall{unit}"
 
     direction = "0: the groups are equal in this respect; larger: less equal"
 
@@ -129,9 +130,11 @@ class Criterion:
     def _chosen(self, source: Source, favourable: Label) -> Table:
         """The table, kept to the favourable class where the question is about one class."""
         table = self.statistic.read(source)
-        if favourable is None and not (self.one_class and len(table.cells) == 2):
+        by_class = self.statistic.over.endswith("c")
+        if not by_class or (favourable is None and not (self.one_class and len(table.cells) == 2)):
             return table
-        return _only(table, _favourable(table.cells, favourable))
+        classes = tuple(dict.fromkeys(_class_of(cell) for cell in table.cells))
+        return _only(table, _favourable(classes, favourable))
 
     def _measure(self, table: Table, how: How) -> Reading:
         measure = measures.transformed(how.function, how.applied)
@@ -144,8 +147,6 @@ class Criterion:
             value = sweep.integral(source, how.function, transform=how.applied)
             whole = Table(np.empty((0, len(source.groups))), (), source.groups)
             return how.reading(self.name, value, np.array([]), whole)
-        if how.aggregate != "worst":
-            raise ValueError(f"{self.name} is a supremum; it has no aggregate {how.aggregate!r}.")
         how = how.for_supremum()
         peak = sweep.supremum(source, how.function, transform=how.applied, tau=how.tau or 0.0)
         table = Table(peak.levels[None, :], (peak.at,), source.groups)
@@ -166,5 +167,11 @@ def _favourable(cells: tuple[Label, ...], favourable: Label) -> Label:
 
 
 def _only(table: Table, cell: Label) -> Table:
-    at = table.cells.index(cell)
-    return Table(table.values[..., at : at + 1, :], (table.cells[at],), table.groups)
+    """The cells about one class."""
+    at = [i for i, one in enumerate(table.cells) if _class_of(one) == cell]
+    return Table(table.values[..., at, :], tuple(table.cells[i] for i in at), table.groups)
+
+
+def _class_of(cell: Label) -> Label:
+    """The class a cell is about: of a pair (given, class), the second."""
+    return cell[1] if isinstance(cell, tuple) else cell

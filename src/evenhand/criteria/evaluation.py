@@ -41,21 +41,37 @@ def evaluate(
 
     Parameters
     ----------
-    criterion : a name in `CRITERIA`, such as "equalized_odds", or a Criterion.
-    y_true, y_pred : true and predicted labels or values; or one Tally or Distribution made before.
-    sensitive_features : the column or columns that name the groups, or what `groups` made of them.
-    measure : "pq" (the default), "gini", "mpd", "shortfall", or a function of the last axis.
-    aggregate : "worst" (the default), "mean" or "total" over classes.
-    g : the statistic of "performance_parity", such as "f1" or "mse", or a function
+    criterion : str or Criterion
+        A name in `CRITERIA`, such as "equalized_odds".
+    y_true, y_pred : array-like
+        True and predicted labels or values; or one Tally or Distribution made before, alone.
+    sensitive_features : array-like or dataframe
+        The column or columns that name the groups, or what `groups` made of them.
+    measure : str or callable
+        "pq" (the default), "gini", "mpd", "shortfall", or a function of the last axis.
+    aggregate : str or callable
+        "worst" (the default), "mean" or "total" over classes; over cut points "worst" (the
+        supremum) or "integral".
+    g : str or callable
+        The statistic of "performance_parity", such as "f1" or "mse", or a function
         (y_true, y_pred) that gives a loss for each row.
-    transform : "exp" or "raw"; None is the criterion's own habit.
-    sample_weight : weights of the rows.
-    y_score : scores for AUROC, cross-entropy and calibration: one column or one for each class.
-    strata : the column within which "conditional_statistical_parity" compares groups.
-    favourable : the favourable label, where a criterion asks about one class.
-    classes : labels of the columns of `y_score`, where `y_true` does not show them all.
-    tau : for "strong_parity": only cut points whose pooled F is at least tau.
+    transform : str
+        "exp" or "raw"; None is the criterion's own habit.
+    sample_weight : array-like
+        Weights of the rows.
+    y_score : array-like
+        Scores for AUROC, cross-entropy and calibration: one column, or one for each class.
+    strata : array-like or dataframe
+        Within which "conditional_statistical_parity" compares groups.
+    favourable : label
+        The favourable label, where a criterion asks about one class.
+    classes : sequence of labels
+        Of the columns of `y_score`, where `y_true` does not show them all.
+    tau : float
+        For "strong_parity": keep to cut points whose pooled F is at least tau.
 
+    Examples
+    --------
     >>> evaluate(
     ...     "statistical_parity",
     ...     ["no", "yes", "no", "no"],

@@ -31,6 +31,18 @@ class How:
         """The transform; "raw" is none, even where one is the habit."""
         return None if self.transform == "raw" else self.transform
 
+    def check(self, *, sweeps: bool) -> None:
+        """Refuse a transform that does not exist, and what only distributions know."""
+        if self.transform not in (None, "raw", *measures.TRANSFORMS):
+            known = ["raw", *measures.TRANSFORMS]
+            raise ValueError(f"There is no transform {self.transform!r}; there are {known}.")
+        if sweeps and self.aggregate not in ("worst", "integral"):
+            raise ValueError(
+                f"Over cut points the aggregate is 'worst' or 'integral', not {self.aggregate!r}."
+            )
+        if self.tau is not None and not sweeps:
+            raise ValueError("tau is for 'strong_parity': the least pooled F of a cut point.")
+
     def for_supremum(self) -> How:
         """On raw CDFs a scale-free supremum is degenerate: exponentiate, unless told otherwise."""
         if self.transform is None and self.tau is None and measures.is_scale_free(self.function):

@@ -39,11 +39,15 @@ class Reading:
     @property
     def left_out(self) -> tuple[tuple[Label, Label], ...]:
         """The (cell, group) pairs where the statistic is undefined; the group is left out there."""
-        where = np.argwhere(np.isnan(self.table))
+        shape = (-1, *self.table.shape[-2:])
+        where = np.argwhere(np.isnan(self.table).reshape(shape).any(axis=0))
         return tuple((self.cells[cell], self.groups[group]) for cell, group in where)
 
     def __str__(self) -> str:
         how = f", {self.transform} transform" if self.transform else ""
-        head = f"{self.criterion} = {self.value:.4g} ({self.measure}{how}, {self.aggregate})"
+        value = np.array2string(np.asarray(self.value), precision=4, threshold=6)
+        if np.ndim(self.value) == 0:
+            value = f"{self.value:.4g}"
+        head = f"{self.criterion} = {value} ({self.measure}{how}, {self.aggregate})"
         names = [f"{show(group)} at {show(cell)}" for cell, group in self.left_out]
         return f"{head}; undefined and left out: {', '.join(names)}" if names else head

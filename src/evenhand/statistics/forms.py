@@ -71,7 +71,7 @@ class P:
 
     @property
     def over(self) -> str:
-        return "c, k" if self.given else "c"
+        return "k, c" if self.given else "c"
 
     @property
     def formula(self) -> str:

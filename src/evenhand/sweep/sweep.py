@@ -36,6 +36,8 @@ def supremum(
     levels = np.full(len(distribution.groups), np.nan)
     if path.groups < 2:
         return Peak(np.nan, np.nan, levels)
+    if not 0 <= tau <= 1:
+        raise ValueError(f"tau is a share of the rows, between 0 and 1; it is {tau}.")
     allowed = path.cuts[_pooled(distribution)[path.cuts] >= tau] if tau else path.cuts
     if measure is gini:
         peak = gini_peak(path, allowed, transform)
@@ -59,21 +61,30 @@ def integral(
 
 def curve(path: Steps, cuts: NDArray[np.intp], measure: Measure, transform: str | None) -> Floats:
     """S of the groups' CDFs after each of the given steps."""
-    whole = measure.func if isinstance(measure, partial) else measure
-    if whole is mpd:
+    if measure is mpd:
         low, high = _extremes(path, cuts)
         return high - low
-    if whole is shortfall and transform is None:
+    if measure is shortfall and transform is None:
         low, high = _extremes(path, cuts)
         return (high - low) / high
-    if whole is pq and isinstance(measure, partial):
-        orders = dict(zip(("p", "q"), measure.args, strict=False)) | measure.keywords
-        return _pq_curve(path, cuts, transform, orders.get("p", 1), orders.get("q", 2))
-    if whole is pq:
-        return _pq_curve(path, cuts, transform, 1, 2)
-    if whole is gini:
+    if measure is gini:
         return gini_curve(path, transform)[cuts]
+    orders = _orders(measure)
+    if orders is not None:
+        return _pq_curve(path, cuts, transform, **orders)
     return _any_curve(path, cuts, transformed(measure, transform))
+
+
+def _orders(measure: Measure) -> dict[str, float] | None:
+    """The orders of a PQ index, if the measure is one and nothing else is asked of it."""
+    if measure is pq:
+        return {"p": 1, "q": 2}
+    if not isinstance(measure, partial) or measure.func is not pq or measure.args:
+        return None
+    if not measure.keywords.keys() <= {"p", "q", "any_order"}:
+        return None
+    orders = {"p": 1, "q": 2} | measure.keywords
+    return {name: orders[name] for name in ("p", "q")}
 
 
 def _extremes(path: Steps, cuts: NDArray[np.intp]) -> tuple[Floats, Floats]:

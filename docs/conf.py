@@ -1,0 +1,93 @@
+"""How the documentation is built: tables and figures are made first, from the package itself."""
+
+import doctest
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import evenhand  # noqa: E402
+
+project = "evenhand"
+author = "The evenhand developers"
+copyright = "The evenhand developers"
+version = release = evenhand.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+    "sphinx.ext.napoleon",
+]
+exclude_patterns = ["_build", "generated/*.md"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+default_role = "literal"  # single backticks in docstrings name parameters and columns
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+napoleon_google_docstring = False
+
+doctest_default_flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+doctest_test_doctest_blocks = ""  # the examples in docstrings run with the tests of the package
+
+html_theme = "pydata_sphinx_theme"
+html_title = "evenhand"
+html_static_path = ["static"]
+html_css_files = ["evenhand.css"]
+html_show_sourcelink = False
+html_sidebars = {
+    "index": [],
+    "first-look": [],
+    "datasets": [],
+    "explanation/theory": [],
+    "explanation/decisions": [],
+}
+html_theme_options = {
+    "show_prev_next": False,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "navbar_persistent": ["search-button"],
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
+}
+
+
+def make_generated(app):
+    import figures
+    import tables
+
+    made = HERE / "generated"
+    made.mkdir(exist_ok=True)
+    tables.write(made)
+    if app.builder.format == "html":
+        figures.draw(made)
+
+
+def lay_out_parameters(app, what, name, thing, options, lines):  # noqa: ARG001
+    """Docstrings say `name : what it is` on a line; numpydoc would take that for a type."""
+    if "Parameters" not in lines:
+        return
+    start = lines.index("Parameters") + 2
+    end = lines.index("", start)
+    laid = []
+    for line in lines[start:end]:
+        said, colon, what_it_is = line.partition(" : ")
+        laid += [said, f"    {what_it_is}"] if colon and line[0] != " " else [line]
+    examples = (
+        ["", "Examples", "--------"] if any(line[:3] == ">>>" for line in lines[end:]) else []
+    )
+    lines[start:end] = laid + examples
+
+
+def setup(app):
+    app.connect("builder-inited", make_generated)
+    app.connect("autodoc-process-docstring", lay_out_parameters, priority=400)

@@ -1,0 +1,181 @@
+"""What the page "Theory" says in numbers, computed. The doctests of that page call this file.
+
+Run it for all of them at once: `python docs/evidence.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand import MEASURES, gini, mpd, pq
+from evenhand.bounds import pq_bound_of_gini
+
+Vector = NDArray[np.float64]
+Measure = Callable[[Any], Any]
+
+GOLDEN = (1 + 5**0.5) / 2
+SMALL = 1e-12
+
+
+def one_apart(d: int, share: float) -> Vector:
+    """One entry holds `share` of the total, the others the rest in equal parts."""
+    return np.append(share, np.full(d - 1, (1 - share) / (d - 1)))
+
+
+def excess(d: int) -> float:
+    """PQ(1, 2) − Gini of one entry apart from d − 1 equal ones, where it is most critical."""
+    w = one_apart(d, GOLDEN**-2 + 1 / d)
+    return float(pq(w) - gini(w))
+
+
+def most_excess(d: int, tries: int = 200_000) -> float:
+    """The largest PQ(1, 2) − Gini among random vectors, from nearly equal to nearly one-hot."""
+    rng = np.random.default_rng(d)
+    w = rng.gamma(10 ** rng.uniform(-2, 2, (tries, 1)), size=(tries, d)) + 1e-9
+    return float((pq(w) - gini(w)).max())
+
+
+def slack_of_bounds(d: int, tries: int = 200_000) -> dict[str, float]:
+    """The least distance of random vectors from each corrected bound; never negative."""
+    rng = np.random.default_rng(d)
+    w = rng.gamma(10 ** rng.uniform(-1, 2, (tries, 1)), size=(tries, d)) + 1e-9
+    w /= np.linalg.norm(w, axis=1, keepdims=True)
+    index, inequality, spread = pq(w), gini(w), mpd(w)
+    room = {
+        "PQ by Gini": pq_bound_of_gini(inequality, d) - index,
+        "MPD by PQ": np.sqrt(2 * index * (2 - index)) - spread,
+        "Gini by MPD": (d * d // 4) * spread / (d * w.sum(axis=1)) - inequality,
+    }
+    return {name: float(values.min()) for name, values in room.items()}
+
+
+def transfers_that_raise(p: float, q: float, d: int = 3, tries: int = 20_000) -> float:
+    """The share of random Robin Hood transfers between uniform entries that raise PQ(p, q)."""
+    rng = np.random.default_rng(0)
+    before = rng.random((tries, d))
+    before[:, :2] = -np.sort(-before[:, :2], axis=1)
+    moved = rng.uniform(0, 0.5, tries) * (before[:, 0] - before[:, 1])
+    after = before.copy()
+    after[:, 0] -= moved
+    after[:, 1] += moved
+    index = partial(pq, p=p, q=q, any_order=True)
+    return float((index(after) > index(before) + SMALL).mean())
+
+
+def many_small(p: float, q: float) -> tuple[float, float]:
+    """PQ(p, q) before and after a transfer between two large entries among many small ones."""
+    small = np.full(100, 1e-3)
+    index = partial(pq, p=p, q=q, any_order=True)
+    return float(index(np.append([1.5, 1.0], small))), float(index(np.append([1.3, 1.2], small)))
+
+
+def breaks_of_convexity(measure: Measure, d: int = 5, tries: int = 200_000) -> int:
+    """How many random pairs of rates have a midpoint worse than the worse of both."""
+    one, two = np.random.default_rng(0).random((2, tries, d)) ** 2
+    midpoint = measure((one + two) / 2)
+    return int((midpoint > np.maximum(measure(one), measure(two)) + SMALL).sum())
+
+
+def classes_halfway() -> tuple[Vector, Vector, Vector]:
+    """Rates (classes, groups) of two classifiers, and of the one that tosses a coin for them."""
+    one = np.array([[0.05, 0.05], [0.00, 0.90], [0.95, 0.05]])
+    two = one[[1, 0, 2]]
+    return one, (one + two) / 2, two
+
+
+def noise(groups: int, rows: int, rate: float = 0.25, draws: int = 20_000) -> dict[str, float]:
+    """What a model with the same rate everywhere shows on average, with `rows` in each group."""
+    rng = np.random.default_rng(0)
+    rates = rng.binomial(rows, rate, (draws, groups)) / rows
+    return {name: float(MEASURES[name](rates).mean()) for name in ("mpd", "gini", "pq")}
+
+
+def expected_noise(groups: int, rows: int, rate: float = 0.25) -> float:
+    """The approximation of PQ(1, 2) on the page: half of (1 − 1/d)(1 − r) / (r n)."""
+    return (1 - 1 / groups) * (1 - rate) / (2 * rate * rows)
+
+
+def _vectors(rng: np.random.Generator, count: int = 400) -> Iterator[Vector]:
+    """Some with zeros, some with ties; two entries at least are positive."""
+    for _ in range(count):
+        w = rng.integers(0, 6, size=rng.integers(2, 8)) / 2 + rng.choice([0, 1]) * rng.random()
+        if np.count_nonzero(w) >= 2:
+            yield w
+
+
+def _robin_hood(measure: Measure, w: Vector, rng: np.random.Generator) -> bool:
+    rich, poor = rng.permutation(len(w))[:2]
+    step = rng.uniform(0.05, 0.45) * (w[rich] - w[poor])
+    change = np.zeros_like(w)
+    change[rich], change[poor] = -step, step
+    return bool(step <= 0 or measure(w + change) < measure(w) - SMALL)
+
+
+def _scaling(measure: Measure, w: Vector, rng: np.random.Generator) -> bool:
+    return bool(abs(measure(w * rng.uniform(0.1, 10)) - measure(w)) < SMALL)
+
+
+def _rising_tide(measure: Measure, w: Vector, rng: np.random.Generator) -> bool:
+    return bool(np.ptp(w) == 0 or measure(w + rng.uniform(0.1, 2)) < measure(w) - SMALL)
+
+
+def _cloning(measure: Measure, w: Vector, _: np.random.Generator) -> bool:
+    return bool(abs(measure(np.tile(w, 2)) - measure(w)) < SMALL)
+
+
+def _bill_gates(measure: Measure, w: Vector, rng: np.random.Generator) -> bool:
+    rich, more = w.copy(), rng.uniform(1, 5)
+    who = rng.integers(len(w))
+    rich[who] += 10 * w.sum()
+    before = measure(rich)
+    rich[who] += more
+    return bool(measure(rich) > before + SMALL)
+
+
+def _babies(measure: Measure, w: Vector, _: np.random.Generator) -> bool:
+    return bool(measure(np.append(w, 0.0)) > measure(w) + SMALL)
+
+
+AXIOMS = {
+    "Robin Hood": _robin_hood,
+    "Scaling": _scaling,
+    "Rising Tide": _rising_tide,
+    "Cloning": _cloning,
+    "Bill Gates": _bill_gates,
+    "Babies": _babies,
+}
+
+
+def axioms(measure: Measure) -> list[bool]:
+    """Whether each axiom held on every one of some hundred random vectors."""
+    verdicts = []
+    for axiom in AXIOMS.values():
+        rng = np.random.default_rng(7)
+        verdicts.append(all(axiom(measure, w, rng) for w in _vectors(rng)))
+    return verdicts
+
+
+def everything() -> Iterator[str]:
+    """All of it, a line each."""
+    for name, measure in MEASURES.items():
+        yield f"axioms of {name}: {dict(zip(AXIOMS, axioms(measure), strict=True))}"
+        yield f"{name}: {breaks_of_convexity(measure)} midpoints worse than both ends"
+    for d in (2, 3, 5, 9, 10, 11, 20, 100):
+        yield f"d = {d}: PQ − Gini of one apart {excess(d):.6f}, of random {most_excess(d):.6f}"
+        yield f"d = {d}: room under the bounds {slack_of_bounds(d)}"
+    for p, q in ((2, 3), (1, 2), (0.5, 2)):
+        yield f"PQ({p}, {q}): raised by {transfers_that_raise(p, q):.1%} of transfers"
+    yield f"PQ(¼, ¾) among many small entries, before and after: {many_small(0.25, 0.75)}"
+    yield f"mean over classes: {[float(np.mean(pq(rates))) for rates in classes_halfway()]}"
+    for d, rows in ((2, 100), (10, 100), (50, 100), (2, 2500), (10, 500), (250, 20)):
+        seen, formula = noise(d, rows), expected_noise(d, rows)
+        yield f"noise of {d} groups of {rows}: {seen}, by formula PQ = {formula:.4f}"
+
+
+if __name__ == "__main__":
+    print(*everything(), sep="\n")

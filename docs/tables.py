@@ -1,0 +1,127 @@
+"""The reference tables, written from the registries, so that they cannot fall behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from evidence import AXIOMS, axioms
+
+from evenhand import AGGREGATES, CRITERIA, MEASURES, STATISTICS, Criterion
+from evenhand.measures import is_scale_free
+from evenhand.statistics import Statistic
+
+Rows = Iterable[Sequence[str]]
+
+# A measure is a plain function, so its formula is written here; a new one without is an error.
+FORMULAS = {
+    "mpd": ("max w − min w", "0 to the largest entry"),
+    "gini": ("Σᵢⱼ |wᵢ − wⱼ| / (2 d Σᵢ wᵢ)", "0 to 1 − 1/d"),
+    "pq": (
+        "1 − M{sub}`p` / M{sub}`q`, power means; by default p = 1, q = 2",
+        "0 to 1 − d{sup}`1/q − 1/p`",
+    ),
+    "shortfall": ("1 − min w / max w", "0 to 1"),
+}
+NEEDS = {
+    "predictions": "predicted labels",
+    "labels": "true and predicted labels",
+    "strata": "predicted labels and strata",
+    "moments": "true and predicted values",
+    "losses": "true labels and y_score",
+    "bins": "true labels and y_score",
+    "ranks": "true labels and y_score",
+    "steps": "predicted values",
+}
+CELLS = {"c": "class", "c, k": "pair of labels", "t": "cut point", "": "–"}
+
+
+def measures() -> str:
+    head = ("Name", "What it is", "Formula", "Range", "Scale-free")
+    rows = [
+        (f"`{name}`", _first(measure), *FORMULAS[name], "yes" if is_scale_free(measure) else "no")
+        for name, measure in MEASURES.items()
+    ]
+    return listed(head, rows, (10, 36, 30, 16, 8), "names")
+
+
+def axiom_marks() -> str:
+    rows = [
+        (f"`{name}`", *("✓" if held else "–" for held in axioms(measure)))
+        for name, measure in MEASURES.items()
+    ]
+    return listed(("Measure", *AXIOMS), rows, (16, *[14] * len(AXIOMS)), "names marks")
+
+
+def criteria() -> str:
+    head = ("Name", "Formula; S is the measure", "Default", "MPD up to", "What it is not")
+    rows = [
+        (f"`{name}`", one.formula, f"`{one.measure}`", _most(one), one.is_not)
+        for name, one in CRITERIA.items()
+    ]
+    return listed(head, rows, (22, 29, 8, 8, 33), "names")
+
+
+def statistics() -> str:
+    head = ("Name", "Formula", "Range", "One for each", "Needs")
+    rows = [
+        (f"`{name}`", one.formula, _range(one), CELLS.get(one.over, one.over), NEEDS[one.needs])
+        for name, one in STATISTICS.items()
+    ]
+    return listed(head, rows, (20, 38, 12, 10, 20), "names")
+
+
+def aggregates() -> str:
+    rows = [(f"`{name}`", _first(one)) for name, one in AGGREGATES.items()]
+    return listed(("Name", "What it is"), rows, (20, 80), "names")
+
+
+def listed(head: Sequence[str], rows: Rows, widths: Sequence[int], style: str) -> str:
+    """A list-table, whose cells may hold any text."""
+    lines = ["```{list-table}", ":header-rows: 1", f":class: {style}"]
+    lines += [f":widths: {' '.join(map(str, widths))}", ""]
+    for row in (head, *rows):
+        lines += [f"{'  -' if at else '* -'} {_plain(cell)}" for at, cell in enumerate(row)]
+    return "\n".join([*lines, "```", ""])
+
+
+def _plain(cell: str) -> str:
+    """Text that Markdown leaves as it is."""
+    return cell if cell.startswith("`") else cell.replace("_", r"\_").replace("|", r"\|")
+
+
+def _first(thing: object) -> str:
+    return (thing.__doc__ or "").partition("\n")[0]
+
+
+def _most(criterion: Criterion) -> str:
+    low, high = criterion.statistic.bounds
+    if criterion.across == "integral":
+        return "range of ŷ"
+    return _number(high - low)
+
+
+def _range(statistic: Statistic) -> str:
+    low, high = statistic.bounds
+    return f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:g}".replace("inf", "∞").replace("-", "−")
+
+
+TABLES = {
+    "measures": measures,
+    "axioms": axiom_marks,
+    "criteria": criteria,
+    "statistics": statistics,
+    "aggregates": aggregates,
+}
+
+
+def write(folder: Path) -> None:
+    """Write every table, leaving those that did not change alone, so that builds stay quick."""
+    for name, table in TABLES.items():
+        file, text = folder / f"{name}.md", table()
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
