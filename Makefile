@@ -22,8 +22,9 @@ check: $(VENV)/dev
 bench: $(BENCH)/done
 	$(BENCH)/bin/python benchmarks/run.py
 
-docs: $(VENV)/docs
-	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+docs: $(VENV)/dev $(VENV)/docs
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest
 	@echo "Open docs/_build/html/index.html"
 
 $(VENV)/bin/python:

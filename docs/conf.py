@@ -72,22 +72,5 @@ def make_generated(app):
         figures.draw(made)
 
 
-def lay_out_parameters(app, what, name, thing, options, lines):  # noqa: ARG001
-    """Docstrings say `name : what it is` on a line; numpydoc would take that for a type."""
-    if "Parameters" not in lines:
-        return
-    start = lines.index("Parameters") + 2
-    end = lines.index("", start)
-    laid = []
-    for line in lines[start:end]:
-        said, colon, what_it_is = line.partition(" : ")
-        laid += [said, f"    {what_it_is}"] if colon and line[0] != " " else [line]
-    examples = (
-        ["", "Examples", "--------"] if any(line[:3] == ">>>" for line in lines[end:]) else []
-    )
-    lines[start:end] = laid + examples
-
-
 def setup(app):
     app.connect("builder-inited", make_generated)
-    app.connect("autodoc-process-docstring", lay_out_parameters, priority=400)
