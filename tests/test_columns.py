@@ -1,6 +1,7 @@
 """Columns of any kind and from any library become the same codes and labels."""
 
 import datetime
+import sys
 
 import numpy as np
 import pandas as pd
@@ -49,6 +50,32 @@ def test_missing_text_is_none_in_any_library(kind):
     column = encode(MAKERS[kind](["x", None, "y", None]))
     assert column.labels == ("x", "y", None)
     assert column.missing == 2
+
+
+@pytest.mark.parametrize("with_pandas", [True, False])
+def test_objects_that_share_no_addresses_are_encoded_with_and_without_pandas(
+    with_pandas, monkeypatch
+):
+    if not with_pandas:
+        monkeypatch.delitem(sys.modules, "pandas")
+    values = [f"name {i % 2000}" for i in range(4000)] + [None, float("nan"), 1, True, 1.0]
+    column = encode(values)
+    assert len(column.labels) == 2002
+    assert decoded(column)[:4000] == values[:4000]
+    assert column.missing == 2
+    assert column.labels[0] == 1
+    assert len(set(column.codes[-3:])) == 1
+
+
+def test_an_arrow_array_need_not_be_chunked():
+    assert encode(pa.array(["b", "a", None])).labels == ("a", "b", None)
+    assert numbers(pa.array([1.0, 2.0])).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("text", ["a", "ab", "abc", "abcd", "abcdefghi", "\U0010ffff" * 3])
+def test_fixed_width_text_of_any_width_is_told_apart(text):
+    values = np.array([text, text[:-1], text[::-1] + "", ""])
+    assert decoded(encode(values)) == values.tolist()
 
 
 @pytest.mark.parametrize(
@@ -108,6 +135,8 @@ def test_unobserved_categories_are_no_labels():
 def test_a_label_that_cannot_be_hashed_is_named():
     with pytest.raises(TypeError, match=r"holds \[1\], which cannot name"):
         encode(np.array([[1], "a"], dtype=object))
+    with pytest.raises(TypeError, match=r"holds \('a', \[1\]\), which cannot name"):
+        encode([("a", [1])])
     many = np.array([*map(str, range(3000)), {}], dtype=object)
     with pytest.raises(TypeError, match=r"holds \{\}, which cannot name"):
         encode(many)

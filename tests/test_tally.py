@@ -66,6 +66,14 @@ def test_counting_by_sorting_equals_counting_in_a_dense_array(rows):
         assert_same(tally_of(rows), dense)
 
 
+@given(classified())
+def test_columns_encoded_in_threads_give_the_same_tally(rows):
+    one_by_one = tally_of(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "ROWS_FOR_THREADS", 0)
+        assert_same(tally_of(rows), one_by_one)
+
+
 def test_two_batches_of_one_group_each_are_not_merged_by_position():
     """A state merged by position would call these batches equal."""
     one = eh.tally([1, 1], [1, 1], sensitive_features=["a", "a"])

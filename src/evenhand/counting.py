@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from evenhand.columns.column import Column, positions, union
 from evenhand.columns.encoding import numbers
 from evenhand.columns.validation import check_lengths, classes, finite, weights
-from evenhand.columns.words import ROWS_AT_A_TIME, Codes, chunks, smallest_unsigned
+from evenhand.columns.words import ROWS_AT_A_TIME, Codes, chunks, recode, smallest_unsigned
 from evenhand.groups import Groups, groups, show
 from evenhand.tally import Axis, Tally
 
+ROWS_FOR_THREADS = 1 << 17
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
 
 
@@ -40,14 +41,18 @@ def tally(
     array([[0., 1.],
            [1., 1.]])
     """
-    said = (("y", y_true, "y_true"), ("yhat", y_pred, "y_pred"))
-    columns = share_classes(
-        {axis: classes(values, name) for axis, values, name in said if values is not None}
-    )
-    if strata is not None:
-        stratum = groups(strata)
-        columns["stratum"] = Column(stratum.codes, stratum.labels)
-    return count(columns, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
+    given = {
+        "y": (classes, y_true, "y_true"),
+        "yhat": (classes, y_pred, "y_pred"),
+        "stratum": (groups, strata),
+        "group": (groups, sensitive_features),
+    }
+    read = side_by_side({axis: job for axis, job in given.items() if job[1] is not None})
+    whom = read.pop("group")
+    columns = share_classes({axis: read.pop(axis) for axis in ("y", "yhat") if axis in read})
+    for axis, strata_found in read.items():
+        columns[axis] = Column(strata_found.codes, strata_found.labels)
+    return count(columns, whom, sample_weight=sample_weight, sums=sums)
 
 
 def moments(
@@ -112,9 +117,24 @@ def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
     }
 
 
+def side_by_side(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """Call (function, *arguments) for every name; with many rows, all at once in threads."""
+    if max(_rows(job[1]) for job in jobs.values()) < ROWS_FOR_THREADS:
+        return {name: function(*arguments) for name, (function, *arguments) in jobs.items()}
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        running = {name: pool.submit(*job) for name, job in jobs.items()}
+        return {name: job.result() for name, job in running.items()}
+
+
+def _rows(values: Any) -> int:
+    return len(values) if hasattr(values, "__len__") else 0
+
+
 def _moved(column: Column, labels: Sequence[Any]) -> Codes:
     target = positions(column.labels, labels).astype(smallest_unsigned(len(labels)))
-    return target.take(column.codes)
+    return recode(target, column.codes)
 
 
 def _count(

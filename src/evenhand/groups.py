@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from evenhand.columns.column import Column, Label, canonical
 from evenhand.columns.encoding import encode
 from evenhand.columns.intervals import Interval, cut
-from evenhand.columns.words import Codes, combine, smallest_unsigned
+from evenhand.columns.words import Codes, combine, recode, smallest_unsigned
 
 Missing = Literal["error", "group"]
 Rare = Literal["keep", "merge", "drop"]
 Bins = Mapping[str, int | Sequence[float]]
 
 MERGED = "(rare groups)"
+RARE = ("keep", "merge", "drop")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +45,11 @@ class Groups:
 
     def settle_rare(self, min_count: int, rare: Rare) -> Groups:
         """Merge or drop the groups of fewer than `min_count` rows, and note it."""
+        if min_count <= 1 and rare in RARE:  # every group has a row: spare the count
+            return self
         settled = settle_rare(self.labels, self.sizes, min_count, rare)
         target = np.append(settled.target, len(settled.labels))
-        codes = target.astype(smallest_unsigned(len(settled.labels) + 1)).take(self.codes)
+        codes = recode(target.astype(smallest_unsigned(len(settled.labels) + 1)), self.codes)
         return Groups(codes, settled.labels, self.names, (*self.notes, *settled.notes))
 
 
@@ -121,7 +124,7 @@ def settle_rare(
     labels: Sequence[Label], sizes: NDArray[Any], min_count: int, rare: Rare
 ) -> Settled:
     """Decide what becomes of groups with fewer than `min_count` rows."""
-    if rare not in ("keep", "merge", "drop"):
+    if rare not in RARE:
         raise ValueError(f"rare must be 'keep', 'merge' or 'drop', not {rare!r}.")
     small = np.flatnonzero(np.asarray(sizes) < min_count)
     everyone = np.arange(len(labels))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns.words import Codes, smallest_unsigned
+from evenhand.columns.words import Codes, recode, smallest_unsigned
 
 Label = Hashable
 
@@ -59,7 +59,7 @@ def canonical(codes: NDArray[Any], labels: Iterable[Any]) -> Column:
     kept = union(plain)
     rank = positions(plain, kept).astype(smallest_unsigned(len(kept)))
     unchanged = np.array_equal(rank, np.arange(len(rank)))
-    return Column(codes.astype(rank.dtype, copy=False) if unchanged else rank.take(codes), kept)
+    return Column(codes.astype(rank.dtype, copy=False) if unchanged else recode(rank, codes), kept)
 
 
 def _is_missing(label: Any) -> bool:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from itertools import count
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.columns.column import Column, Label, canonical
+from evenhand.columns.objects import encode_objects
 from evenhand.columns.words import (
     ROWS_AT_A_TIME,
     Codes,
     chunks,
     combine,
     factorize,
-    factorize_few,
     first_rows,
+    recode,
     smallest_unsigned,
 )
 
@@ -34,10 +34,10 @@ def encode(values: Any, name: str = "values") -> Column:
     if isinstance(values, np.ndarray):
         return _encode_array(values, name)
     if isinstance(values, list | tuple | range):
-        return _encode_objects(np.fromiter(values, dtype=object, count=len(values)), name)
+        return encode_objects(np.fromiter(values, dtype=object, count=len(values)), name)
     import narwhals as nw
 
-    series = nw.from_native(values, series_only=True, pass_through=True)
+    series = nw.from_native(_chunked(values), series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         from evenhand.columns.series import encode_series
 
@@ -54,7 +54,7 @@ def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
     if not isinstance(values, np.ndarray | list | tuple | range):
         import narwhals as nw
 
-        series = nw.from_native(values, series_only=True, pass_through=True)
+        series = nw.from_native(_chunked(values), series_only=True, pass_through=True)
         values = series.to_numpy() if isinstance(series, nw.Series) else values
     try:
         column = np.asarray(values, dtype=np.float64)
@@ -65,6 +65,12 @@ def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
     return column
 
 
+def _chunked(values: Any) -> Any:
+    """An Arrow array as the chunked array that narwhals knows."""
+    arrow = sys.modules.get("pyarrow")
+    return arrow.chunked_array([values]) if arrow and isinstance(values, arrow.Array) else values
+
+
 def _encode_array(values: NDArray[Any], name: str) -> Column:
     if values.ndim != 1:
         raise ValueError(f"{name} must be one column; its shape is {values.shape}.")
@@ -72,13 +78,13 @@ def _encode_array(values: NDArray[Any], name: str) -> Column:
     if not len(values):
         return Column(np.zeros(0, np.uint8), ())
     if kind == "b":
-        return _from_codes(values.view(np.uint8), (False, True))
+        return Column(*compressed(values.view(np.uint8), (False, True)))
     if kind in "iu":
         return _encode_integers(values)
     if kind in "US":
         return _encode_text(values)
     if kind == "O":
-        return _encode_objects(values, name)
+        return encode_objects(values, name)
     if kind == "f":
         values = np.where(values == 0, 0.0, values.astype(np.float64, copy=False))  # -0.0 is 0.0
     elif kind not in "Mm":
@@ -87,12 +93,13 @@ def _encode_array(values: NDArray[Any], name: str) -> Column:
     return canonical(codes, known.view(values.dtype))
 
 
-def _from_codes(codes: Codes, labels: Sequence[Label]) -> Column:
+def compressed(codes: NDArray[Any], labels: Sequence[Label]) -> tuple[Codes, tuple[Label, ...]]:
+    """Leave out the labels that do not occur."""
     seen = first_rows(codes, len(labels)) >= 0
     if seen.all():
-        return Column(codes, tuple(labels))
+        return codes, tuple(labels)
     rank = (np.cumsum(seen) - 1).astype(smallest_unsigned(int(seen.sum())))
-    return Column(rank.take(codes), tuple(labels[i] for i in np.flatnonzero(seen).tolist()))
+    return recode(rank, codes), tuple(labels[i] for i in np.flatnonzero(seen).tolist())
 
 
 def _encode_integers(values: NDArray[np.integer[Any]]) -> Column:
@@ -103,11 +110,14 @@ def _encode_integers(values: NDArray[np.integer[Any]]) -> Column:
     codes = np.empty(len(values), smallest_unsigned(high - low + 1))
     for rows in chunks(len(values)):
         np.subtract(values[rows], low, out=codes[rows], casting="unsafe")
-    return _from_codes(codes, range(low, high + 1))
+    return Column(*compressed(codes, range(low, high + 1)))
 
 
 def _encode_text(values: NDArray[Any]) -> Column:
     """Fixed-width text is an intersection of columns of eight bytes."""
+    if values.dtype.kind == "U" and 0 < values.dtype.itemsize <= 12:
+        codes, known = factorize(_packed(values))
+        return canonical(codes, values[first_rows(codes, len(known))].tolist())
     step = 8 // np.dtype(f"{values.dtype.kind}1").itemsize
     width = -(-max(values.dtype.itemsize, 1) // 8) * step
     padded = np.ascontiguousarray(values.astype(f"{values.dtype.kind}{width}", copy=False))
@@ -118,36 +128,10 @@ def _encode_text(values: NDArray[Any]) -> Column:
     return canonical(codes, values[first].tolist())
 
 
-def _encode_objects(values: NDArray[np.object_], name: str) -> Column:
-    """Encode by address where few objects are shared by many rows, else by hash."""
-    shared = factorize_few(_addresses(values))
-    if shared is not None:
-        codes, known = shared
-        return _checked(codes, [values[i] for i in first_rows(codes, len(known))], name)
-    index: defaultdict[Any, int] = defaultdict(count().__next__)
-    try:
-        codes = np.fromiter(map(index.__getitem__, values), np.uint32, count=len(values))
-    except TypeError:
-        culprit = next(value for value in values if not isinstance(value, Hashable))
-        raise TypeError(f"{name} holds {culprit!r}, which cannot name a class or group.") from None
-    return canonical(codes, index)
-
-
-def _checked(codes: NDArray[Any], labels: Sequence[Any], name: str) -> Column:
-    for label in labels:
-        if not isinstance(label, Hashable):
-            raise TypeError(f"{name} holds {label!r}, which cannot name a class or group.")
-    return canonical(codes, labels)
-
-
-def _addresses(values: NDArray[np.object_]) -> NDArray[np.uint64]:
-    """The addresses of the objects, read in place: equal addresses are equal objects."""
-
-    class View:
-        objects = np.ascontiguousarray(values)
-        __array_interface__ = objects.__array_interface__ | {
-            "typestr": "<u8",
-            "descr": [("", "<u8")],
-        }
-
-    return np.asarray(View())
+def _packed(values: NDArray[np.str_]) -> NDArray[np.uint64]:
+    """Up to three characters in one word: a code point has 21 bits."""
+    points = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), -1)
+    packed = points[:, 0].astype(np.uint64)
+    for place in range(1, points.shape[1]):
+        packed |= points[:, place].astype(np.uint64) << np.uint64(21 * place)
+    return packed

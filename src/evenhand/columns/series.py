@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from evenhand.columns.column import Column, canonical
-from evenhand.columns.encoding import encode
-from evenhand.columns.words import first_rows
+from evenhand.columns.encoding import compressed, encode
+from evenhand.columns.words import chunks, first_rows
+
+ROWS_AT_A_TIME = 1 << 15  # what the engine makes of a chunk is gone before the next one
 
 
 def encode_series(series: nw.Series[Any], name: str) -> Column:
@@ -30,6 +33,16 @@ def encode_series(series: nw.Series[Any], name: str) -> Column:
 
 
 def _encode_pandas(native: Any) -> Column:
+    if hasattr(native, "cat"):
+        codes = native.cat.codes.to_numpy()
+        labels = [*native.cat.categories, None]
+        return canonical(*compressed(np.where(codes < 0, len(labels) - 1, codes), labels))
+    if hasattr(native.array, "__arrow_array__"):
+        import pyarrow as pa
+
+        arrow = native.array.__arrow_array__()
+        whole = arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+        return _encode_arrow(whole)
     codes, labels = native.factorize(use_na_sentinel=False)
     return canonical(codes, labels)
 
@@ -48,7 +61,12 @@ def _encode_arrow(native: Any) -> Column:
 
     if pa.types.is_dictionary(native.type):
         native = native.cast(native.type.value_type)
-    array = native.dictionary_encode().unify_dictionaries().combine_chunks()
-    labels = array.dictionary.to_pylist()
-    codes = array.indices.fill_null(len(labels)).to_numpy()
-    return canonical(codes, [*labels, None] if array.null_count else labels)
+    codes = np.empty(len(native), np.uint32)
+    known: dict[str | None, int] = {}
+    for rows in chunks(len(native), ROWS_AT_A_TIME):
+        part = native.slice(rows.start, rows.stop - rows.start).combine_chunks()
+        coded = part.dictionary_encode("encode")
+        labels = coded.dictionary.to_pylist()
+        place = [known.setdefault(label, len(known)) for label in labels]
+        codes[rows] = np.array(place, np.uint32).take(coded.indices.to_numpy())
+    return canonical(codes, known)

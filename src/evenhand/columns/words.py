@@ -27,6 +27,14 @@ def smallest_unsigned(size: int) -> np.dtype[Any]:
     return np.min_scalar_type(max(size - 1, 0))
 
 
+def recode(target: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
+    """target[codes], a chunk at a time: NumPy widens what it indexes with to 64 bits."""
+    result = np.empty(len(codes), target.dtype)
+    for rows in chunks(len(codes)):
+        target.take(codes[rows], out=result[rows], mode="clip")
+    return result
+
+
 def factorize(words: Words) -> tuple[Codes, Words]:
     """Codes of the words, and the distinct words they stand for."""
     coded = factorize_few(words)
@@ -43,6 +51,8 @@ def factorize_few(words: Words) -> tuple[Codes, Words] | None:
     (array([0, 1, 0], dtype=uint16), array([7, 9], dtype=uint64))
     """
     known = np.unique(words[:: max(1, len(words) // SAMPLE)])
+    if len(known) > FEW:
+        return None
     codes = np.empty(len(words), np.uint16)
     find = _finder(known)
     for rows in chunks(len(words)):
@@ -74,7 +84,7 @@ def combine(columns: Sequence[tuple[Codes, int]]) -> tuple[Codes, NDArray[np.int
     return fused, first_rows(fused, size)
 
 
-def first_rows(codes: Codes, size: int) -> NDArray[np.intp]:
+def first_rows(codes: NDArray[Any], size: int) -> NDArray[np.intp]:
     """The row of each code in the first chunk that has it; −1 for a code that never occurs."""
     first = np.full(size, -1, np.intp)
     for rows in chunks(len(codes), max(ROWS_AT_A_TIME, 8 * size)):
@@ -95,7 +105,7 @@ def _compressed(codes: Codes, size: int) -> tuple[Codes, int]:
     if seen.all():
         return codes, size
     rank = np.cumsum(seen) - 1
-    return rank.astype(smallest_unsigned(int(seen.sum()))).take(codes), int(seen.sum())
+    return recode(rank.astype(smallest_unsigned(int(seen.sum()))), codes), int(seen.sum())
 
 
 def _finder(known: Words) -> Callable[[Words], NDArray[Any]]:

@@ -32,21 +32,23 @@ def gini_curve(path: Steps, transform: str | None) -> Floats:
 
 def gini_peak(path: Steps, cuts: Places, transform: str | None) -> int:
     """The cut with the largest Gini."""
+    if path.groups == 2:  # the bound is attained
+        return int(cuts[np.argmax(_upper_bounds(path, transform)[cuts])])
     width = _width(path.groups)
     blocks = -(-len(path) // width)
     bounds = np.full((blocks, width), -1.0)
     bounds.flat[cuts] = _upper_bounds(path, transform)[cuts]
     highest = bounds.max(axis=1)
 
-    def best_of(chosen: Places) -> tuple[float, int]:
-        values = _visit(path, chosen * width, width, transform)
+    def best_of(chosen: Places, best: float) -> tuple[float, int]:
+        values = _visit(path, chosen * width, width, transform, least=best)
         values[bounds[chosen] < 0] = -1.0
         row, step = np.unravel_index(np.argmax(values), values.shape)
         return float(values[row, step]), int(chosen[row] * width + step)
 
     promising = np.argpartition(highest, -min(16, blocks))[-16:]
-    best, _ = best_of(np.sort(promising))
-    return best_of(np.flatnonzero(highest >= best * (1 - 1e-9)))[1]
+    best, _ = best_of(np.sort(promising), 0.0)
+    return best_of(np.flatnonzero(highest >= best * (1 - 1e-9)), best)[1]
 
 
 def _width(groups: int) -> int:
@@ -62,8 +64,10 @@ def _upper_bounds(path: Steps, transform: str | None) -> Floats:
     return np.asarray(np.sqrt(cv2) / cv_range_of_gini(1.0, d)[0])
 
 
-def _visit(path: Steps, starts: Places, width: int, transform: str | None) -> Floats:
-    """Gini after each step of the chosen blocks; what lies past the last step is 0."""
+def _visit(
+    path: Steps, starts: Places, width: int, transform: str | None, least: float = 0.0
+) -> Floats:
+    """Gini after each step of the chosen blocks; 0 past the last step, and where below `least`."""
     result = np.zeros((len(starts), width))
     places = np.minimum(starts[:, None] + np.arange(width), len(path) - 1)
     past = starts[:, None] + np.arange(width) >= len(path)
@@ -71,16 +75,30 @@ def _visit(path: Steps, starts: Places, width: int, transform: str | None) -> Fl
         old, new = path.before[places[some]], path.after[places[some]]
         if transform == "exp":
             levels, old, new = np.exp(levels), np.exp(old), np.exp(new)
-        result[some] = _block(np.sort(levels, axis=-1), old, new)
+        levels = np.sort(levels, axis=-1)
+        open_ = _reachable(levels, (new - old).sum(axis=-1)) >= least * (1 - 1e-9)
+        result[some][open_] = _block(levels[open_], old[open_], new[open_])
     result[past] = 0.0
     return result
+
+
+def _reachable(levels: Floats, moved: Floats) -> Floats:
+    """No Gini in a block exceeds this: at most, all that moves moves in the highest group."""
+    d, total = levels.shape[-1], levels.sum(axis=-1)
+    return np.asarray((_spread(levels) + (d - 1) * moved) / (d * (total + moved)))
+
+
+def _spread(levels: Floats) -> Floats:
+    """Σ |difference| over all pairs of sorted levels."""
+    d = levels.shape[-1]
+    return np.asarray(levels @ (2 * np.arange(1, d + 1) - d - 1.0))
 
 
 def _block(levels: Floats, old: Floats, new: Floats) -> Floats:
     """Gini after each move old → new, from the sorted levels before the first."""
     d = levels.shape[-1]
     sums = np.cumsum(levels, axis=-1)
-    spread = levels @ (2 * np.arange(1, d + 1) - d - 1.0)
+    spread = _spread(levels)
     change = _distances(levels, sums, new) - _distances(levels, sums, old) - (new - old)
     change += _corrections(old, new)
     total = sums[:, -1:] + np.cumsum(new - old, axis=-1)
