@@ -72,6 +72,13 @@ def test_an_arrow_array_need_not_be_chunked():
     assert numbers(pa.array([1.0, 2.0])).tolist() == [1.0, 2.0]
 
 
+def test_more_labels_than_sixteen_bits_number_are_told_apart():
+    values = [f"name {i}" for i in range(70_000)] * 2
+    column = encode(pa.chunked_array([values]))
+    assert len(column.labels) == 70_000
+    assert decoded(column) == values
+
+
 @pytest.mark.parametrize("text", ["a", "ab", "abc", "abcd", "abcdefghi", "\U0010ffff" * 3])
 def test_fixed_width_text_of_any_width_is_told_apart(text):
     values = np.array([text, text[:-1], text[::-1] + "", ""])

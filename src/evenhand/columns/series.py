@@ -6,12 +6,13 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.columns.column import Column, canonical
 from evenhand.columns.encoding import compressed, encode
 from evenhand.columns.words import chunks, first_rows
 
-ROWS_AT_A_TIME = 1 << 15  # what the engine makes of a chunk is gone before the next one
+ROWS_AT_A_TIME = 1 << 16  # what the engine makes of a chunk is gone before the next one
 
 
 def encode_series(series: nw.Series[Any], name: str) -> Column:
@@ -61,12 +62,14 @@ def _encode_arrow(native: Any) -> Column:
 
     if pa.types.is_dictionary(native.type):
         native = native.cast(native.type.value_type)
-    codes = np.empty(len(native), np.uint32)
+    codes: NDArray[Any] = np.empty(len(native), np.uint16)
     known: dict[str | None, int] = {}
     for rows in chunks(len(native), ROWS_AT_A_TIME):
         part = native.slice(rows.start, rows.stop - rows.start).combine_chunks()
         coded = part.dictionary_encode("encode")
         labels = coded.dictionary.to_pylist()
-        place = [known.setdefault(label, len(known)) for label in labels]
-        codes[rows] = np.array(place, np.uint32).take(coded.indices.to_numpy())
+        place = np.array([known.setdefault(label, len(known)) for label in labels])
+        if len(known) > np.iinfo(codes.dtype).max:
+            codes = codes.astype(np.uint32)
+        codes[rows] = place.astype(codes.dtype).take(coded.indices.to_numpy())
     return canonical(codes, known)
