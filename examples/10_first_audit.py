@@ -16,6 +16,10 @@ CRITERIA = ["statistical_parity", "equalized_odds", "equal_opportunity", "accura
 MEASURES = ["mpd", "gini", "pq"]
 
 
+def shown(p_value: float) -> str:
+    return f"{p_value:.3f}" if p_value >= 0.001 else "<.001"
+
+
 def main() -> None:
     adult = load("adult", sensitive=["sex", "race"])
     parts = split(adult, seed=0).normalised()
@@ -30,10 +34,13 @@ def main() -> None:
 
     people = parts.X_test[list(adult.sensitive)]
     counts = eh.tally(parts.y_test, y_pred, sensitive_features=people)
-    print(f"{'how uneven, 0 is even':26}{''.join(f'{name:>8}' for name in MEASURES)}")
+    print("How uneven is it (0 is even), and what would a fair model show by chance?")
+    heads = [f"{name:>8}{'fair':>8}{'p':>7}" for name in MEASURES]
+    print(f"{'':20}{''.join(heads)}")
     for name in CRITERIA:
-        values = [eh.evaluate(name, counts, measure=measure) for measure in MEASURES]
-        print(f"{name:26}{''.join(f'{value:8.3f}' for value in values)}")
+        found = [eh.chance(counts, name, measure=one, random_state=0) for one in MEASURES]
+        cells = [f"{one.value:8.3f}{one.floor:8.3f}{shown(one.p_value):>7}" for one in found]
+        print(f"{name:20}{''.join(cells)}")
 
     selected = eh.STATISTICS["selection_rate"].read(counts).values[1]
     found = eh.STATISTICS["tpr"].read(counts).values[1]
@@ -45,9 +52,10 @@ def main() -> None:
 
     fewer = counts.settle_rare(100, "merge")
     print("\n" + "\n".join(fewer.notes))
-    for measure in MEASURES:
-        value = eh.evaluate("statistical_parity", fewer, measure=measure)
-        print(f"then statistical_parity by {measure}: {value:.3f}")
+    found = eh.chance(fewer, "equal_opportunity", measure="mpd", random_state=0)
+    print(
+        f"Then equal_opportunity by mpd is {found.value:.3f}; fair models show {found.floor:.3f}."
+    )
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from evenhand.measures import MEASURES, gini, mpd, pq, shortfall
 from evenhand.scoring import make_scorer
 from evenhand.statistics import STATISTICS
 from evenhand.tally import Tally
+from evenhand.uncertainty import Chance, chance
 
 __version__ = "0.1.0.dev0"
 
@@ -23,6 +24,7 @@ __all__ = [
     "CRITERIA",
     "MEASURES",
     "STATISTICS",
+    "Chance",
     "Criterion",
     "Distribution",
     "Groups",
@@ -30,6 +32,7 @@ __all__ = [
     "Reading",
     "Tally",
     "UndefinedWarning",
+    "chance",
     "distribution",
     "evaluate",
     "gini",

@@ -43,7 +43,7 @@ class Tally:
 
     def labels(self, axis: str) -> tuple[Label, ...]:
         """Labels along an axis ("y", "yhat", "group", …)."""
-        return self._axis(axis).labels
+        return self.axis(axis).labels
 
     @property
     def groups(self) -> tuple[Label, ...]:
@@ -52,7 +52,7 @@ class Tally:
 
     def table(self, *names: str, of: str = "weight") -> NDArray[np.float64]:
         """Dense totals along the named axes, in that order, after the batch axes."""
-        shape = tuple(self._axis(name).size for name in names)
+        shape = tuple(self.axis(name).size for name in names)
         order = [[axis.name for axis in self.axes].index(name) for name in names]
         values = self._sum(of)
         flat = np.ravel_multi_index(tuple(self.cells[order]), shape)
@@ -77,7 +77,7 @@ class Tally:
     def settle_rare(self, min_count: int, rare: Rare) -> Tally:
         """Merge or drop the groups of fewer than `min_count` rows, and note it."""
         settled = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
-        at = self.axes.index(self._axis("group"))
+        at = self.axes.index(self.axis("group"))
         cells = self.cells.copy()
         cells[at] = settled.target[cells[at]]
         kept = cells[at] < len(settled.labels)
@@ -103,7 +103,8 @@ class Tally:
             )
         return self.sums[name]
 
-    def _axis(self, name: str) -> Axis:
+    def axis(self, name: str) -> Axis:
+        """The axis of that name."""
         for axis in self.axes:
             if axis.name == name:
                 return axis

@@ -1,0 +1,117 @@
+"""What chance alone shows: against formulas, exact enumeration and repeated fair worlds."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binom, fisher_exact
+
+import evenhand as eh
+from evenhand.uncertainty import fair_tallies, given
+
+
+def fair_world(rng, groups=10, rows=100, rate=0.25):
+    group = np.repeat(np.arange(groups), rows)
+    return eh.tally(None, rng.random(len(group)) < rate, sensitive_features=group)
+
+
+def test_the_floor_of_pq_is_that_of_the_formula():
+    """E(CV²) ≈ (1 − 1/d)(1 − r) / (r n), and PQ ≈ CV²/2."""
+    counts = eh.tally(
+        None, np.tile([1, 0, 0, 0], 50 * 25), sensitive_features=np.repeat(np.arange(50), 100)
+    )
+    found = eh.chance(counts, "statistical_parity", favourable=1, random_state=0)
+    assert found.value == 0
+    assert found.p_value == 1
+    assert found.floor == pytest.approx(0.98 * 0.75 / (2 * 0.25 * 100), rel=0.05)
+
+
+def test_the_p_value_is_that_of_full_enumeration():
+    """Two groups of 12 and 9 rows, 11 of 21 selected: all pairs of binomial counts."""
+    p = np.repeat([1, 0, 1, 0], [9, 3, 2, 7])
+    group = np.repeat(["a", "b"], [12, 9])
+    share, observed = 11 / 21, abs(9 / 12 - 2 / 9)
+    exact = sum(
+        binom.pmf(i, 12, share) * binom.pmf(j, 9, share)
+        for i, j in product(range(13), range(10))
+        if abs(i / 12 - j / 9) >= observed - 1e-12
+    )
+    counts = eh.tally(None, p, sensitive_features=group)
+    options = {"measure": "mpd", "replicates": 40_000, "random_state": 1}
+    found = eh.chance(counts, "statistical_parity", **options)
+    assert found.p_value == pytest.approx(exact, abs=0.004)
+    assert found.p_value == pytest.approx(fisher_exact([[9, 3], [2, 7]]).pvalue, abs=0.03)
+
+
+@pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
+def test_the_p_value_of_fair_models_is_uniform(measure):
+    rng = np.random.default_rng(2)
+    values = [
+        eh.chance(
+            fair_world(rng), "statistical_parity", measure=measure, replicates=199, random_state=rng
+        ).p_value
+        for _ in range(400)
+    ]
+    assert np.mean(values) == pytest.approx(0.5, abs=0.05)
+    for level in (0.05, 0.1, 0.5):
+        assert np.mean(np.array(values) <= level) == pytest.approx(level, abs=0.05)
+
+
+def test_a_real_disparity_is_told_from_chance():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 5, 5000)
+    p = rng.random(5000) < 0.2 + 0.15 * (group == 3)
+    counts = eh.tally(None, p, sensitive_features=group)
+    found = eh.chance(counts, "statistical_parity", random_state=0)
+    assert found.p_value < 0.001
+    assert found.floor < found.high < found.value
+
+
+@pytest.mark.parametrize("criterion", ["equalized_odds", "equal_opportunity", "average_odds"])
+def test_what_is_given_stays_as_it_is(criterion):
+    rng = np.random.default_rng(0)
+    y, p, group = rng.integers(0, 2, 300), rng.integers(0, 2, 300), rng.integers(0, 3, 300)
+    counts = eh.tally(y, p, sensitive_features=group)
+    statistic = eh.CRITERIA[criterion].statistic
+    (fair,) = fair_tallies(counts, statistic, 50, rng)
+    assert given(statistic) == ("y",)
+    expected = counts.table("y", "group")
+    assert (fair.table("y", "group") == expected).all()
+    pooled = counts.table("y", "yhat") / counts.table("y", "yhat").sum(axis=1, keepdims=True)
+    mean = fair.table("y", "yhat", "group").mean(axis=0)
+    np.testing.assert_allclose(mean / expected[:, None, :], pooled[..., None] + 0 * mean, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "axes"),
+    [
+        ("statistical_parity", ()),
+        ("conditional_statistical_parity", ("stratum",)),
+        ("predictive_parity", ("yhat",)),
+        ("false_omission_rate_parity", ("yhat",)),
+        ("accuracy_parity", ()),
+    ],
+)
+def test_each_criterion_knows_what_it_conditions_on(criterion, axes):
+    assert given(eh.CRITERIA[criterion].statistic) == axes
+
+
+def test_the_cost_does_not_depend_on_the_rows():
+    counts = eh.tally([1, 0, 1, 0], [1, 1, 0, 0], sensitive_features=[*"aabb"])
+    huge = eh.Tally(counts.axes, counts.cells, {"rows": counts.sums["rows"] * 10**9})
+    found = eh.chance(huge, "equalized_odds", measure="mpd", random_state=0)
+    assert found.floor < 1e-3
+
+
+def test_a_criterion_of_sums_and_a_tally_of_weights_are_refused():
+    sums = eh.moments([1.0, 2.0], [1.0, 2.0], sensitive_features=["a", "b"])
+    with pytest.raises(TypeError, match="weak_parity reads scores or sums"):
+        eh.chance(sums, "weak_parity")
+    weighted = eh.tally(None, [1, 0], sensitive_features=["a", "b"], sample_weight=[1, 2])
+    with pytest.raises(ValueError, match="Count again without sample_weight"):
+        eh.chance(weighted, "statistical_parity")
+
+
+def test_one_group_alone_has_no_chance_to_speak_of():
+    counts = eh.tally(None, [1, 0], sensitive_features=["a", "a"])
+    assert np.isnan(eh.chance(counts, "statistical_parity", replicates=10).p_value)
