@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 import evenhand as eh
+from evenhand.datasets import load
 from evenhand.measures import mpd
 from strategies import classified, predictions
 
@@ -338,3 +339,16 @@ def test_a_batch_of_tallies_is_evaluated_at_once(rows, replicates):
     ]
     assert found.shape == (replicates,)
     np.testing.assert_allclose(found, each)
+
+
+def test_on_adult_by_sex_and_race_the_values_are_fairlearns():
+    people = load("adult").X
+    y_true = load("adult").y.to_numpy()
+    y_pred = (people["education_num"] > 10).to_numpy().astype(int)
+    crossed = people["sex"].astype(str) + people["race"].astype(str)
+    ours = eh.tally(y_true, y_pred, sensitive_features=people[["sex", "race"]])
+    options = {"sensitive_features": crossed}
+    parity = fairlearn.demographic_parity_difference(y_true, y_pred, **options)
+    odds = fairlearn.equalized_odds_difference(y_true, y_pred, **options)
+    assert eh.evaluate("statistical_parity", ours, measure="mpd") == pytest.approx(parity)
+    assert eh.evaluate("equalized_odds", ours, measure="mpd") == pytest.approx(odds)
