@@ -46,6 +46,7 @@ html_sidebars = {
     "datasets": [],
     "explanation/theory": [],
     "explanation/decisions": [],
+    "explanation/coverage": [],
 }
 html_theme_options = {
     "show_prev_next": False,

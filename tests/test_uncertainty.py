@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, fisher_exact
 
 import evenhand as eh
-from evenhand.uncertainty import fair_tallies, given
+from evenhand.uncertainty.model import given, model
 
 
 def fair_world(rng, groups=10, rows=100, rate=0.25):
@@ -72,9 +72,11 @@ def test_what_is_given_stays_as_it_is(criterion):
     rng = np.random.default_rng(0)
     y, p, group = rng.integers(0, 2, 300), rng.integers(0, 2, 300), rng.integers(0, 3, 300)
     counts = eh.tally(y, p, sensitive_features=group)
-    statistic = eh.CRITERIA[criterion].statistic
-    (fair,) = fair_tallies(counts, statistic, 50, rng)
-    assert given(statistic) == ("y",)
+    asked = eh.CRITERIA[criterion]
+    rows = model(counts, asked)
+    shared = np.broadcast_to(rows.pooled[:, None, :], rows.counts.shape)
+    (fair,) = rows.draw(shared, 50, rng)
+    assert given(asked.statistic) == ("y",)
     expected = counts.table("y", "group")
     assert (fair.table("y", "group") == expected).all()
     pooled = counts.table("y", "yhat") / counts.table("y", "yhat").sum(axis=1, keepdims=True)

@@ -15,7 +15,7 @@ from evenhand.measures import MEASURES, gini, mpd, pq, shortfall
 from evenhand.scoring import make_scorer
 from evenhand.statistics import STATISTICS
 from evenhand.tally import Tally
-from evenhand.uncertainty import Chance, chance
+from evenhand.uncertainty import Bounds, Chance, chance, interval
 
 __version__ = "0.1.0.dev0"
 
@@ -24,6 +24,7 @@ __all__ = [
     "CRITERIA",
     "MEASURES",
     "STATISTICS",
+    "Bounds",
     "Chance",
     "Criterion",
     "Distribution",
@@ -37,6 +38,7 @@ __all__ = [
     "evaluate",
     "gini",
     "groups",
+    "interval",
     "make_scorer",
     "moments",
     "mpd",
