@@ -45,8 +45,7 @@ def make_scorer(criterion: str | Criterion, *, group: Any, **options: Any) -> Fa
     >>> scorer.group
     'sex'
     """
-    asked = criterion if isinstance(criterion, Criterion) else named(criterion)
-    return FairnessScorer(asked, group, options)
+    return FairnessScorer(named(criterion), group, options)
 
 
 def scores_of(estimator: Any, X: Any) -> Any:

@@ -12,8 +12,6 @@ from evenhand.columns.column import Column, canonical
 from evenhand.columns.encoding import compressed, encode
 from evenhand.columns.words import chunks, first_rows
 
-ROWS_AT_A_TIME = 1 << 16  # what the engine makes of a chunk is gone before the next one
-
 
 def encode_series(series: nw.Series[Any], name: str) -> Column:
     """Encode a narwhals series; text and categories by the engine, numbers by NumPy."""
@@ -58,13 +56,14 @@ def _encode_polars(native: Any) -> Column:
 
 
 def _encode_arrow(native: Any) -> Column:
+    """In chunks, so that what Arrow makes of one is gone before the next."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(native.type):
         native = native.cast(native.type.value_type)
     codes: NDArray[Any] = np.empty(len(native), np.uint16)
     known: dict[str | None, int] = {}
-    for rows in chunks(len(native), ROWS_AT_A_TIME):
+    for rows in chunks(len(native)):
         part = native.slice(rows.start, rows.stop - rows.start).combine_chunks()
         coded = part.dictionary_encode("encode")
         labels = coded.dictionary.to_pylist()

@@ -81,8 +81,7 @@ def evaluate(
     0.0
 
     """
-    asked = criterion if isinstance(criterion, Criterion) else named(criterion)
-    reading = asked.read(
+    reading = named(criterion).read(
         y_true,
         y_pred,
         sensitive_features=sensitive_features,
@@ -102,8 +101,10 @@ def evaluate(
     return float(reading)
 
 
-def named(criterion: str) -> Criterion:
-    """Find a criterion by name."""
+def named(criterion: str | Criterion) -> Criterion:
+    """Find a criterion by name, or take it as it is."""
+    if isinstance(criterion, Criterion):
+        return criterion
     if criterion in CRITERIA:
         return CRITERIA[criterion]
     near = difflib.get_close_matches(criterion, CRITERIA, n=1)

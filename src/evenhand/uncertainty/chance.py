@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from evenhand.criteria import Criterion
+from evenhand.criteria.evaluation import named
 from evenhand.tally import Tally
-from evenhand.uncertainty.model import model, resolve
+from evenhand.uncertainty.model import model
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def chance(
     >>> found.value, found.p_value > 0.2
     (0.5, True)
     """
-    asked = resolve(criterion)
+    asked = named(criterion)
     rows = model(counts, asked, options.get("g"))
     value = float(asked.read(counts, **options))
     fair = np.broadcast_to(rows.pooled[:, None, :], rows.counts.shape)

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.criteria import Criterion
+from evenhand.criteria.evaluation import named
 from evenhand.measures import mpd
 from evenhand.measures import resolve as resolve_measure
 from evenhand.tally import Tally
 from evenhand.uncertainty.extremes import mpd_bounds
-from evenhand.uncertainty.model import Model, model, resolve, shares
+from evenhand.uncertainty.model import Model, model, shares
 
 Floats = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ def interval(
     >>> print(f"{found.low:.2f} {found.value:.2f} {found.high:.2f}")
     0.44 0.50 0.56
     """
-    asked, rng = resolve(criterion), np.random.default_rng(random_state)
+    asked, rng = named(criterion), np.random.default_rng(random_state)
     rows = model(counts, asked, options.get("g"))
     value = float(asked.read(counts, **options))
     if np.isnan(value):

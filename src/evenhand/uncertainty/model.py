@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import named
 from evenhand.statistics import Average, P, Ratio, Statistic
 from evenhand.tally import Axis, Tally
 
@@ -84,11 +83,6 @@ def given(statistic: Statistic) -> tuple[str, ...]:
     if isinstance(statistic, Ratio) and statistic.denominator.keys() in BY_PREDICTION:
         return ("yhat",)
     return ()
-
-
-def resolve(criterion: str | Criterion) -> Criterion:
-    """Find a criterion by name, or take it as it is."""
-    return criterion if isinstance(criterion, Criterion) else named(criterion)
 
 
 def shares(counts: NDArray[Any]) -> Floats:
