@@ -1,5 +1,6 @@
 """What chance alone shows: against formulas, exact enumeration and repeated fair worlds."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy.stats import binom, fisher_exact
 
 import evenhand as eh
-from evenhand.uncertainty.model import given, model
+from evenhand.uncertainty.counts import counts_of, given
 
 
 def fair_world(rng, groups=10, rows=100, rate=0.25):
@@ -73,15 +74,14 @@ def test_what_is_given_stays_as_it_is(criterion):
     y, p, group = rng.integers(0, 2, 300), rng.integers(0, 2, 300), rng.integers(0, 3, 300)
     counts = eh.tally(y, p, sensitive_features=group)
     asked = eh.CRITERIA[criterion]
-    rows = model(counts, asked)
-    shared = np.broadcast_to(rows.pooled[:, None, :], rows.counts.shape)
-    (fair,) = rows.draw(shared, 50, rng)
+    rows = replace(counts_of(counts, asked), read=lambda drawn: drawn)
+    (fair,) = rows.draw(np.broadcast_to(rows.pooled, rows.seen.shape), 50, rng)
     assert given(asked.statistic) == ("y",)
     expected = counts.table("y", "group")
-    assert (fair.table("y", "group") == expected).all()
+    assert (fair.sum(axis=-1) == expected).all()
     pooled = counts.table("y", "yhat") / counts.table("y", "yhat").sum(axis=1, keepdims=True)
-    mean = fair.table("y", "yhat", "group").mean(axis=0)
-    np.testing.assert_allclose(mean / expected[:, None, :], pooled[..., None] + 0 * mean, atol=0.05)
+    mean = fair.mean(axis=0)
+    np.testing.assert_allclose(mean / expected[..., None], pooled[:, None] + 0 * mean, atol=0.05)
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,35 @@ def test_the_cost_does_not_depend_on_the_rows():
     assert found.floor < 1e-3
 
 
-def test_a_criterion_of_sums_and_a_tally_of_weights_are_refused():
-    sums = eh.moments([1.0, 2.0], [1.0, 2.0], sensitive_features=["a", "b"])
-    with pytest.raises(TypeError, match="weak_parity reads scores or sums"):
-        eh.chance(sums, "weak_parity")
-    weighted = eh.tally(None, [1, 0], sensitive_features=["a", "b"], sample_weight=[1, 2])
-    with pytest.raises(ValueError, match="Count again without sample_weight"):
-        eh.chance(weighted, "statistical_parity")
+def test_an_expected_tally_is_refused():
+    chances = [[0.5, 0.5], [0.2, 0.8]]
+    counts = eh.expected_tally([0, 1], chances, classes=[0, 1], sensitive_features=["a", "b"])
+    with pytest.raises(ValueError, match="Draw the labels"):
+        eh.chance(counts, "statistical_parity")
+
+
+def test_equal_weights_change_nothing():
+    rng = np.random.default_rng(0)
+    p, group = rng.integers(0, 2, 400), rng.integers(0, 4, 400)
+    plain = eh.tally(None, p, sensitive_features=group)
+    twice = eh.tally(None, p, sensitive_features=group, sample_weight=np.full(400, 2.0))
+    for measure in ("mpd", "gini", "pq"):
+        options = {"measure": measure, "random_state": 0}
+        assert eh.chance(plain, "statistical_parity", **options) == eh.chance(
+            twice, "statistical_parity", **options
+        )
+
+
+def test_unequal_weights_raise_the_floor_as_fewer_rows_would():
+    """Weights 0 and 2 in turn: half of the rows count, and count as one each."""
+    rng = np.random.default_rng(0)
+    p, group = rng.integers(0, 2, 4000), np.repeat(np.arange(10), 400)
+    weight = np.tile([0.0, 2.0], 2000)
+    half = eh.tally(None, p[1::2], sensitive_features=group[1::2])
+    whole = eh.tally(None, p, sensitive_features=group, sample_weight=weight)
+    options = {"measure": "pq", "random_state": 0}
+    found = [eh.chance(one, "statistical_parity", **options).floor for one in (half, whole)]
+    assert found[0] == pytest.approx(found[1])
 
 
 def test_one_group_alone_has_no_chance_to_speak_of():

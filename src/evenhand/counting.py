@@ -65,12 +65,14 @@ def moments(
     array([0.25, 0.  ])
     """
     yhat = finite(y_pred, "y_pred")
-    sums = {"yhat": yhat}
+    sums = {"yhat": yhat, "yhat²": yhat * yhat}
     if y_true is not None:
         y = finite(y_true, "y_true")
         check_lengths(y_true=y, y_pred=yhat)
         error = y - yhat
-        sums |= {"y": y, "y²": y * y, "squared_error": error * error, "absolute_error": abs(error)}
+        square = error * error
+        sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
+        sums |= {"absolute_error": abs(error), "absolute_error²": square}
     return count({}, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
 
 
@@ -95,7 +97,8 @@ def count(
     )
     sizes = [axis.size for axis in axes[:-1]] + [axes[-1].size + 1]  # the last is for rows left out
     if weight is not None:
-        named = {"weight": weight} | {name: values * weight for name, values in named.items()}
+        weighted = {name: values * weight for name, values in named.items()}
+        named = {"weight": weight, "weight²": weight * weight} | weighted
     flat, totals = _count([column.codes for column in coded.values()], sizes, named)
     cells = np.array(np.unravel_index(flat, sizes), dtype=np.intp)
     kept = cells[-1] < axes[-1].size

@@ -70,7 +70,7 @@ def _counted(frame: Any, keys: Keys, sample_weight: str | None, sums: dict[str, 
         f"sum {name}": nw.col(column).cast(nw.Float64) * weight for name, column in sums.items()
     }
     if sample_weight:
-        named["sum weight"] = weight
+        named |= {"sum weight": weight, "sum weight²": weight * weight}
     picked = table.select(
         *(nw.col(column).alias(key) for key, column in wanted.items()),
         *(column.alias(name) for name, column in named.items()),

@@ -76,9 +76,10 @@ def _steps(rows: Rows) -> Distribution:
 
 def _losses(rows: Rows) -> Tally:
     if rows.loss is not None:
-        sums = {"loss": finite(rows.loss(rows.y_true, rows.y_pred), "the loss")}
+        name, loss = "loss", finite(rows.loss(rows.y_true, rows.y_pred), "the loss")
     else:
-        sums = {"cross_entropy": _cross_entropy(*_scored(rows))}
+        name, loss = "cross_entropy", _cross_entropy(*_scored(rows))
+    sums = {name: loss, f"{name}²": loss * loss}
     whom = groups(rows.sensitive_features)
     return count({}, whom, sample_weight=rows.sample_weight, sums=sums)
 

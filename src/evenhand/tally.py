@@ -77,15 +77,23 @@ class Tally:
     def settle_rare(self, min_count: int, rare: Rare) -> Tally:
         """Merge or drop the groups of fewer than `min_count` rows, and note it."""
         settled = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
+        moved = self.regrouped(settled.target, settled.labels)
+        return replace(moved, notes=self.notes + settled.notes)
+
+    def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Tally:
+        """Each group becomes the group `target` of the new labels; past the last, it is dropped.
+
+        >>> counts = Tally((Axis("group", ("a", "b")),), np.array([[0, 1]]), {"rows": np.ones(2)})
+        >>> counts.regrouped(np.array([0, 0]), ("all",)).table("group")
+        array([2.])
+        """
         at = self.axes.index(self.axis("group"))
         cells = self.cells.copy()
-        cells[at] = settled.target[cells[at]]
-        kept = cells[at] < len(settled.labels)
-        axes = tuple(
-            replace(a, labels=settled.labels) if a.name == "group" else a for a in self.axes
-        )
+        cells[at] = target[cells[at]]
+        kept = cells[at] < len(labels)
+        axes = tuple(replace(a, labels=labels) if a.name == "group" else a for a in self.axes)
         sums = {name: values[..., kept] for name, values in self.sums.items()}
-        return gathered(axes, cells[:, kept], sums, self.notes + settled.notes)
+        return gathered(axes, cells[:, kept], sums, self.notes)
 
     def __repr__(self) -> str:
         axes = ", ".join(f"{axis.name}: {axis.size}" for axis in self.axes)

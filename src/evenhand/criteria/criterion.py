@@ -73,12 +73,23 @@ class Criterion:
                 y_true, y_pred, favourable=favourable, loss=g if callable(g) else None, **columns
             )
             source = summarise(asked.statistic.needs, rows)
-        asked._check(source)
-        how = How(measure or self.measure, aggregate or self.across, transform, tau)
-        how.check(sweeps=isinstance(asked.statistic, F))
+        asked.check(source)
+        how = asked.how(measure, aggregate, transform, tau)
         if isinstance(asked.statistic, F):
             return asked._sweep(source, how)
-        return asked._measure(asked._chosen(source, favourable), how)
+        return asked.reading(asked.table(source, favourable), how)
+
+    def how(
+        self,
+        measure: str | Measure | None = None,
+        aggregate: str | Aggregate | None = None,
+        transform: str | None = None,
+        tau: float | None = None,
+    ) -> How:
+        """How it is asked, with its own habits where nothing is said."""
+        how = How(measure or self.measure, aggregate or self.across, transform, tau)
+        how.check(sweeps=isinstance(self.statistic, F))
+        return how
 
     @property
     def formula(self) -> str:
@@ -119,7 +130,8 @@ class Criterion:
             raise ValueError(f"There is no statistic g={g!r}; there are {list(STATISTICS)}.")
         return replace(self, statistic=STATISTICS[g])
 
-    def _check(self, source: Source) -> None:
+    def check(self, source: Source) -> None:
+        """Refuse a summary of the rows that does not hold what the statistic reads."""
         kind = KINDS.get(self.statistic.needs, Tally)
         if not isinstance(source, kind):
             raise TypeError(
@@ -127,16 +139,18 @@ class Criterion:
                 f"{self.statistic.formula} cannot be had from it."
             )
 
-    def _chosen(self, source: Source, favourable: Label) -> Table:
-        """The table, kept to the favourable class where the question is about one class."""
+    def table(self, source: Source, favourable: Label = None) -> Table:
+        """The statistic's table; of the favourable class alone where the question is about one."""
         table = self.statistic.read(source)
         by_class = self.statistic.over.endswith("c")
-        if not by_class or (favourable is None and not (self.one_class and len(table.cells) == 2)):
+        asks_one = self.one_class and len(table.cells) == 2
+        if not by_class or (favourable is None and not asks_one):
             return table
-        classes = tuple(dict.fromkeys(_class_of(cell) for cell in table.cells))
+        classes = tuple(dict.fromkeys(class_of(cell) for cell in table.cells))
         return _only(table, _favourable(classes, favourable))
 
-    def _measure(self, table: Table, how: How) -> Reading:
+    def reading(self, table: Table, how: How) -> Reading:
+        """The answer, from the statistic's table."""
         measure = measures.transformed(how.function, how.applied)
         cells = np.asarray(measure(table.values))
         value = aggregates.resolve(how.aggregate)(cells)
@@ -168,10 +182,10 @@ def _favourable(cells: tuple[Label, ...], favourable: Label) -> Label:
 
 def _only(table: Table, cell: Label) -> Table:
     """The cells about one class."""
-    at = [i for i, one in enumerate(table.cells) if _class_of(one) == cell]
+    at = [i for i, one in enumerate(table.cells) if class_of(one) == cell]
     return Table(table.values[..., at, :], tuple(table.cells[i] for i in at), table.groups)
 
 
-def _class_of(cell: Label) -> Label:
+def class_of(cell: Label) -> Label:
     """The class a cell is about: of a pair (given, class), the second."""
     return cell[1] if isinstance(cell, tuple) else cell

@@ -39,6 +39,8 @@ class Reading:
     @property
     def left_out(self) -> tuple[tuple[Label, Label], ...]:
         """The (cell, group) pairs where the statistic is undefined; the group is left out there."""
+        if not self.cells:
+            return ()
         shape = (-1, *self.table.shape[-2:])
         where = np.argwhere(np.isnan(self.table).reshape(shape).any(axis=0))
         return tuple((self.cells[cell], self.groups[group]) for cell, group in where)

@@ -54,6 +54,12 @@ class Distribution:
         values = np.concatenate([self.values, other.values])
         return _ordered(values, np.concatenate(codes), labels, weight, truth)
 
+    def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Distribution:
+        """Each group becomes the group `target` of the new labels."""
+        codes = target.astype(smallest_unsigned(len(labels)))[self.codes]
+        path = steps(self.values, codes, len(labels), self.weights)
+        return Distribution(self.values, codes, labels, self.weights, self.truth, path)
+
     def __radd__(self, zero: int) -> Distribution:
         return self if zero == 0 else NotImplemented
 

@@ -21,12 +21,64 @@ class RankedScores:
     classes: tuple[Label, ...]
     scores: tuple[Distribution, ...]
 
+    def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> RankedScores:
+        """Each group becomes the group `target` of the new labels."""
+        return RankedScores(
+            self.classes, tuple(one.regrouped(target, labels) for one in self.scores)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Contests:
+    """At each distinct score of each group, the weights of positives and of negatives."""
+
+    hits: Floats
+    misses: Floats
+    codes: Codes
+    groups: int
+
+    def by_group(self, values: Floats) -> Floats:
+        """Sums over the scores of each group."""
+        return np.asarray(np.bincount(self.codes, values, minlength=self.groups), np.float64)
+
+    def below(self, weights: Floats) -> Floats:
+        """The weight at lower scores of the same group, and half of that at the same score."""
+        total = self.by_group(weights)
+        earlier = np.cumsum(total) - total
+        return np.asarray(np.cumsum(weights) - weights / 2 - earlier[self.codes])
+
 
 def auroc_by_group(scores: Distribution, positive: Label) -> Floats:
     """P(score of a positive > that of a negative) in every group, ties counted half.
 
     NaN in a group that has no positives or no negatives.
     """
+    return _areas(_contests(scores, positive))
+
+
+def auroc_errors(scores: Distribution, positive: Label) -> Floats:
+    """Standard errors of the areas by DeLong's method; NaN where there is no area."""
+    contests = _contests(scores, positive)
+    area = _areas(contests)
+    variance = np.zeros(contests.groups)
+    for ours, theirs in ((contests.hits, contests.misses), (contests.misses, contests.hits)):
+        own, other = contests.by_group(ours), contests.by_group(theirs)
+        won = contests.below(theirs) / np.where(other > 0, other, 1)[contests.codes]
+        centre = area if ours is contests.hits else 1 - area
+        spread = contests.by_group(ours * (won - centre[contests.codes]) ** 2)
+        variance += spread / np.maximum(own - 1, 1) / np.where(own > 0, own, 1)
+    return np.asarray(np.sqrt(variance))
+
+
+def _areas(contests: Contests) -> Floats:
+    wins = contests.by_group(contests.hits * contests.below(contests.misses))
+    pairs = contests.by_group(contests.hits) * contests.by_group(contests.misses)
+    areas = np.full(contests.groups, np.nan)
+    np.divide(wins, pairs, out=areas, where=pairs > 0)
+    return areas
+
+
+def _contests(scores: Distribution, positive: Label) -> Contests:
     if scores.truth is None:
         raise ValueError("AUROC needs y_true; give it to distribution(..., y_true=).")
     order = np.argsort(scores.codes, kind="stable")
@@ -36,22 +88,5 @@ def auroc_by_group(scores: Distribution, positive: Label) -> Floats:
     hits = np.where(is_positive[scores.truth.codes[order]], weight, 0.0)
     changes = (codes[1:] != codes[:-1]) | (values[1:] != values[:-1])
     starts = np.flatnonzero(np.append(True, changes))
-    return _areas(
-        np.add.reduceat(hits, starts),
-        np.add.reduceat(weight - hits, starts),
-        codes[starts],
-        len(scores.groups),
-    )
-
-
-def _areas(hits: Floats, misses: Floats, codes: Codes, groups: int) -> Floats:
-    """Areas from the weights of positives and negatives at each distinct score of each group."""
-    all_hits = np.bincount(codes, hits, minlength=groups)
-    all_misses = np.bincount(codes, misses, minlength=groups)
-    earlier_groups = np.cumsum(all_misses) - all_misses
-    below = np.cumsum(misses) - misses - earlier_groups[codes]
-    wins = np.bincount(codes, hits * (below + misses / 2), minlength=groups)
-    pairs = all_hits * all_misses
-    areas = np.full(groups, np.nan)
-    np.divide(wins, pairs, out=areas, where=pairs > 0)
-    return areas
+    misses = np.add.reduceat(weight - hits, starts)
+    return Contests(np.add.reduceat(hits, starts), misses, codes[starts], len(scores.groups))

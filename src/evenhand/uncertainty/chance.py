@@ -7,15 +7,16 @@ what chance alone makes of it. The cost depends on the number of cells, not of r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import named
-from evenhand.tally import Tally
-from evenhand.uncertainty.model import model
+from evenhand.sources import Source
+from evenhand.uncertainty.model import Floats, Model
+from evenhand.uncertainty.question import Question, questions
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,19 @@ class Chance:
 
 
 def chance(
-    counts: Tally,
+    counts: Source,
     criterion: str | Criterion,
     *,
     replicates: int = 2000,
     random_state: int | np.random.Generator | None = None,
+    measure: Any = None,
     **options: Any,
 ) -> Chance:
-    """Compare a criterion of a tally with what chance alone would show.
+    """Compare a criterion with what chance alone would show.
 
-    Options are those of `evaluate`, such as measure="gini". The p-value is that of one question;
-    who asks many must correct for it.
+    `counts` is a Tally, a Distribution or ranked scores, whichever the criterion reads. Options
+    are those of `evaluate`, such as measure="gini". The p-value is that of one question; who asks
+    many must correct for it.
 
     >>> from evenhand import tally
     >>> y = [1, 0, 1, 0, 1, 1, 0, 0]
@@ -53,15 +56,26 @@ def chance(
     >>> found.value, found.p_value > 0.2
     (0.5, True)
     """
-    asked = named(criterion)
-    rows = model(counts, asked, options.get("g"))
-    value = float(asked.read(counts, **options))
-    fair = np.broadcast_to(rows.pooled[:, None, :], rows.counts.shape)
-    worlds = rows.draw(fair, replicates, np.random.default_rng(random_state))
-    found = np.concatenate([asked(world, **options) for world in worlds])
+    model, (asked,) = questions(counts, criterion, [measure], **options)
+    return chances(model, [asked], replicates, np.random.default_rng(random_state))[0]
+
+
+def chances(
+    model: Model, asked: Sequence[Question], replicates: int, rng: np.random.Generator
+) -> list[Chance]:
+    """Compare several questions about one criterion with the same fair worlds."""
+    fair = np.broadcast_to(model.pooled, model.seen.shape)
+    tables = list(model.draw(fair, replicates, rng))
+    return [_compared(one, np.concatenate([one(table) for table in tables])) for one in asked]
+
+
+def _compared(asked: Question, found: Floats) -> Chance:
+    value, replicates = asked.value, len(found)
     found = found[~np.isnan(found)]
     if np.isnan(value) or not len(found):
-        return Chance(value, np.nan, np.nan, np.nan, replicates)
-    as_large = int(np.count_nonzero(found >= value - 1e-12))
+        return Chance(np.nan, np.nan, np.nan, np.nan, replicates)
+    slack = 1e-12 * max(1.0, abs(value))
+    as_large = int(np.count_nonzero(found >= value - slack))
     high = float(np.quantile(found, 0.95))
-    return Chance(value, float(found.mean()), high, (1 + as_large) / (1 + len(found)), replicates)
+    p_value = (1 + as_large) / (1 + len(found))
+    return Chance(value + asked.more, float(found.mean()), high, p_value, replicates)

@@ -5,44 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand.criteria import Criterion
-from evenhand.uncertainty.model import Model, shares
+from evenhand.uncertainty.model import Floats, Model, drawn
 
-Floats = NDArray[np.float64]
-
-DRAWS = 2000
+DRAWS, LEAST_DRAWS, MOST_VALUES = 2000, 400, 1 << 25
 SELECTION_ERROR = 0.005  # of leaving out a group that is truly extreme
-PRIOR_ROWS = 2.0  # pooled rows lent to every group, so that a rate of 0 or 1 has some error
 
 
-def mpd_bounds(
-    rows: Model, asked: Criterion, options: dict[str, Any], error: float, rng: np.random.Generator
-) -> tuple[float, float]:
+def mpd_bounds(model: Model, error: float, rng: np.random.Generator) -> tuple[float, float]:
     """Lower and upper bound of the worst cell's largest difference."""
-    seen = _rates(rows, asked, options, rows.counts)
-    lent = shares(rows.counts + PRIOR_ROWS * rows.pooled[:, None, :])
-    centre = _rates(rows, asked, options, lent * rows.sizes[..., None])
-    worlds = rows.draw(lent, DRAWS, rng)
-    drawn = [asked.read(world, **options).table for world in worlds]
-    noise = np.concatenate(drawn) - centre
+    seen = model.expected(model.seen).values
+    centre = model.expected(model.lent).values
+    draws = int(np.clip(MOST_VALUES // seen.size, LEAST_DRAWS, DRAWS))
+    noise = drawn(model, model.lent, draws, rng).values - centre
     cells = [
         _cell(seen[c, ok], noise[:, c][:, ok], error)
         for c, ok in enumerate(~np.isnan(seen) & ~np.isnan(noise).any(axis=0))
         if ok.sum() >= 2
     ]
     if not cells:
-        return 0.0, 1.0
+        return 0.0, np.inf
     values, scatter, highs = (np.array(part) for part in zip(*cells, strict=True))
     scale = scatter.std(axis=1) + 1e-12
     reach = np.quantile((scatter / scale[:, None]).max(axis=0), 1 - error / 2 + SELECTION_ERROR)
     low = float(max(0.0, (values - reach * scale).max()))
     return low, max(low, float(highs.max()))
-
-
-def _rates(rows: Model, asked: Criterion, options: dict[str, Any], counts: NDArray[Any]) -> Floats:
-    return asked.read(rows.tally(counts), **options).table
 
 
 def _cell(seen: Floats, noise: Floats, error: float) -> tuple[float, Floats, float]:
@@ -76,7 +63,7 @@ def _upper(
         shown = np.maximum(np.maximum(a, b), ceiling) - np.minimum(np.minimum(a, b), floor)
         return bool(np.mean(shown <= shown_as + 1e-12) > error / 2)
 
-    least, most = 0.0, min(1.0, value + 6 * float(spread[high] + spread[low]))
+    least, most = 0.0, value + 6 * float(spread[high] + spread[low])
     for _ in range(30):
         middle = (least + most) / 2
         least, most = (middle, most) if could_be(middle) else (least, middle)

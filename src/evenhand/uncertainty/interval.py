@@ -8,52 +8,54 @@ shown the observed value. The interval runs over what was kept of all stories.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import named
-from evenhand.measures import mpd
-from evenhand.measures import resolve as resolve_measure
-from evenhand.tally import Tally
+from evenhand.sources import Source
 from evenhand.uncertainty.extremes import mpd_bounds
-from evenhand.uncertainty.model import Model, model, shares
+from evenhand.uncertainty.model import Floats
+from evenhand.uncertainty.question import Question, questions
+from evenhand.uncertainty.stories import Worlds, stories
 
-Floats = NDArray[np.float64]
-
-STRETCHES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15, 1.35, 1.6, 2, 3, 5, 9)
-THRESHOLDS = (3.5, 3, 2.5, 2.2, 1.9, 1.6, 1.3, 1.1, 0.9, 0.7, 0.5, 0.3, 0.15)
 HALVINGS = 4
-APART = 2.5  # standard errors from the middle that make a group one of the few apart
+ENOUGH_TO_COUNT = 200
+NOTHING = 1e-12  # what rounding leaves of a difference of equal rates
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """A value, and the interval that holds the true one with the stated confidence."""
+    """A value, and the interval that holds the true one with the stated confidence.
+
+    `estimate` is the value corrected for noise: the truth of which half the worlds show at least
+    as much as was observed.
+    """
 
     value: float
     low: float
     high: float
     confidence: float
+    estimate: float
 
 
 def interval(
-    counts: Tally,
+    counts: Source,
     criterion: str | Criterion,
     *,
     confidence: float = 0.95,
-    replicates: int = 400,
+    replicates: int | None = None,
     random_state: int | np.random.Generator | None = None,
+    measure: Any = None,
     **options: Any,
 ) -> Bounds:
     """Between which values the criterion of the true rates lies.
 
-    Options are those of `evaluate`. `replicates` worlds are drawn for each of some fifty
-    suppositions.
+    `counts` is a Tally, a Distribution or ranked scores, whichever the criterion reads; options
+    are those of `evaluate`. `replicates` worlds are drawn for each of some fifty suppositions;
+    without it, 400, or fewer where there are thousands of cells.
 
     >>> from evenhand import tally
     >>> y, group = [1, 1, 1, 0] * 100 + [1, 0, 0, 0] * 100, ["a"] * 400 + ["b"] * 400
@@ -62,32 +64,27 @@ def interval(
     >>> print(f"{found.low:.2f} {found.value:.2f} {found.high:.2f}")
     0.44 0.50 0.56
     """
-    asked, rng = named(criterion), np.random.default_rng(random_state)
-    rows = model(counts, asked, options.get("g"))
-    value = float(asked.read(counts, **options))
-    if np.isnan(value):
-        return Bounds(value, np.nan, np.nan, confidence)
-    if _is_mpd(asked, options):
-        low, high = mpd_bounds(rows, asked, options, 1 - confidence, rng)
-        return Bounds(value, low, high, confidence)
-    asking = _Asking(rows, asked, options, value, replicates, rng)
-    found = np.array([asking.kept(story, 1 - confidence) for story in stories(rows)])
-    return Bounds(value, float(found[:, 0].min()), float(found[:, 1].max()), confidence)
+    model, (asked,) = questions(counts, criterion, [measure], **options)
+    rng = np.random.default_rng(random_state)
+    return bounds(asked, Worlds(model, list(stories(model)), rng, replicates), confidence)
 
 
-def stories(rows: Model) -> Iterator[list[Floats]]:
-    """Chances (given, groups, outcomes), from equal groups on to groups ever further apart."""
-    seen = shares(rows.counts)
-    pooled, middle = rows.pooled[:, None, :], shares(np.median(seen, axis=1))[:, None, :]
-    noise = np.sqrt(pooled * (1 - pooled) / np.maximum(rows.sizes, 1)[..., None]) + 1e-12
-    away = seen - middle
-    yield [_chances(pooled + t * _visible(seen - pooled, noise)) for t in STRETCHES]
-    small = [np.sign(away) * np.maximum(np.abs(away) - t * noise, 0) for t in THRESHOLDS]
-    wide = [t * away for t in STRETCHES if t >= 1]
-    yield [_chances(middle + part) for part in (0 * away, *small, *wide)]
-    few = np.where((np.abs(away) >= APART * noise).any(axis=-1, keepdims=True), away, 0.0)
-    if few.any():
-        yield [_chances(middle + t * few) for t in STRETCHES]
+def bounds(asked: Question, worlds: Worlds, confidence: float) -> Bounds:
+    """The interval and the corrected estimate of one question, from worlds others may share."""
+    if np.isnan(asked.value):
+        return Bounds(np.nan, np.nan, np.nan, confidence, np.nan)
+    error = 1 - confidence
+    searches = [_Search(asked, worlds, story) for story in range(len(worlds.told))]
+    estimate = searches[0].crossing("as_large", 0.5)
+    if asked.worst_mpd:
+        low, high = mpd_bounds(worlds.model, error, worlds.rng)
+    else:
+        low = min(search.crossing("as_large", error / 2) for search in searches)
+        high = max(search.crossing("larger", 1 - error / 2) for search in searches)
+    value, low, high = asked.value, low if low > NOTHING else 0.0, max(high, asked.value)
+    low, high, estimate = min(low, value), high + asked.more, estimate + asked.more
+    value, high = value + asked.more, min(high, asked.most)
+    return Bounds(value, low, high, confidence, float(np.clip(estimate, low, high)))
 
 
 class Shares(NamedTuple):
@@ -98,71 +95,57 @@ class Shares(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Asking:
-    """The question, and the value that was observed."""
+class _Search:
+    """The places of one story at which it stops being too even, and becomes too uneven."""
 
-    rows: Model
-    criterion: Criterion
-    options: dict[str, Any]
-    value: float
-    replicates: int
-    rng: np.random.Generator
+    asked: Question
+    worlds: Worlds
+    story: int
+    _known: dict[float, Shares] = field(default_factory=dict)
 
-    def kept(self, story: list[Floats], error: float) -> tuple[float, float]:
-        """The true values at which the story stops being too even, and becomes too uneven."""
-        told: list[tuple[Floats, Shares]] = []
-        for chances in story:
-            told.append((chances, self._shares(chances)))
-            if told[-1][1].larger > 1 - error / 2:
-                break
-        low = self._crossing(told, "as_large", error / 2)
-        return low, self._crossing(told, "larger", 1 - error / 2)
-
-    def _crossing(self, told: list[tuple[Floats, Shares]], which: str, level: float) -> float:
+    def crossing(self, which: str, level: float) -> float:
         """The true value where a share of the worlds reaches the level."""
-        reached = [getattr(share, which) >= level for _, share in told]
-        after = reached.index(True) if any(reached) else len(told)
-        if after in (0, len(told)):
-            return self._truth(told[min(after, len(told) - 1)][0])
-        near, far = told[after - 1][0], told[after][0]
-        below, above = (getattr(told[i][1], which) for i in (after - 1, after))
+        last = len(self.worlds.told[self.story]) - 1
+        near, below = 0.0, getattr(self._shares(0.0), which)
+        if below >= level:
+            return self._truth(0.0)
+        for place in range(1, last + 1):
+            far, above = float(place), getattr(self._shares(place), which)
+            if above >= level:
+                return self._refined(which, level, (near, below), (far, above))
+            near, below = far, above
+        return self._truth(last)
+
+    def _refined(
+        self, which: str, level: float, near: tuple[float, float], far: tuple[float, float]
+    ) -> float:
+        """Halve the stretch between two places some times, then take the straight line."""
         for _ in range(HALVINGS):
-            between = (near + far) / 2
+            between = (near[0] + far[0]) / 2
             share = getattr(self._shares(between), which)
-            if share < level:
-                near, below = between, share
-            else:
-                far, above = between, share
-        weight = float((level - below) / (above - below))
-        return (1 - weight) * self._truth(near) + weight * self._truth(far)
+            near, far = ((between, share), far) if share < level else (near, (between, share))
+        weight = (level - near[1]) / (far[1] - near[1])
+        return (1 - weight) * self._truth(near[0]) + weight * self._truth(far[0])
 
-    def _truth(self, chances: Floats) -> float:
-        expected = self.rows.tally(chances * self.rows.sizes[..., None])
-        return float(self.criterion(expected, **self.options))
+    def _truth(self, place: float) -> float:
+        truth = self.worlds.truth(self.story, place)
+        return float(self.asked(self.worlds.model.expected(truth))[0])
 
-    def _shares(self, chances: Floats) -> Shares:
-        worlds = self.rows.draw(chances, self.replicates, self.rng)
-        found = np.concatenate([self.criterion(world, **self.options) for world in worlds])
-        found = found[~np.isnan(found)]
-        as_large = float(np.mean(found >= self.value - 1e-12))
-        return Shares(as_large, float(np.mean(found > self.value + 1e-12)))
-
-
-def _visible(away: Floats, noise: Floats) -> Floats:
-    """Deviations of at least the size of noise: equal rates too may hide groups that differ."""
-    size = np.sqrt(np.mean((away / noise) ** 2))
-    if size >= 1:
-        return away
-    if size > 1e-9:
-        return np.asarray(away / size)
-    camps = np.resize([1.0, -1.0], away.shape[1])[:, None] * np.resize([1.0, -1.0], away.shape[2])
-    return np.asarray(camps * noise)
+    def _shares(self, place: float) -> Shares:
+        if place not in self._known:
+            found = self.asked(self.worlds.shown(self.story, place))
+            found = found[~np.isnan(found)]
+            slack = 1e-12 * max(1.0, abs(self.asked.value))
+            as_large = _share(found, self.asked.value - slack)
+            larger = _share(np.nextafter(found, -np.inf), self.asked.value + slack)
+            self._known[place] = Shares(as_large, larger)
+        return self._known[place]
 
 
-def _chances(wished: Floats) -> Floats:
-    return shares(np.maximum(wished, 0.0))
-
-
-def _is_mpd(asked: Criterion, options: dict[str, Any]) -> bool:
-    worst = (options.get("aggregate") or asked.across) == "worst"
-    return worst and resolve_measure(options.get("measure") or asked.measure) is mpd
+def _share(found: Floats, value: float) -> float:
+    """The share of at least a value; of few worlds, that of the normal curve of their roots."""
+    if len(found) >= ENOUGH_TO_COUNT:
+        return float(np.mean(found >= value))
+    roots = np.sqrt(np.maximum(found, 0.0))
+    spread = roots.std() + 1e-15
+    return NormalDist().cdf(float((roots.mean() - np.sqrt(max(value, 0.0))) / spread))

@@ -1,88 +1,56 @@
-"""The rows as draws: in every group, outcomes given what the criterion conditions on."""
+"""What varies, and how: the one thing that intervals, noise floors and tests need to know.
+
+A model holds what was observed as an array (given, groups, outcomes), supposes other truths of that
+shape, and draws the tables of statistics that such a truth would show.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.criteria import Criterion
-from evenhand.statistics import Average, P, Ratio, Statistic
-from evenhand.tally import Axis, Tally
+from evenhand.statistics import Table
 
 Floats = NDArray[np.float64]
 
-COUNTS_AT_A_TIME = 1 << 22
-BY_TRUTH = ({"tp", "fn"}, {"fp", "tn"})
-BY_PREDICTION = ({"tp", "fp"}, {"tn", "fn"})
 
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """Observed counts (given, groups, outcomes), and the axes they came from."""
-
-    counts: NDArray[np.int64]
-    axes: tuple[Axis, ...]
+class Model(Protocol):
+    """Rows of fixed group sizes whose outcomes are drawn anew."""
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
-        """How often each given occurs in each group; this stays as it is."""
-        return np.asarray(self.counts.sum(axis=-1))
+    def seen(self) -> Floats:
+        """The observed shares or means (given, groups, outcomes)."""
+
+    @property
+    def lent(self) -> Floats:
+        """The same with a few pooled rows lent to each group, so that none is without error."""
 
     @property
     def pooled(self) -> Floats:
-        """Shares of the outcomes of each given, over all groups."""
-        return shares(self.counts.sum(axis=1))
+        """The truth if all groups are equal (given, 1, outcomes)."""
 
-    def tally(self, counts: NDArray[Any]) -> Tally:
-        """A tally of counts (…, given, groups, outcomes)."""
-        shape = [axis.size for axis in self.axes]
-        cells = np.array(np.unravel_index(np.arange(prod(shape)), shape), dtype=np.intp)
-        return Tally(self.axes, cells, {"rows": counts.reshape(*counts.shape[:-3], -1)})
+    @property
+    def noise(self) -> Floats:
+        """Standard errors of what was observed, if all groups are equal."""
 
-    def draw(self, chances: Floats, times: int, rng: np.random.Generator) -> Iterator[Tally]:
-        """Tallies of worlds with these chances (given, groups, outcomes), some worlds at a time."""
-        size = max(1, COUNTS_AT_A_TIME // self.counts.size)
-        for start in range(0, times, size):
-            shape = (min(size, times - start), *self.sizes.shape)
-            yield self.tally(rng.multinomial(self.sizes, chances, size=shape))
+    def settled(self, wished: Floats) -> Floats:
+        """The nearest truth that is possible."""
 
+    def expected(self, truth: Floats) -> Table:
+        """The table of statistics of a truth itself."""
 
-def model(counts: Tally, asked: Criterion, g: Any = None) -> Model:
-    """Read a tally as draws, with what the criterion conditions on kept as it is."""
-    statistic = asked.with_statistic(g).statistic
-    if statistic.needs not in ("predictions", "labels", "strata"):
-        raise TypeError(f"This is for criteria of counts; {asked.name} reads scores or sums.")
-    if "weight" in counts.sums:
-        raise ValueError(
-            "This needs plain counts: a tally of weights does not say how many rows vary. "
-            "Count again without sample_weight."
-        )
-    fixed = given(statistic)
-    used = {statistic.event, *fixed} if isinstance(statistic, P) else {"y", "yhat"}
-    axes = [counts.axis(name) for name in (*fixed, "group", *sorted(used - {*fixed}))]
-    table = counts.table(*(axis.name for axis in axes), of="rows").astype(np.int64)
-    groups = len(counts.groups)
-    return Model(
-        table.reshape(-1, groups, prod(a.size for a in axes[len(fixed) + 1 :])), tuple(axes)
-    )
+    def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
+        """Tables (worlds, cells, groups) that a truth shows, some worlds at a time."""
 
 
-def given(statistic: Statistic) -> tuple[str, ...]:
-    """The axes a statistic conditions on: their counts by group stay as they are."""
-    if isinstance(statistic, Average):
-        return given(statistic.one)
-    if isinstance(statistic, P):
-        return (statistic.given,) if statistic.given else ()
-    if isinstance(statistic, Ratio) and statistic.denominator.keys() in BY_TRUTH:
-        return ("y",)
-    if isinstance(statistic, Ratio) and statistic.denominator.keys() in BY_PREDICTION:
-        return ("yhat",)
-    return ()
+def drawn(model: Model, truth: Floats, times: int, rng: np.random.Generator) -> Table:
+    """All the worlds in one table."""
+    tables = list(model.draw(truth, times, rng))
+    values = np.concatenate([table.values for table in tables])
+    return Table(values, tables[0].cells, tables[0].groups)
 
 
 def shares(counts: NDArray[Any]) -> Floats:

@@ -1,0 +1,166 @@
+"""A table counted in its own engine: one group-by, a line back for each observed cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.columns import Column, encode
+from evenhand.columns.validation import check_classes
+from evenhand.groups import Groups, Missing, Rare, groups, missing_note, settle_rare
+from evenhand.tally import Axis, Tally, gathered
+
+Floats = NDArray[np.float64]
+
+NOT_SUMS = ("least", "most", "least weight")
+UNWEIGHTED = ("bad ", *NOT_SUMS)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Key values of every observed cell, and its totals."""
+
+    keys: Mapping[str, NDArray[Any]]
+    totals: Mapping[str, Floats]
+
+    @property
+    def rows(self) -> Floats:
+        """Rows in each cell."""
+        return self.totals["rows"]
+
+    @property
+    def weight(self) -> Floats:
+        """The weight of each cell; rows that were not weighted weigh 1."""
+        return self.totals.get("weight", self.rows)
+
+    def where(self, kept: NDArray[np.bool_]) -> Cells:
+        """Some of the cells."""
+        keys = {name: one[kept] for name, one in self.keys.items()}
+        return Cells(keys, {name: one[kept] for name, one in self.totals.items()})
+
+    def labels(self, key: str, name: str) -> Column:
+        """A key as class labels."""
+        column = encode(self.keys[key], name)
+        missing = [label is None for label in column.labels]
+        absent = int(self.rows[np.array(missing, dtype=bool)[column.codes]].sum())
+        if absent:
+            raise ValueError(f"{name!r} has {absent} missing labels; drop or fill those rows.")
+        return check_classes(column, name)
+
+    def tally(self, columns: Mapping[str, Column], edges: Sequence[float] = ()) -> Tally:
+        """The totals along coded columns; `edges` are those of the axis "bin"."""
+        axes = tuple(
+            Axis(name, tuple(edges), "edges") if name == "bin" else Axis(name, one.labels)
+            for name, one in columns.items()
+        )
+        codes = np.array([one.codes for one in columns.values()], dtype=np.intp)
+        sums: dict[str, NDArray[Any]] = {
+            name: one for name, one in self.totals.items() if not name.startswith(UNWEIGHTED)
+        }
+        return gathered(axes, codes, sums | {"rows": self.rows.astype(np.int64)}, ())
+
+
+@dataclass(frozen=True)
+class Whom:
+    """Which columns name the groups, and what becomes of missing and rare ones."""
+
+    columns: tuple[str, ...]
+    missing: Missing = "error"
+    min_count: int = 0
+    rare: Rare = "keep"
+
+    def find(self, cells: Cells) -> tuple[Cells, Groups]:
+        """The group of every cell, and the cells without those of dropped groups."""
+        found, notes = crossed(cells, self.columns, self.missing)
+        sizes = np.bincount(found.codes, cells.rows, minlength=len(found.labels))
+        settled = settle_rare(found.labels, sizes, self.min_count, self.rare)
+        codes = settled.target[found.codes]
+        kept = codes < len(settled.labels)
+        notes += settled.notes
+        return cells.where(kept), Groups(codes[kept], settled.labels, self.columns, tuple(notes))
+
+
+def crossed(cells: Cells, names: Sequence[str], missing: Missing) -> tuple[Column, list[str]]:
+    """Key columns crossed, and notes of the rows that lack one of them."""
+    coded = {name: encode(cells.keys[name], name) for name in names}
+    notes: list[str] = []
+    for name, column in coded.items():
+        absent = np.array([label is None for label in column.labels], dtype=bool)[column.codes]
+        notes += missing_note(name, int(cells.rows[absent].sum()), int(cells.rows.sum()), missing)
+    found = groups(coded, missing="group")
+    return Column(found.codes, found.labels), notes
+
+
+def counted(
+    table: Any, keys: Mapping[str, Any], sums: Mapping[str, Any], weight: str | None
+) -> Cells:
+    """Count rows, and add up weights and expressions times weight, in each cell of the keys.
+
+    Of "least" and "most" the extremes are taken, and "bad …" is not weighted.
+    """
+    import narwhals as nw
+
+    share = nw.col(weight).cast(nw.Float64) if weight else None
+    named = {
+        name: one if share is None or name.startswith(UNWEIGHTED) else one * share
+        for name, one in sums.items()
+    }
+    if weight and share is not None:
+        named |= {"weight": share, "weight²": share * share, "least weight": share}
+        named[f"bad {weight}"] = not_finite(share)
+    inside = {f"key {name}": one for name, one in keys.items()}
+    inside |= {f"sum {name}": one for name, one in named.items()}
+    picked = table.select(*(one.alias(name) for name, one in inside.items()))
+    totals = [_total(nw.col(f"sum {name}"), name) for name in named]
+    found = picked.group_by(*(f"key {name}" for name in keys)).agg(nw.len(), *totals).collect()
+    coded = {name: _key(found[f"key {name}"], name) for name in keys}
+    floats = {name: _floats(found[f"sum {name}"]) for name in named}
+    return _checked(Cells(coded, {"rows": _floats(found["len"])} | floats), weight)
+
+
+def not_finite(column: Any) -> Any:
+    """One where a number is missing, NaN or infinite, and zero elsewhere."""
+    import narwhals as nw
+
+    return nw.when(column.is_finite()).then(nw.lit(0)).otherwise(nw.lit(1))
+
+
+def _key(column: Any, name: str) -> NDArray[Any]:
+    if name == "fine":
+        return _floats(column)
+    values: list[Any] = column.to_list()
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def _floats(column: Any) -> Floats:
+    import narwhals as nw
+
+    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _total(column: Any, name: str) -> Any:
+    if name in ("least", "least weight"):
+        return column.min()
+    return column.max() if name == "most" else column.sum()
+
+
+def _checked(cells: Cells, weight: str | None) -> Cells:
+    """Refuse no rows at all, weights that are not weights, and numbers that are none."""
+    if not len(cells.rows):
+        raise ValueError("There are no rows to count.")
+    for name, total in cells.totals.items():
+        if name.startswith("bad ") and total.sum():
+            raise ValueError(
+                f"{name[4:]!r} has {total.sum():.0f} values that are missing or not finite; "
+                "drop or fill those rows."
+            )
+    least = cells.totals.get("least weight", np.zeros(1)).min()
+    if least < 0:
+        raise ValueError(f"The weights in {weight!r} include negative ones, such as {least:g}.")
+    return cells

@@ -1,0 +1,173 @@
+"""The audit as a plain document of JSON values: the one source of every page and file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.audit.curves import Levels, Thresholds
+from evenhand.audit.finding import LEVEL, Finding, GroupValues
+from evenhand.audit.subgroups import Subgroup
+from evenhand.audit.views import View
+from evenhand.groups import show
+
+if TYPE_CHECKING:
+    from evenhand.audit.result import Audit
+
+SCHEMA = "evenhand.audit/1"
+MOST_SUBGROUPS = 200
+
+
+def document(audit: Audit) -> dict[str, Any]:
+    """The whole audit; labels are text as people read it, undefined numbers are None."""
+    from importlib.metadata import version
+
+    evidence = audit.evidence
+    rows, weight = evidence.rows, evidence.counted.table("group")
+    return {
+        "schema": SCHEMA,
+        "evenhand": version("evenhand"),
+        "title": audit.title,
+        "task": evidence.task,
+        "rows": int(rows.sum()),
+        "weighted": "weight" in evidence.counted.sums,
+        "group_columns": list(evidence.columns),
+        "groups": [
+            {"label": show(label), "rows": int(n), "weight": float(w)}
+            for label, n, w in zip(evidence.groups, rows, weight, strict=True)
+        ],
+        "classes": [show(label) for label in evidence.classes],
+        "favourable": None if evidence.favourable is None else show(evidence.favourable),
+        "confidence": audit.confidence,
+        "replicates": audit.fair_worlds,
+        "random_state": audit.random_state,
+        "multiplicity": {
+            "method": "Holm",
+            "findings": len(audit.findings),
+            "choices": audit.choices,
+            "level": LEVEL,
+        },
+        "notes": list(audit.notes),
+        "criteria": [_criterion(one) for one in audit.by_group],
+        "findings": [_finding(one, audit.by_group) for one in audit.findings],
+        "views": [_view(one) for one in audit.views],
+        "subgroups": [_subgroup(one) for one in audit.subgroups[:MOST_SUBGROUPS]],
+        "thresholds": _thresholds(audit.thresholds),
+        "distributions": _levels(audit.levels),
+    }
+
+
+def _criterion(one: GroupValues) -> dict[str, Any]:
+    return {
+        "name": one.criterion,
+        "formula": one.formula,
+        "statistic": one.statistic,
+        "is_not": one.is_not,
+        "range": one.range,
+        "bounds": _numbers(one.bounds),
+        "cells": [
+            {
+                "label": show(cell),
+                "values": _numbers(one.values[i]),
+                "low": _numbers(one.low[i]),
+                "high": _numbers(one.high[i]),
+                "overall": _number(one.overall[i]),
+                "rows": None if one.rows is None else _numbers(one.rows[i]),
+            }
+            for i, cell in enumerate(one.cells)
+        ],
+    }
+
+
+def _finding(one: Finding, tables: Sequence[GroupValues]) -> dict[str, Any]:
+    groups = next(table.groups for table in tables if table.criterion == one.criterion)
+    numbers = ("value", "estimate", "low", "high", "floor", "chance_high", "p_value", "p_adjusted")
+    pair = one.pair
+    return {
+        "criterion": one.criterion,
+        "measure": one.measure,
+        "aggregate": one.aggregate,
+        "transform": one.transform,
+        **{name: _number(getattr(one, name)) for name in numbers},
+        "verdict": one.verdict,
+        "tolerance": one.tolerance,
+        "worst_cell": None if one.worst_cell is None else show(one.worst_cell),
+        "pair": pair
+        and {
+            "high": {"group": show(pair.high), "value": pair.high_value},
+            "low": {"group": show(pair.low), "value": pair.low_value},
+        },
+        "cell_values": [
+            {"cell": show(cell), "value": _number(value)}
+            for cell, value in zip(one.cells, one.cell_values, strict=True)
+        ],
+        "contributions": [
+            {"group": show(group), "share": _number(share)}
+            for group, share in zip(groups, one.contributions, strict=True)
+        ],
+        "left_out": [{"cell": show(cell), "group": show(group)} for cell, group in one.left_out],
+        "sentence": one.sentence,
+    }
+
+
+def _view(view: View) -> dict[str, Any]:
+    return {
+        "columns": list(view.columns),
+        "groups": len(view.evidence.groups),
+        "findings": [
+            {
+                "criterion": one.criterion,
+                "measure": one.measure,
+                "value": _number(one.chance.value),
+                "floor": _number(one.chance.floor),
+                "p_value": _number(one.chance.p_value),
+                "p_adjusted": _number(one.p_adjusted),
+                "verdict": one.verdict,
+            }
+            for one in view.findings
+        ],
+    }
+
+
+def _subgroup(one: Subgroup) -> dict[str, Any]:
+    numbers = ("value", "rest", "difference", "at_least", "people")
+    return {
+        "columns": list(one.columns),
+        "label": show(one.label),
+        "rows": one.rows,
+        "statistic": one.statistic,
+        **{name: _number(getattr(one, name)) for name in numbers},
+        "flagged": one.flagged,
+    }
+
+
+def _thresholds(found: Thresholds | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    series = [
+        {"criterion": one.criterion, "measure": one.measure, "values": _numbers(one.values)}
+        for one in found.curves
+    ]
+    return {"at": _numbers(found.at), "series": series, "used": found.used}
+
+
+def _levels(found: Levels | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "of": found.of,
+        "at": _numbers(found.at),
+        "groups": [show(group) for group in found.groups],
+        "levels": [_numbers(row) for row in found.levels],
+        "pooled": _numbers(found.pooled),
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _numbers(values: Iterable[float]) -> list[float | None]:
+    return [_number(value) for value in values]

@@ -1,0 +1,176 @@
+"""Examine the evidence: every question by every measure, with uncertainty, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand.audit.contributions import contributions
+from evenhand.audit.evidence import Evidence
+from evenhand.audit.finding import Finding, GroupValues, Pair, holm
+from evenhand.audit.tasks import Ask
+from evenhand.columns import Label
+from evenhand.criteria import Reading
+from evenhand.criteria.criterion import class_of
+from evenhand.statistics import P, Ratio
+from evenhand.statistics.forms import one_against_rest
+from evenhand.tally import Tally
+from evenhand.uncertainty import Assessment, assess
+
+WORKERS = 2
+FAIR_WORLDS = 2000
+
+
+class Examined(NamedTuple):
+    """The findings, and the groups' values by criterion."""
+
+    findings: tuple[Finding, ...]
+    by_group: tuple[GroupValues, ...]
+
+
+class Precision(NamedTuple):
+    """How sure the intervals are, how many fair worlds are drawn, and from which seed."""
+
+    confidence: float
+    fair_worlds: int
+    seed: int
+
+
+def examine(evidence: Evidence, asked: Sequence[Ask], precision: Precision) -> Examined:
+    """Ask everything that the evidence can answer."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        jobs = [pool.submit(_ask, evidence, one, i, precision) for i, one in enumerate(asked)]
+        answers = [job.result() for job in jobs]
+    findings = [finding for found, _ in answers for finding in found]
+    adjusted = holm([finding.p_value for finding in findings])
+    settled = tuple(
+        replace(finding, p_adjusted=float(p)) for finding, p in zip(findings, adjusted, strict=True)
+    )
+    return Examined(settled, tuple(values for _, values in answers))
+
+
+def options_of(evidence: Evidence, ask: Ask) -> dict[str, Any]:
+    """The favourable class where the question is about one, and exp where means are negative."""
+    options: dict[str, Any] = {}
+    if ask.criterion.one_class and evidence.task == "binary":
+        options["favourable"] = evidence.favourable
+    if ask.criterion.statistic.needs == "moments":
+        values = ask.criterion.table(evidence.sources["moments"]).values
+        options |= {"transform": "exp"} if np.nanmin(values) < 0 else {}
+    return options
+
+
+def _ask(
+    evidence: Evidence, ask: Ask, place: int, precision: Precision
+) -> tuple[list[Finding], GroupValues]:
+    options = options_of(evidence, ask)
+    source = evidence.sources[ask.criterion.statistic.needs]
+    sure = assess(
+        source,
+        ask.criterion,
+        ask.measures,
+        confidence=precision.confidence,
+        fair_worlds=precision.fair_worlds,
+        random_state=[precision.seed, place],
+        **options,
+    )
+    findings = [_finding(ask, sure, i, evidence.favourable) for i in range(len(ask.measures))]
+    return findings, _group_values(evidence, ask, sure, options)
+
+
+def _finding(ask: Ask, sure: Assessment, at: int, favourable: Label) -> Finding:
+    reading, noise, bounds = sure.readings[at], sure.chances[at], sure.bounds[at]
+    worst, vector = _worst(reading, favourable)
+    return Finding(
+        criterion=ask.name,
+        measure=reading.measure,
+        aggregate=reading.aggregate,
+        transform=reading.transform,
+        value=bounds.value,
+        estimate=bounds.estimate,
+        low=bounds.low,
+        high=bounds.high,
+        floor=noise.floor,
+        chance_high=noise.high,
+        p_value=noise.p_value,
+        worst_cell=worst,
+        pair=_pair(reading, vector),
+        cells=reading.cells if len(reading.cell_values) else (),
+        cell_values=reading.cell_values,
+        contributions=contributions(vector, reading.measure),
+        left_out=reading.left_out,
+    )
+
+
+def _worst(reading: Reading, favourable: Label) -> tuple[Label, np.ndarray[Any, Any]]:
+    """The cell with the largest inequality, and the groups' values there.
+
+    By MPD two classes are equally uneven; then it is the favourable one.
+    """
+    if not len(reading.cells) or np.isnan(reading.cell_values).all():
+        return None, np.full(len(reading.groups), np.nan)
+    highest = np.nanmax(reading.cell_values)
+    tied = [i for i, one in enumerate(reading.cell_values) if np.isclose(one, highest, rtol=1e-9)]
+    at = next((i for i in tied if class_of(reading.cells[i]) == favourable), tied[0])
+    return reading.cells[at], reading.table[at]
+
+
+def _pair(reading: Reading, vector: np.ndarray[Any, Any]) -> Pair | None:
+    if np.isnan(vector).all():
+        return None
+    high, low = int(np.nanargmax(vector)), int(np.nanargmin(vector))
+    ends = (reading.groups[high], float(vector[high]), reading.groups[low], float(vector[low]))
+    return Pair(*ends)
+
+
+def _group_values(
+    evidence: Evidence, ask: Ask, sure: Assessment, options: dict[str, Any]
+) -> GroupValues:
+    reading = sure.readings[0]
+    low = high = np.full(reading.table.shape, np.nan)
+    overall = np.full(len(reading.cells), np.nan)
+    if ask.criterion.statistic.needs != "steps":
+        low, high = sure.low, sure.high
+        source = evidence.sources[ask.criterion.statistic.needs]
+        everyone = np.zeros(len(reading.groups), dtype=np.intp)
+        pooled = source.regrouped(everyone, ("everyone",))
+        overall = ask.criterion.table(pooled, options.get("favourable")).values[:, 0]
+    return GroupValues(
+        criterion=ask.name,
+        formula=ask.criterion.formula,
+        statistic=ask.criterion.statistic.formula,
+        is_not=ask.criterion.is_not,
+        range=ask.criterion.range,
+        bounds=ask.criterion.statistic.bounds,
+        cells=reading.cells,
+        groups=reading.groups,
+        values=reading.table,
+        low=low,
+        high=high,
+        overall=overall,
+        rows=support(ask, evidence, reading),
+    )
+
+
+def support(ask: Ask, evidence: Evidence, reading: Reading) -> np.ndarray[Any, Any] | None:
+    """Rows that each value (cells, groups) was computed from, where the statistic is a ratio."""
+    statistic, source = ask.criterion.statistic, evidence.sources[ask.criterion.statistic.needs]
+    if not isinstance(source, Tally) or not isinstance(statistic, P | Ratio):
+        return None
+    if isinstance(statistic, P):
+        axes = [statistic.given, "group"] if statistic.given else ["group"]
+        counts = source.table(*axes, of="rows").reshape(-1, len(reading.groups))
+        kept = [
+            c
+            for c in source.labels(statistic.event)
+            if any(class_of(x) == c for x in reading.cells)
+        ]
+        return np.repeat(counts, len(kept), axis=0)
+    outcomes = one_against_rest(source.table("y", "yhat", "group", of="rows"))
+    below = sum(factor * outcomes[name] for name, factor in statistic.denominator.items())
+    at = [i for i, label in enumerate(source.labels("y")) if label in reading.cells]
+    return np.asarray(below)[at] if statistic.over else np.asarray(below)

@@ -1,0 +1,10 @@
+"""Charts as text: each a function from plain values to one inline SVG, without any library."""
+
+from evenhand.report.charts.bars import bars
+from evenhand.report.charts.curves import curves
+from evenhand.report.charts.ecdf import ecdf
+from evenhand.report.charts.lorenz import lorenz
+from evenhand.report.charts.noise import noise
+from evenhand.report.charts.rates import rates
+
+__all__ = ["bars", "curves", "ecdf", "lorenz", "noise", "rates"]

@@ -1,0 +1,147 @@
+"""The layout of charts with a line for each thing: a label, marks along an axis, a number.
+
+Places along the axis are percentages, so the chart fills any width and its letters keep their size.
+Where it is narrow, the style sheet puts the label above the marks: each mark therefore also tells,
+as --a and --b, where it lies if the axis takes the whole width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from evenhand.report.charts.scale import Scale
+from evenhand.report.charts.svg import NOTHING, element, picture, together
+
+HEIGHT = 24  # of a row
+MIDDLE = 12
+TOP = 26  # of the axis
+START, WIDTH = 0.30, 0.60  # of the axis where label and number stand beside it
+LONGEST = 34
+
+
+class Row(NamedTuple):
+    """A line of the chart; `tip` is what hovering tells, `group` what a filter looks for."""
+
+    label: str
+    told: str
+    tip: str
+    marks: Markup
+    kind: str = ""
+    group: str | None = None
+
+
+def chart_of_rows(
+    ident: str,
+    title: str,
+    description: str,
+    rows: Sequence[Row],
+    axis: Scale | None = None,
+    behind: Markup = NOTHING,
+) -> Markup:
+    """All rows, below an axis if there is one; `behind` is drawn once, over the whole height."""
+    top = 2 if axis is None else TOP
+    return picture(
+        ident,
+        title,
+        description,
+        NOTHING if axis is None else _grid(axis),
+        behind,
+        *(_row(number, row, top) for number, row in enumerate(rows)),
+        class_="rows",
+        width="100%",
+        height=top + HEIGHT * len(rows) + 4,
+        style=f"--n:{len(rows)};--top:{top}px",
+    )
+
+
+def upright(
+    axis: Scale, value: float, kind: str, top: float = TOP - 4, end: str = "100%"
+) -> Markup:
+    """A vertical line at a value."""
+    at = _beside(axis(value))
+    return element(
+        "line", x1=at, x2=at, y1=top, y2=end, class_=f"at {kind}", style=_narrow(axis(value))
+    )
+
+
+def tick(axis: Scale, value: float | None, kind: str) -> Markup:
+    """A short vertical line in a row; none where there is no value."""
+    if value is None:
+        return NOTHING
+    return upright(axis, value, kind, MIDDLE - 8, str(MIDDLE + 8))
+
+
+def span(axis: Scale, low: float | None, high: float | None, kind: str, height: int) -> Markup:
+    """A horizontal bar in the middle of a row; none where there is no value."""
+    if low is None or high is None:
+        return NOTHING
+    start, length = axis(low), axis(high) - axis(low)
+    return element(
+        "rect",
+        x=_beside(start),
+        width=_percent(WIDTH * length),
+        y=MIDDLE - height // 2,
+        height=height,
+        class_=f"span {kind}",
+        style=f"{_narrow(start)};--b:{_percent(length)}",
+    )
+
+
+def dot(axis: Scale, value: float) -> Markup:
+    """A dot in the middle of a row."""
+    place = axis(value)
+    return element(
+        "circle", cx=_beside(place), cy=MIDDLE, r=4.5, class_="at dot", style=_narrow(place)
+    )
+
+
+def shortened(label: str, longest: int = LONGEST) -> str:
+    """A label cut in its middle, since names of groups differ at their ends.
+
+    >>> shortened("Female × Amer-Indian-Eskimo × Never-married", 20)
+    'Female × A…r-married'
+    """
+    if len(label) <= longest:
+        return label
+    return f"{label[: longest // 2]}…{label[len(label) - (longest - longest // 2 - 1) :]}"
+
+
+def _row(number: int, row: Row, top: int) -> Markup:
+    return element(
+        "g",
+        element("title", row.tip),
+        element("rect", width="100%", height=HEIGHT, class_="hover"),
+        element("text", shortened(row.label), x=0, y=16),
+        element("g", row.marks, class_="marks"),
+        element("text", row.told, x="100%", y=16, text_anchor="end", class_="told"),
+        class_=f"row {row.kind}".strip(),
+        transform=f"translate(0 {top + HEIGHT * number})",
+        style=f"--i:{number}",
+        data_group=row.group,
+    )
+
+
+def _grid(axis: Scale) -> Markup:
+    parts = []
+    ends = {axis.ticks[0]: "start", axis.ticks[-1]: "end"}
+    for value, name in zip(axis.ticks, axis.names(), strict=True):
+        place = {"x": _beside(axis(value)), "style": _narrow(axis(value))}
+        anchor = ends.get(value, "middle")
+        parts.append(upright(axis, value, "grid"))
+        parts.append(element("text", name, y=14, text_anchor=anchor, class_="at tick", **place))
+    return together(parts)
+
+
+def _beside(place: float) -> str:
+    return _percent(START + WIDTH * place)
+
+
+def _narrow(place: float) -> str:
+    return f"--a:{_percent(place)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"

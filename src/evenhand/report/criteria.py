@@ -1,0 +1,193 @@
+"""A section for each criterion: what it asks, what it is not, and where the inequality sits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import exp
+from typing import Any
+
+from evenhand.report.cells import cell_name, within
+from evenhand.report.charts import bars, lorenz, rates
+from evenhand.report.charts.bars import Bar
+from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
+from evenhand.report.formats import name, percent, words
+from evenhand.report.questions import measure_name, question
+
+TABLE = 200  # rows of a table of groups
+OTHERS = 5  # further cells that are drawn
+Criterion = Mapping[str, Any]
+Group = Mapping[str, Any]
+Finding = Mapping[str, Any]
+
+
+def sections(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The sections in the order of the document."""
+    groups = document["groups"]
+    return [
+        _section(f"criterion-{number}", criterion, _of(document["findings"], criterion), groups)
+        for number, criterion in enumerate(document["criteria"], start=1)
+    ]
+
+
+def _of(findings: Sequence[Finding], criterion: Criterion) -> list[Finding]:
+    return [finding for finding in findings if finding["criterion"] == criterion["name"]]
+
+
+def _section(
+    ident: str, criterion: Criterion, findings: Sequence[Finding], groups: Sequence[Group]
+) -> dict[str, Any]:
+    cells = _ranked(criterion["cells"], findings)
+    figures = [
+        _figure(f"{ident}-cell-{i}", criterion, cell, groups)
+        for i, cell in enumerate(cells[: 1 + OTHERS])
+    ]
+    return {
+        "ident": ident,
+        "name": criterion["name"],
+        "title": words(criterion["name"]),
+        "question": question(criterion["name"], criterion["statistic"]),
+        "criterion": criterion,
+        "findings": findings,
+        "main": figures[0] if figures else None,
+        "others": figures[1:],
+        "cells_not_drawn": max(0, len(cells) - 1 - OTHERS),
+        "contributions": _contributions(ident, findings, criterion, groups),
+        "cells": _cells(ident, findings, criterion["formula"]),
+        "lorenz": _lorenz(ident, criterion, findings),
+        "left_out": _left_out(findings),
+        "apart": _apart(findings),
+    }
+
+
+def _ranked(cells: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> list[Any]:
+    """The cell that is the worst for most measures first, then by their largest value."""
+    votes = Counter(finding["worst_cell"] for finding in findings)
+    size = {
+        part["cell"]: part["value"] or 0.0
+        for finding in reversed(findings)
+        for part in finding["cell_values"]
+    }
+
+    def rank(cell: Mapping[str, Any]) -> tuple[float, float]:
+        return -votes[cell["label"]], -size.get(cell["label"], 0.0)
+
+    return sorted(cells, key=rank)
+
+
+def _figure(
+    ident: str, criterion: Criterion, cell: Mapping[str, Any], groups: Sequence[Group]
+) -> dict[str, Any]:
+    known = _known(cell, groups)
+    overall = cell["overall"]
+    ordered = most_deviant(known, overall, TABLE)
+    place = within(cell["label"], criterion["formula"])
+    title = f"{words(criterion['name'])}: {criterion['statistic']}{place}"
+    chart = rates(ident, title, known, overall, greatest=criterion["bounds"][1])
+    return {
+        "cell": cell_name(cell["label"], criterion["formula"]),
+        "within": place,
+        "own_rows": cell["rows"] is not None,
+        "chart": chart if known else "",
+        "overall": overall,
+        "shown": min(len(known), MOST),
+        "known": len(known),
+        "missing": len(groups) - len(known),
+        "table": [(rate, side(rate, overall)) for rate in sorted(ordered, key=_by_value)],
+    }
+
+
+def _by_value(rate: Rate) -> float:
+    return -rate.value
+
+
+def _known(cell: Mapping[str, Any], groups: Sequence[Group]) -> list[Rate]:
+    labels = [group["label"] for group in groups]
+    rows = cell["rows"] or [group["rows"] for group in groups]
+    columns = (labels, cell["values"], cell["low"], cell["high"], rows)
+    return [Rate(*row) for row in zip(*columns, strict=True) if row[1] is not None]
+
+
+def _contributions(
+    ident: str, findings: Sequence[Finding], criterion: Criterion, groups: Sequence[Group]
+) -> list[dict[str, Any]]:
+    charts = []
+    for finding in findings:
+        sides = _sides(criterion, finding["worst_cell"], groups)
+        shares = [
+            Bar(part["group"], part["share"], sides.get(part["group"], ""), part["group"])
+            for part in finding["contributions"]
+            if part["share"] is not None
+        ]
+        if any(bar.value > 0 for bar in shares):
+            measure, place = finding["measure"], finding["worst_cell"]
+            title = f"Share of each group in {words(criterion['name'])} by {measure_name(measure)}"
+            chart = bars(f"{ident}-{measure}-shares", title, shares, told=percent, rest="group")
+            part = {"measure": measure, "sided": bool(sides), "chart": chart}
+            charts.append(part | {"within": within(place, criterion["formula"])})
+    return charts
+
+
+def _sides(criterion: Criterion, label: str, groups: Sequence[Group]) -> dict[str, str]:
+    """On which side of the overall value each group's value lies in a cell."""
+    cell = next((cell for cell in criterion["cells"] if cell["label"] == label), None)
+    if cell is None or cell["overall"] is None:
+        return {}
+    overall = cell["overall"]
+    return {
+        group["label"]: "above" if value > overall else "below"
+        for group, value in zip(groups, cell["values"], strict=True)
+        if value is not None
+    }
+
+
+def _cells(ident: str, findings: Sequence[Finding], formula: str) -> list[dict[str, Any]]:
+    charts = []
+    for finding in findings:
+        values = [
+            Bar(cell_name(part["cell"], formula), part["value"])
+            for part in finding["cell_values"]
+            if part["value"] is not None
+        ]
+        if len(values) > 1:
+            measure = measure_name(finding["measure"])
+            title = f"{words(finding['criterion'])} by {measure} in each cell"
+            chart = bars(f"{ident}-{finding['measure']}-cells", title, values)
+            charts.append({"measure": finding["measure"], "chart": chart})
+    return charts
+
+
+def _lorenz(ident: str, criterion: Criterion, findings: Sequence[Finding]) -> dict[str, Any] | None:
+    """The curve of the worst cell, by Gini if it was asked; negative values have none."""
+    ordered = sorted(findings, key=lambda finding: finding["measure"] != "gini")
+    for finding in ordered[:1]:
+        cells = [c for c in criterion["cells"] if c["label"] == finding["worst_cell"]]
+        values = [value for cell in cells for value in cell["values"] if value is not None]
+        if finding["transform"] == "exp" and values:
+            values = [exp(value - max(values)) for value in values]
+        if len(values) > 1 and min(values) >= 0:
+            place = within(finding["worst_cell"], criterion["formula"])
+            title = f"Lorenz curve of {words(criterion['name'])}"
+            chart = lorenz(f"{ident}-lorenz", title, values)
+            return {"chart": chart, "within": place, "finding": finding}
+    return None
+
+
+def _left_out(findings: Sequence[Finding]) -> dict[str, Any] | None:
+    """The groups that had no value somewhere, each named once."""
+    found = dict.fromkeys(name(gap["group"]) for f in findings for gap in f["left_out"])
+    if not found:
+        return None
+    named = list(found)
+    return {"named": named[:10], "more": max(0, len(named) - 10)}
+
+
+def _apart(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """The groups furthest apart, with the measures that agree on them."""
+    found: dict[tuple[Any, ...], list[str]] = {}
+    for finding in findings:
+        if finding["pair"]:
+            high, low = finding["pair"]["high"], finding["pair"]["low"]
+            key = (high["group"], high["value"], low["group"], low["value"], finding["worst_cell"])
+            found.setdefault(key, []).append(measure_name(finding["measure"]))
+    return [{"measures": measures, "pair": key} for key, measures in found.items()]

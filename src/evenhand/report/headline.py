@@ -1,0 +1,107 @@
+"""The audit in a few plain sentences."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evenhand.report.formats import count, listing, name, number, percent, plural, words
+from evenhand.report.questions import measure_name
+
+Finding = Mapping[str, Any]
+NAMED = 3
+
+
+def headline(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What was audited, how much of it is more than chance, the strongest, and which groups."""
+    findings = document["findings"]
+    beyond = beyond_chance(document)
+    return {
+        "title": document["title"] or "Audit of a model",
+        "subject": _subject(document),
+        "verdict": _verdict(len(beyond), len(findings)),
+        "tolerances": _tolerances(findings),
+        "strongest": _strongest(beyond),
+        "groups": _groups(beyond),
+        "tiles": _tiles(document, len(beyond)),
+    }
+
+
+def beyond_chance(document: Mapping[str, Any]) -> list[Finding]:
+    """The findings whose adjusted p-value is at most the level."""
+    level = document["multiplicity"]["level"]
+    found: list[Finding] = document["findings"]
+    return [f for f in found if f["p_adjusted"] is not None and f["p_adjusted"] <= level]
+
+
+def _subject(document: Mapping[str, Any]) -> str:
+    task = {"binary": "two classes", "multiclass": "several classes", "regression": "numbers"}
+    by = " × ".join(document["group_columns"])
+    weights = ", weighted" if document["weighted"] else ""
+    told = f"Predictions of {task.get(document['task'], document['task'])}"
+    told += f" for {plural(document['rows'], 'row')}{weights} in "
+    told += plural(len(document["groups"]), "group") + (f" by {by}." if by else ".")
+    if document["favourable"] is not None:
+        told += f" The favourable outcome is “{document['favourable']}”."
+    return told
+
+
+def _verdict(beyond: int, asked: int) -> str:
+    if asked == 1:
+        return f"The one disparity asked for is {'more' if beyond else 'not more'} than chance."
+    if beyond == 0:
+        return f"None of the {count(asked)} disparities asked for is more than chance."
+    share = "All" if beyond == asked else f"{count(beyond)} of the"
+    is_are = "is" if beyond == 1 else "are"
+    return f"{share} {count(asked)} disparities asked for {is_are} more than chance."
+
+
+def _tolerances(findings: Sequence[Finding]) -> str:
+    held = Counter(f["verdict"] for f in findings if f["tolerance"] is not None)
+    told = {
+        "exceeds": "beyond it with the whole interval",
+        "within tolerance": "within it",
+        "inconclusive": "undecided",
+    }
+    parts = [f"{held[verdict]} {words}" for verdict, words in told.items() if held[verdict]]
+    return f"Of those with a tolerance: {listing(parts)}." if parts else ""
+
+
+def _strongest(beyond: Sequence[Finding]) -> dict[str, Any] | None:
+    known = [f for f in beyond if f["value"] is not None and f["chance_high"] is not None]
+    if not known:
+        return None
+    most = max(known, key=lambda f: f["value"] / max(f["chance_high"], 1e-12))
+    times = most["value"] / most["chance_high"] if most["chance_high"] else None
+    return {
+        "name": f"{words(most['criterion'])} by {measure_name(most['measure'])}",
+        "value": number(most["value"]),
+        "times": number(times, 2) if times is not None and times < 1000 else None,
+        "sentence": most["sentence"],
+        "pair": most["pair"],
+    }
+
+
+def _groups(beyond: Sequence[Finding]) -> list[tuple[str, str]]:
+    """Who contributes most, averaged over the findings that are more than chance."""
+    shares: dict[str, float] = defaultdict(float)
+    told = [finding["contributions"] for finding in beyond if finding["contributions"]]
+    for contributions in told:
+        for part in contributions:
+            shares[part["group"]] += (part["share"] or 0.0) / len(told)
+    most = sorted(shares.items(), key=lambda item: item[1], reverse=True)[:NAMED]
+    return [(name(group), percent(share)) for group, share in most]
+
+
+def _tiles(document: Mapping[str, Any], beyond: int) -> list[tuple[str, str]]:
+    findings = document["findings"]
+    none = sum(finding["value"] is None for finding in findings)
+    tiles = [
+        (count(document["rows"]), "rows"),
+        (count(len(document["groups"])), "groups"),
+        (count(len(document["criteria"])), "criteria"),
+        (count(beyond), "more than chance"),
+        (count(len(findings) - beyond - none), "within noise"),
+    ]
+    return [*tiles, (count(none), "undefined")] if none else tiles

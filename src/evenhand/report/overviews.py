@@ -1,0 +1,89 @@
+"""The charts that look over criteria: value against noise, thresholds, distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evenhand.report.charts import curves, ecdf, noise
+from evenhand.report.charts.curves import COLOURS
+from evenhand.report.charts.ecdf import extremes
+from evenhand.report.charts.noise import Seen
+from evenhand.report.formats import name, words
+from evenhand.report.questions import measure_name
+from evenhand.report.verdicts import verdict
+
+
+def against_noise(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A chart for each measure; values that carry a unit have one of their own."""
+    bounds = {criterion["name"]: criterion["bounds"] for criterion in document["criteria"]}
+    panels: dict[tuple[str, str | None], list[Seen]] = {}
+    for finding in document["findings"]:
+        alone = finding["criterion"] if _has_unit(finding, bounds) else None
+        panels.setdefault((finding["measure"], alone), []).append(_seen(finding))
+    order = sorted(panels.items(), key=lambda panel: panel[0][1] is not None)
+    return [
+        _panel(f"noise-{number}", measure, alone, seen)
+        for number, ((measure, alone), seen) in enumerate(order)
+    ]
+
+
+def _panel(ident: str, measure: str, alone: str | None, seen: list[Seen]) -> dict[str, Any]:
+    title = measure_name(measure) + (", in its own unit" if alone else "")
+    chart = noise(ident, f"Value against noise by {title}: {words(alone or 'all')}", seen)
+    return {"measure": measure, "title": title, "chart": chart}
+
+
+def _has_unit(finding: Mapping[str, Any], bounds: Mapping[str, Sequence[float | None]]) -> bool:
+    free = finding["measure"] == "mpd" and None in bounds.get(finding["criterion"], (0, 1))
+    return bool(free) or finding["aggregate"] == "integral"
+
+
+def _seen(finding: Mapping[str, Any]) -> Seen:
+    keys = ("value", "low", "high", "floor", "chance_high", "tolerance", "verdict")
+    told = {key: finding[key] for key in keys}
+    kind = verdict(finding["verdict"]).kind
+    return Seen(label=words(finding["criterion"]), kind=kind, **told)
+
+
+def thresholds(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A chart for each measure, with a line for each criterion."""
+    told = document["thresholds"]
+    if told is None:
+        return []
+    panels: dict[str, list[tuple[str, Sequence[float | None]]]] = {}
+    for series in told["series"]:
+        line = (words(series["criterion"]), series["values"])
+        panels.setdefault(series["measure"], []).append(line)
+    return [
+        {
+            "measure": measure,
+            "chart": curves(
+                f"threshold-{measure}",
+                f"Criteria by {measure_name(measure)} against the decision threshold",
+                told["at"],
+                lines,
+                told["used"],
+            ),
+            "legend": [(f"s{i % COLOURS}", label) for i, (label, _) in enumerate(lines)],
+        }
+        for measure, lines in panels.items()
+    ]
+
+
+def distributions(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The chart of the groups' distributions, with the names of those that stand out."""
+    told = document["distributions"]
+    if told is None:
+        return None
+    of = {"prediction": "predictions", "score": "scores"}.get(told["of"], told["of"])
+    parts = (told["groups"], told["levels"], told["pooled"])
+    marked = extremes(*parts)
+    return {
+        "of": of,
+        "chart": ecdf("distribution", f"Distribution of the {of} by group", told["at"], *parts),
+        "legend": [(f"s{i}", name(told["groups"][g])) for i, g in enumerate(marked)],
+        "groups": len(told["groups"]),
+        "all": len(document["groups"]),
+        "others": len(told["groups"]) - len(marked),
+    }

@@ -1,0 +1,280 @@
+"""The audit as a whole: what it asks, what it says, and the forms it takes."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import evenhand as eh
+from evenhand.audit.finding import holm
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(4)
+    n = 3000
+    sex, race = rng.choice(["F", "M"], n), rng.choice(["a", "b", "c"], n)
+    score = np.clip(rng.beta(2, 3, n) + 0.15 * (sex == "M"), 0, 1)
+    y = (rng.random(n) < score).astype(int)
+    return pd.DataFrame(
+        {"sex": sex, "race": race, "score": score, "y": y, "p": (score > 0.5).astype(int)}
+    )
+
+
+@pytest.fixture(scope="module")
+def found(people):
+    return eh.audit(
+        people["y"],
+        people["p"],
+        y_score=people["score"],
+        sensitive_features=people[["sex", "race"]],
+        title="A test",
+    )
+
+
+def test_a_real_disparity_is_called_one_and_equal_groups_are_not(people, found):
+    assert found.finding("statistical_parity", "gini").verdict == "disparity"
+    fair = eh.audit(people["y"], people["p"], sensitive_features=people["race"], random_state=1)
+    assert {one.verdict for one in fair.findings} == {"within noise"}
+
+
+def test_values_are_those_of_evaluate(people, found):
+    options = {"sensitive_features": people[["sex", "race"]]}
+    for one in found.findings:
+        if one.criterion in eh.CRITERIA and one.criterion not in ("strong_parity",):
+            asked = eh.CRITERIA[one.criterion]
+            columns = {"y_score": people["score"]} if "calib" in one.criterion else {}
+            predicted = people["score"] if asked.across == "integral" else people["p"]
+            value = asked(people["y"], predicted, measure=one.measure, **options, **columns)
+            assert one.value == pytest.approx(value), one.criterion
+
+
+def test_every_interval_holds_its_value_and_its_estimate(found):
+    for one in found.findings:
+        assert one.low <= one.value <= one.high + 1e-12, one.criterion
+        assert one.low <= one.estimate <= one.high, one.criterion
+        assert one.p_value <= one.p_adjusted <= 1
+
+
+def test_the_worst_pair_and_the_contributions_are_of_the_worst_cell(people, found):
+    one = found.finding("statistical_parity", "mpd")
+    rates = people.groupby(["sex", "race"])["p"].mean()
+    assert one.pair.high == ("M", rates["M"].idxmax())
+    assert one.value == pytest.approx(one.pair.high_value - one.pair.low_value)
+    for each in found.findings:
+        if each.pair is not None and each.value > 0:
+            assert np.nansum(each.contributions) == pytest.approx(1)
+
+
+def test_the_groups_intervals_hold_their_values_and_are_about_those_of_wilson(people, found):
+    frame = found.by_group_frame("statistical_parity")
+    frame = frame[frame["cell"] == "1"]
+    assert (frame["low"] <= frame["values"]).all()
+    assert (frame["values"] <= frame["high"]).all()
+    rate, n = frame["values"], frame["rows"]
+    half = 1.96 * np.sqrt(rate * (1 - rate) / n)
+    np.testing.assert_allclose(frame["high"] - frame["low"], 2 * half, rtol=0.25)
+
+
+def test_holm_is_that_of_the_step_down_by_hand():
+    given = [0.01, 0.04, np.nan, 0.03, 0.005]
+    assert holm(given).tolist()[:2] == pytest.approx([0.03, 0.06])
+    assert np.isnan(holm(given)[2])
+    assert holm(given)[3:] == pytest.approx([0.06, 0.02])
+
+
+def test_a_tolerance_is_judged_by_the_interval(people):
+    tolerances = {
+        "statistical_parity.mpd": 0.0,
+        "statistical_parity.gini": 0.9,
+        "statistical_parity.pq": None,
+    }
+    first = eh.audit(people["y"], people["p"], sensitive_features=people["sex"])
+    tolerances["statistical_parity.pq"] = first.finding("statistical_parity", "pq").value
+    found = eh.audit(
+        people["y"], people["p"], sensitive_features=people["sex"], tolerances=tolerances
+    )
+    verdicts = [found.finding("statistical_parity", m).verdict for m in ("mpd", "gini", "pq")]
+    assert verdicts == ["exceeds", "within tolerance", "inconclusive"]
+
+
+def test_several_columns_are_audited_alone_and_together(people, found):
+    assert [view.columns for view in found.views] == [("sex",), ("race",), ("sex", "race")]
+    by_sex = found.views[0].findings[0]
+    counts = eh.tally(people["y"], people["p"], sensitive_features=people["sex"])
+    asked = {"measure": by_sex.measure}
+    assert by_sex.chance.value == pytest.approx(eh.evaluate(by_sex.criterion, counts, **asked))
+
+
+def test_more_columns_than_the_depth_are_combined_up_to_it(people):
+    rng = np.random.default_rng(0)
+    frame = people.assign(age=rng.integers(0, 3, len(people)), town=rng.integers(0, 2, len(people)))
+    columns = ["sex", "race", "age", "town"]
+    found = eh.audit(frame["y"], frame["p"], sensitive_features=frame[columns], depth=2)
+    assert len(found.views) == 4 + 6
+    assert found.choices == 10
+    assert "sex" in found.evidence.columns
+    assert "the one of 10 combinations" in " ".join(found.notes)
+
+
+def test_subgroups_that_are_flagged_truly_differ(people, found):
+    flagged = [one for one in found.subgroups if one.flagged]
+    assert {"F", "M"} <= {one.label for one in flagged}
+    assert not {"a", "b", "c"} & {one.label for one in flagged}
+    first = next(one for one in flagged if one.label == "M" and "selection" in one.statistic)
+    rates = people.groupby("sex")["p"].mean()
+    assert first.value == pytest.approx(rates["M"])
+    assert first.rest == pytest.approx(rates["F"])
+    assert 0 < first.at_least < rates["M"] - rates["F"]
+
+
+def test_fair_subgroups_are_flagged_in_one_audit_of_twenty_at_most():
+    rng = np.random.default_rng(0)
+    flagged = 0
+    for _ in range(60):
+        columns = {"one": rng.integers(0, 4, 800), "two": rng.integers(0, 5, 800)}
+        found = eh.audit(
+            None,
+            rng.integers(0, 2, 800),
+            sensitive_features=columns,
+            criteria=["statistical_parity"],
+            measures=["mpd"],
+        )
+        flagged += any(one.flagged for one in found.subgroups)
+    assert flagged <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)
+
+
+def test_threshold_curves_are_the_criteria_of_each_decision(people, found):
+    curve = next(
+        one
+        for one in found.thresholds.curves
+        if (one.criterion, one.measure) == ("equalized_odds", "gini")
+    )
+    for at in (5, 90, 180):
+        decided = (people["score"] >= found.thresholds.at[at]).astype(int)
+        counts = eh.tally(people["y"], decided, sensitive_features=people[["sex", "race"]])
+        value = eh.evaluate("equalized_odds", counts, measure="gini")
+        assert curve.values[at] == pytest.approx(value)
+
+
+def test_levels_are_the_share_of_rows_below(people, found):
+    levels = found.levels
+    at = levels.at[100]
+    group = people[(people["sex"] == "F") & (people["race"] == "b")]
+    row = levels.groups.index(("F", "b"))
+    assert levels.levels[row, 100] == pytest.approx((group["score"] <= at).mean())
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_the_frame_is_of_the_users_kind(people, make):
+    columns = make({name: people[name].tolist() for name in ("sex", "y", "p")})
+    found = eh.audit(columns["y"], columns["p"], sensitive_features=columns[["sex"]])
+    frame = found.to_frame()
+    assert isinstance(frame, make)
+    assert list(frame.columns)[:2] == ["criterion", "measure"]
+    assert len(frame) == len(found.findings)
+
+
+def test_the_document_is_strict_json_of_a_named_schema(found):
+    document = json.loads(found.to_json())
+    assert document["schema"] == "evenhand.audit/1"
+    assert document["rows"] == 3000
+    assert len(document["findings"]) == len(found.findings)
+    assert {one["criterion"] for one in document["findings"]} == {
+        one["name"] for one in document["criteria"]
+    }
+
+
+def test_files_are_written_whole(found, tmp_path):
+    for name, write in {"a.json": found.to_json, "a.md": found.to_markdown}.items():
+        text = write(tmp_path / name)
+        assert (tmp_path / name).read_text(encoding="utf-8") == text
+    page = found.to_html(tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == page
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_the_same_seed_gives_the_same_audit(people, found):
+    again = eh.audit(
+        people["y"],
+        people["p"],
+        y_score=people["score"],
+        sensitive_features=people[["sex", "race"]],
+        title="A test",
+    )
+    assert again.to_json() == found.to_json()
+
+
+def test_a_fitted_estimator_is_audited(people):
+    X = people.assign(female=people["sex"].eq("F").astype(float))
+    model = LogisticRegression().fit(X[["score", "female"]], X["y"])
+
+    class OnFrame:
+        classes_ = model.classes_
+
+        def predict(self, frame):
+            return model.predict(frame[["score", "female"]])
+
+        def predict_proba(self, frame):
+            return model.predict_proba(frame[["score", "female"]])
+
+    found = eh.audit_model(OnFrame(), X, X["y"], group="sex")
+    assert found.evidence.task == "binary"
+    assert found.finding("calibration_parity", "mpd").value > 0
+    line = LinearRegression().fit(X[["score", "female"]], X["score"])
+    found = eh.audit_model(line, X[["score", "female"]], X["score"], group="female")
+    assert found.evidence.task == "regression"
+
+
+def test_regression_is_audited(people):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=len(people))
+    found = eh.audit(y, y + 0.5 * (people["sex"] == "F"), sensitive_features=people["sex"])
+    assert found.evidence.task == "regression"
+    assert found.finding("performance_parity(mse)", "mpd").verdict == "disparity"
+    assert found.levels.of == "prediction"
+    assert {"strong_parity", "wasserstein_parity", "weak_parity"} <= {
+        one.criterion for one in found.findings
+    }
+
+
+def test_negative_means_are_made_positive_and_it_is_said(people):
+    y = np.linspace(-3, -1, len(people))
+    found = eh.audit(y, y, sensitive_features=people["sex"])
+    assert found.finding("weak_parity", "gini").transform == "exp"
+    assert found.finding("weak_parity", "mpd").transform is None
+
+
+def test_many_classes_are_audited(people):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["x", "y", "z"], len(people))
+    p = np.where((people["sex"] == "F") & (rng.random(len(people)) < 0.3), "x", y)
+    found = eh.audit(y, p, sensitive_features=people["sex"])
+    assert found.evidence.task == "multiclass"
+    one = found.finding("statistical_parity", "gini")
+    assert one.verdict == "disparity"
+    assert len(one.cell_values) == 3
+
+
+def test_without_the_truth_only_selection_is_audited(people):
+    found = eh.audit(None, people["p"], sensitive_features=people["sex"])
+    assert {one.criterion for one in found.findings} == {
+        "statistical_parity",
+        "selection_rate_ratio",
+    }
+
+
+def test_text_labels_need_a_favourable_one_for_questions_about_one(people):
+    words = people["p"].map({0: "no", 1: "yes"})
+    truth = people["y"].map({0: "no", 1: "yes"})
+    found = eh.audit(truth, words, sensitive_features=people["sex"])
+    assert "favourable=" in " ".join(found.notes)
+    named = eh.audit(truth, words, sensitive_features=people["sex"], favourable="yes")
+    assert named.finding("equal_opportunity", "mpd").value == pytest.approx(
+        eh.audit(people["y"], people["p"], sensitive_features=people["sex"])
+        .finding("equal_opportunity", "mpd")
+        .value
+    )

@@ -1,0 +1,200 @@
+"""The page: what it holds, what it escapes, and that it needs nothing from elsewhere."""
+
+import json
+import re
+import time
+from itertools import pairwise
+
+import pytest
+
+from evenhand import CRITERIA, report
+from evenhand.report.questions import QUESTIONS
+from evenhand.report.verdicts import VERDICTS
+from report import documents
+from report.parsing import Page, parsed
+
+KINDS = {
+    "binary": documents.binary,
+    "multiclass": documents.multiclass,
+    "regression": documents.regression,
+    "single finding": documents.single,
+    "undefined": documents.undefined,
+    "nasty names": lambda: documents.binary(documents.NASTY),
+    "fifty groups": lambda: documents.binary([f"g{i}" for i in range(50)]),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request):
+    document = KINDS[request.param]()
+    return document, parsed(report.page(document))
+
+
+def embedded(page: Page) -> dict:
+    return json.loads(page.all("script", id="document")[0].text)
+
+
+def test_the_document_inside_the_page_is_the_document(kind):
+    document, page = kind
+    assert embedded(page) == document
+
+
+def test_identifiers_are_unique_and_links_lead_somewhere(kind):
+    _, page = kind
+    idents = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
+    assert len(idents) == len(set(idents))
+    for link in page.all("a"):
+        assert link.attributes["href"][1:] in idents
+    for chart in page.all("svg", role="img"):
+        assert set(chart.attributes["aria-labelledby"].split()) <= set(idents)
+
+
+def test_there_is_a_line_for_each_finding_and_a_section_for_each_criterion(kind):
+    document, page = kind
+    table = next(e for e in page.all("table") if e.has_class("findings"))
+    for finding in document["findings"]:
+        assert finding["verdict"] in table.text
+    rows = [e for e in page.all("tr") if "data-measure" in e.attributes]
+    assert len(rows) == 3 * len(document["findings"])  # overview, section, specification
+    named = [
+        e.attributes["data-criterion"] for e in page.all("section") if e.has_class("criterion")
+    ]
+    assert named == [criterion["name"] for criterion in document["criteria"]]
+    for criterion in document["criteria"]:
+        assert criterion["is_not"] in " ".join(e.text for e in page.all("dd"))
+
+
+def test_every_heading_follows_its_level_and_tables_name_their_columns(kind):
+    _, page = kind
+    levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert all("scope" in e.attributes for e in page.all("th"))
+    assert all(e.attributes.get("lang") == "en" for e in page.all("html"))
+
+
+def test_without_scripts_nothing_but_the_controls_is_hidden(kind):
+    _, page = kind
+    assert [e.tag for e in page.elements if "hidden" in e.attributes] == ["form"]
+
+
+def test_nothing_is_asked_from_elsewhere(kind):
+    _, page = kind
+    for element in page.elements:
+        for name in ("src", "href", "action", "srcset", "poster", "data", "xlink:href"):
+            assert element.attributes.get(name, "#")[:1] == "#" or element.tag == "link"
+        assert not any(name.startswith("on") for name in element.attributes)
+    assert [e.attributes["href"] for e in page.all("link")] == ["data:,"]
+    style = page.all("style")[0].text
+    assert "url(" not in style
+    assert "@import" not in style
+    policy = page.all("meta", **{"http-equiv": "Content-Security-Policy"})[0].attributes["content"]
+    assert policy.startswith("default-src 'none';")
+
+
+def test_group_names_are_text_wherever_they_stand():
+    document = documents.binary(documents.NASTY)
+    html = report.page(document)
+    page = parsed(html)
+    assert "<script>alert" not in html
+    assert len(page.all("script")) == 2
+    assert {e.attributes["data-group"] for e in page.all("tr") if "data-group" in e.attributes} == (
+        set(documents.NASTY)
+    )
+    charted = {e.attributes["data-group"] for e in page.all("g") if "data-group" in e.attributes}
+    assert charted == set(documents.NASTY)
+    told = [e.text for e in page.all("text")]
+    assert {"<script>alert(1)</script>", "👩🏽‍🔬 & co", "“” (blank)"} <= set(told)
+
+
+def test_names_of_columns_classes_and_notes_are_text_too():
+    bad = "<img src=x onerror=alert(1)>"
+    document = documents.binary() | {"group_columns": [bad], "classes": [bad], "title": bad}
+    document |= {"notes": [bad], "favourable": bad, "evenhand": bad}
+    document["findings"][0] |= {
+        "sentence": bad,
+        "worst_cell": bad,
+        "criterion": bad,
+        "measure": bad,
+    }
+    document["criteria"][0]["cells"][0]["label"] = bad
+    for html in (report.page(document), report.snippet(document)):
+        assert not parsed(html).all("img")
+
+
+def test_ten_thousand_groups_make_a_page_of_a_sane_size_in_a_few_seconds():
+    document = documents.many()
+    start = time.perf_counter()
+    html = report.page(document)
+    assert time.perf_counter() - start < 20
+    assert len(html.encode()) < 3_000_000
+    page = parsed(html)
+    assert "30 of 10,000 groups furthest" in page.all("main")[0].text
+    assert "9,970 are not shown" in page.all("main")[0].text
+    kept = embedded(page)
+    assert kept["abridged"] == {"groups": 500, "of": 10_000}
+    assert len(kept["groups"]) == len(kept["criteria"][0]["cells"][0]["values"]) == 500
+    told = {group["label"]: i for i, group in enumerate(document["groups"])}
+    for group, value in zip(kept["groups"], kept["criteria"][0]["cells"][0]["values"], strict=True):
+        assert value == document["criteria"][0]["cells"][0]["values"][told[group["label"]]]
+
+
+def test_the_headline_counts_what_is_more_than_chance():
+    document = documents.binary()
+    for number, finding in enumerate(document["findings"]):
+        finding["p_adjusted"] = 0.01 if number < 4 else 0.2
+    header = parsed(report.page(document)).all("header")[0].text
+    assert "4 of the 15 disparities asked for are more than chance." in header
+    for finding in document["findings"]:
+        finding["p_adjusted"] = 0.2
+    header = parsed(report.page(document)).all("header")[0].text
+    assert "None of the 15 disparities asked for is more than chance." in header
+    assert "A low score is not “fair”" in header
+
+
+def test_tolerances_are_told_and_explained():
+    document = documents.binary()
+    for finding, verdict in zip(document["findings"], VERDICTS, strict=False):
+        finding |= {"verdict": verdict, "tolerance": 0.05}
+    page = parsed(report.page(document))
+    assert (
+        "1 beyond it with the whole interval, 1 within it and 1 undecided"
+        in page.all("main")[0].text
+    )
+    explained = next(e for e in page.all("dl") if e.has_class("meanings")).text
+    assert all(verdict.meaning in explained for verdict in VERDICTS.values())
+
+
+def test_a_criterion_without_cells_or_shares_still_has_its_section():
+    document = documents.regression()
+    document["criteria"][0]["cells"] = []
+    for finding in document["findings"][:3]:
+        finding |= {"worst_cell": None, "pair": None, "cell_values": [], "aggregate": "integral"}
+        for part in finding["contributions"]:
+            part["share"] = None
+    page = parsed(report.page(document))
+    assert "no cells of its own" in page.all("section", id="criterion-1")[0].text
+
+
+def test_the_snippet_is_a_table_with_a_line_for_each_finding():
+    document = documents.undefined()
+    page = parsed(report.snippet(document))
+    assert len(page.all("tr")) == 1 + len(document["findings"])
+    assert not page.all("script")
+    assert not page.all("style")
+
+
+def test_another_schema_is_refused():
+    with pytest.raises(ValueError, match=r"evenhand\.audit/1.*'other/2'"):
+        report.page(documents.binary() | {"schema": "other/2"})
+
+
+def test_a_missing_jinja_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(report, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r'pip install "evenhand\[report\]"'):
+        report.page(documents.single())
+
+
+def test_every_criterion_has_a_question_in_plain_words():
+    assert set(QUESTIONS) == set(CRITERIA)

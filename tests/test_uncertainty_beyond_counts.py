@@ -1,0 +1,118 @@
+"""Means, areas, distributions, calibration and weights: the test is valid, the interval holds."""
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.distributions.ranks import auroc_errors
+from evenhand.sources import Rows, summarise
+
+
+def rows(rng, groups=6, size=150, apart=0.0):
+    """Groups of one size; the last is further up by `apart`."""
+    group = np.repeat(np.arange(groups), size)
+    up = apart * (group == groups - 1)
+    y = rng.gamma(2.0, 1.0, len(group))
+    yhat = y + rng.normal(size=len(group)) + up
+    score = np.clip(rng.beta(2, 3, len(group)) + up / 5, 0, 1)
+    hit = (rng.random(len(group)) < np.clip(score - up / 5, 0, 1)).astype(int)
+    weight = rng.gamma(3.0, 1 / 3, len(group))
+    return {"group": group, "y": y, "yhat": yhat, "score": score, "hit": hit, "weight": weight}
+
+
+def source(name, drawn):
+    whom = {"sensitive_features": drawn["group"]}
+    if name == "weighted":
+        selected = drawn["score"] > 0.4
+        return eh.tally(None, selected, sample_weight=drawn["weight"], **whom)
+    if name in ("moments", "steps"):
+        return summarise(name, Rows(drawn["y"], drawn["yhat"], **whom))
+    return summarise(name, Rows(drawn["hit"], None, y_score=drawn["score"], **whom))
+
+
+CASES = {
+    "weighted": ("statistical_parity", {}),
+    "moments": ("weak_parity", {}),
+    "mse": ("performance_parity", {"g": "mse"}),
+    "ranks": ("performance_parity", {"g": "auroc"}),
+    "losses": ("performance_parity", {"g": "cross_entropy"}),
+    "steps": ("strong_parity", {}),
+    "integral": ("wasserstein_parity", {}),
+    "bins": ("calibration_parity", {}),
+}
+NEEDS = {"mse": "moments", "integral": "steps"}
+
+
+@pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
+@pytest.mark.parametrize("case", CASES)
+def test_the_p_value_is_uniform_or_conservative_under_fairness(case, measure):
+    rng = np.random.default_rng(7)
+    criterion, options = CASES[case]
+    values = np.array(
+        [
+            eh.chance(
+                source(NEEDS.get(case, case), rows(rng)),
+                criterion,
+                measure=measure,
+                replicates=199,
+                random_state=rng,
+                **options,
+            ).p_value
+            for _ in range(100)
+        ]
+    )
+    assert np.mean(values <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
+    assert np.mean(values <= 0.2) <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 100)
+    assert np.median(values) > 0.35
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_real_difference_is_found(case):
+    rng = np.random.default_rng(1)
+    criterion, options = CASES[case]
+    drawn = rows(rng, size=2000, apart=0.8)
+    if case in ("ranks", "losses"):
+        last = drawn["group"] == 5
+        drawn["hit"] = np.where(last, rng.permutation(drawn["hit"]), drawn["hit"])
+    counted, options = source(NEEDS.get(case, case), drawn), {"measure": "mpd", **options}
+    found = eh.chance(counted, criterion, random_state=0, **options)
+    assert found.p_value < 0.01
+
+
+@pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
+@pytest.mark.parametrize("apart", [0.0, 0.6])
+def test_intervals_of_means_hold_the_truth(apart, measure):
+    """True means are 2, and 2 + apart in the last group; 40 worlds."""
+    rng = np.random.default_rng(5)
+    means = np.append(np.full(7, 2.0), 2.0 + apart)
+    true = float(eh.MEASURES[measure](means))
+    held = 0
+    for _ in range(40):
+        sums = source("moments", rows(rng, groups=8, size=100, apart=apart))
+        found = eh.interval(sums, "weak_parity", measure=measure, replicates=100, random_state=rng)
+        held += found.low - 1e-9 <= true <= found.high + 1e-9
+    assert held >= 36
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.6])
+def test_intervals_of_the_largest_gap_of_distributions_hold_the_truth(apart):
+    """The exact gap of two distributions is had from a hundred thousand rows."""
+    rng = np.random.default_rng(6)
+    many = source("steps", rows(rng, groups=2, size=200_000, apart=apart))
+    true = eh.evaluate("strong_parity", many, measure="mpd") if apart else 0.0
+    held = 0
+    for _ in range(40):
+        scores = source("steps", rows(rng, groups=2, size=300, apart=apart))
+        found = eh.interval(scores, "strong_parity", measure="mpd", random_state=rng)
+        held += found.low <= true <= found.high
+    assert held >= 36
+
+
+def test_the_errors_of_areas_are_those_of_delong_by_hand():
+    rng = np.random.default_rng(0)
+    score, truth = rng.integers(0, 6, 40).astype(float), rng.integers(0, 2, 40)
+    ordered = eh.distribution(score, sensitive_features=["a"] * 40, y_true=truth)
+    high, low = score[truth == 1], score[truth == 0]
+    won = (high[:, None] > low) + 0.5 * (high[:, None] == low)
+    by_hand = won.mean(1).var(ddof=1) / len(high) + won.mean(0).var(ddof=1) / len(low)
+    assert auroc_errors(ordered, 1)[0] == pytest.approx(np.sqrt(by_hand))
