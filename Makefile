@@ -8,7 +8,7 @@ QUIET = --quiet --disable-pip-version-check
 .PHONY: demo test check bench docs clean
 
 demo: $(VENV)/demo
-	$(BIN)/python examples/10_first_audit.py
+	$(BIN)/evenhand demo --html evenhand-report.html
 
 test: $(VENV)/dev
 	$(BIN)/python -m pytest -n auto

@@ -4,11 +4,14 @@ rows ── count ──▶ Tally ── read ──▶ Table(…, groups) ─�
 """
 
 from evenhand.aggregates import AGGREGATES
+from evenhand.audit import Audit, Finding, audit, audit_frame, audit_model
 from evenhand.columns import Interval
+from evenhand.comparing import Comparison, compare
 from evenhand.counting import moments, tally
 from evenhand.criteria import CRITERIA, Criterion, Reading, evaluate
 from evenhand.criteria.evaluation import UndefinedWarning
 from evenhand.distributions import Distribution, distribution
+from evenhand.expected import expected_tally
 from evenhand.frames import tally_frame
 from evenhand.groups import Groups, groups
 from evenhand.measures import MEASURES, gini, mpd, pq, shortfall
@@ -24,18 +27,26 @@ __all__ = [
     "CRITERIA",
     "MEASURES",
     "STATISTICS",
+    "Audit",
     "Bounds",
     "Chance",
+    "Comparison",
     "Criterion",
     "Distribution",
+    "Finding",
     "Groups",
     "Interval",
     "Reading",
     "Tally",
     "UndefinedWarning",
+    "audit",
+    "audit_frame",
+    "audit_model",
     "chance",
+    "compare",
     "distribution",
     "evaluate",
+    "expected_tally",
     "gini",
     "groups",
     "interval",

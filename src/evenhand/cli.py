@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import sys
+import traceback
 from collections.abc import Sequence
+from typing import Any
 
 HELP = """How evenly a model treats groups.
 
-Exit status: 0 when all went well, 1 when something failed, 2 when the command was misspelt.
+Every command says with --help what it does and which exit statuses it has.
 """
+INTERRUPTED, BROKEN = 130, 70
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -18,7 +22,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
         import rich  # noqa: F401
     except ImportError as missing:
         sys.exit(f'The command line needs {missing.name}: pip install "evenhand[cli]"')
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        status = _group().main(arguments, prog_name="evenhand", standalone_mode=False)
+    except click.ClickException as failure:
+        failure.show()
+        status = failure.exit_code
+    except (KeyboardInterrupt, click.Abort):  # click's own status would be 1, a violated gate's
+        click.echo("Interrupted.", err=True)
+        status = INTERRUPTED
+    except Exception:  # nor must a defect look like a violated gate
+        traceback.print_exc()
+        status = BROKEN
+    sys.exit(status or 0)
+
+
+def _group() -> Any:
+    import click
+
+    from evenhand.commands.audit import audit
+    from evenhand.commands.demo import demo
+    from evenhand.commands.registries import criteria, measures
     from evenhand.datasets.commands import datasets
 
-    group = click.Group("evenhand", help=HELP, commands={"datasets": datasets})
-    group.main(arguments, prog_name="evenhand")
+    commands = {one.name or "": one for one in (audit, criteria, datasets, demo, measures)}
+    return click.Group("evenhand", help=HELP, commands=commands)

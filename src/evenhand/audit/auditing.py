@@ -138,7 +138,7 @@ def audit_evidence(
     headlines = [ask for ask in asked if ask.name in HEADLINES] or asked[:1]
     seen = examined(views, headlines, random_state) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
-    worlds = max(FAIR_WORLDS, 100 * main.choices * sum(len(ask.measures) for ask in asked))
+    worlds = max(FAIR_WORLDS, 50 * main.choices * sum(len(ask.measures) for ask in asked))
     found = examine(main.evidence, asked, Precision(confidence, worlds, random_state))
     return Audit(
         evidence=main.evidence,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.audit.binning import Binned, Facts, binned
-from evenhand.audit.cells import Cells, Whom
+from evenhand.audit.cells import Cells, Whom, distinct
 from evenhand.audit.evidence import Evidence
 from evenhand.audit.scores import MOST_THRESHOLDS
 from evenhand.columns import Column, Label
@@ -35,7 +35,7 @@ def binned_regression(
         square = error * error
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": error.abs(), "absolute_error²": square}
-    groups = _groups(table, whom)
+    groups = distinct(table, whom.columns)
     found = binned(table, yhat, facts, whom, keys={}, sums=sums, weight=weight, groups=groups)
     sources: dict[str, Source] = {
         "moments": found.cells.tally({"group": found.group}),
@@ -58,15 +58,16 @@ def binned_scores(
     import narwhals as nw
 
     score = nw.col(y_score).cast(nw.Float64)
-    ranked = y_true is not None and known.favourable is not None and len(known.classes) == 2
-    keys = {"y": nw.col(y_true)} if y_true else {}
+    truth_known = nw.col(y_true) if y_true else None
+    ranked = bool(y_true) and known.favourable is not None and len(known.classes) == 2
+    keys: dict[str, Any] = {"y": truth_known} if y_true else {}
     sums = {"score": score}
     if ranked and facts.low >= 0 and facts.high <= 1:
         keys["bin"] = sum(((score >= e).cast(nw.Int64) for e in SCORE_BINS[1:-1]), nw.lit(0))
-        loss = _cross_entropy(score, nw.col(y_true), known.favourable)
+        loss = _cross_entropy(score, truth_known, known.favourable)
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
-    asked = {"keys": keys, "sums": sums, "weight": weight, "groups": len(known.groups)}
-    found = binned(table, score, facts, whom, **asked)
+    groups = len(known.groups)
+    found = binned(table, score, facts, whom, keys=keys, sums=sums, weight=weight, groups=groups)
     sources = {**known.sources, "steps": found.distribution()}
     notes = [*known.notes, found.note(y_score)]
     if not y_true:
@@ -107,7 +108,8 @@ def _thresholds(found: Binned, truth: Column) -> Tally:
 
 def _truth(cells: Cells, name: str, classes: Sequence[Label]) -> Column:
     found = cells.labels("y", name)
-    return Column(positions(found.labels, classes)[found.codes], tuple(classes))
+    places = positions(found.labels, classes).astype(np.uint32)
+    return Column(places[found.codes], tuple(classes))
 
 
 def _cross_entropy(score: Any, truth: Any, good: Label) -> Any:
@@ -116,11 +118,3 @@ def _cross_entropy(score: Any, truth: Any, good: Label) -> Any:
     given = nw.when(truth == good).then(score).otherwise(1 - score)
     floored = nw.when(given > EPSILON).then(given).otherwise(EPSILON)
     return floored.log() * -1
-
-
-def _groups(table: Any, whom: Whom) -> int:
-    """How many groups there are, about, to choose how many bins each can have."""
-    import narwhals as nw
-
-    counts = table.select(*(nw.col(name).n_unique() for name in whom.columns)).collect().row(0)
-    return int(np.prod([float(one) for one in counts]))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.audit.cells import Cells, Whom, counted
+from evenhand.audit.cells import Cells, Whom, columns_as_keys, counted
 from evenhand.columns import Column
 from evenhand.distributions import Distribution, distribution
 from evenhand.groups import Groups
@@ -66,7 +66,9 @@ class Binned:
         key = np.ravel_multi_index((self.whom.codes.astype(np.intp), self.bins), shape)
         table = np.bincount(key, weight, minlength=shape[0] * shape[1]).reshape(shape)
         total = table.sum(axis=1, keepdims=True)
-        return np.divide(table, total, out=np.zeros_like(table), where=total > 0)
+        shares = np.zeros(shape)
+        np.divide(table, total, out=shares, where=total > 0)
+        return shares
 
     def distribution(self, truth: Column | None = None) -> Distribution:
         """Each bin as its greatest value, where every group's F is exact."""
@@ -75,6 +77,7 @@ class Binned:
             sensitive_features=self.whom,
             y_true=truth,
             sample_weight=self.cells.weight,
+            squared_weight=self.cells.totals.get("weight²", self.cells.rows),
         )
 
     def note(self, name: str) -> str:
@@ -110,10 +113,8 @@ def binned(
     groups: int,
 ) -> Binned:
     """Count a column in bins, by its group and the given keys."""
-    import narwhals as nw
-
     number = int(np.clip(MOST_CELLS // groups, LEAST_BINS, MOST_BINS))
-    asked = {name: nw.col(name) for name in whom.columns} | dict(keys)
+    asked = columns_as_keys(whom.columns) | dict(keys)
     asked["fine"] = facts.bin_of(column, number)
     found = counted(table, asked, {**sums, "least": column, "most": column}, weight)
     cells, who = whom.find(found.where(found.weight > 0))

@@ -78,7 +78,7 @@ class Whom:
         found, notes = crossed(cells, self.columns, self.missing)
         sizes = np.bincount(found.codes, cells.rows, minlength=len(found.labels))
         settled = settle_rare(found.labels, sizes, self.min_count, self.rare)
-        codes = settled.target[found.codes]
+        codes = settled.target[found.codes].astype(np.uint32)
         kept = codes < len(settled.labels)
         notes += settled.notes
         return cells.where(kept), Groups(codes[kept], settled.labels, self.columns, tuple(notes))
@@ -86,13 +86,28 @@ class Whom:
 
 def crossed(cells: Cells, names: Sequence[str], missing: Missing) -> tuple[Column, list[str]]:
     """Key columns crossed, and notes of the rows that lack one of them."""
-    coded = {name: encode(cells.keys[name], name) for name in names}
+    coded = {name: encode(cells.keys[f"column {name}"], name) for name in names}
     notes: list[str] = []
     for name, column in coded.items():
         absent = np.array([label is None for label in column.labels], dtype=bool)[column.codes]
         notes += missing_note(name, int(cells.rows[absent].sum()), int(cells.rows.sum()), missing)
     found = groups(coded, missing="group")
     return Column(found.codes, found.labels), notes
+
+
+def distinct(table: Any, names: Sequence[str]) -> int:
+    """How many different combinations of values the columns take."""
+    import narwhals as nw
+
+    found = table.group_by(*names).agg(nw.len().alias("rows of it")).select(nw.len())
+    return int(found.collect().item())
+
+
+def columns_as_keys(names: Sequence[str]) -> dict[str, Any]:
+    """Keys for columns of the table, apart from ours, whatever their names."""
+    import narwhals as nw
+
+    return {f"column {name}": nw.col(name) for name in names}
 
 
 def counted(

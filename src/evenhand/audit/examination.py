@@ -42,9 +42,12 @@ class Precision(NamedTuple):
 
 def examine(evidence: Evidence, asked: Sequence[Ask], precision: Precision) -> Examined:
     """Ask everything that the evidence can answer."""
-    with ThreadPoolExecutor(WORKERS) as pool:
-        jobs = [pool.submit(_ask, evidence, one, i, precision) for i, one in enumerate(asked)]
+    pool = ThreadPoolExecutor(WORKERS)
+    jobs = [pool.submit(_ask, evidence, one, i, precision) for i, one in enumerate(asked)]
+    try:
         answers = [job.result() for job in jobs]
+    finally:
+        pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
     findings = [finding for found, _ in answers for finding in found]
     adjusted = holm([finding.p_value for finding in findings])
     settled = tuple(

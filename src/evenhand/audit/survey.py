@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.audit.binning import Facts
+from evenhand.audit.cells import distinct
 from evenhand.audit.tasks import MOST_CLASSES, Task
 
 
@@ -29,10 +30,11 @@ def survey(
     found = table.select(nw.len().alias("rows"), *asked).collect().rows(named=True)[0]
     if not found["rows"]:
         raise ValueError("There are no rows to count.")
-    labels = [name for name in (y_true, y_pred) if name in known]
-    regression = task == "regression" or (
-        task is None and y_pred is not None and _are_values(table, labels, found)
-    )
+    labels = list(dict.fromkeys(name for name in (y_true, y_pred) if name in known))
+    regression = task == "regression"
+    if task is None and y_pred is not None and _are_values(table, labels, found):
+        _check_not_scores(y_true, y_pred, found)
+        regression = True
     if regression and y_pred is None:
         raise ValueError("Name the column of the predicted values (y_pred).")
     numbers = [y_true, y_pred] if regression else [y_score]
@@ -56,8 +58,6 @@ def _asked(name: str, dtype: Any) -> list[Any]:
 
 def _are_values(table: Any, labels: list[str], found: dict[str, Any]) -> bool:
     """Whether a column holds numbers that cannot be labels: not whole, or very many."""
-    import narwhals as nw
-
     if any(found.get(f"broken {name}") for name in labels):
         return True
     wide = [
@@ -65,8 +65,19 @@ def _are_values(table: Any, labels: list[str], found: dict[str, Any]) -> bool:
         for name in labels
         if (found[f"high {name}"] or 0) - (found[f"low {name}"] or 0) >= MOST_CLASSES
     ]
-    counts = [nw.col(name).n_unique().alias(name) for name in wide]
-    return bool(wide) and max(table.select(*counts).collect().row(0)) > MOST_CLASSES
+    return any(distinct(table, [name]) > MOST_CLASSES for name in wide)
+
+
+def _check_not_scores(y_true: str | None, y_pred: str, found: dict[str, Any]) -> None:
+    """Refuse numbers predicted for what can be two labels only."""
+    if f"low {y_true}" not in found or found.get(f"broken {y_true}"):
+        return
+    if (found[f"high {y_true}"] or 0) - (found[f"low {y_true}"] or 0) <= 1:
+        raise ValueError(
+            f"{y_true!r} holds two labels, and {y_pred!r} numbers between them. If these are "
+            "scores, name them as y_score; if the target is a number, say that the task is "
+            "regression."
+        )
 
 
 def _check_numbers(name: str, known: list[str], found: dict[str, Any]) -> None:

@@ -74,7 +74,7 @@ def asks(names: Iterable[str | Criterion], measures: Sequence[str]) -> list[Ask]
     """Resolve names such as "equalized_odds" and "performance_parity(f1)".
 
     >>> [one.criterion.statistic.formula for one in asks(["performance_parity(f1)"], ["gini"])]
-    ['(2 tp) / (2 tp + fp + fn)']
+    ['2 tp / (2 tp + fp + fn)']
     """
     for measure in measures:
         resolve_measure(measure)

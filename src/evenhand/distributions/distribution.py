@@ -22,7 +22,8 @@ Floats = NDArray[np.float64]
 class Distribution:
     """Pooled values in ascending order with the group of each, and its weight and truth if known.
 
-    Distributions of parts add up to that of the whole, group by group.
+    Distributions of parts add up to that of the whole, group by group. Where an entry stands for
+    several rows, `squares` is the sum of their squared weights: how much the rows vary.
     """
 
     values: Floats
@@ -31,6 +32,7 @@ class Distribution:
     weights: Floats | None
     truth: Column | None
     steps: Steps
+    squares: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -38,36 +40,44 @@ class Distribution:
     def __add__(self, other: Distribution) -> Distribution:
         if not isinstance(other, Distribution):
             return NotImplemented
-        if (self.weights is None, self.truth is None) != (
+        if [self.weights is None, self.truth is None, self.squares is None] != [
             other.weights is None,
             other.truth is None,
-        ):
+            other.squares is None,
+        ]:
             raise ValueError("Cannot add distributions when only one has weights or true labels.")
         labels = union(self.groups, other.groups)
         codes = [positions(part.groups, labels)[part.codes] for part in (self, other)]
         truth = None
         if self.truth is not None and other.truth is not None:
             truth = _stacked(self.truth, other.truth)
-        weight = None
-        if self.weights is not None and other.weights is not None:
-            weight = np.concatenate([self.weights, other.weights])
         values = np.concatenate([self.values, other.values])
-        return _ordered(values, np.concatenate(codes), labels, weight, truth)
+        weight, squares = _both(self.weights, other.weights), _both(self.squares, other.squares)
+        return _ordered(values, np.concatenate(codes), labels, weight, truth, squares)
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Distribution:
         """Each group becomes the group `target` of the new labels."""
         codes = target.astype(smallest_unsigned(len(labels)))[self.codes]
         path = steps(self.values, codes, len(labels), self.weights)
-        return Distribution(self.values, codes, labels, self.weights, self.truth, path)
+        rest = (self.weights, self.truth, path, self.squares)
+        return Distribution(self.values, codes, labels, *rest)
 
     def __radd__(self, zero: int) -> Distribution:
         return self if zero == 0 else NotImplemented
 
 
 def distribution(
-    values: Any, *, sensitive_features: Any, y_true: Any = None, sample_weight: Any = None
+    values: Any,
+    *,
+    sensitive_features: Any,
+    y_true: Any = None,
+    sample_weight: Any = None,
+    squared_weight: Any = None,
 ) -> Distribution:
     """Order the values of a score once, for any question about its distribution by group.
+
+    Where a value stands for several rows, `sample_weight` is the sum of their weights, and
+    `squared_weight` that of the squares.
 
     >>> distribution([0.9, 0.1, 0.4], sensitive_features=["a", "b", "a"]).values
     array([0.1, 0.4, 0.9])
@@ -77,7 +87,8 @@ def distribution(
     weight = weights(sample_weight)
     truth = None if y_true is None else classes(y_true, "y_true")
     check_lengths(score=score, sensitive_features=whom, sample_weight=weight, y_true=truth)
-    return _ordered(score, whom.codes, whom.labels, weight, truth)
+    squares = weights(squared_weight)
+    return _ordered(score, whom.codes, whom.labels, weight, truth, squares)
 
 
 def _ordered(
@@ -86,6 +97,7 @@ def _ordered(
     labels: tuple[Label, ...],
     weight: Floats | None,
     truth: Column | None,
+    squares: Floats | None,
 ) -> Distribution:
     order, values = ascending(values)
     out = codes >= len(labels)
@@ -97,8 +109,13 @@ def _ordered(
     codes = codes[order].astype(smallest_unsigned(len(labels)), copy=False)
     weight = None if weight is None else weight[order]
     truth = None if truth is None else Column(truth.codes[order], truth.labels)
+    squares = None if squares is None else squares[order]
     path = steps(values, codes, len(labels), weight)
-    return Distribution(values, codes, labels, weight, truth, path)
+    return Distribution(values, codes, labels, weight, truth, path, squares)
+
+
+def _both(one: Floats | None, two: Floats | None) -> Floats | None:
+    return None if one is None or two is None else np.concatenate([one, two])
 
 
 def _stacked(one: Column, two: Column) -> Column:

@@ -109,15 +109,13 @@ def effective(weight: Floats, squares: Floats) -> NDArray[np.int64]:
 
 def _drawn(sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator) -> Floats:
     """Multinomial counts (times, given, groups, outcomes); normal ones where all are many."""
-    counts = np.empty((times, *truth.shape))
-    variance = sizes[..., None] * truth * (1 - truth)
-    many = (variance > LARGE_VARIANCE).all(axis=-1)
+    many = (sizes[..., None] * truth * (1 - truth) > LARGE_VARIANCE).all(axis=-1)
+    if many.all():
+        return _normal(sizes, truth, times, rng)
+    counts, few = np.empty((times, *truth.shape)), ~many
+    counts[:, few] = rng.multinomial(sizes[few], truth[few], size=(times, int(few.sum())))
     if many.any():
         counts[:, many] = _normal(sizes[many], truth[many], times, rng)
-    if not many.all():
-        few = ~many
-        shape = (times, int(few.sum()))
-        counts[:, few] = rng.multinomial(sizes[few], truth[few], size=shape)
     return counts
 
 
@@ -125,9 +123,12 @@ def _normal(
     sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator
 ) -> Floats:
     """Counts with the means and covariances of multinomial ones, much faster to draw."""
+    rows = sizes[..., None].astype(np.float64)
+    if truth.shape[-1] == 2:
+        noise = rng.standard_normal((times, *sizes.shape)) * np.sqrt(sizes * truth.prod(axis=-1))
+        return np.asarray(rows * truth + np.stack([noise, -noise], axis=-1))
     noise = rng.standard_normal((times, *truth.shape)) * np.sqrt(truth)
     noise -= truth * noise.sum(axis=-1, keepdims=True)
-    rows = sizes[:, None].astype(np.float64)
     return np.asarray(rows * truth + np.sqrt(rows) * noise)
 
 

@@ -20,18 +20,21 @@ MOST_CUTS, LEAST_CUTS, MOST_CELLS = 64, 20, 1280
 
 
 def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
-    """Counts of the rows between cut points at pooled quantiles, and the cut points."""
+    """Counts of the rows between cut points, at quantiles and evenly spaced; and those points."""
     groups = len(scores.groups)
     number = int(np.clip(MOST_CELLS // groups, LEAST_CUTS, MOST_CUTS))
-    at = np.unique(np.linspace(0, len(scores) - 1, number + 1).astype(np.intp)[1:-1])
-    edges = np.unique(scores.values[at])
+    mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
+    at = np.searchsorted(mass, np.linspace(0, mass[-1], number // 2 + 1)[1:-1])
+    spaced = np.linspace(scores.values[0], scores.values[-1], number // 2 + 1)[1:-1]  # for tails
+    edges = np.unique(np.concatenate([scores.values[at], spaced]))
     bins = np.searchsorted(edges, scores.values, side="left")
     key = scores.codes.astype(np.intp) * (len(edges) + 1) + bins
     shape = (1, groups, len(edges) + 1)
     table = np.bincount(key, scores.weights, minlength=groups * shape[-1]).reshape(shape)
     sizes = table.sum(axis=-1)
     if scores.weights is not None:
-        squares = np.bincount(scores.codes, scores.weights**2, minlength=groups)[None]
+        each = scores.weights**2 if scores.squares is None else scores.squares
+        squares = np.bincount(scores.codes, each, minlength=groups)[None]
         sizes = effective(sizes, squares.astype(np.float64))
 
     def read(counts: NDArray[Any]) -> Table:
@@ -45,10 +48,11 @@ def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
     return Counts(table, sizes.astype(np.int64), read), edges
 
 
-def across_cuts(how: How, model: Counts, edges: Floats, span: tuple[float, float]) -> How:
+def across_cuts(how: How, model: Counts, edges: Floats, span: Floats) -> How:
     """How the measure is taken over the cut points: supremum or integral, as sums of cells."""
     if how.aggregate == "integral":
-        widths = np.diff(np.append(edges, span[1]))
+        ends = np.concatenate([span[:1], (edges[1:] + edges[:-1]) / 2, span[1:]])
+        widths = np.diff(ends)
         return replace(how, aggregate=lambda cells: cells @ widths)
     how = how.for_supremum()
     kept = np.cumsum(model.pooled[0, 0])[:-1] >= (how.tau or 0.0)

@@ -78,12 +78,14 @@ def bounds(asked: Question, worlds: Worlds, confidence: float) -> Bounds:
     estimate = searches[0].crossing("as_large", 0.5)
     if asked.worst_mpd:
         low, high = mpd_bounds(worlds.model, error, worlds.rng)
+        high = max(high, asked.value)
     else:
         low = min(search.crossing("as_large", error / 2) for search in searches)
         high = max(search.crossing("larger", 1 - error / 2) for search in searches)
-    value, low, high = asked.value, low if low > NOTHING else 0.0, max(high, asked.value)
-    low, high, estimate = min(low, value), high + asked.more, estimate + asked.more
-    value, high = value + asked.more, min(high, asked.most)
+    low = max(0.0, min(low, asked.value) + min(asked.more, 0.0)) if low > NOTHING else 0.0
+    high = high if high > NOTHING else asked.value  # less uneven than chance makes it
+    high, estimate = min(high + asked.more, asked.most), estimate + asked.more
+    value = asked.value + asked.more
     return Bounds(value, low, high, confidence, float(np.clip(estimate, low, high)))
 
 

@@ -67,7 +67,7 @@ def _about_cuts(
     """Questions about distributions: their worlds know some cut points, their value knows all."""
     model, edges = cuts_of(source)
     seen = model.expected(model.seen)
-    span = (float(source.values[0]), float(source.values[-1]))
+    span = source.values[[0, -1]]
     exact = [asked.read(source, measure=way, **options) for way in ways]
     across = [across_cuts(how, model, edges, span) for how in hows]
     made = [_question(asked, *one, seen) for one in zip(across, exact, strict=True)]

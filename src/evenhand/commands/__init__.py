@@ -1,0 +1,1 @@
+"""The commands of `evenhand`: each a function from arguments to an exit status."""

@@ -1,0 +1,271 @@
+"""Evidence counted in an engine is that of the rows; in bins, it is off by no more than it says."""
+
+import re
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.stats import ks_2samp
+from sklearn.metrics import log_loss, roc_auc_score
+
+from evenhand import CRITERIA
+from evenhand.audit import from_frame
+from evenhand.audit.from_frame import evidence_from_frame
+
+ENGINES = {
+    "pandas": lambda rows: rows,
+    "polars": pl.from_pandas,
+    "polars lazy": lambda rows: pl.from_pandas(rows).lazy(),
+    "arrow": pa.Table.from_pandas,
+    "duckdb": lambda rows: duckdb.from_arrow(pa.Table.from_pandas(rows)),
+}
+ROWS = 4000
+
+
+@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
+def engine(request):
+    return request.param
+
+
+@pytest.fixture
+def in_bins(monkeypatch):
+    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", 0)
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(1)
+    group = rng.choice(["a", "b", "c"], ROWS, p=[0.6, 0.3, 0.1])
+    value = rng.lognormal(0.4 * (group == "b"))
+    label = (rng.random(ROWS) < 0.3 + 0.1 * (group == "a")).astype(int)
+    score = rng.beta(1 + label, 3)
+    return pd.DataFrame(
+        {
+            "sex": group,
+            "race": rng.choice(["x", "y"], ROWS),
+            "value": value,
+            "guess": value / 2 + rng.normal(size=ROWS),
+            "label": label,
+            "score": score,
+            "decision": (score > 0.4).astype(int),
+            "region": rng.integers(0, 3, ROWS),
+            "weight": rng.random(ROWS),
+        }
+    )
+
+
+LABELS = {"y_true": "label", "y_pred": "decision", "sensitive_features": ["sex", "race"]}
+VALUES = {"y_true": "value", "y_pred": "guess", "sensitive_features": "sex"}
+SCORES = {**LABELS, "sensitive_features": "sex", "y_score": "score"}
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_labels_are_counted_as_pandas_counts_them(engine, people, weight):
+    found = evidence_from_frame(engine(people), **LABELS, strata="region", sample_weight=weight)
+    weights = people[weight] if weight else pd.Series(1.0, people.index)
+    table = found.sources["labels"].table("y", "yhat", "group")
+    for (y, yhat, sex, race), part in people.groupby(["label", "decision", "sex", "race"]):
+        at = found.groups.index((sex, race))
+        assert table[y, yhat, at] == pytest.approx(weights[part.index].sum())
+    strata = found.sources["strata"].table("yhat", "stratum", "group", of="rows")
+    assert strata.sum(axis=(0, 2)).tolist() == people.region.value_counts().sort_index().tolist()
+    assert (found.task, found.favourable) == ("binary", 1)
+    assert found.columns == ("sex", "race")
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_moments_in_bins_are_those_of_the_rows(engine, people, in_bins, weight):
+    found = evidence_from_frame(engine(people), **VALUES, sample_weight=weight)
+    sums = found.sources["moments"]
+    error = people.value - people.guess
+    weights = people[weight] if weight else 1.0
+    for name, column in {
+        "yhat": people.guess,
+        "yhat²": people.guess**2,
+        "y": people.value,
+        "y²": people.value**2,
+        "squared_error": error**2,
+        "squared_error²": error**4,
+        "absolute_error": error.abs(),
+        "absolute_error²": error**2,
+    }.items():
+        expected = (column * weights).groupby(people.sex).sum()
+        np.testing.assert_allclose(sums.table("group", of=name), expected)
+
+
+def stated(notes, words):
+    return float(re.search(rf"off by at most (\d[\d.e-]*\d) ?{words}", " ".join(notes))[1])
+
+
+def test_the_largest_gap_of_distributions_is_off_by_no_more_than_stated(engine, people, in_bins):
+    found = evidence_from_frame(engine(people), **VALUES)
+    value = CRITERIA["strong_parity"](found.sources["steps"], measure="mpd")
+    parts = [people.guess[people.sex == one] for one in "abc"]
+    pairs = [(parts[i], parts[j]) for i in range(3) for j in range(i)]
+    exact = max(ks_2samp(one, two).statistic for one, two in pairs)
+    bound = stated(found.notes, r"\(Kolmogorov")
+    assert 0 < bound < 0.02
+    assert exact - bound <= value <= exact + 1e-12
+
+
+def test_coarse_bins_say_so(people, in_bins, monkeypatch):
+    from evenhand.audit import binning
+
+    monkeypatch.setattr(binning, "MOST_BINS", 16)
+    monkeypatch.setattr(binning, "LEAST_BINS", 16)
+    found = evidence_from_frame(people, **VALUES)
+    exact = evidence_from_frame(people, **VALUES).sources["steps"]
+    assert len(np.unique(exact.values)) <= 17
+    bound = stated(found.notes, r"\(Kolmogorov")
+    at = np.unique(found.sources["steps"].values)
+    for sex in "abc":
+        ours = people.guess[people.sex == sex].to_numpy()
+        inside = np.sort(ours)
+        below = at[np.maximum(np.searchsorted(at, inside, side="right") - 1, 0)]
+        exact_level = np.searchsorted(inside, inside, side="right") / len(ours)
+        known_level = np.searchsorted(inside, below, side="right") / len(ours)
+        known_level[inside < at[0]] = 0
+        assert (exact_level - known_level).max() <= bound * 1.01
+        levels = np.searchsorted(inside, at, side="right") / len(ours)
+        code = found.groups.index(sex)
+        binned = found.sources["steps"]
+        mine = binned.codes == code
+        counted = [binned.weights[mine & (binned.values <= t)].sum() / len(ours) for t in at]
+        np.testing.assert_allclose(counted, levels)
+
+
+def test_few_distinct_values_are_exact(people, in_bins):
+    rounded = people.assign(guess=people.guess.round(1))
+    found = evidence_from_frame(rounded, **VALUES)
+    assert found.notes == (
+        f"All {rounded.guess.nunique()} distinct values of 'guess' were counted.",
+    )
+    parts = [rounded.guess[rounded.sex == one] for one in "abc"]
+    exact = max(ks_2samp(parts[i], parts[j]).statistic for i in range(3) for j in range(i))
+    value = CRITERIA["strong_parity"](found.sources["steps"], measure="mpd")
+    assert value == pytest.approx(exact, abs=1e-12)
+
+
+def test_areas_and_losses_in_bins_are_those_of_scikit_learn(engine, people, in_bins):
+    found = evidence_from_frame(engine(people), **SCORES)
+    ask = CRITERIA["performance_parity"]
+    areas = ask.with_statistic("auroc").table(found.sources["ranks"]).values[0]
+    losses = ask.with_statistic("cross_entropy").table(found.sources["losses"]).values[0]
+    bound = stated([note for note in found.notes if "ROC" in note], "")
+    for sex, area, loss in zip(found.groups, areas, losses, strict=True):
+        part = people[people.sex == sex]
+        assert area == pytest.approx(roc_auc_score(part.label, part.score), abs=bound)
+        assert loss == pytest.approx(log_loss(part.label, part.score))
+
+
+def test_calibration_and_thresholds_in_bins_are_those_of_the_rows(engine, people, in_bins):
+    found = evidence_from_frame(engine(people), **SCORES)
+    tenth = np.minimum((people.score * 10).astype(int), 9)
+    hits = people.groupby([tenth, "sex"]).label.sum().unstack(fill_value=0)
+    np.testing.assert_allclose(found.sources["bins"].table("bin", "group", of="hits"), hits)
+    edges = found.thresholds.labels("bin")[1:-1]
+    counts = found.thresholds.table("bin", "y", "group", of="rows")
+    assert len(edges) > 100
+    for at in (0, 50, len(edges) - 1):
+        chosen = people[people.score >= edges[at]]
+        expected = chosen.groupby(["label", "sex"]).size().unstack(fill_value=0)
+        expected = expected.reindex(index=[0, 1], columns=list("abc"), fill_value=0)
+        np.testing.assert_array_equal(counts[at + 1 :].sum(axis=0), expected)
+
+
+def test_a_score_alone_decides_at_a_half(engine, people, in_bins):
+    found = evidence_from_frame(engine(people), **{**SCORES, "y_pred": None})
+    chosen = (people.score >= 0.5).groupby(people.sex).sum()
+    rows = found.sources["predictions"].table("yhat", "group", of="rows")
+    assert rows[1].tolist() == chosen.tolist()
+    assert found.decided_at == 0.5
+
+
+@pytest.mark.parametrize("bring", [0, 10**6])
+@pytest.mark.parametrize("rare", ["merge", "drop"])
+def test_rare_groups_are_settled_in_every_summary(people, monkeypatch, bring, rare):
+    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", bring)
+    least = int((people.sex == "c").sum()) + 1
+    for names in (SCORES, VALUES, {**LABELS, "sensitive_features": "sex"}):
+        found = evidence_from_frame(people, **names, min_count=least, rare=rare)
+        assert len(found.groups) == (3 if rare == "merge" else 2)
+        kept = ROWS if rare == "merge" else int((people.sex != "c").sum())
+        assert found.rows.sum() == kept
+        assert any("1 of 3 groups have fewer than" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "task"),
+    [
+        ({"label": "value"}, "regression"),
+        ({"label": "region"}, "multiclass"),
+        ({"label": "label"}, "binary"),
+    ],
+)
+def test_the_task_is_seen_in_the_columns(engine, people, change, task):
+    names = {"y_true": change["label"], "y_pred": change["label"], "sensitive_features": "sex"}
+    assert evidence_from_frame(engine(people), **names).task == task
+
+
+def test_very_many_whole_numbers_are_values_not_labels(engine, people):
+    many = people.assign(income=np.arange(ROWS) * 1000)
+    names = {"y_true": "income", "y_pred": "income", "sensitive_features": "sex"}
+    assert evidence_from_frame(engine(many), **names).task == "regression"
+    few = people.assign(income=people.region * 1000)
+    assert evidence_from_frame(engine(few), **names).task == "multiclass"
+
+
+def test_a_favourable_label_may_be_given_as_it_is_written(people):
+    names = {**SCORES, "favourable": "0"}
+    assert evidence_from_frame(people, **names).favourable == 0
+
+
+def test_missing_values_in_the_stratum_are_refused(people):
+    holes = people.assign(region=people.region.where(people.index > 3))
+    with pytest.raises(ValueError, match="4 of 4000 rows have no value of 'region'"):
+        evidence_from_frame(holes, **LABELS, strata="region")
+
+
+@pytest.mark.parametrize("bring", [0, 10**6])
+@pytest.mark.parametrize(
+    ("decision", "at"), [(0.5, 0.5), (0.4, "least"), (None, None)], ids=["half", "other", "none"]
+)
+def test_the_threshold_behind_the_decisions_is_found(people, monkeypatch, bring, decision, at):
+    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", bring)
+    chosen = people.score > decision if decision else people.label == 1
+    found = evidence_from_frame(people.assign(decision=chosen.astype(int)), **SCORES)
+    assert found.decided_at == (people.score[chosen].min() if at == "least" else at)
+
+
+def test_scores_in_place_of_predictions_are_pointed_out(engine, people):
+    names = {"y_true": "label", "y_pred": "score", "sensitive_features": "sex"}
+    with pytest.raises(ValueError, match="'label' holds two labels, and 'score' numbers between"):
+        evidence_from_frame(engine(people), **names)
+    assert evidence_from_frame(engine(people), **names, task="regression").task == "regression"
+
+
+@pytest.mark.parametrize("bring", [0, 10**6])
+def test_columns_may_have_any_name(people, monkeypatch, bring):
+    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", bring)
+    odd = {"sex": "y", "race": "yhat", "region": "fine", "score": "bin", "weight": "rows"}
+    renamed = people.rename(columns=odd)
+    names = {**SCORES, "sensitive_features": ["sex", "race"], "strata": "region"}
+    given = {
+        part: [odd[one] for one in name] if isinstance(name, list) else odd.get(name, name)
+        for part, name in names.items()
+    }
+    one = evidence_from_frame(people, **names, sample_weight="weight")
+    two = evidence_from_frame(renamed, **given, sample_weight="rows")
+    for need in ("labels", "strata", "losses"):
+        ours, theirs = one.sources[need], two.sources[need]
+        assert ours.axes == theirs.axes
+        np.testing.assert_allclose(ours.sums["weight"], theirs.sums["weight"])
+
+
+def test_a_score_alone_needs_the_truth(people):
+    names = {"y_true": None, "y_pred": None, "y_score": "score", "sensitive_features": "sex"}
+    with pytest.raises(ValueError, match="a score alone decides"):
+        evidence_from_frame(people, **names)

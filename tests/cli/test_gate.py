@@ -1,0 +1,73 @@
+"""A gate is judged by the whole interval."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.audit.gate import Gate, gate_of, judge, tolerances
+
+ends = st.floats(0, 2, allow_nan=False)
+signs = st.sampled_from([">", ">="])
+
+
+@given(ends, ends, ends, signs)
+def test_a_gate_is_violated_only_if_every_value_of_the_interval_violates_it(one, two, bound, sign):
+    low, high = sorted((one, two))
+    inside = [low, high, (low + high) / 2]
+    beyond = [value > bound if sign == ">" else value >= bound for value in inside]
+    outcome = Gate("statistical_parity", "pq", sign, bound).outcome(low, high)
+    assert (outcome == "violation") == all(beyond)
+    assert (outcome == "pass") == (not any(beyond))
+
+
+@given(ends, ends, ends, ends, signs)
+def test_a_narrower_interval_never_turns_a_pass_into_a_violation(one, two, bound, step, sign):
+    low, high = sorted((one, two))
+    gate = Gate("statistical_parity", "pq", sign, bound)
+    wide, narrow = gate.outcome(low, high + step), gate.outcome(low, high)
+    assert wide in (narrow, "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sign", "outcome"),
+    [
+        (0.06, 0.09, ">", "violation"),
+        (0.05, 0.09, ">", "inconclusive"),
+        (0.05, 0.09, ">=", "violation"),
+        (0.01, 0.05, ">", "pass"),
+        (0.01, 0.05, ">=", "inconclusive"),
+        (0.04, 0.09, ">", "inconclusive"),
+        (math.nan, math.nan, ">", "inconclusive"),
+        (math.nan, 0.01, ">", "inconclusive"),
+    ],
+)
+def test_the_bound_itself_passes_a_strict_gate_only(low, high, sign, outcome):
+    assert Gate("statistical_parity", "pq", sign, 0.05).outcome(low, high) == outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["equalized_odds.mpd>=.1", " equalized_odds . mpd >= 1e-1 ", "equalized_odds.mpd >= 0.1"],
+)
+def test_spaces_do_not_matter(text):
+    assert gate_of(text) == Gate("equalized_odds", "mpd", ">=", 0.1)
+    assert str(gate_of(text)) == "equalized_odds.mpd >= 0.1"
+
+
+def test_a_gate_may_name_the_statistic_of_performance_parity():
+    gate = gate_of("performance_parity(f1).gini > 0.2")
+    assert gate.name == "performance_parity(f1).gini"
+
+
+def test_a_gate_without_a_finding_is_an_error_that_names_what_there_is():
+    finding = SimpleNamespace(criterion="statistical_parity", measure="pq", low=0.0, high=0.1)
+    with pytest.raises(ValueError, match=r"no finding 'equalized_odds\.pq'; it has \['stat"):
+        judge([gate_of("equalized_odds.pq > 1")], [finding])
+
+
+def test_the_strictest_of_several_bounds_is_the_tolerance():
+    gates = [gate_of(f"statistical_parity.pq > {bound}") for bound in (0.3, 0.1, 0.2)]
+    assert tolerances(gates) == {"statistical_parity.pq": 0.1}

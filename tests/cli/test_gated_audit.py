@@ -1,0 +1,91 @@
+"""What the gates decide: the exit status, the table, and the files."""
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+VIOLATED, PASSED, UNDECIDED = (f"statistical_parity.mpd > {b}" for b in ("0.01", "0.99", "0.31"))
+STATUS = {
+    (VIOLATED,): 1,
+    (PASSED,): 0,
+    (UNDECIDED,): 3,
+    (PASSED, UNDECIDED): 3,
+    (UNDECIDED, VIOLATED, PASSED): 1,
+}
+
+
+@pytest.mark.parametrize("gates", STATUS, ids=" and ".join)
+def test_a_violation_goes_before_an_inconclusive_gate_and_that_before_a_pass(run, people, gates):
+    result = run(people, *(text for gate in gates for text in ("--fail-if", gate)))
+    assert result.exit_code == STATUS[gates], result.output
+
+
+def test_the_interval_of_the_finding_decides(run, people, folder):
+    run(people, "--json", "out.json")
+    one = json.loads((folder / "out.json").read_text())["findings"][0]
+    for bound, status in ((one["low"] * 0.99, 1), (one["value"], 3), (one["high"] * 1.01, 0)):
+        result = run(people, "--fail-if", f"statistical_parity.mpd > {bound}")
+        assert result.exit_code == status
+
+
+def test_outputs_are_written_even_when_a_gate_is_violated(run, people, folder):
+    outputs = {name: folder / f"out.{name}" for name in ("html", "json", "markdown", "junit")}
+    asked = [text for name, path in outputs.items() for text in (f"--{name}", str(path))]
+    result = run(people, "--fail-if", "statistical_parity.mpd > 0.01", *asked)
+    assert result.exit_code == 1
+    assert outputs["html"].read_text().lstrip().lower().startswith("<!doctype html>")
+    assert json.loads(outputs["json"].read_text())["schema"] == "evenhand.audit/1"
+    assert outputs["markdown"].read_text().startswith("# ")
+    assert ET.parse(outputs["junit"]).getroot().tag == "testsuites"
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["rows.parquet", *(path.name for path in outputs.values())]
+    )
+
+
+def test_a_gate_adds_its_criterion_and_measure_to_what_is_asked(run, people, folder):
+    result = run(people, "--fail-if", "accuracy_parity.gini > 0.9", "--json", "out.json")
+    assert result.exit_code == 0
+    found = json.loads((folder / "out.json").read_text())["findings"]
+    assert {(one["criterion"], one["measure"]) for one in found} == {
+        (criterion, measure)
+        for criterion in ("statistical_parity", "accuracy_parity")
+        for measure in ("mpd", "gini")
+    }
+
+
+def test_a_gate_outside_the_usual_criteria_keeps_those(run, people, folder):
+    gate = ("--fail-if", "performance_parity(f1).mpd > 0.9")
+    run(people, *gate, "--measure", "mpd", "--json", "out.json", quick=())
+    found = {one["criterion"] for one in json.loads((folder / "out.json").read_text())["findings"]}
+    assert {"performance_parity(f1)", "statistical_parity", "equalized_odds"} <= found
+
+
+def test_the_gates_are_told_at_the_end_of_the_table(run, people):
+    result = run(people, "--fail-if", "statistical_parity.mpd > 0.01")
+    told = " ".join(result.stdout.split("Gates")[1].split())
+    assert told.startswith("statistical_parity.mpd > 0.01: violated, all of the interval 0.")
+
+
+def test_junit_says_failure_for_violated_and_error_for_inconclusive(run, people, folder):
+    bounds = {"0.01": "failure", "0.31": "error", "0.99": None}
+    gates = [text for b in bounds for text in ("--fail-if", f"statistical_parity.mpd > {b}")]
+    run(people, *gates, "--junit", "out.xml", "--title", "a < b & c \x00 \x1b")
+    root = ET.parse(folder / "out.xml").getroot()
+    suite = root.find("testsuite")
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "3",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "0",
+    }
+    assert suite.get("name").startswith("a < b & c")
+    for case, outcome in zip(suite.findall("testcase"), bounds.values(), strict=True):
+        assert case.get("classname") == "evenhand.statistical_parity"
+        assert [child.tag for child in case] == ([outcome] if outcome else [])
+        assert all(child.get("message") and child.text for child in case)
+
+
+def test_junit_without_gates_is_an_empty_suite(run, people, folder):
+    run(people, "--junit", "out.xml")
+    assert ET.parse(folder / "out.xml").getroot().find("testsuite").get("tests") == "0"

@@ -1,0 +1,92 @@
+"""An output is written whole or not at all, and one that fails loses nothing else."""
+
+import os
+import stat
+
+import pytest
+
+from evenhand.commands import writing
+from evenhand.commands.writing import write_whole
+
+
+def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch):
+    target = tmp_path / "r.html"
+    target.write_text("old")
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(target, "new" * 1000)
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_an_interrupt_leaves_no_half_file(tmp_path, monkeypatch):
+    def interrupt(*names):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing.os, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "r.html", "new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_keeps_its_rights_and_a_new_one_gets_the_usual_ones(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("x")
+    old.chmod(0o640)
+    for path in (old, new):
+        write_whole(path, "text")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+    assert stat.S_IMODE(new.stat().st_mode) == 0o666 & ~mask
+
+
+def test_one_output_that_fails_loses_neither_the_table_nor_the_others(run, people, folder):
+    bad = {"html": "/dev/full", "markdown": "absent/r.md"}
+    asked = [text for name, path in bad.items() for text in (f"--{name}", path)]
+    result = run(people, *asked, "--json", "out.json")
+    assert result.exit_code == 4
+    assert "statistical_parity" in result.stdout
+    assert (folder / "out.json").exists()
+    errors = result.stderr.splitlines()
+    assert "Error: /dev/full was not written: No space left on device." in errors
+    assert "Error: absent/r.md was not written: the folder absent does not exist." in errors
+
+
+def test_the_gate_decides_the_status_even_if_an_output_fails(run, people):
+    gate = ("--fail-if", "statistical_parity.mpd > 0.01")
+    assert run(people, *gate, "--html", "/dev/full").exit_code == 1
+
+
+def test_a_folder_in_place_of_an_output_is_refused_before_any_work(run, people, folder):
+    (folder / "out").mkdir()
+    result = run(people, "--html", "out")
+    assert result.exit_code == 2
+    assert "is a directory" in result.stderr
+
+
+def test_an_interrupt_while_counting_is_one_line_and_status_130(run, people, monkeypatch):
+    from evenhand.commands import audit as module
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "evidence_from_frame", interrupt)
+    result = run(people, "--html", "r.html")
+    assert result.exit_code == 130
+    assert result.stderr == "Interrupted; no output was left half written.\n"
+    assert result.stdout == ""
+
+
+def test_a_defect_is_not_taken_for_a_fault_of_the_file(run, people, monkeypatch):
+    from evenhand.commands import audit as module
+
+    def defect(*arguments, **options):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(module, "audit_evidence", defect)
+    assert isinstance(run(people).exception, ZeroDivisionError)

@@ -1,0 +1,203 @@
+"""Models side by side: values, ranks, laws and verdicts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, rankdata
+
+import evenhand as eh
+from comparing.models import QUICK, labelled, numbered
+from evenhand.comparing.evidence import Labels, Numbers
+
+
+@pytest.fixture(scope="module")
+def three():
+    y, made, group = labelled()
+    return eh.compare(y, made, sensitive_features=group, **QUICK)
+
+
+def test_the_values_are_those_of_evaluate(three):
+    y, made, group = labelled()
+    for row in three.values.rows():
+        expected = eh.evaluate(
+            row["criterion"],
+            y,
+            made[row["model"]],
+            sensitive_features=group,
+            measure=row["measure"],
+        )
+        assert row["value"] == pytest.approx(expected, abs=1e-15)
+
+
+def test_the_values_of_numbers_are_those_of_evaluate():
+    y, made, group = numbered(rows=120, models=2)
+    options = {"replicates": 20, "intervals": "resampled"}
+    found = eh.compare(y, made, sensitive_features=group, **options)
+    assert found.task == "regression"
+    assert len(found.values) == 4 * 3 * 2
+    for row in found.values.rows():
+        g = "mse" if row["criterion"] == "performance_parity" else None
+        options = {"sensitive_features": group, "measure": row["measure"], "g": g}
+        expected = eh.evaluate(row["criterion"], y, made[row["model"]], **options)
+        assert row["value"] == pytest.approx(expected, rel=1e-9)
+        assert row["low"] <= row["high"]
+
+
+def test_hand_arithmetic():
+    """Selection rates 1/2 and 1/2, 3/4 and 1/4, 1 and 1/2: MPD 0, 1/2, 1/2."""
+    group = [*"aaaabbbb"]
+    models = {
+        "even": [1, 1, 0, 0, 0, 1, 1, 0],
+        "tilted": [1, 1, 1, 0, 0, 0, 0, 1],
+        "steep": [1, 1, 1, 1, 1, 1, 0, 0],
+    }
+    found = eh.compare(None, models, sensitive_features=group, measures=["mpd"], **QUICK)
+    assert found.values["value"] == [0, 0.5, 0.5]
+    assert found.ranks.rows() == [
+        {
+            "criterion": "statistical_parity",
+            "measure": "mpd",
+            "even": 1,
+            "tilted": 2.5,
+            "steep": 2.5,
+        }
+    ]
+    assert [row["difference"] for row in found.differences.rows()] == [-0.5, -0.5, 0]
+
+
+def test_ranks_and_kendall_are_those_of_scipy(three):
+    values = {}
+    for row in three.values.rows():
+        values.setdefault((row["criterion"], row["measure"]), []).append(row["value"])
+    for row in three.ranks.rows():
+        expected = rankdata(values[row["criterion"], row["measure"]])
+        assert [row[model] for model in three.models] == expected.tolist()
+    assert len(three.kendall) == 9 * 8 / 2
+    for row in three.kendall.rows():
+        one = values[row["criterion"], row["measure"]]
+        two = values[row["other_criterion"], row["other_measure"]]
+        assert row["tau"] == pytest.approx(kendalltau(one, two)[0])
+        assert -1 <= row["low"] <= row["high"] <= 1
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10_000))
+def test_two_groups_are_ranked_alike_by_gini_and_pq(seed):
+    """For two groups CV = 2 · Gini, and PQ(1, 2) grows with CV."""
+    y, made, group = labelled(seed, rows=80, models=5, groups=2)
+    options = {"measures": ["gini", "pq"], "criteria": ["statistical_parity"], **QUICK}
+    found = eh.compare(y, made, sensitive_features=group, **options)
+    assert found.kendall["tau"] == [pytest.approx(1)]
+    assert found.kendall["low"] == [pytest.approx(1)]
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 10_000))
+def test_relabelling_groups_and_permuting_models_changes_nothing(seed):
+    y, made, group = labelled(seed, rows=120, models=4)
+    renamed = np.array([{"a": "zebra", "b": "b", "c": "ape"}[one] for one in group])
+    turned = dict(reversed(made.items()))
+    options = {"measures": ["pq"], "criteria": ["accuracy_parity", "equalized_odds"], **QUICK}
+    one = eh.compare(y, made, sensitive_features=group, **options)
+    two = eh.compare(y, turned, sensitive_features=renamed, **options)
+    for model in made:
+        for name in ("value", "rank"):
+            found = [pytest.approx(v) for v in one.values.where(model=model)[name]]
+            assert two.values.where(model=model)[name] == found
+    assert two.kendall["tau"] == [pytest.approx(tau) for tau in one.kendall["tau"]]
+    swapped = {
+        (row["criterion"], row["other"], row["model"]): -row["difference"]
+        for row in two.differences.rows()
+    }
+    for row in one.differences.rows():
+        asked = (row["criterion"], row["model"], row["other"])
+        assert swapped[asked] == pytest.approx(row["difference"])
+
+
+def test_a_real_difference_is_told_and_none_is_not():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 3000)
+    draw = rng.random(3000)
+    models = {
+        "fair": draw < 0.4,
+        "fair too": np.where(rng.random(3000) < 0.9, draw, rng.random(3000)) < 0.4,
+        "uneven": draw < 0.3 + 0.2 * group,
+    }
+    options = {"measures": ["mpd", "pq"], "criteria": ["statistical_parity"]}
+    found = eh.compare(None, models, sensitive_features=group, **options)
+    for row in found.differences.rows():
+        assert row["told_apart"] == ("uneven" in (row["model"], row["other"]))
+    said = {(row["model"], row["verdict"]) for row in found.values.rows()}
+    assert said == {("fair", "within noise"), ("fair too", "within noise"), ("uneven", "disparity")}
+    for row in found.values.where(model="uneven", measure="mpd").rows():
+        assert row["low"] < 0.2 < row["high"]
+        assert row["floor"] < row["low"]
+    assert " < uneven" in str(found)
+    assert " ~ " in str(found)
+
+
+def test_weights_count_as_repeated_rows():
+    y, made, group = labelled(rows=200)
+    weight = np.random.default_rng(1).integers(1, 4, 200)
+    again = np.repeat(np.arange(200), weight)
+    repeated = {name: one[again] for name, one in made.items()}
+    one = eh.compare(y, made, sensitive_features=group, sample_weight=weight, **QUICK)
+    two = eh.compare(y[again], repeated, sensitive_features=group[again], **QUICK)
+    assert one.values["value"] == [pytest.approx(value) for value in two.values["value"]]
+    assert all(0 < p <= 1 for p in one.values["p_value"])
+
+
+def test_one_model_is_assessed_alone():
+    y, made, group = labelled(models=1)
+    found = eh.compare(y, made, sensitive_features=group, **QUICK)
+    assert len(found.differences) == len(found.kendall) == 0
+    assert set(found.values["rank"]) == {1.0}
+    assert "One model alone" in found.notes[0]
+
+
+def test_two_models_have_no_kendall():
+    y, made, group = labelled(models=2)
+    found = eh.compare(y, made, sensitive_features=group, **QUICK)
+    assert len(found.kendall) == 0
+    assert "Two models" in found.notes[0]
+    assert len(found.differences) == 9
+
+
+def test_few_models_are_said_to_be_few(three):
+    assert any("once in 6 times" in note for note in three.notes)
+
+
+def test_an_undefined_model_ranks_last():
+    y = [1, 1, 0, 0] * 3
+    models = {"never": [0] * 12, "all": [1, 0, 1, 0] * 3, "some": [1, 1, 0, 0] * 3}
+    options = {"criteria": ["predictive_parity"], "measures": ["mpd"], "favourable": 1, **QUICK}
+    found = eh.compare(y, models, sensitive_features=[*"aabbab"] * 2, **options)
+    row = found.values.where(model="never").rows()[0]
+    assert np.isnan(row["value"])
+    assert (row["rank"], row["verdict"]) == (3, "undefined")
+
+
+def test_rows_left_out_of_all_groups_are_left_out():
+    y, made, group = labelled(rows=100)
+    group[:3] = "rare"
+    whom = eh.groups(group, min_count=10, rare="drop")
+    found = eh.compare(y, made, sensitive_features=whom, **QUICK)
+    rest = {name: one[3:] for name, one in made.items()}
+    without = eh.compare(y[3:], rest, sensitive_features=group[3:], **QUICK)
+    assert found.values["value"] == without.values["value"]
+    assert "dropped" in found.notes[0]
+
+
+def test_predictions_are_coded_once_and_of_the_right_kind(three):
+    assert isinstance(three.evidence, Labels)
+    y, made, group = numbered()
+    options = {"criteria": ["weak_parity"], "measures": ["mpd"], **QUICK}
+    found = eh.compare(y, made, sensitive_features=group, **options)
+    assert isinstance(found.evidence, Numbers)
+
+
+def test_the_same_seed_gives_the_same_tables(three):
+    y, made, group = labelled()
+    again = eh.compare(y, made, sensitive_features=group, **QUICK)
+    assert again.to_markdown() == three.to_markdown()

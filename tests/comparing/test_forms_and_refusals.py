@@ -1,0 +1,101 @@
+"""What a comparison looks like, and what it refuses."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import evenhand as eh
+from comparing.models import QUICK, labelled, numbered
+
+
+@pytest.fixture(scope="module")
+def three():
+    y, made, group = labelled()
+    return eh.compare(y, made, sensitive_features=group, **QUICK)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pd", "pl", "pa"])
+def test_a_dataframe_of_predictions_gives_dataframes_of_its_kind(frame):
+    y, made, group = labelled()
+    found = eh.compare(y, frame(made), sensitive_features=group, **QUICK)
+    assert found.models == tuple(made)
+    assert isinstance(found.to_frame(), type(frame({"a": [1]})))
+    assert isinstance(found.ranks.to_frame(like="pandas"), pd.DataFrame)
+    assert isinstance(found.kendall.to_frame(like=pl.DataFrame()), pl.DataFrame)
+
+
+def test_without_a_dataframe_it_is_pandas(three):
+    frame = three.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame["value"]) == three.values["value"]
+
+
+def test_it_prints_as_text_markdown_and_escaped_html():
+    group = [*"ab"] * 20
+    models = {"<b>|x": [1, 0] * 20, "y": [1, 1, 0, 0] * 10}
+    found = eh.compare(None, models, sensitive_features=group, **QUICK)
+    assert "<b>|x" in str(found)
+    assert "<b>\\|x" in found.to_markdown()
+    assert "## Values" in found.to_markdown()
+    assert "&lt;b&gt;|x" in found._repr_html_()
+    assert "<b>" not in found._repr_html_()
+
+
+def test_models_that_predict_other_rows_are_named():
+    y, made, group = labelled()
+    made["model 1"] = made["model 1"][:-1]
+    with pytest.raises(ValueError, match=r"400 rows of sensitive_features, but 399 of.*'model 1'"):
+        eh.compare(y, made, sensitive_features=group)
+
+
+def test_labels_and_numbers_are_not_mixed():
+    y, made, group = labelled()
+    made["scored"] = np.linspace(0.1, 0.9, len(y))
+    with pytest.raises(
+        ValueError, match=r"'scored' are numbers such as 0\.1, and those of 'model 0'"
+    ):
+        eh.compare(y, made, sensitive_features=group)
+    with pytest.raises(ValueError, match=r"'scored' are numbers such as 0\.1, and y_true holds"):
+        eh.compare(y, {"scored": made["scored"]}, sensitive_features=group)
+    with pytest.raises(ValueError, match=r"y_true are numbers .* those of 'text'"):
+        eh.compare(y + 0.5, {"text": np.where(y, "a", "b")}, sensitive_features=group)
+
+
+def test_whole_numbers_may_be_numbers():
+    y, made, group = labelled()
+    options = {"task": "regression", "criteria": ["weak_parity"], **QUICK}
+    assert eh.compare(y, made, sensitive_features=group, **options).task == "regression"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"criteria": ["equalised_odds"]}, "Did you mean 'equalized_odds'"),
+        ({"measures": ["ginny"]}, "There is no measure 'ginny'"),
+        ({"criteria": ["strong_parity"]}, "strong_parity cannot be asked of predicted labels"),
+        ({"criteria": ["calibration_parity"]}, "it needs scores"),
+    ],
+)
+def test_unknown_names_are_refused(options, message):
+    y, made, group = labelled()
+    with pytest.raises(ValueError, match=message):
+        eh.compare(y, made, sensitive_features=group, **options)
+
+
+def test_what_needs_the_truth_says_so():
+    _, made, group = labelled()
+    with pytest.raises(ValueError, match="equalized_odds compares with the truth"):
+        eh.compare(None, made, sensitive_features=group, criteria=["equalized_odds"])
+    _, made, group = numbered()
+    with pytest.raises(ValueError, match="performance_parity compares with the truth"):
+        eh.compare(None, made, sensitive_features=group, criteria=["performance_parity"])
+
+
+def test_models_must_have_names():
+    y, _, group = labelled()
+    with pytest.raises(TypeError, match="it must name the models"):
+        eh.compare(y, y, sensitive_features=group)
+    with pytest.raises(ValueError, match="no models"):
+        eh.compare(y, {}, sensitive_features=group)
