@@ -4,6 +4,7 @@ VENV ?= .venv
 BENCH ?= .venv-bench
 BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
+EXTRAS_demo = cli,data,report
 
 .PHONY: demo test check bench docs clean
 
@@ -31,7 +32,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo $(VENV)/dev $(VENV)/docs: $(VENV)/%: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install $(QUIET) --editable ".[$(subst demo,all,$*)]"
+	$(BIN)/python -m pip install $(QUIET) --editable ".[$(or $(EXTRAS_$*),$*)]"
 	@touch $@
 
 $(BENCH)/done: pyproject.toml benchmarks/requirements.txt

@@ -17,7 +17,7 @@ from evenhand.uncertainty.model import Floats, drawn
 from evenhand.uncertainty.question import questions
 from evenhand.uncertainty.stories import Worlds, stories
 
-DRAWS_OF_GROUPS, LEAST_WORLDS, MOST_COUNTS = 1000, 1000, 3_000_000
+DRAWS_OF_GROUPS, LEAST_WORLDS, MOST_COUNTS = (200, 1000), 1000, 3_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,8 @@ def assess(
     supposed = Worlds(model, list(stories(model)), rng)
     found = [bounds(one, supposed, confidence) for one in asked]
     seen = model.expected(model.seen).values
-    shown = drawn(model, model.lent, DRAWS_OF_GROUPS, rng).values
+    times = int(np.clip(MOST_COUNTS // model.seen.size, *DRAWS_OF_GROUPS))
+    shown = drawn(model, model.lent, times, rng).values
     tail = (1 - confidence) / 2
     low, high = _quantiles(shown, tail), _quantiles(shown, 1 - tail)
     readings = [one.reading for one in asked]

@@ -78,13 +78,13 @@ def counts_of(tally: Tally, asked: Criterion, favourable: Any = None) -> Counts:
     axes = tuple(tally.axis(name) for name in (*fixed, "group", *sorted(used - {*fixed})))
     names = [axis.name for axis in axes]
     shape = (-1, len(tally.groups), prod(axis.size for axis in axes[len(fixed) + 1 :]))
-    rows = tally.table(*names, of="rows").reshape(shape)
+    rows = _whole(tally.table(*names, of="rows").reshape(shape))
     if "weight" in tally.sums:
         counts = tally.table(*names).reshape(shape)
         squares = tally.table(*names, of="weight²").reshape(shape)
         sizes = effective(counts.sum(axis=-1), squares.sum(axis=-1))
     else:
-        counts, sizes = rows, _whole(rows).sum(axis=-1)
+        counts, sizes = rows.astype(np.float64), rows.sum(axis=-1)
     return Counts(counts, sizes, lambda drawn: asked.table(_tally(axes, drawn), favourable))
 
 

@@ -8,7 +8,8 @@ shown the observed value. The interval runs over what was kept of all stories.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from evenhand.uncertainty.question import Question, questions
 from evenhand.uncertainty.stories import Worlds, stories
 
 HALVINGS = 4
+UNUSUALLY_EVEN = 1 / 6
 ENOUGH_TO_COUNT = 200
 NOTHING = 1e-12  # what rounding leaves of a difference of equal rates
 
@@ -73,20 +75,14 @@ def bounds(asked: Question, worlds: Worlds, confidence: float) -> Bounds:
     """The interval and the corrected estimate of one question, from worlds others may share."""
     if np.isnan(asked.value):
         return Bounds(np.nan, np.nan, np.nan, confidence, np.nan)
-    error = 1 - confidence
     searches = [_Search(asked, worlds, story) for story in range(len(worlds.told))]
-    estimate = searches[0].crossing("as_large", 0.5)
-    if asked.worst_mpd:
-        low, high = mpd_bounds(worlds.model, error, worlds.rng)
-        high = max(high, asked.value)
-    else:
-        low = min(search.crossing("as_large", error / 2) for search in searches)
-        high = max(search.crossing("larger", 1 - error / 2) for search in searches)
+    estimate = searches[0].crossing("as_large", 0.5) + asked.more
+    find = _largest_difference if asked.worst_mpd else _told
+    low, high = find(searches, 1 - confidence)
     low = max(0.0, min(low, asked.value) + min(asked.more, 0.0)) if low > NOTHING else 0.0
-    high = high if high > NOTHING else asked.value  # less uneven than chance makes it
-    high, estimate = min(high + asked.more, asked.most), estimate + asked.more
-    value = asked.value + asked.more
-    return Bounds(value, low, high, confidence, float(np.clip(estimate, low, high)))
+    high = min(high + asked.more, asked.most)
+    estimate = float(np.clip(estimate, low, high))
+    return Bounds(asked.value + asked.more, low, high, confidence, estimate)
 
 
 class Shares(NamedTuple):
@@ -133,10 +129,14 @@ class _Search:
         truth = self.worlds.truth(self.story, place)
         return float(self.asked(self.worlds.model.expected(truth))[0])
 
+    def shown(self, place: float) -> Floats:
+        """The values of the worlds of a place, where they have one."""
+        found = self.asked(self.worlds.shown(self.story, place))
+        return found[~np.isnan(found)]
+
     def _shares(self, place: float) -> Shares:
         if place not in self._known:
-            found = self.asked(self.worlds.shown(self.story, place))
-            found = found[~np.isnan(found)]
+            found = self.shown(place)
             slack = 1e-12 * max(1.0, abs(self.asked.value))
             as_large = _share(found, self.asked.value - slack)
             larger = _share(np.nextafter(found, -np.inf), self.asked.value + slack)
@@ -151,3 +151,23 @@ def _share(found: Floats, value: float) -> float:
     roots = np.sqrt(np.maximum(found, 0.0))
     spread = roots.std() + 1e-15
     return NormalDist().cdf(float((roots.mean() - np.sqrt(max(value, 0.0))) / spread))
+
+
+def _largest_difference(searches: Sequence[_Search], error: float) -> tuple[float, float]:
+    worlds = searches[0].worlds
+    low, high = mpd_bounds(worlds.model, error, worlds.rng)
+    return low, max(high, searches[0].asked.value)
+
+
+def _told(searches: Sequence[_Search], error: float) -> tuple[float, float]:
+    """The least and the greatest truth that some story keeps.
+
+    A value that hardly a fair model shows, because it is so even, would leave next to nothing. So
+    from above it counts as no less than what one fair model in six stays below.
+    """
+    asked, fair = searches[0].asked, searches[0].shown(0.0)
+    usual = float(np.quantile(fair, UNUSUALLY_EVEN)) if len(fair) else 0.0
+    low = min(search.crossing("as_large", error / 2) for search in searches)
+    if usual > asked.value:
+        searches = [replace(one, asked=replace(asked, value=usual), _known={}) for one in searches]
+    return low, max(search.crossing("larger", 1 - error / 2) for search in searches)
