@@ -16,6 +16,9 @@ import numpy as np
 from scipy.stats import norm
 
 import evenhand as eh
+from evenhand.uncertainty.interval import bounds
+from evenhand.uncertainty.question import questions
+from evenhand.uncertainty.stories import Worlds, stories
 
 MEASURES = ("mpd", "gini", "pq")
 GROUPS, ROWS, SHAPES = (2, 10, 50, 200), (50, 500, 2000), ("zero", "one apart", "spread")
@@ -54,6 +57,13 @@ def box_width(selected: np.ndarray, rows: int) -> float:
     return float((rate + reach).max() - (rate - reach).min() - low)
 
 
+def intervals(counts: eh.Tally, rng: np.random.Generator) -> dict[str, eh.Bounds]:
+    """Intervals by all measures, which share their worlds as in an audit."""
+    model, asked = questions(counts, "statistical_parity", MEASURES)
+    worlds = Worlds(model, list(stories(model)), rng)
+    return dict(zip(MEASURES, (bounds(one, worlds, 0.95) for one in asked), strict=True))
+
+
 def run(case: Case) -> str:
     rng = np.random.default_rng([case.groups, case.rows, SHAPES.index(case.shape)])
     true = rates(case)
@@ -63,9 +73,7 @@ def run(case: Case) -> str:
     for _ in range(case.worlds):
         selected = rng.binomial(case.rows, true)
         box += box_width(selected, case.rows)
-        counts = counted(selected, case.rows)
-        for name in MEASURES:
-            found = eh.interval(counts, "statistical_parity", measure=name, random_state=rng)
+        for name, found in intervals(counted(selected, case.rows), rng).items():
             held[name] += found.low - 1e-9 <= truth[name] <= found.high + 1e-9
             width[name] += found.high - found.low
     cells = [

@@ -42,10 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _group() -> Any:
     import click
 
+    from evenhand.benchmark.commands import bench, paper
     from evenhand.commands.audit import audit
     from evenhand.commands.demo import demo
     from evenhand.commands.registries import criteria, measures
     from evenhand.datasets.commands import datasets
 
-    commands = {one.name or "": one for one in (audit, criteria, datasets, demo, measures)}
+    every = (audit, bench, criteria, datasets, demo, measures, paper)
+    commands = {one.name or "": one for one in every}
     return click.Group("evenhand", help=HELP, commands=commands)

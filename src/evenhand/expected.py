@@ -41,25 +41,29 @@ def expected_tally(
     truth, labels = _truth(y_true, names)
     weight = validation.weights(sample_weight)
     validation.check_lengths(y_true=truth, probabilities=chances, sample_weight=weight)
-    sums = {str(k): column for k, column in enumerate(chances.T)}
+    factors: dict[str, Any] = {"rows": 1.0}
     if weight is not None:
-        sums |= {f"weighted {name}": column * weight for name, column in sums.items()}
+        factors |= {"weight": weight, "weight²": weight * weight}
+    sums = {
+        f"{name} {k}": column * factor
+        for name, factor in factors.items()
+        for k, column in enumerate(chances.T)
+    }
     counted = count({"y": truth}, groups(sensitive_features), sums=sums)
-    return _spread(counted, labels, [labels.index(label) for label in names])
+    return _spread(counted, list(factors), labels, [labels.index(label) for label in names])
 
 
-def _spread(counted: Tally, labels: tuple[Any, ...], places: list[int]) -> Tally:
+def _spread(counted: Tally, names: list[str], labels: tuple[Any, ...], places: list[int]) -> Tally:
     """Turn a sum for each predicted class into an axis of its own, between truth and group."""
     truth, group = counted.cells
     yhat = np.repeat(places, len(truth))
     cells = np.array([np.tile(truth, len(places)), yhat, np.tile(group, len(places))])
-    rows = np.concatenate([counted.sums[str(k)] for k in range(len(places))])
-    sums = {"rows": rows}
-    if "weighted 0" in counted.sums:
-        parts = [counted.sums[f"weighted {k}"] for k in range(len(places))]
-        sums["weight"] = np.concatenate(parts)
+    sums = {
+        name: np.concatenate([counted.sums[f"{name} {k}"] for k in range(len(places))])
+        for name in names
+    }
     axes = (Axis("y", labels), Axis("yhat", labels), counted.axis("group"))
-    seen = rows > 0
+    seen = sums["rows"] > 0
     kept = {name: values[seen] for name, values in sums.items()}
     return gathered(axes, cells[:, seen], kept, counted.notes)
 
@@ -79,11 +83,12 @@ def _chances(probabilities: Any, names: list[Any]) -> NDArray[np.float64]:
             f"probabilities has the shape {chances.shape}; it needs a column for each of the "
             f"{len(names)} classes {names}."
         )
-    wrong = ~((chances >= 0).all(axis=1) & (abs(chances.sum(axis=1) - 1) <= ROUNDING))
+    whole = abs(chances.sum(axis=1) - 1) <= ROUNDING
+    wrong = ~((chances >= -ROUNDING).all(axis=1) & whole)
     if wrong.any():
         first = int(np.argmax(wrong))
         raise ValueError(
             f"Row {first} of probabilities is {chances[first].tolist()}; the entries of a row "
             "must not be negative and must add up to 1."
         )
-    return chances
+    return np.maximum(chances, 0.0)

@@ -1,0 +1,171 @@
+"""A design in a TOML file: whose data, which methods, on which base models, for which seeds."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from evenhand.benchmark.bases import BASES, Base
+from evenhand.benchmark.design import Design, Study, Treatment
+from evenhand.benchmark.importing import imported, is_import_path
+from evenhand.benchmark.problems import Problem
+from evenhand.benchmark.treatments import treatment
+from evenhand.datasets import TASKS
+from evenhand.mitigation.catalogue import METHODS
+from evenhand.mitigation.method import Method
+
+TOP = ("name", "seeds", "bases", "problems", "methods")
+OWN = ("estimator", "stage", "task", "randomised", "hyperparameter", "classes", "groups")
+OF_METHOD = ("constraints", "grid", "settings", "fit_rows", "method", *OWN)
+OF_PROBLEM = tuple(one.name for one in fields(Problem) if one.name != "name")
+
+
+class DesignError(ValueError):
+    """What is wrong with a design file, and where."""
+
+
+def read_design(path: str | Path) -> Design:
+    """The design that a TOML file describes; files it names are looked for beside it."""
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+        raise DesignError(f"{path} cannot be read as TOML: {failure}") from failure
+    _check("the design", content, TOP)
+    problems = tuple(_problems(_tables(content, "problems"), path.parent))
+    treatments = (Treatment(), *_treatments(_tables(content, "methods")))
+    study = Study(
+        name=str(content.get("name", path.stem)),
+        problems=problems,
+        bases=_bases(content, problems),
+        treatments=treatments,
+        seeds=_seeds(content.get("seeds", 3)),
+    )
+    return Design(study.name, (study,))
+
+
+def _check(where: str, found: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuse a key that nobody reads."""
+    for key in found:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise DesignError(
+                f"{where} has the key {key!r}. {hint}There are {', '.join(sorted(known))}."
+            )
+
+
+def _tables(content: Mapping[str, Any], name: str) -> Mapping[str, Mapping[str, Any]]:
+    found = content.get(name)
+    if not isinstance(found, Mapping) or not found:
+        raise DesignError(f"The design needs at least one table [{name}.NAME].")
+    for key, value in found.items():
+        if not isinstance(value, Mapping):
+            raise DesignError(f"{name}.{key} should be a table: write [{name}.{key}].")
+    return found
+
+
+def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator[Problem]:
+    for name, found in tables.items():
+        _check(f"[problems.{name}]", found, OF_PROBLEM)
+        values = {**found, "source": found.get("source", name)}
+        values["sensitive"] = tuple(_listed(found.get("sensitive", ())))
+        problem = Problem(name, **values)
+        if problem.is_file:
+            problem = replace(problem, source=str(folder / problem.source))
+            if not Path(problem.source).is_file():
+                raise DesignError(f"[problems.{name}] names {problem.source}, which is not there.")
+        elif not is_import_path(problem.source) and problem.source not in TASKS:
+            raise DesignError(
+                f"[problems.{name}] has the source {problem.source!r}, which is no task "
+                f"({', '.join(TASKS)}), no .parquet or .csv file and no package.module:function."
+            )
+        yield problem
+
+
+def _bases(content: Mapping[str, Any], problems: tuple[Problem, ...]) -> tuple[Base, ...]:
+    """The base models by name, or package.module:Class; by default the paper's."""
+    kinds = {problem.extent.kind for problem in problems}
+    usual = [name for name in ("logistic", "linear") if kinds & BASES[name].estimators.keys()]
+    return tuple(_base(name) for name in _listed(content.get("bases", usual)))
+
+
+def _base(name: str) -> Base:
+    if is_import_path(name):
+        imported(name)
+        return Base(name.partition(":")[2], {"classification": name, "regression": name})
+    if name not in BASES:
+        raise DesignError(f"There is no base model {name!r}; there are {', '.join(BASES)}.")
+    return BASES[name]
+
+
+def _treatments(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Treatment]:
+    for name, found in tables.items():
+        where = f"[methods.{name}]"
+        _check(where, found, OF_METHOD)
+        method = _method(name, found, where)
+        constraints = _listed(found.get("constraints", method.constraints[:1]))
+        for constraint in constraints:
+            if constraint not in method.constraints:
+                raise DesignError(
+                    f"{where} has the constraint {constraint!r}; {method.name} takes "
+                    f"{', '.join(method.constraints)}."
+                )
+            yield treatment(
+                method,
+                constraint,
+                name=name,
+                grid=found.get("grid"),
+                settings=found.get("settings"),
+                fit_rows=found.get("fit_rows"),
+            )
+
+
+def _method(name: str, found: Mapping[str, Any], where: str) -> Method:
+    """A method of the catalogue, an imported `Method`, or one made of an estimator."""
+    if "estimator" in found:
+        return _own(name, found)
+    wanted = found.get("method", name)
+    if is_import_path(wanted):
+        method = imported(wanted)
+        if isinstance(method, Method):
+            return method
+        raise DesignError(f"{where}: {wanted} is a {type(method).__name__}, not a Method.")
+    if wanted not in METHODS:
+        raise DesignError(
+            f"{where}: there is no method {wanted!r}; there are {', '.join(METHODS)}. "
+            "For one of your own, say estimator = 'package.module:Class'."
+        )
+    return METHODS[wanted]
+
+
+def _own(name: str, found: Mapping[str, Any]) -> Method:
+    given = {key: found[key] for key in OWN if key in found}
+    estimator = imported(given.pop("estimator"))
+    values: dict[str, Any] = {"stage": "in", "task": "classification", "randomised": False, **given}
+    constraints = tuple(_listed(found.get("constraints", ["own"])))
+    return Method(
+        name=name,
+        estimator=estimator,
+        constraints=constraints,
+        constraint_parameter="constraint" if "constraints" in found else None,
+        needs_group_at_predict=True,
+        citation=f"{estimator.__module__}.{estimator.__qualname__}",
+        **values,
+    )
+
+
+def _listed(value: Any) -> list[Any]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _seeds(value: Any) -> tuple[int, ...]:
+    """A number of seeds, or the seeds themselves."""
+    seeds = tuple(range(value)) if isinstance(value, int) else tuple(value)
+    if not seeds or any(not isinstance(one, int) or one < 0 for one in seeds):
+        raise DesignError(f"seeds is {value!r}; give how many, or a list of numbers from 0.")
+    return seeds

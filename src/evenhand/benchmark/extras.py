@@ -1,0 +1,15 @@
+"""Packages that only benchmarks need."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+
+def require(*packages: str) -> None:
+    """Raise one clear error if a package of the `benchmark` extra is missing."""
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise ImportError(
+            f'A benchmark needs {" and ".join(missing)}: pip install "evenhand[benchmark]"',
+            name=missing[0],
+        )

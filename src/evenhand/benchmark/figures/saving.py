@@ -1,0 +1,73 @@
+"""Figures as files, and as SVG inside a page that follows its light or dark colours."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+from evenhand.benchmark.figures.drawing import Drawing
+from evenhand.benchmark.figures.styles import BAND, GRID, INK, PALETTE, PAPER, RC, SOFT
+
+FORMATS = ("svg", "pdf", "png")
+UNDATED: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {},
+}
+VARIABLES = {
+    INK: "var(--ink)",
+    SOFT: "var(--soft)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+    BAND: "var(--band)",
+    **{light: f"var(--c-{name})" for name, (light, _) in PALETTE.items()},
+}
+COLOURS = re.compile("|".join(map(re.escape, VARIABLES)))
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+
+
+def save(drawing: Drawing, folder: Path, name: str) -> list[Path]:
+    """Write a figure as SVG, PDF and PNG, and its points as CSV."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{kind}" for kind in FORMATS]
+    with mpl.rc_context(RC):
+        for path, kind in zip(paths, FORMATS, strict=True):
+            told = {"Title": drawing.title} | UNDATED[kind]
+            drawing.figure.savefig(path, dpi=200, metadata=told)
+    table = folder / f"{name}.csv"
+    drawing.data.to_csv(table, index=False)
+    return [*paths, table]
+
+
+def inline(drawing: Drawing, name: str) -> str:
+    """A figure as an SVG element for HTML: no fixed size, no address outside, colours by name."""
+    file = StringIO()
+    with mpl.rc_context({**RC, "svg.fonttype": "none"}):
+        drawing.figure.savefig(file, format="svg", transparent=True, metadata=UNDATED["svg"])
+    text = file.getvalue()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.S)
+    text = re.sub(r"<!--.*?-->|<!DOCTYPE[^>]*>", "", text, flags=re.S)
+    text = text.replace("xlink:href", "href").replace("'DejaVu Sans'", FONT)
+    text = _own_ids(text, name)
+    text = COLOURS.sub(lambda found: VARIABLES[found.group()], text)
+    text = re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found.group()):.2f}", text)
+    head = f'<svg class="drawing" role="img" aria-label="{escape(drawing.alt)}"'
+    box = re.search(r'viewBox="[^"]*"', text)
+    assert box is not None
+    return re.sub(r"^<svg[^>]*>", lambda _: f"{head} {box.group()}>", re.sub(r"\n\s*", "\n", text))
+
+
+def _own_ids(text: str, name: str) -> str:
+    """Identifiers that no other figure of the page has; those that nothing refers to go."""
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+
+    def own(found: re.Match[str]) -> str:
+        return f' id="{name}-{found.group(1)}"' if found.group(1) in used else ""
+
+    text = re.sub(r' id="([^"]+)"', own, text)
+    return re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", text)

@@ -1,0 +1,107 @@
+"""Performance against criteria, by MPD as in the literature and by PQ as in the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
+from evenhand.benchmark.figures.panels import Panel, Rows, grid
+from evenhand.benchmark.findings.families import ODDS, PARITY
+from evenhand.benchmark.figures.styles import place
+from evenhand.benchmark.findings.words import BASES, axis_of, name_of
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.results import Results
+
+SP, EO = ("statistical_parity", "statistical_parity"), ("equalized_odds", "average_odds")
+EXP = " g=mse transform=exp"
+ROOT = "Axes of PQ are spaced by the square root, as PQ grows with the square of differences."
+AIMS = (
+    "SP panels show the methods told to meet parity, EO panels those told to meet odds. "
+    "Upper left is better."
+)
+LOWER = "Lower left is better."
+
+
+def classification(
+    results: Results, problems: Sequence[str], base: str = "logistic", *, aggregate: str = ""
+) -> Drawing:
+    """Accuracy over SP, S-SP, EO and S-EO, a row for each problem."""
+    rows = [list(_four(problem, base, aggregate)) for problem in problems]
+    return _drawing(results, rows, base, "Accuracy", AIMS)
+
+
+def _four(problem: str, base: str, aggregate: str = "") -> Iterator[Panel]:
+    more = f" aggregate={aggregate}" if aggregate else ""
+    for (by_mpd, by_pq), family in ((SP, PARITY), (EO, ODDS)):
+        for question in (f"{by_mpd}.mpd{more}", f"{by_pq}.pq{more}"):
+            yield Panel(problem, question, family=family, base=base)
+
+
+def headline(results: Results) -> Drawing:
+    """The paper's first comparison: MPD above, PQ below, on Adult and ACSIncome."""
+    fours = [list(_four(problem, "logistic")) for problem in ("adult", "acs_income")]
+    rows = [[panel for four in fours for panel in four[start::2]] for start in (0, 1)]
+    return _drawing(results, rows, "logistic", "Accuracy", AIMS)
+
+
+def regression(results: Results, problems: Sequence[str], base: str = "linear") -> Drawing:
+    """RMSE over SP, SP (W), SP (weak) and EO; MPD above, PQ below, for each problem."""
+    criteria = ("strong_parity", "wasserstein_parity", "weak_parity")
+    rows = []
+    for problem in problems:
+        for measure, odds in (("mpd", " g=mse"), ("pq", EXP)):
+            asked = [f"{one}.{measure}" for one in criteria] + [
+                f"performance_parity.{measure}{odds}"
+            ]
+            rows.append([Panel(problem, one, "rmse", base=base) for one in asked])
+    return _drawing(results, rows, base, "RMSE", LOWER)
+
+
+def communities(results: Results, base: str = "linear") -> Drawing:
+    """The paper's regression comparison: SP and EO on Communities & Crime."""
+    asked = ("strong_parity.mpd", "performance_parity.mpd g=mse")
+    sparse = ("strong_parity.pq", f"performance_parity.pq{EXP}")
+    pairs = [one for pair in zip(asked, sparse, strict=True) for one in pair]
+    rows = [[Panel("communities", one, "rmse", base=base) for one in pairs]]
+    return _drawing(results, rows, base, "RMSE", LOWER)
+
+
+def _drawing(results: Results, rows: Rows, base: str, what: str, aims: str) -> Drawing:
+    made = grid(results, rows)
+    problems = list(dict.fromkeys(panel.problem for row in rows for panel in row))
+    where = listed([name_of(problem) for problem in problems])
+    asked = list(dict.fromkeys(axis_of(panel.x) for row in rows for panel in row))
+    underneath = BASES.get(base, base)
+    return Drawing(
+        title=f"{what} against fairness criteria on {where}"
+        + ("" if base in ("logistic", "linear") else f", on {underneath}"),
+        caption=caption(
+            f"{what} over {listed(asked)}, on {underneath}.",
+            aims,
+            over_seeds(made.data),
+            ROOT,
+            _exp(rows),
+            provenance(results, problems),
+        ),
+        alt=alt(made.data, what, where, asked),
+        figure=made.figure,
+        data=made.data,
+        missing=made.missing,
+    )
+
+
+def _exp(rows: Rows) -> str:
+    asked = {panel.x for row in rows for panel in row}
+    if "strong_parity.pq" in asked:
+        return "S-SP takes exp(F) of the distribution functions, as PQ of raw F is degenerate."
+    return ""
+
+
+def alt(data: object, what: str, where: str, asked: Sequence[str]) -> str:
+    """What a reader who cannot see the figure should know: what is drawn, and its extent."""
+    points = len(data)  # type: ignore[arg-type]
+    lines = sorted(set(data["series"]), key=place) if points else []  # type: ignore[index]
+    drawn = f"{points} points of {listed(lines)}" if lines else "no points yet"
+    return f"{what} over {listed(list(asked))} on {where}: {drawn}."

@@ -1,0 +1,36 @@
+"""What the paper claims, each with a verdict computed from results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.benchmark.findings.finding import Estimate, Finding, Verdict
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.results import Results
+
+
+def findings(results: Results) -> tuple[Finding, ...]:
+    """Every claim that the results can say something about, in the paper's order."""
+    from evenhand.benchmark.findings import ablations, alike, best, many_groups
+    from evenhand.benchmark.findings.criteria import ASKED
+    from evenhand.benchmark.findings.values import values
+
+    questions = [name for asked in ASKED for name in asked.questions]
+    wide = values(results, ["accuracy", *questions, *ablations.EXTRA])
+    return (
+        *alike.alike(results, wide),
+        *best.best(results, wide),
+        *ablations.unconstrained(results, wide),
+        *many_groups.many_groups(results, wide),
+        *alike.identical(results, wide),
+        *alike.transformed(results, wide),
+        *ablations.orders(results, wide),
+        *ablations.aggregates(results, wide),
+        *ablations.already_even(results, wide),
+        *alike.alike(results, wide, "boosting"),
+        *ablations.base_models(results, wide),
+    )
+
+
+__all__ = ["Estimate", "Finding", "Verdict", "findings"]

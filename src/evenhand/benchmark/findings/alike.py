@@ -1,0 +1,93 @@
+"""Q1: do the criteria by PQ put methods in the same order as those by MPD?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evenhand.benchmark.findings.criteria import ASKED, BASE_OF, Asked, about, problems_of
+from evenhand.benchmark.findings.finding import Finding, Verdict, at_least, at_most
+from evenhand.benchmark.findings.ranks import Agreement, agreement
+from evenhand.benchmark.findings.values import part
+from evenhand.benchmark.findings.words import BASES, name_of
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.results import Results
+
+ALIKE = 0.6  # τ: four of five pairs of settings in the same order
+IDENTICAL = 0.9  # τ: nineteen of twenty pairs
+FEW = 0.1  # of the pairs change places
+
+
+def agreements(results: Results, wide: Any, base: str | None = None) -> Iterator[
+    tuple[str, Asked, dict[str, Agreement | None]]
+]:
+    """Every problem and criterion, with τ of each pair of measures, and of raw and exp."""
+    for asked in ASKED:
+        for problem in problems_of(results, asked.kind):
+            here = part(wide, problem, base or BASE_OF[asked.kind], asked.family)
+            pairs = {
+                "MPD and PQ": (asked.mpd, asked.pq),
+                "MPD and Gini": (asked.mpd, asked.gini),
+                "Gini and PQ": (asked.gini, asked.pq),
+                "plain and exp": (asked.plain, asked.exp),
+            }
+            yield problem, asked, {name: agreement(here, *two) for name, two in pairs.items()}
+
+
+def alike(results: Results, wide: Any, base: str | None = None) -> Iterator[Finding]:
+    """A finding for each problem and criterion: MPD against PQ."""
+    question = "Q1" if base is None else f"Q1, on {BASES.get(base, base)}"
+    for problem, asked, found in agreements(results, wide, base):
+        both = found["MPD and PQ"]
+        if both is None:
+            continue
+        claim = f"{asked.name} by MPD and S-{asked.name} by PQ order the settings alike"
+        yield _finding(question, claim, problem, both, at_least(both.tau, ALIKE), _told(both))
+
+
+def _told(both: Agreement) -> str:
+    share = f"{1 - both.swapped.value:.0%}"
+    told = (
+        f"Kendall’s τ is {both.tau.text} over {both.settings} settings and {both.seeds} splits; "
+        f"{share} of the pairs are not in opposite orders."
+    )
+    if both.again.value == both.again.value:
+        told += f" MPD agrees with itself between two splits with τ = {both.again.value:.2f}."
+    return told
+
+
+def identical(results: Results, wide: Any) -> Iterator[Finding]:
+    """The paper's remark that Gini and PQ have almost identical patterns."""
+    for problem, asked, found in agreements(results, wide):
+        both = found["Gini and PQ"]
+        if both is not None:
+            claim = f"S-{asked.name} by Gini and by PQ have the same pattern"
+            told = f"Kendall’s τ is {both.tau.text} over {both.settings} settings."
+            if len(about(results, problem).get("groups", ())) == 2:  # type: ignore[arg-type]
+                told += " For two groups it is a theorem that the orders are the same."
+            verdict = at_least(both.tau, IDENTICAL)
+            yield _finding("Gini index", claim, problem, both, verdict, told)
+
+
+def transformed(results: Results, wide: Any) -> Iterator[Finding]:
+    """How often the exponential transform changes the order of two settings."""
+    for problem, asked, found in agreements(results, wide):
+        both = found["plain and exp"]
+        if both is not None:
+            swapped = both.swapped
+            share = f"{swapped.value:.1%}"
+            claim = f"The exponential transform keeps the order of settings by S-{asked.name}"
+            told = f"It puts {share} of the pairs of {both.settings} settings in the other order."
+            verdict = at_most(swapped, FEW)
+            made = _finding("Positivity", claim, problem, both, verdict, told)
+            value, low, high = swapped
+            yield replace(made, number=value, low=low, high=high)
+
+
+def _finding(
+    question: str, claim: str, problem: str, both: Agreement, verdict: Verdict, told: str
+) -> Finding:
+    where = name_of(problem)
+    return Finding(question, claim, where, verdict, *both.tau, sentence=told)

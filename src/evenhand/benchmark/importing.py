@@ -1,0 +1,34 @@
+"""Things by import path: package.module:name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def imported(path: str) -> Any:
+    """What the path names.
+
+    >>> imported("math:floor")(2.5)
+    2
+    """
+    module, _, name = path.partition(":")
+    if not module or not name:
+        raise ValueError(f"{path!r} is no import path; write package.module:name.")
+    try:
+        found = import_module(module)
+    except ImportError as failure:
+        raise ValueError(f"{path!r} cannot be imported: {failure}.") from failure
+    if not hasattr(found, name):
+        raise ValueError(f"The module {module!r} has no {name!r}.")
+    return getattr(found, name)
+
+
+def is_import_path(text: str) -> bool:
+    """Whether the text looks like package.module:name.
+
+    >>> is_import_path("mine.tasks:hiring"), is_import_path("adult")
+    (True, False)
+    """
+    module, colon, name = text.partition(":")
+    return bool(colon) and name.isidentifier() and all(map(str.isidentifier, module.split(".")))

@@ -1,0 +1,60 @@
+"""A benchmark for people: one HTML file that opens anywhere, and its figures as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.benchmark.extras import require
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.store import Store
+
+
+def page(results: Results, failures: Iterable[Mapping[str, Any]] = ()) -> str:
+    """One HTML file with figures, tables and findings in it, and nothing from elsewhere."""
+    require("matplotlib", "jinja2")
+    from evenhand.benchmark.figures import draw_all
+    from evenhand.benchmark.page.rendering import page as render
+
+    return render(results, list(draw_all(results)), failures)
+
+
+def write_report(
+    results: Results, folder: str | Path, *, store: Store | str | Path | None = None
+) -> Path:
+    """Write report.html and the figures into a folder, and say where the report is.
+
+    With the store of the predictions, figures show noise floors, and the report names the runs
+    that failed.
+    """
+    require("matplotlib", "jinja2")
+    from evenhand.benchmark.figures import draw_all
+    from evenhand.benchmark.figures.saving import save
+    from evenhand.benchmark.page.rendering import page as render
+
+    folder = Path(folder)
+    results, failures = _with_store(results, store)
+    drawings = list(draw_all(results))
+    for name, drawing in drawings:
+        save(drawing, folder / "figures", name)
+    path = folder / "report.html"
+    path.write_text(render(results, drawings, failures), encoding="utf-8")
+    return path
+
+
+def _with_store(
+    results: Results, store: Store | str | Path | None
+) -> tuple[Results, list[Mapping[str, Any]]]:
+    if store is None:
+        return results, []
+    from evenhand.benchmark.findings.floors import with_floors
+    from evenhand.benchmark.store import Store as Opened
+
+    opened = store if isinstance(store, Opened) else Opened(Path(store))
+    return with_floors(results, opened), list(opened.failures().values())
+
+
+__all__ = ["page", "write_report"]

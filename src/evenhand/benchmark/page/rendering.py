@@ -1,0 +1,160 @@
+"""The report of a benchmark: findings, figures and tables in one HTML file."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from evenhand.benchmark.figures.catalogue import IN_PAPER
+from evenhand.benchmark.figures.drawing import Drawing
+from evenhand.benchmark.figures.saving import inline
+from evenhand.benchmark.figures.styles import PALETTE
+from evenhand.benchmark.findings import Finding, findings
+from evenhand.benchmark.page import tables
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.results import Results
+
+PACKAGES = ("evenhand", "numpy", "scipy", "scikit-learn", "matplotlib")
+MARKS = {"agrees": "✓", "differs": "✗", "cannot tell": "?"}
+QUESTIONS = {
+    "Q1": "Q1: do criteria by PQ align with those by MPD?",
+    "Q2": "Q2: where do they part?",
+}
+
+
+def page(
+    results: Results,
+    drawings: Sequence[tuple[str, Drawing]],
+    failures: Iterable[Mapping[str, Any]] = (),
+) -> str:
+    """Everything in one file."""
+    found = findings(results)
+    shown = [
+        {"name": name, "number": number, "drawing": drawing, "svg": Markup(inline(drawing, name))}
+        for number, (name, drawing) in enumerate(drawings, start=1)
+    ]
+    text = (
+        _environment()
+        .get_template("paper.html")
+        .render(
+            lede=lede(found),
+            tiles=tiles(results),
+            questions=by_question(found),
+            counts=Counter(finding.verdict for finding in found),
+            paper=[one for one in shown if one["number"] <= IN_PAPER],
+            beyond=[one for one in shown if one["number"] > IN_PAPER],
+            tables=all_tables(results),
+            stand_ins=stand_ins(results),
+            failures=failed(failures),
+            versions=versions(),
+            palette=PALETTE,
+            marks=MARKS,
+        )
+    )
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def lede(found: Sequence[Finding]) -> str:
+    """The answer to the paper's first question in one sentence.
+
+    >>> lede([])
+    'There are no results yet.'
+    """
+    asked = [one for one in found if one.question == "Q1" and " by PQ order" in one.claim]
+    if not asked:
+        return "There are no results yet."
+    seen = Counter(one.verdict for one in asked)
+    return (
+        f"In {len(asked)} comparisons of a criterion by MPD with the same by PQ, the two order "
+        f"methods alike in {seen['agrees']}, do not in {seen['differs']}, and "
+        f"{seen['cannot tell']} cannot be told from these splits."
+    )
+
+
+def tiles(results: Results) -> list[tuple[str, str]]:
+    """The extent of the benchmark in numbers."""
+    row = results.query(
+        "select count(*) as runs, count(distinct problem) as problems, "
+        "count(distinct method) as methods, count(distinct base) as bases, "
+        "count(distinct seed) as splits from runs"
+    ).iloc[0]
+    names = {"runs": "runs", "problems": "problems", "methods": "methods"}
+    names |= {"bases": "base models", "splits": "splits"}
+    scores = (f"{len(results.scores):,}", "scores")
+    return [*((f"{int(row[key]):,}", label) for key, label in names.items()), scores]
+
+
+def by_question(found: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
+    """Findings under what they answer, in their order."""
+    together: dict[str, list[Finding]] = {}
+    for one in found:
+        together.setdefault(QUESTIONS.get(one.question, one.question), []).append(one)
+    return list(together.items())
+
+
+def all_tables(results: Results) -> list[tables.Table]:
+    """Properties, criteria, data, hyperparameters and run times."""
+    return [
+        tables.properties(),
+        tables.criteria(),
+        tables.data_sets(results),
+        tables.hyperparameters(),
+        tables.run_times(results),
+    ]
+
+
+def stand_ins(results: Results) -> list[str]:
+    """What must be said before any figure is believed."""
+    rows = results.problems.to_pylist()
+    return sorted({f"{row['problem']}: {row['provenance']}" for row in rows if row["is_stand_in"]})
+
+
+def failed(failures: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """Why runs have no result, with how many there are of each kind."""
+    told = (f"{one['method']} on {one['problem']}: {one['error']}" for one in failures)
+    return Counter(told).most_common()
+
+
+def versions() -> list[tuple[str, str]]:
+    """What scores and figures were made with."""
+    found = [("Python", platform.python_version())]
+    for name in PACKAGES:
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            found.append((name, "not installed"))
+    return found
+
+
+def number(value: float) -> str:
+    """A number of a finding.
+
+    >>> number(0.8123), number(0.00012), number(float("nan"))
+    ('0.81', '0.00012', '–')
+    """
+    if value != value:
+        return "–"
+    return f"{value:.2f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+
+
+@cache
+def _environment() -> Environment:
+    """Templates of this report; the look is that of the audit's."""
+    loaders = [PackageLoader("evenhand.benchmark.page"), PackageLoader("evenhand.report")]
+    environment = Environment(
+        loader=ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    return environment

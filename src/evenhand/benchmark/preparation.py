@@ -1,0 +1,172 @@
+"""What all methods on one split share: rows, groups, and the base model's scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from evenhand.benchmark.encoding import codes, indicators
+from evenhand.datasets import split
+from evenhand.groups import Groups, groups, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evenhand.benchmark.bases import Base
+    from evenhand.datasets import Dataset
+
+Floats = NDArray[np.float64]
+GROUP = "group"
+
+
+class GivenProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that was fitted elsewhere: its probabilities are columns of X."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
+
+    @property
+    def classes_(self) -> NDArray[np.intp]:
+        """The classes by number."""
+        return np.arange(self.n_classes)
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Nothing to learn."""
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The columns of scores."""
+        return np.asarray(X[score_names(self.n_classes)].to_numpy(dtype=np.float64))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """The most probable class."""
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def score_names(number: int) -> list[str]:
+    """The columns that hold the scores.
+
+    >>> score_names(2)
+    ['score 0', 'score 1']
+    """
+    return [f"score {k}" for k in range(number)]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A split that is ready: training rows first, then test rows, `fitted` of them for training.
+
+    `scores` are the base model's probabilities (rows × classes) or predictions (rows × 1).
+    """
+
+    dataset: Dataset
+    base: Base
+    seed: int
+    fitted: int
+    rows: NDArray[np.intp]
+    y: NDArray[Any]
+    whom: Groups
+    matrix: Any
+    is_category: Any
+    model: Any
+    scores: Floats
+    favourable: int | None = None
+    cpu_seconds: float = 0.0
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes; 0 for a regression."""
+        return len(self.dataset.classes)
+
+    @property
+    def group_labels(self) -> list[str]:
+        """The groups in words, by number."""
+        return [show(label) for label in self.whom.labels]
+
+    @cached_property
+    def scored(self) -> pd.DataFrame:
+        """Group and scores: all that a post-processor reads."""
+        import pandas as pd
+
+        group = pd.Categorical.from_codes(
+            self.whom.codes.astype(np.intp), categories=pd.Index(self.group_labels)
+        )
+        scores = dict(zip(score_names(self.scores.shape[1]), self.scores.T, strict=True))
+        return pd.DataFrame({GROUP: group, **scores})
+
+    @cached_property
+    def featured(self) -> Any:
+        """The base model's features with the group's number after them, for other methods."""
+        group = self.whom.codes.astype(np.float64)[:, None]
+        if sparse.issparse(self.matrix):
+            return sparse.csr_array(sparse.hstack([self.matrix, sparse.csr_array(group)], "csr"))
+        return np.column_stack([self.matrix, group])
+
+
+def prepare(dataset: Dataset, base: Base, seed: int, favourable: str | None = None) -> Prepared:
+    """Split, normalise and encode the rows, and fit the base model."""
+    import pandas as pd
+
+    started = time.process_time()
+    halves = split(dataset, seed=seed)
+    parts = halves.normalised()
+    X = pd.concat([parts.X_train, parts.X_test], ignore_index=True)
+    y = np.concatenate([parts.y_train.to_numpy(), parts.y_test.to_numpy()])
+    train = np.arange(len(halves.train))
+    matrix, is_category = _encoded(X[list(dataset.model_columns)], base, train, dataset.kind)
+    model, scores = _scored(base, dataset, matrix, y, len(train), is_category)
+    return Prepared(
+        dataset=dataset,
+        base=base,
+        seed=seed,
+        fitted=len(train),
+        rows=np.concatenate([halves.train, halves.test]),
+        y=y,
+        whom=groups(X[list(dataset.sensitive)]),
+        matrix=matrix,
+        is_category=is_category,
+        model=model,
+        scores=scores,
+        favourable=None if favourable is None else dataset.classes.index(favourable),
+        cpu_seconds=time.process_time() - started,
+    )
+
+
+def _encoded(X: pd.DataFrame, base: Base, train: Any, kind: str) -> tuple[Any, Any]:
+    if base.encoding == "codes":
+        return codes(X)
+    matrix = indicators(X, train)
+    return (matrix.toarray() if kind == "regression" else matrix), None
+
+
+def _scored(
+    base: Base, dataset: Dataset, matrix: Any, y: Any, fitted: int, is_category: Any
+) -> tuple[Any, Floats]:
+    if base.is_truth:
+        return None, y[:, None].astype(np.float64)
+    model = base.estimator(dataset.kind, is_category).fit(matrix[:fitted], y[:fitted])
+    if dataset.kind == "regression":
+        return model, np.ravel(model.predict(matrix))[:, None]
+    return model, aligned(model.predict_proba(matrix), model.classes_, len(dataset.classes))
+
+
+def aligned(probabilities: Any, classes: Sequence[int], number: int) -> Floats:
+    """Probabilities with a column for every class, also for those that were not there at fit.
+
+    >>> aligned(np.array([[0.25, 0.75]]), [0, 2], 3)
+    array([[0.25, 0.  , 0.75]])
+    """
+    whole = np.zeros((len(probabilities), number))
+    whole[:, np.asarray(classes, dtype=np.intp)] = probabilities
+    return whole

@@ -1,0 +1,180 @@
+"""A problem: rows to learn from, by the name of a task, a file, or a function that gives them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evenhand.benchmark.fingerprints import file_fingerprint, fingerprint, source_fingerprint
+from evenhand.benchmark.importing import imported, is_import_path
+from evenhand.datasets import Dataset, Origin, Task, load
+from evenhand.datasets.draws import some
+from evenhand.datasets.fetch import is_here
+from evenhand.datasets.loader import find
+from evenhand.datasets.task import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SAMPLE_SEED = 5
+MOST_CLASSES = 20  # a whole-number target with more values is a quantity
+
+
+class Extent(NamedTuple):
+    """What a method must be able to deal with."""
+
+    kind: Kind
+    classes: int
+    groups: int
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Where rows come from; `source` is a task's name, a file, or package.module:function.
+
+    A file (Parquet or CSV) needs `target` and `sensitive`; a function returns a `Dataset`.
+    `rows` takes a random sample of that many, which is then part of the problem. `favourable`
+    names the class that methods about one class favour; by default the last of two.
+    """
+
+    name: str
+    source: str
+    n_groups: int | None = None
+    target: str | None = None
+    sensitive: tuple[str, ...] = ()
+    kind: Kind | None = None
+    rows: int | None = None
+    favourable: str | None = None
+
+    def load(self) -> Dataset:
+        """The rows; the last two data sets asked for are kept."""
+        return _loaded(self)
+
+    @cached_property
+    def extent(self) -> Extent:
+        """Kind, number of classes and of groups; read from the rows only if nothing else tells."""
+        if self._is_task and not self.sensitive:
+            task = self.task
+            return Extent(task.kind, len(task.classes), task.n_groups)
+        dataset = self.load()
+        groups = len(dataset.groups.drop_duplicates())
+        return Extent(dataset.kind, len(dataset.classes), groups)
+
+    @cached_property
+    def size(self) -> int:
+        """How many rows, at most; those of a task that is not simulated are not loaded."""
+        declared = [] if not self._is_task else [one.rows or 0 for one in self.task.origins]
+        known = max(declared, default=0) or self.load().n_rows
+        return min(known, self.rows or known)
+
+    @property
+    def _is_task(self) -> bool:
+        return not self.is_file and not is_import_path(self.source)
+
+    @property
+    def task(self) -> Task:
+        """The declaration, of a problem that is a task of the catalogue."""
+        task = find(self.source)
+        return task if self.n_groups is None else task.with_groups(self.n_groups)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the source is a file of one's own."""
+        return Path(self.source).suffix in (".parquet", ".csv")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the rows depend on, without loading them."""
+        if self.is_file:
+            content = file_fingerprint(self.source)
+        elif is_import_path(self.source):
+            content = source_fingerprint(self.source.partition(":")[0])
+        else:
+            here = [origin.name for origin in self.task.origins if is_here(origin)]
+            content = here[0] if here else "official"
+        value = {k: v for k, v in asdict(self).items() if k != "name"}
+        if self.is_file:
+            value["source"] = Path(self.source).name
+        return fingerprint([value, content])
+
+
+@lru_cache(maxsize=2)
+def _loaded(problem: Problem) -> Dataset:
+    if problem.is_file:
+        dataset = _from_file(problem)
+    elif is_import_path(problem.source):
+        dataset = imported(problem.source)()
+        if not isinstance(dataset, Dataset):
+            raise TypeError(
+                f"{problem.source} returned a {type(dataset).__name__}; a problem's function "
+                "returns an evenhand.datasets.Dataset."
+            )
+    else:
+        options = {"n_groups": problem.n_groups, "sensitive": problem.sensitive or None}
+        dataset = load(problem.source, **options)  # type: ignore[arg-type]
+    return _sampled(dataset, problem.rows)
+
+
+def _sampled(dataset: Dataset, rows: int | None) -> Dataset:
+    if rows is None or rows >= dataset.n_rows:
+        return dataset
+    kept = some(dataset.n_rows, rows, SAMPLE_SEED)
+    X = dataset.X.iloc[kept].reset_index(drop=True)
+    return replace(dataset, X=X, y=dataset.y.iloc[kept].reset_index(drop=True))
+
+
+def _from_file(problem: Problem) -> Dataset:
+    import pandas as pd
+
+    path = Path(problem.source)
+    table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
+    wanted = [problem.target, *problem.sensitive]
+    absent = [name for name in wanted if name not in table.columns]
+    if absent or not problem.sensitive:
+        raise ValueError(
+            f"{path} needs the columns target and sensitive; {absent or 'sensitive'} is not among "
+            f"{', '.join(map(str, table.columns))}."
+        )
+    return dataset_of(problem, table.dropna(subset=wanted).reset_index(drop=True))
+
+
+def dataset_of(problem: Problem, table: pd.DataFrame) -> Dataset:
+    """A table as a data set; text becomes categories, and the classes are numbered in order."""
+    target = str(problem.target)
+    kind = problem.kind or _kind(table[target])
+    classes: tuple[str, ...] = ()
+    y = table[target].astype("float64") if kind == "regression" else table[target]
+    if kind == "classification":
+        values, labels = np.unique(y.to_numpy(), return_inverse=True)
+        classes = tuple(map(str, values))
+        y = y.astype("object").mask(y.notna(), labels).astype("int64")
+    text = [*table.select_dtypes(["object", "string", "bool"]).columns, *problem.sensitive]
+    X = table.astype(dict.fromkeys(text, "category")).drop(columns=target)
+    n_groups = len(X[list(problem.sensitive)].drop_duplicates())
+    about = dict.fromkeys(("description", "source", "licence", "citation"), problem.source)
+    task = Task(
+        name=problem.name,
+        kind=kind,
+        targets=(target,),
+        sensitive=problem.sensitive,
+        n_groups=n_groups,
+        origins=(),
+        classes=classes,
+        **about,  # type: ignore[arg-type]
+    )
+    return Dataset(task=task, origin=Origin(name="file"), X=X, y=y, sensitive=problem.sensitive)
+
+
+def _kind(target: pd.Series[Any]) -> Kind:
+    """A target of fractions or of many numbers is a quantity."""
+    numbers = target.dtype.kind in "iuf"
+    fractions = numbers and bool((target % 1 != 0).any())
+    return (
+        "regression"
+        if fractions or (numbers and target.nunique() > MOST_CLASSES)
+        else ("classification")
+    )

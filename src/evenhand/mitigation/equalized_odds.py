@@ -1,0 +1,126 @@
+"""EqOdds (Hardt, Price and Srebro 2016): labels are changed by lot until the odds are equal."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from evenhand.mitigation.classifier import GroupClassifier, Probabilities, Quantity
+from evenhand.mitigation.constraints import cell_masses, empty_cells
+from evenhand.mitigation.reader import Codes, Rows
+from evenhand.mitigation.sensitive import Bins
+
+Floats = NDArray[np.float64]
+Objective = Literal["balanced_accuracy", "accuracy"]
+
+SLACK = 1e-9
+
+
+def equalizing_chances(mass: Floats, objective: Objective = "balanced_accuracy") -> Floats:
+    """P(new label 1 | label, group), from the weight of each (truth, label, group).
+
+    All groups get one false positive and one true positive rate: the best point that lies in
+    every group's polygon of rates it can reach. Of equals, it changes the fewest labels.
+
+    >>> mass = np.array([[[8, 6], [2, 4]], [[1, 4], [9, 6]]])
+    >>> equalizing_chances(mass).round(3)
+    array([[0.343, 0.629],
+           [0.   , 1.   ]])
+    """
+    groups = mass.shape[-1]
+    equations = _equations(mass)
+    weights = np.ones(2) if objective == "balanced_accuracy" else mass.sum(axis=(1, 2)) / mass.sum()
+    loss = np.concatenate([np.zeros(2 * groups), weights * [1, -1]])
+    best = _solve(loss, equations)
+    labels = mass.sum(axis=0) * [[1], [-1]]
+    changes = np.concatenate([labels.T.ravel() / mass.sum(), np.zeros(2)])
+    fewest = _solve(changes, equations, at_most=(loss, float(loss @ best) + SLACK))
+    return np.clip(fewest[: 2 * groups].reshape(groups, 2), 0, 1)
+
+
+def _equations(mass: Floats) -> Floats:
+    """Rate of each observed (truth, group) in terms of the chances, minus the common rate."""
+    groups = np.arange(mass.shape[-1])
+    total = mass.sum(axis=1)
+    rates = mass / np.where(total > 0, total, 1)[:, None]
+    terms = np.zeros((2, len(groups), len(groups), 2))
+    terms[:, groups, groups] = rates.transpose(0, 2, 1)
+    common = np.repeat(-np.eye(2), len(groups), axis=0)
+    equations = np.hstack([terms.reshape(2 * len(groups), -1), common])
+    return np.asarray(equations[total.ravel() > 0])
+
+
+def _solve(loss: Floats, equations: Floats, at_most: tuple[Floats, float] | None = None) -> Floats:
+    bound = {} if at_most is None else {"A_ub": at_most[0][None], "b_ub": at_most[1]}
+    zeros = np.zeros(len(equations))
+    solved = linprog(loss, A_eq=equations, b_eq=zeros, bounds=(0, 1), method="highs", **bound)
+    if not solved.success:
+        raise RuntimeError(f"The linear program of the odds was not solved: {solved.message}")
+    return np.asarray(solved.x)
+
+
+class EqualizedOddsClassifier(GroupClassifier):
+    """The base model's labels, changed by lot so that all groups have the same odds.
+
+    Exact in expectation on the fitting rows, for two classes and any number of groups. It uses
+    the labels alone, and is a single point: there is nothing to trade. `chances_` holds
+    P(second class | base label, group) for each group.
+
+    Parameters
+    ----------
+    objective : "balanced_accuracy" or "accuracy"
+        What is kept as high as equal odds allow; the first is the common reading.
+
+    The other parameters are those of `GroupReader`.
+
+    """
+
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        objective: Objective = "balanced_accuracy",
+        bins: Bins = None,
+        sees_group: bool = True,
+        prefit: bool = False,
+        unseen: Literal["error", "base"] = "error",
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            prefit=prefit,
+            unseen=unseen,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.objective = objective
+
+    def _fit(self, rows: Rows) -> None:
+        if self.objective not in ("balanced_accuracy", "accuracy"):
+            raise ValueError(
+                f"objective is 'balanced_accuracy' or 'accuracy', not {self.objective!r}."
+            )
+        self._fit_base(rows)
+        groups = len(self.sensitive_.labels)
+        pair = 2 * rows.y + self._base_labels(rows.X)
+        mass = cell_masses(pair, rows.group, 4, groups, rows.sample_weight).reshape(2, 2, groups)
+        self.notes_ = empty_cells(mass.sum(axis=1), self.classes_, self.sensitive_.labels)
+        self.chances_ = equalizing_chances(mass, self.objective)
+
+    def _decide(self, X: Any, group: Codes) -> Probabilities:
+        chance = self.chances_[group, self._base_labels(X)]
+        return np.column_stack([1 - chance, chance])
+
+    def _base_labels(self, X: Any) -> Codes:
+        labels = self.estimator_.predict(self._features(X))
+        return np.asarray(np.searchsorted(self.classes_, labels))

@@ -1,0 +1,155 @@
+"""`measure(rates) ≤ ε` as a convex cone: slack = A r + B u + b must lie in a product of cones.
+
+MPD and Gini are polyhedral; PQ(1, 2) is one second-order cone, since it bounds the coefficient of
+variation, and PQ(p, q) with p ≤ 1 ≤ q sets a convex norm below a concave one by power cones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Floats = NDArray[np.float64]
+
+
+class Part(NamedTuple):
+    """One cone of a product: its kind, its dimension, and for a power cone its exponent."""
+
+    kind: Literal["nonnegative", "second order", "power"]
+    size: int
+    exponent: float = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Cone:
+    """The slack A r + B u + b of rates r and helping variables 0 ≤ u ≤ `most`, and its cone."""
+
+    of_rates: sparse.csr_array
+    of_help: sparse.csr_array
+    constant: Floats
+    parts: tuple[Part, ...]
+    most: Floats
+
+
+def within_mpd(d: int, epsilon: float) -> Cone:
+    """Low ≤ r ≤ low + ε."""
+    rates, one = sparse.eye_array(d), np.ones((d, 1))
+    return _cone([(rates, -one, 0.0), (-rates, one, epsilon)], [Part("nonnegative", 2 * d)], [1.0])
+
+
+def within_gini(d: int, epsilon: float) -> Cone:
+    """The distances u of all pairs add up to at most ε d Σ r."""
+    i, j = np.triu_indices(d, 1)
+    pairs = len(i)
+    distance, eye = _picks(i, d) - _picks(j, d), sparse.eye_array(pairs)
+    total = (epsilon * d * np.ones((1, d)), -np.ones((1, pairs)), 0.0)
+    rows = [(-distance, eye, 0.0), (distance, eye, 0.0), total]
+    return _cone(rows, [Part("nonnegative", 2 * pairs + 1)], np.ones(pairs))
+
+
+def within_pq(d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone:
+    """The power means M_p ≥ τ ≥ (1 − ε) M_q, with τ between them."""
+    if (p, q) == (1, 2):
+        return _within_variation(d, np.sqrt((1 - epsilon) ** -2 - 1))
+    return _joined(_above(d, p), _below(d, q, 1 / (1 - epsilon)))
+
+
+def _within_variation(d: int, most: float) -> Cone:
+    """The standard deviation is at most so many means."""
+    centred = np.eye(d) - 1 / d
+    level = np.full((1, d), most / np.sqrt(d))
+    rows = [(level, np.zeros((1, 0)), 0.0), (centred, np.zeros((d, 0)), 0.0)]
+    return _cone(rows, [Part("second order", d + 1)], [])
+
+
+class _Mean(NamedTuple):
+    """Rows (of r, of τ, of own helping variables up to `most`) and the cones of their slack."""
+
+    rows: list[tuple[Any, Any, Any]]
+    parts: list[Part]
+    most: float = 1.0
+
+
+def _above(d: int, p: float) -> _Mean:
+    """τ ≤ M_p(r): w ≤ r^p τ^(1−p), and the mean of w is at least τ."""
+    mean, none = np.full((1, d), 1 / d), np.zeros((1, 0))
+    if p == 1:
+        return _Mean([(mean, [[-1.0]], none)], [Part("nonnegative", 1)])
+    return _Mean(
+        [(0 * mean, [[-1.0]], mean), _triples(d, (1, 0, 0), (0, 1, 0), (0, 0, 1))],
+        [Part("nonnegative", 1), *[Part("power", 3, p)] * d],
+    )
+
+
+def _below(d: int, q: float, factor: float) -> _Mean:
+    """M_q(r) ≤ t = factor τ: r ≤ v^(1/q) t^(1−1/q), and the mean of v is at most t."""
+    mean, none = np.full((1, d), 1 / d), np.zeros((1, 0))
+    if q == 1:
+        return _Mean([(-mean, [[factor]], none)], [Part("nonnegative", 1)])
+    if q == 2:
+        level, rates = (0 * mean, [[np.sqrt(d) * factor]], none), np.eye(d)
+        own = (rates, np.zeros((d, 1)), np.zeros((d, 0)))
+        return _Mean([level, own], [Part("second order", d + 1)])
+    return _Mean(
+        [(0 * mean, [[factor]], -mean), _triples(d, (0, 0, 1), (0, factor, 0), (1, 0, 0))],
+        [Part("nonnegative", 1), *[Part("power", 3, 1 / q)] * d],
+        most=d * factor,
+    )
+
+
+def _triples(d: int, *each: tuple[float, float, float]) -> tuple[Any, Any, Any]:
+    """For every group three rows, each a combination of (its rate, τ, its own variable)."""
+    of_rate, of_level, of_own = np.array(each, dtype=float).T
+    eye = np.eye(d)
+    return (
+        np.kron(eye, of_rate[:, None]),
+        np.tile(of_level[:, None], (d, 1)),
+        np.kron(eye, of_own[:, None]),
+    )
+
+
+def _joined(above: _Mean, below: _Mean) -> Cone:
+    """Both means, with τ in common."""
+    first, second = above.rows[0][2].shape[1], below.rows[0][2].shape[1]
+    rows = [(r, np.hstack([t, own, np.zeros((len(own), second))]), 0.0) for r, t, own in above.rows]
+    rows += [(r, np.hstack([t, np.zeros((len(own), first)), own]), 0.0) for r, t, own in below.rows]
+    most = np.concatenate([[1.0], np.full(first, above.most), np.full(second, below.most)])
+    return _cone(rows, [*above.parts, *below.parts], most)
+
+
+def _picks(columns: NDArray[np.intp], d: int) -> sparse.csr_array:
+    ones, rows = np.ones(len(columns)), np.arange(len(columns))
+    return sparse.csr_array((ones, (rows, columns)), shape=(len(columns), d))
+
+
+def _cone(rows: list[tuple[Any, Any, float]], parts: list[Part], most: Any) -> Cone:
+    of_rates = sparse.vstack([sparse.csr_array(r) for r, _, _ in rows], format="csr")
+    of_help = sparse.vstack([sparse.csr_array(u) for _, u, _ in rows], format="csr")
+    constant = np.concatenate([np.full(r.shape[0], b) for r, _, b in rows])
+    return Cone(of_rates, of_help, constant, tuple(parts), np.asarray(most, dtype=float))
+
+
+def cone(measure: str, d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone | None:
+    """The cone of `measure ≤ ε` for d groups, or None where every vector of rates meets it.
+
+    With ε = 0 every measure says the same: the rates are equal.
+    """
+    if measure == "pq" and not (0 < p <= 1 <= q and p < q):
+        raise ValueError(f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p}, {q}.")
+    if d < 2 or epsilon >= most(measure, d, p, q):
+        return None
+    if measure == "mpd" or epsilon == 0:
+        return within_mpd(d, epsilon)
+    return within_gini(d, epsilon) if measure == "gini" else within_pq(d, epsilon, p, q)
+
+
+def most(measure: str, d: int, p: float = 1, q: float = 2) -> float:
+    """The largest value of a measure for d rates between 0 and 1."""
+    known = {"mpd": 1.0, "gini": 1 - 1 / d, "pq": 1 - float(d) ** (1 / q - 1 / p)}
+    if measure not in known:
+        raise ValueError(f"Bounds are on {list(known)}, not on {measure!r}.")
+    return float(known[measure])

@@ -1,0 +1,29 @@
+"""A design that takes long: its runs are done one by one, until somebody kills the process."""
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmark.designs import design
+from evenhand.benchmark import jobs, run
+from evenhand.benchmark.treatments import treatment
+
+
+def long_design():
+    grid = tuple(0.001 * k for k in range(1, 41))
+    return design(treatment("LinearPost", grid=grid), treatment("FairProj-KL", grid=grid))
+
+
+def slowly(kept):
+    def keep(store, outcome):
+        kept(store, outcome)
+        time.sleep(0.05)
+
+    return keep
+
+
+if __name__ == "__main__":
+    jobs._keep = slowly(jobs._keep)
+    run(long_design(), sys.argv[1], n_jobs=1)

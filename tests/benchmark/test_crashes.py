@@ -1,0 +1,52 @@
+"""Killed at any moment, a benchmark goes on where it was."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from benchmark.endless import long_design
+from evenhand.benchmark import Store, run, status
+
+SCRIPT = Path(__file__).with_name("endless.py")
+
+
+def started(folder, at_least):
+    """The process, once it has left some results."""
+    running = subprocess.Popen(
+        [sys.executable, SCRIPT, folder], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    until = time.monotonic() + 120
+    while len(list(folder.glob("runs/*/*.parquet"))) < at_least:
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return running
+
+
+@pytest.mark.parametrize("at_least", [1, 17])
+def test_a_killed_benchmark_loses_at_most_the_run_in_flight(tmp_path, at_least):
+    running = started(tmp_path, at_least)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    kept = {path: path.read_bytes() for path in tmp_path.glob("runs/*/*.parquet")}
+    assert at_least <= len(kept) < 80
+    for path in kept:  # every file is whole
+        assert pq.read_table(path).num_rows == 80
+    state = run(long_design(), tmp_path, n_jobs=1)
+    assert (state.done, state.missing) == (80, 0)
+    assert all(path.read_bytes() == content for path, content in kept.items())
+
+
+def test_ctrl_c_keeps_what_was_done(tmp_path):
+    running = started(tmp_path, 5)
+    running.send_signal(signal.SIGINT)
+    running.communicate()
+    assert running.returncode != 0
+    done = status(long_design(), tmp_path).done
+    assert 5 <= done < 80
+    assert len(Store(tmp_path).entries()) == done

@@ -1,0 +1,170 @@
+"""Every method is a scikit-learn estimator, to the letter."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from evenhand.mitigation import METHODS
+
+CLASSIFIERS = [name for name, one in METHODS.items() if one.task == "classification"]
+GROUP_READERS = [name for name, one in METHODS.items() if one.needs_group_at_predict]
+
+BY_ROWS = "the bins of the group column are quantiles of rows, as in evenhand.groups, not of weight"
+WEIGHED = ("FairReg", "EqOdds", "CalEqOdds")  # for these the bins come out alike all the same
+
+
+def made(name, **parameters):
+    """The method's estimator, which draws no lots where it can be told not to."""
+    names = METHODS[name].estimator._get_param_names()
+    steady = {key: value for key, value in {"draw": False}.items() if key in names}
+    return METHODS[name](**{"group": "sex", **steady, **parameters})
+
+
+def expected_failures(estimator):
+    """The checks a method is not meant to pass, each with the reason."""
+    if any(isinstance(estimator, METHODS[name].estimator) for name in WEIGHED):
+        return {}
+    kinds = ("dense", "sparse")
+    return {f"check_sample_weight_equivalence_on_{kind}_data": BY_ROWS for kind in kinds}
+
+
+@parametrize_with_checks(
+    [made(name, group=-1, bins=2) for name in METHODS], expected_failed_checks=expected_failures
+)
+def test_scikit_learn_finds_nothing_wrong(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def people():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"age": random.normal(size=240), "hours": random.normal(size=240)})
+    X["sex"] = np.where(random.random(240) < 0.5, "F", "M")
+    value = X["age"] + X["hours"] + (X["sex"] == "M") + random.logistic(size=240)
+    return X, value
+
+
+def target(name, value):
+    return np.where(value > 0.5, "yes", "no") if name in CLASSIFIERS else value.to_numpy()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_dataframes_of_any_library_give_the_same_answers(name, people):
+    X, value = people
+    y = target(name, value)
+    model = made(name, sees_group=False).fit(X, y)
+    assert list(model.feature_names_in_) == ["age", "hours", "sex"]
+    answers = model.predict(X)
+    assert set(answers) <= {"no", "yes"} or answers.dtype == float
+    polars = pl.from_pandas(X)
+    again = made(name, sees_group=False).fit(polars, pl.Series(y)).predict(polars)
+    np.testing.assert_array_equal(answers, again)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_copy_and_a_pickle_answer_alike(name, people):
+    X, value = people
+    model = made(name, sees_group=False).fit(X, target(name, value))
+    assert clone(model).get_params().keys() == model.get_params().keys()
+    assert not hasattr(clone(model), "sensitive_")
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_weights_count_like_repeated_rows_where_the_groups_are_given(name, people):
+    X, value = people
+    y, times = target(name, value), np.random.default_rng(1).integers(0, 4, len(X))
+    weighted = made(name, sees_group=False).fit(X, y, sample_weight=times)
+    repeated = made(name, sees_group=False).fit(
+        X.loc[X.index.repeat(times)].reset_index(drop=True), y.repeat(times)
+    )
+    answer = "predict_proba" if name in CLASSIFIERS else "predict"
+    one, two = (getattr(model, answer)(X) for model in (weighted, repeated))
+    np.testing.assert_allclose(one, two, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_it_stands_at_the_end_of_a_pipeline_and_in_cross_validation(name, people):
+    X, value = people
+    array = np.column_stack([X[["age", "hours"]], X["sex"] == "M"])
+    whole = make_pipeline(StandardScaler(), made(name, group=2))
+    predicted = cross_val_predict(whole, array, target(name, value), cv=3)
+    assert len(predicted) == len(array)
+    assert len(set(predicted)) > 1
+
+
+@pytest.mark.parametrize("name", [n for n, one in METHODS.items() if one.hyperparameter])
+def test_grid_search_varies_the_hyperparameter(name, people):
+    X, value = people
+    method = METHODS[name]
+    grid = {method.hyperparameter: list(method.grid[method.constraints[0]][1:3])}
+    search = GridSearchCV(made(name, sees_group=False), grid, cv=2).fit(X, target(name, value))
+    assert search.best_params_[method.hyperparameter] in grid[method.hyperparameter]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_chances_add_up_and_the_same_seed_draws_the_same_lots(name, people):
+    X, value = people
+    lots = {"draw": True, "random_state": 7} if METHODS[name].randomised else {}
+    model = made(name, sees_group=False, **lots).fit(X, target(name, value))
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("name", GROUP_READERS)
+def test_a_group_not_seen_at_fit_is_refused_or_gets_the_base_decision(name, people):
+    X, value = people
+    strange = X.assign(sex="X")
+    model = made(name, sees_group=False).fit(X, target(name, value))
+    with pytest.raises(ValueError, match=r"not seen at fit: X \(seen: F, M\)"):
+        model.predict(strange)
+    model.set_params(unseen="base")
+    base = model.estimator_.predict(X[["age", "hours"]])
+    answers = model.predict(strange)
+    if name in CLASSIFIERS:
+        np.testing.assert_array_equal(answers, base)
+    else:
+        np.testing.assert_allclose(answers, base)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_what_a_method_cannot_do_is_refused_in_a_sentence_that_names_who_can(name, people):
+    X, value = people
+    three = {"classes": (X, pd.cut(value, 3, labels=list("abc")).astype(str))}
+    three["groups"] = (X.assign(sex=np.arange(240) % 3), target(name, value))
+    for quantity, rows in three.items():
+        model = made(name, sees_group=False)
+        if getattr(METHODS[name], quantity) == "any":
+            model.fit(*rows)
+        else:
+            with pytest.raises(ValueError, match=r"supported.* there are 3.*LinearPostClassifier"):
+                model.fit(*rows)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_catalogue_tells_the_truth(name):
+    method = METHODS[name]
+    model = made(name)
+    parameters = model.get_params()
+    assert method.name == name
+    assert method.needs_group_at_predict == model._asks_group()
+    assert {*method.settings} <= set(parameters)
+    if method.hyperparameter:
+        assert method.hyperparameter in parameters
+        assert set(method.grid) <= set(method.constraints)
+        assert all(len(values) > 1 for values in method.grid.values())
+    assert method.constraint_of(model) == method.constraints[0]
+    if len(method.constraints) > 1:
+        assert method.constraint_parameter in parameters
+    if method.task == "classification":
+        limits = {"classes": method.classes, "groups": method.groups}
+        assert set(model._needs_two) == {what for what, extent in limits.items() if extent == "two"}
+    assert method.citation
