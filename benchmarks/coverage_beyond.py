@@ -3,9 +3,10 @@
 python benchmarks/coverage_beyond.py                 100 worlds of each case
 python benchmarks/coverage_beyond.py --worlds 20     a quick look
 
-Group a of d has the parameter v(a): all 0 ("zero"), one at 0.5 ("one apart"), or evenly from 0 to 0.5
-("spread"). Predictions are gamma with mean 2 + v, errors normal with variance 1 + v, scores of
-positives normal with mean 1 + v (of negatives 0), and scores of the distributions normal with mean v.
+Group a of d has the parameter v(a): all 0 ("zero"), one at 0.5 ("one apart"), or evenly from 0 to
+0.5 ("spread"). Predictions are gamma with mean 2 + v, errors normal with variance 1 + v, scores of
+positives normal with mean 1 + v (of negatives 0), and scores of the distributions normal with mean
+v.
 """
 
 from __future__ import annotations
@@ -125,9 +126,7 @@ def main() -> None:
     heads = [f"{name} held | width" for name in MEASURES]
     print(f"| statistic | groups | rows in each | true values | {' | '.join(heads)} |")
     print("| --- " * 10 + "|")
-    cases = [
-        Case(*case, options.worlds) for case in product(options.what, GROUPS, ROWS, SHAPES)
-    ]
+    cases = [Case(*case, options.worlds) for case in product(options.what, GROUPS, ROWS, SHAPES)]
     with ProcessPoolExecutor() as pool:
         for line in pool.map(run, cases):
             print(line, flush=True)

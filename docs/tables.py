@@ -9,6 +9,7 @@ from evidence import AXIOMS, axioms
 
 from evenhand import AGGREGATES, CRITERIA, MEASURES, STATISTICS, Criterion
 from evenhand.measures import is_scale_free
+from evenhand.mitigation import METHODS
 from evenhand.statistics import Statistic
 
 Rows = Iterable[Sequence[str]]
@@ -76,6 +77,24 @@ def aggregates() -> str:
     return listed(("Name", "What it is"), rows, (20, 80), "names")
 
 
+def methods() -> str:
+    head = ("Method", "Estimator", "Stage", "Constraints", "Classes", "Groups", "By lot", "Source")
+    rows = [
+        (
+            f"`{name}`",
+            f"`{one.estimator.__name__}`",
+            one.stage,
+            ", ".join(one.constraints),
+            one.classes if one.task == "classification" else "–",
+            one.groups,
+            "yes" if one.randomised else "no",
+            one.citation,
+        )
+        for name, one in METHODS.items()
+    ]
+    return listed(head, rows, (12, 20, 6, 18, 8, 8, 6, 22), "names")
+
+
 def listed(head: Sequence[str], rows: Rows, widths: Sequence[int], style: str) -> str:
     """A list-table, whose cells may hold any text."""
     lines = ["```{list-table}", ":header-rows: 1", f":class: {style}"]
@@ -116,6 +135,7 @@ TABLES = {
     "criteria": criteria,
     "statistics": statistics,
     "aggregates": aggregates,
+    "methods": methods,
 }
 
 
