@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from evenhand.mitigation.optimal.bounds import Bounds
+from evenhand.mitigation.optimal.clarabel import clarabel, cone_of, quiet_settings
 from evenhand.mitigation.optimal.columns import Columns
-from evenhand.mitigation.optimal.cones import Part
 
 Floats = NDArray[np.float64]
 
@@ -61,18 +61,18 @@ def linear_program(cost: Floats, **rows: Any) -> Any:
 
 def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
     """By Clarabel, which writes its constraints as A x + s = b with s in a cone."""
-    clarabel = _clarabel()
+    solver = clarabel()
     rules, pairs, helping = len(columns.pool), bounds.pairs, bounds.of_help.shape[1]
     unknowns = rules + pairs + helping
-    cones = [clarabel.ZeroConeT(pools + pairs), clarabel.NonnegativeConeT(rules)]
-    cones += [_clarabel_cone(clarabel, part) for part in bounds.parts]
-    found = clarabel.DefaultSolver(
+    cones = [solver.ZeroConeT(pools + pairs), solver.NonnegativeConeT(rules)]
+    cones += [cone_of(part) for part in bounds.parts]
+    found = solver.DefaultSolver(
         sparse.csc_array((unknowns, unknowns)),
         np.concatenate([columns.cost, np.zeros(pairs + helping)]),
         _conic_rows(columns, bounds, pools),
         np.concatenate([np.ones(pools), np.zeros(pairs + rules), bounds.constant]),
         cones,
-        _settings(clarabel),
+        quiet_settings(1e-10),
     ).solve()
     chosen, dual = np.array(found.x)[:rules], np.array(found.z)[pools + pairs + rules :]
     if not np.isfinite([chosen.sum(), dual.sum()]).all():
@@ -94,30 +94,3 @@ def _conic_rows(columns: Columns, bounds: Bounds, pools: int) -> sparse.csc_arra
         ],
         format="csc",
     )
-
-
-def _settings(clarabel: Any) -> Any:
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    for tolerance in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
-        setattr(settings, tolerance, 1e-10)
-    return settings
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError:
-        raise ImportError(
-            'Bounds on PQ need the solver Clarabel: pip install "evenhand[mitigation]"',
-            name="clarabel",
-        ) from None
-    return clarabel
-
-
-def _clarabel_cone(clarabel: Any, part: Part) -> Any:
-    if part.kind == "power":
-        return clarabel.PowerConeT(part.exponent)
-    if part.kind == "second order":
-        return clarabel.SecondOrderConeT(part.size)
-    return clarabel.NonnegativeConeT(part.size)

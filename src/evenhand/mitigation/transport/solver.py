@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from evenhand.mitigation.optimal.clarabel import clarabel, cone_of, quiet_settings
 from evenhand.mitigation.optimal.cones import Part
 from evenhand.mitigation.transport.support import Floats
 
@@ -45,38 +46,19 @@ def _by_highs(program: Program) -> Optimum:
 
 
 def _by_clarabel(program: Program) -> Optimum:
-    clarabel = _clarabel()
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    found = clarabel.DefaultSolver(
-        sparse.csc_array((len(program.cost),) * 2),
-        program.cost,
-        program.rows.tocsc(),
-        program.limits,
-        [_cone(clarabel, part) for part in program.parts],
-        settings,
-    ).solve()
+    found = (
+        clarabel()
+        .DefaultSolver(
+            sparse.csc_array((len(program.cost),) * 2),
+            program.cost,
+            program.rows.tocsc(),
+            program.limits,
+            [cone_of(part) for part in program.parts],
+            quiet_settings(),
+        )
+        .solve()
+    )
     if not np.isfinite(found.x).all():
         raise RuntimeError(f"Clarabel stopped without an answer: {found.status}.")
     certified = str(found.status) in ("Solved", "AlmostSolved")
     return Optimum(np.array(found.x), float(found.obj_val_dual) if certified else -np.inf)
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError:
-        raise ImportError(
-            'Bounds on PQ need the solver Clarabel: pip install "evenhand[mitigation]"',
-            name="clarabel",
-        ) from None
-    return clarabel
-
-
-def _cone(clarabel: Any, part: Part) -> Any:
-    if part.kind == "power":
-        return clarabel.PowerConeT(part.exponent)
-    if part.kind == "second order":
-        return clarabel.SecondOrderConeT(part.size)
-    return clarabel.NonnegativeConeT(part.size)
