@@ -33,10 +33,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, click.Abort):  # click's own status would be 1, a violated gate's
         click.echo("Interrupted.", err=True)
         status = INTERRUPTED
-    except Exception:  # nor must a defect look like a violated gate
-        traceback.print_exc()
-        status = BROKEN
+    except Exception as failure:  # nor must a defect look like a violated gate
+        status = _status_of(failure)
     sys.exit(status or 0)
+
+
+def _status_of(failure: BaseException) -> int:
+    """Interrupted, if that is what lies behind it: an import that is cut short raises its own."""
+    behind: BaseException | None = failure
+    while behind is not None:
+        if isinstance(behind, KeyboardInterrupt):
+            print("Interrupted.", file=sys.stderr)
+            return INTERRUPTED
+        behind = behind.__cause__ or behind.__context__
+    traceback.print_exception(failure)
+    return BROKEN
 
 
 def _group() -> Any:

@@ -7,6 +7,7 @@ import pytest
 from evenhand.benchmark import run
 from evenhand.benchmark.designfile import DesignError, read_design
 from evenhand.benchmark.example import EXAMPLE
+from evenhand.benchmark.results import results
 
 DESIGN = """
 name = "hiring"
@@ -136,6 +137,36 @@ def test_methods_tasks_and_base_models_may_be_ones_own(write, tmp_path, monkeypa
     assert (state.runs, state.failures) == (3, {})
 
 
+QUESTIONS = """
+[[questions]]
+criterion = "own_questions:SELECTION"
+measure = "own_questions:span"
+[[questions]]
+criterion = "statistical_parity"
+measure = "pq"
+p = 0.5
+"""
+ASKED = """
+import numpy as np
+from evenhand import CRITERIA
+SELECTION = CRITERIA["statistical_parity"]
+def span(values):
+    return 100 * np.ptp(values, axis=-1)
+"""
+
+
+def test_criteria_and_measures_may_be_ones_own(write, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "own_questions.py").write_text(ASKED)
+    design = read_design(write(DESIGN + QUESTIONS))
+    run(design, tmp_path / "out", n_jobs=1)
+    found = results(tmp_path / "out", design).to_frame("lot = 'expected'")
+    wide = found.pivot(index="key", columns="question", values="value")
+    own, usual = wide["own_questions:SELECTION.own_questions:span"], wide["statistical_parity.mpd"]
+    np.testing.assert_allclose(own, 100 * usual)
+    assert wide["statistical_parity.pq p=0.5"].notna().all()
+
+
 def test_the_example_in_the_help_is_one(write, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     text = EXAMPLE.replace("hiring.parquet", "hiring.csv").replace(
@@ -146,6 +177,7 @@ def test_the_example_in_the_help_is_one(write, tmp_path, monkeypatch):
     assert names == {"Base", "Reweight", "LinearPost", "mine"}
 
 
+FINE = "[problems.simulated]\n[methods.Reweight]\n"
 MISTAKES = {
     "seeds = 2\nmethod = 1\n": r"the design has the key 'method'. Did you mean 'methods'\?",
     "seeds = ": "cannot be read as TOML",
@@ -162,6 +194,15 @@ MISTAKES = {
     '[problems.adult]\n[methods.m]\nestimator = "sklearn.svm:Thing"\n': "has no 'Thing'",
     '[problems.adult]\n[methods.m]\nmethod = "sklearn.svm:SVC"\n': "not a Method",
     'bases = ["forest"]\n[problems.adult]\n[methods.Reweight]\n': "no base model 'forest'",
+    f"{FINE}[[questions]]\ncriterion = 'x'\nmeasure = 'pq'\n": "no criterion 'x'; there are",
+    f"{FINE}[[questions]]\ncriterion = 'average_odds'\nmeasure = 'x'\n": "no measure 'x'",
+    f"{FINE}[[questions]]\ncriterion = 'average_odds'\n": "needs a criterion and a measure",
+    f"{FINE}[[questions]]\ncolour = 'average_odds'\n": r"\[\[questions\]\] has the key 'colour'",
+    f"{FINE}[[questions]]\ncriterion = 'average_odds'\nmeasure = 'gini'\np = 0.5\n": "p and q are",
+    f"{FINE}[[questions]]\ncriterion = 'average_odds'\nmeasure = 'pq'\np = 3\n": "0 < p < q",
+    f"{FINE}[[questions]]\ncriterion = 'conditional_statistical_parity'\nmeasure = 'pq'\n": (
+        "needs strata"
+    ),
     "seeds = 0\n[problems.adult]\n[methods.Reweight]\n": "seeds is 0; give how many",
     "seeds = [-1]\n[problems.adult]\n[methods.Reweight]\n": r"seeds is \[-1\]",
     'seeds = "many"\n[problems.adult]\n[methods.Reweight]\n': "seeds is 'many'",

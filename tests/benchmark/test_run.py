@@ -1,6 +1,8 @@
 """Runs: done once, resumed, and none stops another."""
 
 import sys
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -129,6 +131,19 @@ def test_a_run_that_failed_is_tried_again(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("failures/*"))
 
 
+class Talkative(LinearPostClassifier):
+    def _fit(self, rows):
+        warnings.warn("it was hard", RuntimeWarning, stacklevel=1)
+        super()._fit(rows)
+
+
+def test_warnings_are_notes_of_the_run(tmp_path):
+    method = replace(MOODY, name="Talkative", estimator=Talkative, hyperparameter=None, grid={})
+    run(design(treatment(method)), tmp_path, n_jobs=1)
+    (entry,) = entries(tmp_path).values()
+    assert entry["notes"] == ["RuntimeWarning: it was hard"]
+
+
 def test_a_problem_that_cannot_be_loaded_fails_its_own_runs_only(tmp_path):
     from evenhand.benchmark import Problem
 
@@ -144,6 +159,12 @@ def test_a_problem_that_cannot_be_loaded_fails_its_own_runs_only(tmp_path):
     state = run(wanted, tmp_path / "out", n_jobs=1)
     assert (state.runs, state.done) == (len(keys), 1)
     assert "before the method: ValueError" in next(iter(state.failures.values()))["error"]
+
+
+def test_a_favourable_class_that_is_none_is_named(tmp_path):
+    wanted = design(Treatment(), problems=(replace(SMALL, favourable="2"),))
+    (failure,) = run(wanted, tmp_path, n_jobs=1).failures.values()
+    assert "The favourable class '2' of small is none of its classes 0, 1." in failure["error"]
 
 
 METHOD = """

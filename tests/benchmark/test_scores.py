@@ -1,5 +1,6 @@
 """Scores from stored predictions, against other libraries and hand arithmetic."""
 
+from dataclasses import replace
 from functools import partial
 
 import fairlearn.metrics as fairlearn
@@ -9,8 +10,8 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from benchmark.designs import CLASSIFIERS, design, regression
-from evenhand.benchmark import Store, run
+from benchmark.designs import CLASSIFIERS, SMALL, design, regression
+from evenhand.benchmark import Store, Treatment, run
 from evenhand.benchmark.questions import QUESTIONS, Question
 from evenhand.benchmark.results import results
 from evenhand.benchmark.treatments import treatment
@@ -96,6 +97,19 @@ def test_pq_of_any_order_is_that_of_the_definition(cases, value):
 def _pq(w, p, q):
     d = len(w)
     return 1 - d ** (1 / q - 1 / p) * np.sum(w**p) ** (1 / p) / np.sum(w**q) ** (1 / q)
+
+
+def test_naming_a_favourable_class_changes_the_questions_about_one_class_only(tmp_path):
+    about_one = {"equal_opportunity", "predictive_equality"}
+    wide = {}
+    for favourable in (None, "0"):
+        folder = tmp_path / str(favourable)
+        problem = replace(SMALL, favourable=favourable)
+        run(design(Treatment(), treatment("Reweight"), problems=(problem,)), folder, n_jobs=1)
+        frame = results(folder).to_frame()
+        wide[favourable] = frame.pivot(index="question", columns="method", values="value")
+    unlike = (wide[None] - wide["0"]).abs().max(axis=1) > 1e-12
+    assert {name.partition(".")[0] for name in unlike[unlike].index} == about_one
 
 
 def test_auroc_and_f1_are_those_of_scikit_learn(cases, value):

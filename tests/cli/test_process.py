@@ -72,7 +72,14 @@ def test_ctrl_c_is_one_line_and_status_130(folder):
     assert sorted(path.name for path in folder.iterdir()) == ["options.toml", "rows.csv"]
 
 
-@pytest.mark.parametrize("raised", ["KeyboardInterrupt", "__import__('click').Abort"])
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "KeyboardInterrupt",
+        "__import__('click').Abort",
+        "SystemError('an import was cut short') from KeyboardInterrupt()",
+    ],
+)
 def test_an_interrupt_anywhere_is_not_a_verdict(raised):
     code = (
         "import evenhand.cli as cli\n"

@@ -69,7 +69,7 @@ def paper(
         folder = out or Path("evenhand-paper-quick" if is_quick else "evenhand-paper")
         state = _run(design, folder, jobs)
         if figures:
-            _draw(_results(design, folder), folder / "figures")
+            _draw(_results(design, folder, jobs), folder / "figures")
     _finish(state, folder)
 
 
@@ -136,10 +136,11 @@ def _design(path: Path) -> Design:
     return read_design(path)
 
 
-def _results(design: Design, folder: Path) -> Results:
+def _results(design: Design, folder: Path, jobs: int | None = None) -> Results:
+    from evenhand.benchmark.memory import cores
     from evenhand.benchmark.results import results
 
-    return results(folder, design)
+    return results(folder, design, n_jobs=cores() if jobs is None else jobs)
 
 
 def _run(design: Design, folder: Path, jobs: int | None) -> Status:

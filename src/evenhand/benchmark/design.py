@@ -10,6 +10,7 @@ from typing import Any
 from evenhand.benchmark.bases import Base
 from evenhand.benchmark.fingerprints import fingerprint, source_fingerprint
 from evenhand.benchmark.problems import Extent, Problem
+from evenhand.benchmark.questions import QUESTIONS, Questions
 from evenhand.mitigation.method import Method
 
 FORMAT = 1  # of what is stored; raise it where stored predictions mean something else
@@ -138,10 +139,11 @@ class Study:
 
 @dataclass(frozen=True)
 class Design:
-    """All studies of a benchmark."""
+    """All studies of a benchmark, and what is asked of their predictions."""
 
     name: str
     studies: tuple[Study, ...]
+    questions: Questions = field(default_factory=lambda: QUESTIONS)
 
     def runs(self) -> dict[str, Run]:
         """All runs by key; a run that two studies share is there once."""

@@ -13,14 +13,16 @@ from evenhand.benchmark.bases import BASES, Base
 from evenhand.benchmark.design import Design, Study, Treatment
 from evenhand.benchmark.importing import imported, is_import_path
 from evenhand.benchmark.problems import Problem
+from evenhand.benchmark.questions import Question, with_more
 from evenhand.benchmark.treatments import treatment
 from evenhand.datasets import TASKS
 from evenhand.mitigation.catalogue import METHODS
 from evenhand.mitigation.method import Method
 
-TOP = ("name", "seeds", "bases", "problems", "methods")
+TOP = ("name", "seeds", "bases", "problems", "methods", "questions")
 OWN = ("estimator", "stage", "task", "randomised", "hyperparameter", "classes", "groups")
 OF_METHOD = ("constraints", "grid", "settings", "fit_rows", "method", *OWN)
+OF_QUESTION = tuple(one.name for one in fields(Question))
 OF_PROBLEM = tuple(one.name for one in fields(Problem) if one.name != "name")
 
 
@@ -45,7 +47,18 @@ def read_design(path: str | Path) -> Design:
         treatments=treatments,
         seeds=_seeds(content.get("seeds", 3)),
     )
-    return Design(study.name, (study,))
+    return Design(study.name, (study,), with_more(_questions(content.get("questions", []))))
+
+
+def _questions(tables: Any) -> Iterator[Question]:
+    """What is asked beside the usual, as tables [[questions]]."""
+    for found in tables if isinstance(tables, list) else [tables]:
+        _check("[[questions]]", found, OF_QUESTION)
+        if not {"criterion", "measure"} <= found.keys():
+            raise DesignError("[[questions]] needs a criterion and a measure.")
+        question = Question(**found)
+        question.check()
+        yield question
 
 
 def _check(where: str, found: Mapping[str, Any], known: Collection[str]) -> None:

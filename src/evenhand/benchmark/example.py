@@ -23,4 +23,9 @@ estimator = "mypackage.fair:MyClassifier"
 stage = "post"
 hyperparameter = "strength"
 grid = [0.1, 1.0]
+
+[[questions]]                # beside the usual ones
+criterion = "equal_opportunity"
+measure = "pq"
+p = 0.5
 """

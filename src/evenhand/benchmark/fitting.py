@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -38,7 +39,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Work:
     """A treatment's estimator, the rows it is fitted to, and those it is asked about."""
 
     treatment: Treatment
@@ -48,7 +49,7 @@ class Task:
     X_test: Any
 
     @classmethod
-    def of(cls, prepared: Prepared, treatment: Treatment) -> Task:
+    def of(cls, prepared: Prepared, treatment: Treatment) -> Work:
         """Post-processors read scores, and other methods the features."""
         assert treatment.method is not None
         after = treatment.method.stage == "post"
@@ -82,12 +83,12 @@ def outcomes(prepared: Prepared, runs: Sequence[Run]) -> Iterator[Outcome]:
         spent = prepared.cpu_seconds
         yield from (Outcome(run, _of_base(prepared), cpu_seconds=spent) for run in runs)
         return
-    task = Task.of(prepared, treatment)
+    work = Work.of(prepared, treatment)
     waiting = list(runs)
     while waiting:
-        path = task.fitted([run.hyperparameter for run in waiting])
+        path = work.fitted([run.hyperparameter for run in waiting])
         for run in tuple(waiting):
-            outcome = _timed(run, partial(_next_answer, path, task, prepared))
+            outcome = _timed(run, partial(_next_answer, path, work, prepared))
             waiting.remove(run)
             yield outcome
             if outcome.error is not None:  # a path that failed has ended: begin another
@@ -96,12 +97,16 @@ def outcomes(prepared: Prepared, runs: Sequence[Run]) -> Iterator[Outcome]:
 
 def _timed(run: Run, work: Callable[[], Answer]) -> Outcome:
     cpu, wall = time.process_time(), time.perf_counter()
-    try:
-        predictions, notes = work()
-        result: dict[str, Any] = {"predictions": predictions, "notes": notes}
-    except Exception as failure:
-        error = f"{type(failure).__name__}: {failure}"
-        result = {"predictions": None, "error": error, "trace": traceback.format_exc()}
+    result: dict[str, Any] = {"predictions": None}
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            result["predictions"], result["notes"] = work()
+        except Exception as failure:
+            result["error"] = f"{type(failure).__name__}: {failure}"
+            result["trace"] = traceback.format_exc()
+    warned = dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in heard)
+    result["notes"] = (*result.get("notes", ()), *warned)
     result["cpu_seconds"] = time.process_time() - cpu
     result["seconds"] = time.perf_counter() - wall
     return Outcome(run=run, **result)
@@ -145,19 +150,20 @@ def _of_base(prepared: Prepared) -> Predictions:
     scores = prepared.scores[prepared.fitted :]
     if not prepared.n_classes:
         return Predictions(values=scores)
-    return Predictions(labels=scores.argmax(axis=1).astype(np.uint8), scores=scores)
+    small = np.min_scalar_type(prepared.n_classes)
+    return Predictions(labels=scores.argmax(axis=1).astype(small), scores=scores)
 
 
-def _next_answer(path: Iterator[Any], task: Task, prepared: Prepared) -> Answer:
-    fitted, method = next(path), task.treatment.method
+def _next_answer(path: Iterator[Any], work: Work, prepared: Prepared) -> Answer:
+    fitted, method = next(path), work.treatment.method
     assert method is not None
     answer = _classified if prepared.n_classes else _regressed
     notes = tuple(getattr(fitted, "notes_", ()))
-    return answer(fitted, task.X_test, prepared, method.randomised), notes
+    return answer(fitted, work.X_test, prepared, method.randomised), notes
 
 
 def _classified(fitted: Any, X: Any, prepared: Prepared, by_lot: bool) -> Predictions:
-    labels = np.asarray(fitted.predict(X)).astype(np.uint8)
+    labels = np.asarray(fitted.predict(X)).astype(np.min_scalar_type(prepared.n_classes))
     if not by_lot and (len(labels) > MOST_SCORES or not hasattr(fitted, "predict_proba")):
         return Predictions(labels=labels)
     found = aligned(fitted.predict_proba(X), fitted.classes_, prepared.n_classes)

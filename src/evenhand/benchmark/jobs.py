@@ -51,8 +51,11 @@ class Job:
 
     @cached_property
     def rows(self) -> int:
-        """How many rows the problem has, at most."""
-        return self.runs[0].problem.size
+        """How many rows the problem has, at most; 0 if it cannot be loaded, as the job will say."""
+        try:
+            return self.runs[0].problem.size
+        except Exception:
+            return 0
 
     @cached_property
     def costs(self) -> dict[str, float]:
@@ -68,7 +71,7 @@ class Job:
 
     def _prepared(self, store: Store) -> Prepared:
         run, problem = self.runs[0], self.runs[0].problem
-        prepared = prepare(problem.load(), run.base, run.seed, problem.favourable)
+        prepared = prepare(problem.load(), run.base, run.seed, problem.favoured)
         store.add_truth(problem.name, run.split_key, _truth(prepared))
         return prepared
 
@@ -146,5 +149,5 @@ def _truth(prepared: Prepared) -> Truth:
         "train": prepared.fitted,
         "test": len(y),
     }
-    y = y.astype(np.uint8) if dataset.classes else y
+    y = y.astype(np.min_scalar_type(len(dataset.classes))) if dataset.classes else y
     return Truth(prepared.rows[test], y, prepared.whom.codes[test].astype(np.intp), about)

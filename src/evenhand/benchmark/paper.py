@@ -150,7 +150,8 @@ QUICK_ROWS, QUICK_POINTS, QUICK_GROUPS = 10_000, 3, (2, 10, 50)
 
 def quick(design: Design = PAPER) -> Design:
     """The same methods and problems with one seed, three points of each grid and fewer rows."""
-    return Design(f"{design.name}, quick", tuple(_quick(study) for study in design.studies))
+    studies = tuple(_quick(study) for study in design.studies)
+    return replace(design, name=f"{design.name}, quick", studies=studies)
 
 
 def _quick(study: Study) -> Study:
@@ -180,7 +181,7 @@ def only(design: Design, sources: Collection[str]) -> Design:
         replace(one, problems=tuple(each for each in one.problems if each.source in sources))
         for one in design.studies
     )
-    return Design(design.name, tuple(study for study in studies if study.problems))
+    return replace(design, studies=tuple(study for study in studies if study.problems))
 
 
 def at_hand(design: Design) -> tuple[Design, list[str]]:

@@ -20,7 +20,7 @@ class Predictions:
     are draws; a regressor that does not draw has one.
     """
 
-    labels: NDArray[np.uint8] | None = None
+    labels: NDArray[np.unsignedinteger[Any]] | None = None
     chances: Floats | None = None
     scores: Floats | None = None
     values: Floats | None = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evenhand.benchmark.bases import Base
-    from evenhand.datasets import Dataset
+    from evenhand.datasets import Dataset, Split
 
 Floats = NDArray[np.float64]
 GROUP = "group"
@@ -78,7 +78,6 @@ class Prepared:
     y: NDArray[Any]
     whom: Groups
     matrix: Any
-    is_category: Any
     model: Any
     scores: Floats
     favourable: int | None = None
@@ -114,39 +113,43 @@ class Prepared:
         return np.column_stack([self.matrix, group])
 
 
-def prepare(dataset: Dataset, base: Base, seed: int, favourable: str | None = None) -> Prepared:
+def prepare(dataset: Dataset, base: Base, seed: int, favourable: int | None = None) -> Prepared:
     """Split, normalise and encode the rows, and fit the base model."""
-    import pandas as pd
-
     started = time.process_time()
     halves = split(dataset, seed=seed)
-    parts = halves.normalised()
-    X = pd.concat([parts.X_train, parts.X_test], ignore_index=True)
-    y = np.concatenate([parts.y_train.to_numpy(), parts.y_test.to_numpy()])
-    train = np.arange(len(halves.train))
-    matrix, is_category = _encoded(X[list(dataset.model_columns)], base, train, dataset.kind)
-    model, scores = _scored(base, dataset, matrix, y, len(train), is_category)
+    X, y = _joined(halves)
+    fitted = len(halves.train)
+    matrix, is_category = _encoded(X[list(dataset.model_columns)], base, fitted, dataset.kind)
+    model, scores = _scored(base, dataset, matrix, y, fitted, is_category)
     return Prepared(
         dataset=dataset,
         base=base,
         seed=seed,
-        fitted=len(train),
+        fitted=fitted,
         rows=np.concatenate([halves.train, halves.test]),
         y=y,
         whom=groups(X[list(dataset.sensitive)]),
         matrix=matrix,
-        is_category=is_category,
         model=model,
         scores=scores,
-        favourable=None if favourable is None else dataset.classes.index(favourable),
+        favourable=favourable,
         cpu_seconds=time.process_time() - started,
     )
 
 
-def _encoded(X: pd.DataFrame, base: Base, train: Any, kind: str) -> tuple[Any, Any]:
+def _joined(halves: Split) -> tuple[pd.DataFrame, NDArray[Any]]:
+    """Features and target, normalised, training rows first."""
+    import pandas as pd
+
+    parts = halves.normalised()
+    X = pd.concat([parts.X_train, parts.X_test], ignore_index=True)
+    return X, np.concatenate([parts.y_train.to_numpy(), parts.y_test.to_numpy()])
+
+
+def _encoded(X: pd.DataFrame, base: Base, fitted: int, kind: str) -> tuple[Any, Any]:
     if base.encoding == "codes":
         return codes(X)
-    matrix = indicators(X, train)
+    matrix = indicators(X, np.arange(fitted))
     return (matrix.toarray() if kind == "regression" else matrix), None
 
 

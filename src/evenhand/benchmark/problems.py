@@ -72,6 +72,19 @@ class Problem:
         return min(known, self.rows or known)
 
     @property
+    def favoured(self) -> int | None:
+        """The number of the favourable class, if one is named."""
+        if self.favourable is None:
+            return None
+        classes = self.load().classes
+        if self.favourable not in classes:
+            raise ValueError(
+                f"The favourable class {self.favourable!r} of {self.name} is none of its classes "
+                f"{', '.join(classes)}."
+            )
+        return classes.index(self.favourable)
+
+    @property
     def _is_task(self) -> bool:
         return not self.is_file and not is_import_path(self.source)
 
@@ -144,6 +157,8 @@ def _from_file(problem: Problem) -> Dataset:
 
 def dataset_of(problem: Problem, table: pd.DataFrame) -> Dataset:
     """A table as a data set; text becomes categories, and the classes are numbered in order."""
+    import pandas as pd
+
     target = str(problem.target)
     kind = problem.kind or _kind(table[target])
     classes: tuple[str, ...] = ()
@@ -151,22 +166,26 @@ def dataset_of(problem: Problem, table: pd.DataFrame) -> Dataset:
     if kind == "classification":
         values, labels = np.unique(y.to_numpy(), return_inverse=True)
         classes = tuple(map(str, values))
-        y = y.astype("object").mask(y.notna(), labels).astype("int64")
+        y = pd.Series(labels, name=target)
     text = [*table.select_dtypes(["object", "string", "bool"]).columns, *problem.sensitive]
     X = table.astype(dict.fromkeys(text, "category")).drop(columns=target)
     n_groups = len(X[list(problem.sensitive)].drop_duplicates())
+    task = _declared(problem, kind, classes, n_groups)
+    return Dataset(task=task, origin=Origin(name="file"), X=X, y=y, sensitive=problem.sensitive)
+
+
+def _declared(problem: Problem, kind: Kind, classes: tuple[str, ...], n_groups: int) -> Task:
     about = dict.fromkeys(("description", "source", "licence", "citation"), problem.source)
-    task = Task(
+    return Task(
         name=problem.name,
         kind=kind,
-        targets=(target,),
+        targets=(str(problem.target),),
         sensitive=problem.sensitive,
         n_groups=n_groups,
         origins=(),
         classes=classes,
         **about,  # type: ignore[arg-type]
     )
-    return Dataset(task=task, origin=Origin(name="file"), X=X, y=y, sensitive=problem.sensitive)
 
 
 def _kind(target: pd.Series[Any]) -> Kind:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from evenhand.benchmark.importing import imported, is_import_path
 from evenhand.criteria import CRITERIA, Criterion
 from evenhand.criteria.how import How
 from evenhand.datasets.task import Kind
@@ -18,7 +21,10 @@ AGGREGATES = ("mean", "total")
 
 @dataclass(frozen=True)
 class Question:
-    """A criterion and how it is asked; without a measure, a performance such as accuracy."""
+    """A criterion and how it is asked; without a measure, a performance such as accuracy.
+
+    Criterion and measure are names, or package.module:name of a `Criterion` and of a function.
+    """
 
     criterion: str
     measure: str | None = None
@@ -34,7 +40,7 @@ class Question:
         """All of it in one word, for a column's head.
 
         >>> Question("performance_parity", "pq", g="f1", transform="exp").name
-        'performance_parity.pq g=f1 transform=exp'
+        'performance_parity.pq transform=exp g=f1'
         """
         if self.measure is None:
             return self.criterion
@@ -45,15 +51,38 @@ class Question:
     @property
     def asked(self) -> Criterion:
         """The criterion itself, with its statistic."""
-        return CRITERIA[self.criterion].with_statistic(self.g)
+        return _criterion(self.criterion).with_statistic(self.g)
 
     @property
     def how(self) -> How:
         """Measure, aggregate and transform."""
         measure: str | Measure | None = self.measure
-        if self.p is not None and self.q is not None:
-            measure = partial(pq, p=self.p, q=self.q)
+        if self.p is not None or self.q is not None:
+            measure = partial(pq, p=self.p or 1, q=self.q or 2)
+        elif self.measure is not None and is_import_path(self.measure):
+            measure = imported(self.measure)
         return self.asked.how(measure, self.aggregate, self.transform, self.tau)
+
+    @property
+    def kind(self) -> Kind:
+        """Of which predictions it is asked."""
+        needs = self.asked.statistic.needs
+        if needs == "strata":
+            raise ValueError(f"{self.criterion} needs strata, which a benchmark does not store.")
+        return "regression" if needs in ("moments", "steps") else "classification"
+
+    def check(self) -> None:
+        """Refuse what cannot be asked, before anything is computed."""
+        self.how.function(np.array([0.5, 0.5]))
+        if (self.p is not None or self.q is not None) and self.measure != "pq":
+            raise ValueError(f"p and q are orders of the measure 'pq', not of {self.measure!r}.")
+
+
+def _criterion(name: str) -> Criterion:
+    found = imported(name) if is_import_path(name) else CRITERIA.get(name)
+    if not isinstance(found, Criterion):
+        raise ValueError(f"There is no criterion {name!r}; there are {', '.join(CRITERIA)}.")
+    return found
 
 
 def _each(criterion: str, **options: Any) -> Iterator[Question]:
@@ -102,3 +131,12 @@ QUESTIONS: Questions = {
     "classification": tuple(_classification()),
     "regression": tuple(_regression()),
 }
+
+
+def with_more(questions: Iterable[Question]) -> Questions:
+    """The usual questions and these."""
+    more = [(one.kind, one) for one in questions]
+    return {
+        kind: tuple(dict.fromkeys([*usual, *(one for of, one in more if of == kind)]))
+        for kind, usual in QUESTIONS.items()
+    }

@@ -100,16 +100,19 @@ def results(
     store: Store | str | Path,
     design: Design | None = None,
     *,
-    questions: Questions = QUESTIONS,
+    questions: Questions | None = None,
     n_jobs: int = 1,
 ) -> Results:
     """Score what a store holds, or the part of it that belongs to a design.
 
-    Answers are kept beside the predictions, so that only runs that are new are scored.
+    `questions` are by default the design's. Answers are kept beside the predictions, so that
+    only runs that are new are scored.
     """
     require("pyarrow", "joblib")
     store = store if isinstance(store, Store) else Store(Path(store))
     entries = store.entries()
+    if questions is None:
+        questions = QUESTIONS if design is None else design.questions
     if design is not None:
         wanted = design.runs().keys()
         entries = {key: entry for key, entry in entries.items() if key in wanted}

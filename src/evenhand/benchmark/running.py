@@ -56,7 +56,7 @@ def run(
     workers must see the folder under the same name.
     """
     require("pyarrow", "joblib")
-    store = Store(Path(folder))
+    store = Store(Path(folder).absolute())
     store.folder.mkdir(parents=True, exist_ok=True)
     store.sweep()
     todo = jobs(missing(design, store))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +15,15 @@ from evenhand.benchmark.store import Store, Truth
 from evenhand.benchmark.store.manifest import Entry
 from evenhand.columns.column import Column
 from evenhand.counting import count, moments
-from evenhand.criteria import Criterion
-from evenhand.distributions import distribution
+from evenhand.distributions import Distribution, distribution
 from evenhand.expected import expected_tally
 from evenhand.groups import Groups
 from evenhand.sources import Rows, summarise
-from evenhand.statistics import Table
+from evenhand.statistics import Statistic, Table
 from evenhand.tally import Axis, Tally
 
 Floats = NDArray[np.float64]
+Answered = tuple[str, Predictions]  # with the lot
 EXPECTED, DRAWN = "expected", "drawn"
 
 
@@ -74,21 +74,22 @@ def counts(truth: Truth, lot: str, predictions: Predictions) -> Tally:
 
 
 def _classification(
-    truth: Truth, runs: Sequence[tuple[str, Predictions]], questions: Sequence[Question]
+    truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]
 ) -> Floats:
     """All runs at once: their counts are one tally, with a batch axis before the cells."""
     together = _stacked([counts(truth, *run) for run in runs], truth)
     values = np.full((len(questions), len(runs)), np.nan)
     scored = [i for i, (_, one) in enumerate(runs) if one.scores is not None]
-    matrices = [runs[i][1].scores for i in scored]
+    tables = _Tables(truth, [runs[i][1].scores for i in scored])
     for place, question in enumerate(questions):
         if question.measure is None:
             values[place] = _accuracy(together)
         elif question.asked.statistic.needs in ("predictions", "labels"):
-            table = question.asked.table(together, truth.about["favourable"])
-            values[place] = _value(question, table)
-    for place, question, tables in _of_scores(truth, matrices, questions):
-        values[place, scored] = [_value(question, table) for table in tables]
+            asked = question.asked  # only a question about one class looks at the favourable one
+            favourable = truth.about["favourable"] if asked.one_class else None
+            values[place] = _answers(question, asked.table(together, favourable))
+        elif scored:
+            values[place, scored] = _answers(question, tables[question.asked.statistic])
     return values
 
 
@@ -105,76 +106,94 @@ def _accuracy(together: Tally) -> Floats:
     return np.asarray(np.trace(table, axis1=-2, axis2=-1) / table.sum(axis=(-2, -1)))
 
 
-def _of_scores(
-    truth: Truth, matrices: Sequence[Any], questions: Sequence[Question]
-) -> Iterator[tuple[int, Question, list[Table]]]:
-    """The questions that look at probabilities; those of one statistic read the same tables."""
-    known: dict[Any, list[Table]] = {}
+class _Tables(dict[Statistic, Table]):
+    """Tables of statistics that look at probabilities, made when they are first asked for."""
+
+    def __init__(self, truth: Truth, matrices: Sequence[Any]) -> None:
+        super().__init__()
+        classes = tuple(range(len(truth.classes)))
+        self.groups = truth.groups
+        self.rows = [Rows(truth.y, None, whom(truth), y_score=m, classes=classes) for m in matrices]
+
+    def __missing__(self, statistic: Statistic) -> Table:
+        """Nothing but NaN where it is not defined, as for too many classes."""
+        try:
+            each = [statistic.read(summarise(statistic.needs, rows)) for rows in self.rows]
+            found = Table(np.array([one.values for one in each]), each[0].cells, self.groups)
+        except ValueError:
+            found = Table(
+                np.full((len(self.rows), 1, len(self.groups)), np.nan), ("",), self.groups
+            )
+        self[statistic] = found
+        return found
+
+
+def _answers(question: Question, table: Table) -> Any:
+    """An answer for each run; none where the measure refuses the values, such as negative ones."""
+    asked, how = question.asked, question.how
+    try:
+        return asked.reading(table, how).value
+    except ValueError:
+        if len(table.values) == 1:
+            return np.full(1, np.nan)
+    each = [
+        Table(values, table.cells, table.groups)
+        for values in np.split(table.values, len(table.values))
+    ]
+    return np.concatenate([_answers(question, one) for one in each])
+
+
+def _regression(truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]) -> Floats:
+    """Sums of all runs at once; distributions one by one."""
+    drawn = [_Drawn.of(truth, *run) for run in runs]
+    groups = (Axis("group", truth.groups),)
+    tallies = [moments(one.y, one.yhat, sensitive_features=one.whom) for one in drawn]
+    sums = {
+        name: np.array([one.table("group", of=name) for one in tallies]) for name in tallies[0].sums
+    }
+    together = Tally(groups, np.arange(len(truth.groups))[None], sums)
+    values = np.full((len(questions), len(runs)), np.nan)
     for place, question in enumerate(questions):
         if question.measure is None:
-            continue
-        asked = question.asked
-        if asked.statistic.needs in ("ranks", "losses", "bins"):
-            if asked.statistic not in known:
-                known[asked.statistic] = [_table(truth, one, asked) for one in matrices]
-            yield place, question, known[asked.statistic]
+            values[place] = [one.performance(question.criterion) for one in drawn]
+        elif question.asked.statistic.needs == "moments":
+            with np.errstate(divide="ignore", invalid="ignore"):  # errors may be 0, their log −∞
+                values[place] = _answers(question, question.asked.table(together))
+    sweeps = [i for i, one in enumerate(questions) if one.measure and _sweeps(one)]
+    for run, one in enumerate(drawn):
+        steps = distribution(one.yhat, sensitive_features=one.whom)
+        values[sweeps, run] = [_swept(questions[i], steps) for i in sweeps]
+    return values
 
 
-def _table(truth: Truth, matrix: Any, asked: Criterion) -> Table:
-    classes = tuple(range(len(truth.classes)))
-    rows = Rows(truth.y, None, whom(truth), y_score=matrix, classes=classes)
-    return asked.table(summarise(asked.statistic.needs, rows))
+def _sweeps(question: Question) -> bool:
+    return question.asked.statistic.needs == "steps"
 
 
-def _value(question: Question, table: Table) -> Any:
-    """The answer; none where the measure refuses the values, such as negative ones."""
-    try:
-        return question.asked.reading(table, question.how).value
-    except ValueError:
-        return np.nan
+def _swept(question: Question, steps: Distribution) -> float:
+    how = question.how
+    asked: dict[str, Any] = {"measure": how.measure, "aggregate": how.aggregate, "tau": how.tau}
+    return float(question.asked.read(steps, transform=how.transform, **asked).value)
 
 
-def _regression(
-    truth: Truth, runs: Sequence[tuple[str, Predictions]], questions: Sequence[Question]
-) -> Floats:
-    return np.array([_values(truth, lot, one, questions) for lot, one in runs]).T
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Truth and predictions; all draws below each other stand for the expectation."""
 
+    y: Floats
+    yhat: Floats
+    whom: Groups
 
-def _values(
-    truth: Truth, lot: str, predictions: Predictions, questions: Sequence[Question]
-) -> list[float]:
-    """All draws together stand for the expectation, the first for one draw."""
-    assert predictions.values is not None
-    drawn = predictions.values if lot == EXPECTED else predictions.values[:, :1]
-    times = drawn.shape[1]
-    groups, yhat, y = whom(truth, times), drawn.ravel(order="F"), np.tile(truth.y, times)
-    sums = moments(y, yhat, sensitive_features=groups)
-    sources = {"moments": sums, "steps": distribution(yhat, sensitive_features=groups)}
-    error = y - yhat
-    performance = {
-        "rmse": float(np.sqrt(np.mean(error**2))),
-        "mae": float(np.mean(abs(error))),
-        "r2": float(1 - np.mean(error**2) / np.var(y)),
-    }
-    return [
-        performance[one.criterion] if one.measure is None else _read(one, sources)
-        for one in questions
-    ]
+    @classmethod
+    def of(cls, truth: Truth, lot: str, predictions: Predictions) -> _Drawn:
+        assert predictions.values is not None
+        drawn = predictions.values if lot == EXPECTED else predictions.values[:, :1]
+        times = drawn.shape[1]
+        yhat = drawn.astype(np.float64).ravel(order="F")
+        return cls(np.tile(truth.y, times), yhat, whom(truth, times))
 
-
-def _read(question: Question, sources: dict[str, Any]) -> float:
-    asked, how = question.asked, question.how
-    source = sources[asked.statistic.needs]
-    try:
-        with np.errstate(divide="ignore", invalid="ignore"):  # errors may be 0, and logs of them −∞
-            return float(
-                asked.read(
-                    source,
-                    measure=how.measure,
-                    aggregate=how.aggregate,
-                    transform=how.transform,
-                    tau=how.tau,
-                ).value
-            )
-    except ValueError:
-        return float("nan")
+    def performance(self, name: str) -> float:
+        error = self.y - self.yhat
+        squared, spread = np.mean(error**2), np.var(self.y)
+        found = {"rmse": np.sqrt(squared), "mae": np.mean(abs(error)), "r2": 1 - squared / spread}
+        return float(found[name])

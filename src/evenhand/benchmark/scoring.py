@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.benchmark.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.importing import is_import_path
 from evenhand.benchmark.questions import Questions
 from evenhand.benchmark.scores import Scores, scores
 from evenhand.benchmark.store import Store, atomic
@@ -40,8 +41,11 @@ def scored(store: Store, entries: Mapping[str, Entry], questions: Questions, n_j
 
 def _address(questions: Questions) -> str:
     """What scores depend on, for given predictions."""
-    asked = {kind: [asdict(one) for one in some] for kind, some in questions.items()}
-    return fingerprint([asked, source_fingerprint("evenhand.benchmark.scores")])
+    every = [asdict(one) for some in questions.values() for one in some]
+    named = [one[key] for one in every for key in ("criterion", "measure")]
+    own = {name.partition(":")[0] for name in named if name is not None and is_import_path(name)}
+    sources = [source_fingerprint(name) for name in ("evenhand.benchmark.scores", *sorted(own))]
+    return fingerprint([every, sources])
 
 
 def _computed(store: Store, entries: list[Entry], questions: Questions, n_jobs: int) -> Any:

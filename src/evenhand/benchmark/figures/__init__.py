@@ -24,7 +24,7 @@ def names() -> tuple[str, ...]:
     return tuple(FIGURES)
 
 
-def draw(results: Results, name: str) -> Drawing:
+def figure(results: Results, name: str) -> Drawing:
     """Draw one figure; what there are no results for is said in it, and in its caption."""
     require("matplotlib")
     import matplotlib as mpl
@@ -38,19 +38,19 @@ def draw(results: Results, name: str) -> Drawing:
         return FIGURES[name](results)
 
 
-def draw_all(results: Results, wanted: Iterable[str] | None = None) -> Iterator[tuple[str, Drawing]]:
-    """Draw figures one after another, with their names."""
+def drawn(results: Results, wanted: Iterable[str] | None = None) -> Iterator[tuple[str, Drawing]]:
+    """Figures one after another, with their names; by default all."""
     for name in names() if wanted is None else wanted:
-        yield name, draw(results, name)
+        yield name, figure(results, name)
 
 
-def save(results: Results, folder: str | Path, wanted: Iterable[str] | None = None) -> list[Path]:
+def draw(results: Results, folder: str | Path, wanted: Iterable[str] | None = None) -> list[Path]:
     """Write figures into a folder, each as .svg, .pdf, .png and its points as .csv."""
     require("matplotlib")
-    from evenhand.benchmark.figures.saving import save as write
+    from evenhand.benchmark.figures.saving import save
 
-    made = draw_all(results, wanted)
-    return [path for name, drawing in made for path in write(drawing, Path(folder), name)]
+    made = drawn(results, wanted)
+    return [path for name, drawing in made for path in save(drawing, Path(folder), name)]
 
 
-__all__ = ["draw", "draw_all", "names", "save"]
+__all__ = ["draw", "drawn", "figure", "names"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
 from evenhand.benchmark.figures.panels import Panel, Rows, grid
-from evenhand.benchmark.findings.families import ODDS, PARITY
 from evenhand.benchmark.figures.tradeoffs import AIMS, LOWER, ROOT, alt, classification
+from evenhand.benchmark.findings.families import ODDS, PARITY
 from evenhand.benchmark.findings.words import axis_of, name_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def positivity(results: Results) -> Drawing:
         exp.append(Panel("compas", f"{question} transform=exp", family=family))
     for before, after in (
         ("strong_parity.pq transform=raw", "strong_parity.pq"),
-        ("performance_parity.pq g=mse", "performance_parity.pq g=mse transform=exp"),
+        ("performance_parity.pq g=mse", "performance_parity.pq transform=exp g=mse"),
     ):
         raw.append(Panel("law_school", before, "rmse", base="linear"))
         exp.append(Panel("law_school", after, "rmse", base="linear"))
@@ -54,7 +54,7 @@ def statistics_of_classifiers(results: Results) -> Drawing:
 
 def statistics_of_regressors(results: Results) -> Drawing:
     """S-EO with MSE, MAE and R²."""
-    asked = [f"performance_parity.pq g={g} transform=exp" for g in ("mse", "mae", "r2")]
+    asked = [f"performance_parity.pq transform=exp g={g}" for g in ("mse", "mae", "r2")]
     rows = [[Panel(one, q, "rmse", base="linear") for q in asked] for one in REGRESSIONS]
     return _drawing(results, rows, "Other statistics g in S-EO, regression", LOWER)
 

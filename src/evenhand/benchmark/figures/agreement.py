@@ -111,7 +111,7 @@ def _dots(results: Results, data: Any, column: str, label: str) -> tuple[Figure,
     panels = [(asked.kind, asked.name) for asked in ASKED]
     rows = {kind: max(_rows(data, kind), 1) for kind in KINDS}
     figure = Figure(figsize=(10.2, 0.42 * sum(rows.values()) + 2.3), layout="constrained")
-    parts = figure.subfigures(2, 1, height_ratios=[rows[kind] + 1.6 for kind in KINDS])
+    parts: Any = figure.subfigures(2, 1, height_ratios=[rows[kind] + 1.6 for kind in KINDS])
     for kind, part in zip(KINDS, parts, strict=True):
         names = [name for own, name in panels if own == kind]
         axes = part.subplots(1, len(names), squeeze=False, sharey=True)[0]
@@ -130,13 +130,13 @@ def _rows(data: Any, kind: str) -> int:
     return int(data.loc[data["kind"] == kind, "problem"].nunique())
 
 
-def _panel(
-    axes: Axes, here: Any, problems: list[str], column: str, marked: frozenset[str]
-) -> None:
+def _panel(axes: Axes, here: Any, problems: list[str], column: str, marked: frozenset[str]) -> None:
     if here.empty:
         nothing(axes)
         return
-    pairs = [pair for pair in PAIRS if pair in set(here["pair"])] or list(dict.fromkeys(here["pair"]))
+    pairs = [pair for pair in PAIRS if pair in set(here["pair"])] or list(
+        dict.fromkeys(here["pair"])
+    )
     for at, pair in enumerate(pairs):
         look = PAIRS.get(pair, PAIRS["MPD and PQ"])
         own = here[here["pair"] == pair]
@@ -152,7 +152,8 @@ def _panel(
     axes.set_ylim(len(problems) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     if column == "tau":
-        axes.set_xlim(min(-0.05, float(here[column].min()) - 0.05), 1.03)
+        lowest = float(here[["tau", "tau_low"]].min().min())
+        axes.set_xlim(min(0.0, lowest) - 0.05, 1.04)
     else:
         axes.set_xlim(left=0)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")

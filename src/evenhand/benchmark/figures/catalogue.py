@@ -46,12 +46,8 @@ FIGURES: dict[str, Callable[[Results], Drawing]] = {
     "gini-others": partial(gini_against_pq, problems=REST),
     "mean-over-classes": partial(aggregated, aggregate="mean"),
     "sum-over-classes": partial(aggregated, aggregate="total"),
-    "tradeoffs-others": partial(
-        classification, problems=("compas", "enem", "hsls", "simulated")
-    ),
-    "tradeoffs-regression": partial(
-        regression, problems=("law_school", "simulated_regression")
-    ),
+    "tradeoffs-others": partial(classification, problems=("compas", "enem", "hsls", "simulated")),
+    "tradeoffs-regression": partial(regression, problems=("law_school", "simulated_regression")),
     "rank-agreement": rank_agreement,
     "transform-changes": transform_changes,
     "group-sizes-every-setting": every_setting,
@@ -60,4 +56,4 @@ FIGURES: dict[str, Callable[[Results], Drawing]] = {
     "true-targets": partial(regression, problems=REGRESSIONS, base="targets"),
     "distributions": distributions,
 }
-IN_PAPER = 14  # so many of them are figures of the paper
+IN_PAPER = tuple(FIGURES)[:14]

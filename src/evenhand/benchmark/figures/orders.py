@@ -43,9 +43,7 @@ def orders(results: Results, method: str = "LinearPost") -> Drawing:
     """Accuracy over S-SP and S-EO by PQ(p, q), a panel for each q and a line for each p."""
     import pandas as pd
 
-    figure = Figure(
-        figsize=(len(Q) * WIDTH, len(ROWS) * HEIGHT * 0.9 + 0.5), layout="constrained"
-    )
+    figure = Figure(figsize=(len(Q) * WIDTH, len(ROWS) * HEIGHT * 0.9 + 0.5), layout="constrained")
     axes = figure.subplots(len(ROWS), len(Q), sharex="row", sharey="row", squeeze=False)
     marked, drawn, missing = stand_ins(results), [], []
     for row, places in zip(ROWS, axes, strict=True):

@@ -12,9 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from evenhand.benchmark.figures.drawing import stand_ins
 from evenhand.benchmark.figures.points import against, readings
-from evenhand.benchmark.findings.families import of_family
 from evenhand.benchmark.figures.scales import by_root, is_by_root, window
 from evenhand.benchmark.figures.styles import SOFT, place, style
+from evenhand.benchmark.findings.families import of_family
 from evenhand.benchmark.findings.words import axis_of, name_of
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def _panel(axes: Axes, panel: Panel, points: Any, marked: frozenset[str]) -> Non
     if is_by_root(panel.x):
         by_root(axes, 1.06 * highest)
     else:
-        axes.set_xlim(left=0 if points["x"].min() >= 0 else None)
-    axes.yaxis.set_major_locator(MaxNLocator(5))
+        axes.set_xlim(0 if points["x"].min() >= 0 else None, 1.05 * highest)
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
 
 def draw_line(axes: Axes, points: Any, name: str, label: str | None = None) -> None:
@@ -180,7 +180,7 @@ def _beyond(axes: Axes, y: Any, limits: tuple[float, float]) -> None:
         (int((y > limits[1]).sum()), 0.97, "↑"),
     ):
         if count:
-            where = {"va": "bottom" if edge < 0.5 else "top", "ha": "right"}
+            where: dict[str, Any] = {"va": "bottom" if edge < 0.5 else "top", "ha": "right"}
             told = f"{mark} {count} beyond"
             axes.text(0.98, edge, told, transform=axes.transAxes, color=SOFT, fontsize=7, **where)
 

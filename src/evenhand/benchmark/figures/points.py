@@ -47,4 +47,3 @@ def against(found: Any, x: str, y: str) -> Any:
     names = {"mean": "y", "error": "y_error"}
     right = found[found["question"] == y].rename(columns=names)[[*keys, "y", "y_error"]]
     return left.merge(right, on=keys).sort_values(KEYS, ignore_index=True)
-

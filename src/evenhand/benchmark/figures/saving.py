@@ -28,6 +28,11 @@ VARIABLES = {
     **{light: f"var(--c-{name})" for name, (light, _) in PALETTE.items()},
 }
 COLOURS = re.compile("|".join(map(re.escape, VARIABLES)))
+LONG = re.compile(r"-?\d+\.\d{3,}")
+MARKED = re.compile(  # a group of markers that all look alike
+    r'(<g(?: clip-path="[^"]*")?)>'
+    r'((?:\s*<use [^>]*?(style="[^"]*")/>)(?:\s*<use [^>]*?\3/>)*\s*)</g>'
+)
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 
@@ -47,27 +52,44 @@ def save(drawing: Drawing, folder: Path, name: str) -> list[Path]:
 def inline(drawing: Drawing, name: str) -> str:
     """A figure as an SVG element for HTML: no fixed size, no address outside, colours by name."""
     file = StringIO()
-    with mpl.rc_context({**RC, "svg.fonttype": "none"}):
+    with mpl.rc_context(RC | {"svg.fonttype": "none"}):
         drawing.figure.savefig(file, format="svg", transparent=True, metadata=UNDATED["svg"])
     text = file.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.S)
     text = re.sub(r"<!--.*?-->|<!DOCTYPE[^>]*>", "", text, flags=re.S)
     text = text.replace("xlink:href", "href").replace("'DejaVu Sans'", FONT)
     text = _own_ids(text, name)
-    text = COLOURS.sub(lambda found: VARIABLES[found.group()], text)
-    text = re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found.group()):.2f}", text)
+    text = re.sub(r"<[^>]+>", lambda tag: _plain(tag.group()), text)
+    text = MARKED.sub(_style_once, re.sub(r"\n\s*", "\n", text))
     head = f'<svg class="drawing" role="img" aria-label="{escape(drawing.alt)}"'
     box = re.search(r'viewBox="[^"]*"', text)
     assert box is not None
-    return re.sub(r"^<svg[^>]*>", lambda _: f"{head} {box.group()}>", re.sub(r"\n\s*", "\n", text))
+    return re.sub(r"^<svg[^>]*>", lambda _: f"{head} {box.group()}>", text)
+
+
+def _plain(tag: str) -> str:
+    """A tag with colours by name and hundredths of a point; what people read stays as it is."""
+    tag = COLOURS.sub(lambda found: VARIABLES[found.group()], tag)
+    return LONG.sub(lambda found: f"{float(found.group()):.2f}", tag)
 
 
 def _own_ids(text: str, name: str) -> str:
-    """Identifiers that no other figure of the page has; those that nothing refers to go."""
-    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+    """Short identifiers that no other figure of the page has; what nothing refers to goes."""
+    used = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+    short = {ident: f"{name}-{at}" for at, ident in enumerate(used)}
 
     def own(found: re.Match[str]) -> str:
-        return f' id="{name}-{found.group(1)}"' if found.group(1) in used else ""
+        return f' id="{short[found.group(1)]}"' if found.group(1) in short else ""
+
+    def refer(found: re.Match[str]) -> str:
+        return found.group(1) + short[found.group(2)]
 
     text = re.sub(r' id="([^"]+)"', own, text)
-    return re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", text)
+    return re.sub(r'(href="#|url\(#)([^")]+)', refer, text)
+
+
+def _style_once(found: re.Match[str]) -> str:
+    """The style of markers on their group instead of on each of them."""
+    style = found.group(3)
+    markers = found.group(2).replace(f" {style}", "")
+    return f"{found.group(1)} {style}>{markers}</g>"

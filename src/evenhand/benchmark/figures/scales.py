@@ -18,7 +18,7 @@ def by_root(axes: Axes, highest: float) -> None:
     axes.set_xscale("function", functions=(_root, np.square))
     axes.set_xlim(0, max(highest, 1e-12))
     axes.set_xticks(root_ticks(highest))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("e-0", "e-"))
     axes.minorticks_off()
 
 
@@ -59,12 +59,12 @@ def window(values: Any, *, low_is_good: bool = False, reach: float = 4.0) -> tup
     """Limits that show the better three quarters well, and of the others what is not too far.
 
     >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.10]))
-    (0.615, 0.725)
+    (0.613, 0.727)
     """
     sign = -1.0 if low_is_good else 1.0
     seen = sign * np.asarray(values, dtype=np.float64)
     quarter, best = float(np.quantile(seen, 0.25)), float(seen.max())
     worst = max(float(seen.min()), quarter - reach * max(best - quarter, 1e-9))
-    margin = 0.05 * max(best - worst, 1e-9)
+    margin = 0.07 * max(best - worst, 1e-3 * abs(best), 1e-4)  # also where all are equal
     ends = sorted((sign * (worst - margin), sign * (best + margin)))
     return round(ends[0], 6), round(ends[1], 6)

@@ -115,7 +115,7 @@ def place(name: str) -> tuple[int, str]:
     return (known.index(name) if name in known else len(known), name)
 
 
-RC: dict[str, Any] = {
+RC: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": SOFT,
     "axes.grid": True,

@@ -12,9 +12,9 @@ from evenhand.benchmark.figures.drawing import Drawing
 from evenhand.benchmark.figures.styles import INK, SOFT
 from evenhand.measures import gini, pq
 
-STEPS = 30
+STEPS = 24
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-SHADE = LinearSegmentedColormap.from_list("evenhand", ["#f6f3fb", "#b9a4e0", "#6a3fb3", "#2b1552"])
+SHADE = LinearSegmentedColormap.from_list("evenhand", ["#f6f3fb", "#b9a4e0", "#6b40b4", "#2b1552"])
 MEASURES: dict[str, Any] = {"Gini": gini, "PQ(1, 2)": pq}
 
 
@@ -97,7 +97,7 @@ def _surface(axes: Any, w: Any, values: Any, name: str) -> None:
 
 
 def _from_above(axes: Any, name: str) -> None:
-    fine = simplex(4 * STEPS)
+    fine = simplex(5 * STEPS)
     values = MEASURES[name](fine)
     x, y = (fine @ CORNERS).T
     levels = np.linspace(0, values.max(), 11)

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
 from evenhand.benchmark.figures.panels import Panel, Rows, grid
-from evenhand.benchmark.findings.families import ODDS, PARITY
 from evenhand.benchmark.figures.styles import place
+from evenhand.benchmark.findings.families import ODDS, PARITY
 from evenhand.benchmark.findings.words import BASES, axis_of, name_of
 
 if TYPE_CHECKING:
     from evenhand.benchmark.results import Results
 
 SP, EO = ("statistical_parity", "statistical_parity"), ("equalized_odds", "average_odds")
-EXP = " g=mse transform=exp"
+EXP = " transform=exp g=mse"
 ROOT = "Axes of PQ are spaced by the square root, as PQ grows with the square of differences."
 AIMS = (
     "SP panels show the methods told to meet parity, EO panels those told to meet odds. "
     "Upper left is better."
 )
 LOWER = "Lower left is better."
+USUAL = ("logistic", "linear")
 
 
 def classification(
@@ -75,10 +76,9 @@ def _drawing(results: Results, rows: Rows, base: str, what: str, aims: str) -> D
     asked = list(dict.fromkeys(axis_of(panel.x) for row in rows for panel in row))
     underneath = BASES.get(base, base)
     return Drawing(
-        title=f"{what} against fairness criteria on {where}"
-        + ("" if base in ("logistic", "linear") else f", on {underneath}"),
+        title=f"Trade-offs on {where if base in USUAL else underneath}",
         caption=caption(
-            f"{what} over {listed(asked)}, on {underneath}.",
+            f"{what} over {listed(asked)} on {where}, with {underneath} underneath.",
             aims,
             over_seeds(made.data),
             ROOT,

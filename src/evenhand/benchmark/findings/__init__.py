@@ -18,17 +18,18 @@ def findings(results: Results) -> tuple[Finding, ...]:
 
     questions = [name for asked in ASKED for name in asked.questions]
     wide = values(results, ["accuracy", *questions, *ablations.EXTRA])
+    found = alike.agreements(results, wide)
     return (
-        *alike.alike(results, wide),
+        *alike.alike(found),
         *best.best(results, wide),
         *ablations.unconstrained(results, wide),
         *many_groups.many_groups(results, wide),
-        *alike.identical(results, wide),
-        *alike.transformed(results, wide),
+        *alike.identical(results, found),
+        *alike.transformed(found),
         *ablations.orders(results, wide),
         *ablations.aggregates(results, wide),
         *ablations.already_even(results, wide),
-        *alike.alike(results, wide, "boosting"),
+        *alike.alike(alike.agreements(results, wide, "boosting"), "boosting"),
         *ablations.base_models(results, wide),
     )
 

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from evenhand.benchmark.findings.alike import ALIKE
 from evenhand.benchmark.findings.criteria import ASKED, problems_of
-from evenhand.benchmark.findings.finding import Finding, at_least, at_most, estimate
+from evenhand.benchmark.findings.finding import Finding, Verdict, at_least, at_most, estimate
 from evenhand.benchmark.findings.ranks import agreement
 from evenhand.benchmark.findings.values import SETTING, part
 from evenhand.benchmark.findings.words import name_of
@@ -57,7 +57,7 @@ def _errors(rows: Any, apart: list[float], where: str) -> Iterator[Finding]:
         f"to the value the deviation is {relative[-4:].mean():.0%} with p = 0.9 and "
         f"{relative[:4].mean():.0%} with p = 0.1: the scale shrinks, not the uncertainty."
     )
-    verdict = "agrees" if rho >= 0.9 else "differs"
+    verdict: Verdict = "agrees" if rho >= 0.9 else "differs"
     claim = "The closer p and q, the smaller the standard errors"
     yield Finding(
         "PQ orders", claim, where, verdict, rho, float("nan"), float("nan"), sentence=told

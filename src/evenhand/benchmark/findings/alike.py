@@ -1,4 +1,4 @@
-"""Q1: do the criteria by PQ put methods in the same order as those by MPD?"""
+"""Q1: whether criteria by PQ put methods in the same order as those by MPD."""
 
 from __future__ import annotations
 
@@ -20,27 +20,37 @@ IDENTICAL = 0.9  # τ: nineteen of twenty pairs
 FEW = 0.1  # of the pairs change places
 
 
-def agreements(results: Results, wide: Any, base: str | None = None) -> Iterator[
-    tuple[str, Asked, dict[str, Agreement | None]]
-]:
+Agreements = list[tuple[str, Asked, dict[str, Agreement | None]]]
+
+
+def agreements(results: Results, wide: Any, base: str | None = None) -> Agreements:
     """Every problem and criterion, with τ of each pair of measures, and of raw and exp."""
-    for asked in ASKED:
-        for problem in problems_of(results, asked.kind):
-            here = part(wide, problem, base or BASE_OF[asked.kind], asked.family)
-            pairs = {
-                "MPD and PQ": (asked.mpd, asked.pq),
-                "MPD and Gini": (asked.mpd, asked.gini),
-                "Gini and PQ": (asked.gini, asked.pq),
-                "plain and exp": (asked.plain, asked.exp),
-            }
-            yield problem, asked, {name: agreement(here, *two) for name, two in pairs.items()}
+    return [
+        (
+            problem,
+            asked,
+            _pairs(part(wide, problem, base or BASE_OF[asked.kind], asked.family), asked),
+        )
+        for asked in ASKED
+        for problem in problems_of(results, asked.kind)
+    ]
 
 
-def alike(results: Results, wide: Any, base: str | None = None) -> Iterator[Finding]:
+def _pairs(here: Any, asked: Asked) -> dict[str, Agreement | None]:
+    pairs = {
+        "MPD and PQ": (asked.mpd, asked.pq),
+        "MPD and Gini": (asked.mpd, asked.gini),
+        "Gini and PQ": (asked.gini, asked.pq),
+        "plain and exp": (asked.plain, asked.exp),
+    }
+    return {name: agreement(here, *two) for name, two in pairs.items()}
+
+
+def alike(found: Agreements, base: str | None = None) -> Iterator[Finding]:
     """A finding for each problem and criterion: MPD against PQ."""
     question = "Q1" if base is None else f"Q1, on {BASES.get(base, base)}"
-    for problem, asked, found in agreements(results, wide, base):
-        both = found["MPD and PQ"]
+    for problem, asked, pairs in found:
+        both = pairs["MPD and PQ"]
         if both is None:
             continue
         claim = f"{asked.name} by MPD and S-{asked.name} by PQ order the settings alike"
@@ -58,10 +68,10 @@ def _told(both: Agreement) -> str:
     return told
 
 
-def identical(results: Results, wide: Any) -> Iterator[Finding]:
+def identical(results: Results, found: Agreements) -> Iterator[Finding]:
     """The paper's remark that Gini and PQ have almost identical patterns."""
-    for problem, asked, found in agreements(results, wide):
-        both = found["Gini and PQ"]
+    for problem, asked, pairs in found:
+        both = pairs["Gini and PQ"]
         if both is not None:
             claim = f"S-{asked.name} by Gini and by PQ have the same pattern"
             told = f"Kendall’s τ is {both.tau.text} over {both.settings} settings."
@@ -71,10 +81,10 @@ def identical(results: Results, wide: Any) -> Iterator[Finding]:
             yield _finding("Gini index", claim, problem, both, verdict, told)
 
 
-def transformed(results: Results, wide: Any) -> Iterator[Finding]:
+def transformed(found: Agreements) -> Iterator[Finding]:
     """How often the exponential transform changes the order of two settings."""
-    for problem, asked, found in agreements(results, wide):
-        both = found["plain and exp"]
+    for problem, asked, pairs in found:
+        both = pairs["plain and exp"]
         if both is not None:
             swapped = both.swapped
             share = f"{swapped.value:.1%}"

@@ -68,10 +68,10 @@ ASKED = (
         "regression",
         ALL,
         "performance_parity.mpd g=mse",
-        "performance_parity.gini g=mse transform=exp",
-        "performance_parity.pq g=mse transform=exp",
+        "performance_parity.gini transform=exp g=mse",
+        "performance_parity.pq transform=exp g=mse",
         "performance_parity.pq g=mse",
-        "performance_parity.pq g=mse transform=exp",
+        "performance_parity.pq transform=exp g=mse",
     ),
 )
 

@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
             return "undefined"
         if isnan(self.low):
             return f"{self.value:.2f} (one split)"
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})".replace("-", "−")
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,9 @@ def with_floors(results: Results, store: Store | str | Path) -> Results:
     more = pa.table({name: pa.array(columns[name]) for name in COLUMNS})
     more = pa.table(
         {
-            name: more[name].cast(pa.string()).dictionary_encode() if name != "value" else more[name]
+            name: more[name].cast(pa.string()).dictionary_encode()
+            if name != "value"
+            else more[name]
             for name in COLUMNS
         }
     )
@@ -58,9 +60,7 @@ def _floors(results: Results, store: Store) -> Iterator[tuple[str, str, str, flo
             continue
         tally = counts(store.truth(entry), EXPECTED, store.predictions(entry))
         for question, (criterion, measure) in ASKED.items():
-            found = chance(
-                tally, criterion, measure=measure, replicates=REPLICATES, random_state=0
-            )
+            found = chance(tally, criterion, measure=measure, replicates=REPLICATES, random_state=0)
             yield key, question, FLOOR, found.floor
             yield key, question, HIGH, found.high
 

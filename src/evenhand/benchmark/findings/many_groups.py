@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.benchmark.findings.criteria import sizes_of
-from evenhand.benchmark.findings.finding import Estimate, Finding, Verdict, at_least, at_most, estimate
+from evenhand.benchmark.findings.finding import (
+    Estimate,
+    Finding,
+    Verdict,
+    at_least,
+    at_most,
+    estimate,
+)
 from evenhand.benchmark.findings.floors import FLOOR, HIGH, floor_of
 from evenhand.benchmark.findings.words import name_of
 
@@ -25,7 +32,7 @@ def sized(wide: Any, family: str) -> Any:
     """The rows of one family of problems, with the number of groups."""
     told = [sizes_of(problem) for problem in wide["problem"]]
     rows = wide.assign(groups=[number for _, number in told])
-    return rows[[name == family and number > 0 for name, number in told]]
+    return rows[np.array([name == family and number > 0 for name, number in told], dtype=bool)]
 
 
 def many_groups(results: Results, wide: Any) -> Iterator[Finding]:
@@ -77,16 +84,19 @@ def _ends(rows: Any, question: str) -> tuple[Any, Any, int, int] | None:
 def _noise(results: Results, rows: Any) -> Iterator[Finding]:
     """How much of the rise on Adult is what chance makes of smaller groups."""
     floors = floor_of(results, [PQ])
+    if rows.empty or floors.empty:
+        return
     base = rows[rows["method"] == "Base"].merge(floors, on=["problem", "seed"])
     if base.empty:
         return
     most = base[base["groups"] == base["groups"].max()]
     found = estimate(most[FLOOR] / most[PQ], bounds=(0, np.inf))
     beyond = bool((most[PQ] > most[HIGH]).all())
+    number, shown = int(most["groups"].iloc[0]), most[PQ].mean()
     told = (
-        f"With {int(most['groups'].iloc[0])} groups a model that selects alike in all of them would "
-        f"show S-SP = {most[FLOOR].mean():.4f} by chance, against {most[PQ].mean():.4f}: a share of "
-        f"{found.text}. The value is {'' if beyond else 'not '}beyond chance on every split."
+        f"With {number} groups a model that selects alike in all of them would show S-SP = "
+        f"{most[FLOOR].mean():.4f} by chance, against {shown:.4f}: a share of {found.text}. "
+        f"The value is {'' if beyond else 'not '}beyond chance on every split."
     )
     claim = "S-SP of Base with the most groups is more than noise"
     yield Finding(
@@ -122,11 +132,12 @@ def _effective(rows: Any) -> Iterator[Finding]:
             f"With the most groups {named} leaves {estimate(by_mpd).text} of the MPD of Base and "
             f"{estimate(by_cv).text} of its coefficient of variation, of which PQ is the square."
         )
-        claim = f"{method} is more effective by S-SP than by SP with the most groups"
+        claim = "With the most groups a method is more effective by S-SP than by SP"
         gap = estimate(by_mpd - by_cv)
         nothing = bool((by_mpd < SMALL).all())
         verdict: Verdict = "cannot tell" if nothing else at_least(gap, 0.0)
-        yield Finding("Q2", claim, _where(rows), verdict, *gap, sentence=told)
+        where = f"{_where(rows)}: {method}"
+        yield Finding("Q2", claim, where, verdict, *gap, sentence=told)
 
 
 def _both(one: Verdict, two: Verdict) -> Verdict:

@@ -55,7 +55,7 @@ def name_of(problem: str) -> str:
 def axis_of(question: str) -> str:
     """What a question is called on an axis: SP and EO by MPD, S-SP and S-EO by others.
 
-    >>> axis_of("average_odds.pq"), axis_of("performance_parity.gini g=f1 transform=exp")
+    >>> axis_of("average_odds.pq"), axis_of("performance_parity.gini transform=exp g=f1")
     ('S-EO by PQ', 'S-EO by Gini, g = F1, exp')
     """
     if question in PERFORMANCES:
@@ -64,7 +64,7 @@ def axis_of(question: str) -> str:
     criterion, _, measure = head.partition(".")
     short = CRITERIA.get(criterion, criterion.replace("_", " "))
     told = [f"{'' if measure == 'mpd' else 'S-'}{short} by {MEASURES.get(measure, measure)}"]
-    for option in options:
+    for option in sorted(options, key=lambda one: not one.startswith("g=")):
         key, _, value = option.partition("=")
         told.append(_option(key, value))
     return ", ".join(told)

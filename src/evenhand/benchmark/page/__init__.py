@@ -13,17 +13,29 @@ if TYPE_CHECKING:
     from evenhand.benchmark.store import Store
 
 
-def page(results: Results, failures: Iterable[Mapping[str, Any]] = ()) -> str:
-    """One HTML file with figures, tables and findings in it, and nothing from elsewhere."""
+def page(
+    results: Results,
+    failures: Iterable[Mapping[str, Any]] = (),
+    *,
+    figures: Iterable[str] | None = None,
+) -> str:
+    """One HTML file with figures, tables and findings in it, and nothing from elsewhere.
+
+    `figures` are names of figures; by default all.
+    """
     require("matplotlib", "jinja2")
-    from evenhand.benchmark.figures import draw_all
+    from evenhand.benchmark.figures import drawn
     from evenhand.benchmark.page.rendering import page as render
 
-    return render(results, list(draw_all(results)), failures)
+    return render(results, list(drawn(results, figures)), failures)
 
 
 def write_report(
-    results: Results, folder: str | Path, *, store: Store | str | Path | None = None
+    results: Results,
+    folder: str | Path,
+    *,
+    store: Store | str | Path | None = None,
+    figures: Iterable[str] | None = None,
 ) -> Path:
     """Write report.html and the figures into a folder, and say where the report is.
 
@@ -31,13 +43,13 @@ def write_report(
     that failed.
     """
     require("matplotlib", "jinja2")
-    from evenhand.benchmark.figures import draw_all
+    from evenhand.benchmark.figures import drawn
     from evenhand.benchmark.figures.saving import save
     from evenhand.benchmark.page.rendering import page as render
 
     folder = Path(folder)
     results, failures = _with_store(results, store)
-    drawings = list(draw_all(results))
+    drawings = list(drawn(results, figures))
     for name, drawing in drawings:
         save(drawing, folder / "figures", name)
     path = folder / "report.html"

@@ -16,14 +16,19 @@ from evenhand.benchmark.figures.catalogue import IN_PAPER
 from evenhand.benchmark.figures.drawing import Drawing
 from evenhand.benchmark.figures.saving import inline
 from evenhand.benchmark.figures.styles import PALETTE
-from evenhand.benchmark.findings import Finding, findings
-from evenhand.benchmark.page import tables
+from evenhand.benchmark.findings import Finding, Verdict, findings
+from evenhand.benchmark.page.tables import all_tables
 
 if TYPE_CHECKING:
     from evenhand.benchmark.results import Results
 
 PACKAGES = ("evenhand", "numpy", "scipy", "scikit-learn", "matplotlib")
 MARKS = {"agrees": "✓", "differs": "✗", "cannot tell": "?"}
+VERDICTS: dict[Verdict, str] = {
+    "agrees": "agree",
+    "differs": "differ",
+    "cannot tell": "cannot be told",
+}
 QUESTIONS = {
     "Q1": "Q1: do criteria by PQ align with those by MPD?",
     "Q2": "Q2: where do they part?",
@@ -37,10 +42,7 @@ def page(
 ) -> str:
     """Everything in one file."""
     found = findings(results)
-    shown = [
-        {"name": name, "number": number, "drawing": drawing, "svg": Markup(inline(drawing, name))}
-        for number, (name, drawing) in enumerate(drawings, start=1)
-    ]
+    shown = [_shown(*both) for both in enumerate(drawings, start=1)]
     text = (
         _environment()
         .get_template("paper.html")
@@ -48,9 +50,9 @@ def page(
             lede=lede(found),
             tiles=tiles(results),
             questions=by_question(found),
-            counts=Counter(finding.verdict for finding in found),
-            paper=[one for one in shown if one["number"] <= IN_PAPER],
-            beyond=[one for one in shown if one["number"] > IN_PAPER],
+            counted=counted(found),
+            paper=[one for one in shown if one["name"] in IN_PAPER],
+            beyond=[one for one in shown if one["name"] not in IN_PAPER],
             tables=all_tables(results),
             stand_ins=stand_ins(results),
             failures=failed(failures),
@@ -60,6 +62,12 @@ def page(
         )
     )
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _shown(number: int, drawn: tuple[str, Drawing]) -> dict[str, Any]:
+    name, drawing = drawn
+    svg = Markup(inline(drawing, f"f{number}"))
+    return {"name": name, "number": number, "drawing": drawing, "svg": svg}
 
 
 def lede(found: Sequence[Finding]) -> str:
@@ -74,7 +82,7 @@ def lede(found: Sequence[Finding]) -> str:
     seen = Counter(one.verdict for one in asked)
     return (
         f"In {len(asked)} comparisons of a criterion by MPD with the same by PQ, the two order "
-        f"methods alike in {seen['agrees']}, do not in {seen['differs']}, and "
+        f"settings of methods alike in {seen['agrees']} and differently in {seen['differs']}; "
         f"{seen['cannot tell']} cannot be told from these splits."
     )
 
@@ -92,23 +100,25 @@ def tiles(results: Results) -> list[tuple[str, str]]:
     return [*((f"{int(row[key]):,}", label) for key, label in names.items()), scores]
 
 
-def by_question(found: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
-    """Findings under what they answer, in their order."""
-    together: dict[str, list[Finding]] = {}
+Claims = list[tuple[str, list[Finding]]]
+
+
+def by_question(found: Sequence[Finding]) -> list[tuple[str, str, Claims]]:
+    """Findings under the claims they are about, and these under what they answer."""
+    together: dict[str, dict[str, list[Finding]]] = {}
     for one in found:
-        together.setdefault(QUESTIONS.get(one.question, one.question), []).append(one)
-    return list(together.items())
-
-
-def all_tables(results: Results) -> list[tables.Table]:
-    """Properties, criteria, data, hyperparameters and run times."""
+        asked = together.setdefault(QUESTIONS.get(one.question, one.question), {})
+        asked.setdefault(one.claim, []).append(one)
     return [
-        tables.properties(),
-        tables.criteria(),
-        tables.data_sets(results),
-        tables.hyperparameters(),
-        tables.run_times(results),
+        (question, counted([one for rows in claims.values() for one in rows]), [*claims.items()])
+        for question, claims in together.items()
     ]
+
+
+def counted(found: Sequence[Finding]) -> str:
+    """How many verdicts there are of each kind, in words."""
+    seen = Counter(one.verdict for one in found)
+    return ", ".join(f"{seen[one]} {word}" for one, word in VERDICTS.items() if seen[one])
 
 
 def stand_ins(results: Results) -> list[str]:
@@ -142,7 +152,8 @@ def number(value: float) -> str:
     """
     if value != value:
         return "–"
-    return f"{value:.2f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+    told = f"{value:.2f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+    return told.replace("-", "−")
 
 
 @cache
@@ -157,4 +168,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
+    environment.tests["main"] = lambda question: question in QUESTIONS.values()
     return environment

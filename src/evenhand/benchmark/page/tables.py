@@ -52,9 +52,7 @@ def _held(w: Any) -> str:
 
 def criteria() -> Table:
     """The criteria of the registry with their formulas."""
-    rows = tuple(
-        (one.name.replace("_", " "), one.formula, one.is_not) for one in CRITERIA.values()
-    )
+    rows = tuple((one.name.replace("_", " "), one.formula, one.is_not) for one in CRITERIA.values())
     note = "S is any measure: MPD gives the literature’s criterion, Gini or PQ the sparse one."
     return Table("criteria", "Criteria", ("Criterion", "Formula", "What it is not"), rows, note)
 
@@ -130,3 +128,14 @@ def _seconds(value: float) -> str:
     if value != value:
         return "–"
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def all_tables(results: Results) -> list[Table]:
+    """Properties, criteria, data, hyperparameters and run times."""
+    return [
+        properties(),
+        criteria(),
+        data_sets(results),
+        hyperparameters(),
+        run_times(results),
+    ]
