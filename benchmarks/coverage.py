@@ -1,6 +1,6 @@
 """How often the 95 % interval of a criterion holds the true value, and how wide it is.
 
-python benchmarks/coverage.py                 the whole grid, 200 worlds each: about 40 minutes
+python benchmarks/coverage.py                 the whole grid, 200 worlds each: about 20 minutes
 python benchmarks/coverage.py --worlds 40     a quick look
 python benchmarks/coverage.py --only 2 50 spread
 """

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from report import Bar, Line
 from timing import readable, take_turns
 
 from evenhand import CRITERIA, distribution
+from report import Bar, Line
 
 MEASURES = ("pq", "gini", "mpd")
 BARS = {2: Bar("<", 2), 1000: Bar("<", 4)}

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from people import draw
-from report import Bar, Line
 from timing import readable, take_turns
 
 from evenhand import tally
+from report import Bar, Line
 
 CLASSES, GROUPS = 5, 1000
 CASE = f"int64, {CLASSES} classes, {GROUPS} groups"

@@ -15,9 +15,9 @@ import numpy as np
 from curves import asked, draw
 from people import KINDS
 from people import draw as draw_people
-from report import Bar, Line
 
 from evenhand import tally
+from report import Bar, Line
 
 Call = Callable[..., Any]
 STATUS = Path("/proc/self/status")

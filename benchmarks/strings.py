@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from peers import PEERS, Run
 from people import KINDS, People, draw
-from report import Bar, Line
 from timing import Timed, readable, take_turns
 
 from evenhand import CRITERIA, tally
+from report import Bar, Line
 
 BARS = {"fairlearn": Bar("≥", 100), "aequitas": Bar("≥", 2)}
 ALL_STRINGS, SAME_LABELS = "evenhand", "evenhand, 0/1 labels"

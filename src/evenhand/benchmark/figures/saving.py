@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from evenhand.benchmark.figures.drawing import Drawing
 from evenhand.benchmark.figures.styles import BAND, GRID, INK, PALETTE, PAPER, RC, SOFT
@@ -41,6 +42,7 @@ def save(drawing: Drawing, folder: Path, name: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{kind}" for kind in FORMATS]
     with mpl.rc_context(RC):
+        _settle(drawing)
         for path, kind in zip(paths, FORMATS, strict=True):
             told = {"Title": drawing.title} | UNDATED[kind]
             drawing.figure.savefig(path, dpi=200, metadata=told)
@@ -53,6 +55,7 @@ def inline(drawing: Drawing, name: str) -> str:
     """A figure as an SVG element for HTML: no fixed size, no address outside, colours by name."""
     file = StringIO()
     with mpl.rc_context(RC | {"svg.fonttype": "none"}):
+        _settle(drawing)
         drawing.figure.savefig(file, format="svg", transparent=True, metadata=UNDATED["svg"])
     text = file.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.S)
@@ -65,6 +68,13 @@ def inline(drawing: Drawing, name: str) -> str:
     box = re.search(r'viewBox="[^"]*"', text)
     assert box is not None
     return re.sub(r"^<svg[^>]*>", lambda _: f"{head} {box.group()}>", text)
+
+
+def _settle(drawing: Drawing) -> None:
+    """Lay a figure out once: every file has the same places, whichever is written first."""
+    if isinstance(drawing.figure.get_layout_engine(), ConstrainedLayoutEngine):
+        drawing.figure.draw_without_rendering()
+        drawing.figure.set_layout_engine("none")
 
 
 def _plain(tag: str) -> str:
