@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from evenhand.benchmark import commands, paper
+from evenhand.benchmark import commands, page, paper
 from evenhand.benchmark.example import EXAMPLE
 
 DESIGN = """
@@ -63,10 +63,12 @@ def test_failed_runs_are_listed_with_status_3(invoke, tmp_path):
 
 def test_the_paper_can_be_repeated_for_one_task_quickly(invoke, monkeypatch, tmp_path):
     monkeypatch.setattr(paper, "QUICK_ROWS", 300)
-    arguments = ("--quick", "--tasks", "simulated_regression", "--jobs", "1", "--no-figures")
+    monkeypatch.setattr(page, "write_report", lambda found, folder, store: f"{folder} of {store}")
+    arguments = ("--quick", "--tasks", "simulated_regression", "--jobs", "1")
     done = invoke(commands.paper, *arguments)
     assert done.exit_code == 0, done.output
     assert "evenhand-paper-quick: " in done.output
+    assert "evenhand-paper-quick/report of evenhand-paper-quick." in done.output
     assert list((tmp_path / "evenhand-paper-quick" / "runs").iterdir())
 
 

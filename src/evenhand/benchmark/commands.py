@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
     from evenhand.benchmark.running import Status
 
 MOST_FAILURES = 10
-FIGURES = "evenhand.benchmark.figures"
-
 
 out_option = click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the results."
@@ -48,11 +43,11 @@ Examples:
 @click.command(epilog=PAPER_EXAMPLES)
 @click.option("--quick", "is_quick", is_flag=True, help="One seed, few grid points, few rows.")
 @click.option("--tasks", help="Some tasks only, with commas between.")
-@click.option("--figures/--no-figures", default=True, help="Draw the paper's figures.")
+@click.option("--report/--no-report", default=True, help="Draw the figures and write the page.")
 @jobs_option
 @out_option
 def paper(
-    is_quick: bool, tasks: str | None, figures: bool, jobs: int | None, out: Path | None
+    is_quick: bool, tasks: str | None, report: bool, jobs: int | None, out: Path | None
 ) -> None:
     """Repeat the paper's experiments on the data at hand.
 
@@ -68,8 +63,8 @@ def paper(
         design = quick(design) if is_quick else design
         folder = out or Path("evenhand-paper-quick" if is_quick else "evenhand-paper")
         state = _run(design, folder, jobs)
-        if figures:
-            _draw(_results(design, folder, jobs), folder / "figures")
+        if report:
+            _report(_results(design, folder, jobs), folder / "report", folder)
     _finish(state, folder)
 
 
@@ -107,13 +102,13 @@ def status_(design: Path, out: Path | None) -> None:
 
 @bench.command("figures")
 @design_argument
-@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Folder of figures.")
+@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
 @out_option
 def figures_(design: Path, to: Path | None, out: Path | None) -> None:
-    """Draw what every method gives up for what it gains."""
+    """Draw what every method gives up for what it gains, and write a page of it."""
     with failures_in_one_line():
         folder = out or design.with_suffix("")
-        _draw(_results(_design(design), folder), to or folder / "figures")
+        _report(_results(_design(design), folder), to or folder / "report", folder)
 
 
 @bench.command("export", epilog="Example: evenhand bench export hiring.toml --to scores.csv")
@@ -169,14 +164,8 @@ def _say(state: Status, folder: Path) -> None:
         click.echo(f"  and {len(state.failures) - MOST_FAILURES} more", err=True)
 
 
-def _draw(found: Results, folder: Path) -> None:
-    """Draw the figures, if there is a module that does."""
-    there = find_spec(FIGURES) is not None
-    draw: Callable[[Results, Path], Any] | None = (
-        getattr(import_module(FIGURES), "draw", None) if there else None
-    )
-    if draw is None:
-        click.echo("No figures: this version cannot draw them.", err=True)
-        return
-    draw(found, folder)
-    click.echo(f"Figures are in {folder}.")
+def _report(found: Results, folder: Path, store: Path) -> None:
+    """Draw the figures and write the page that holds them."""
+    from evenhand.benchmark.page import write_report
+
+    click.echo(f"The report is {write_report(found, folder, store=store)}.")

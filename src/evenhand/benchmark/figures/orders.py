@@ -66,6 +66,7 @@ def orders(results: Results, method: str = "LinearPost") -> Drawing:
             f"Accuracy of {method} over S-SP and S-EO by PQ(p, q); x is logarithmic and the same "
             "along a row. The closer p and q, the smaller the values.",
             over_seeds(data),
+            "Bars that would reach below 0 end at a twentieth of the value.",
             provenance(results, [row[0] for row in ROWS]),
         ),
         alt=f"Accuracy of {method} over PQ(p, q) for p from 0.1 to 0.9 in shades and q from 1.1 "
@@ -102,7 +103,7 @@ def _panel(axes: Axes, points: Any) -> None:
         x, y = here["x"].to_numpy(), here["y"].to_numpy()
         error = np.nan_to_num(here["x_error"].to_numpy())
         gap = np.full(len(x), np.nan)
-        ends = np.column_stack([np.maximum(x - error, x / 20), x + error, gap]).ravel()
+        ends = np.column_stack([np.where(error < x, x - error, x / 20), x + error, gap]).ravel()
         heights = np.column_stack([y, y, gap]).ravel()
         axes.plot(ends, heights, color=colour, linewidth=0.8, alpha=0.4, label=f"_bars of {p}")
         axes.plot(x, y, color=colour, marker=marker, markersize=3.4, linewidth=1, label=f"p = {p}")

@@ -52,11 +52,13 @@ def _errors(rows: Any, apart: list[float], where: str) -> Iterator[Finding]:
         return
     rho = float(spearmanr(apart, error).statistic)
     relative = error / mean
+    close, far = relative[-len(Q) :].mean(), relative[: len(Q)].mean()
     told = (
         f"Spearman’s ρ between q − p and the standard deviation over splits is {rho:.2f}. Relative "
-        f"to the value the deviation is {relative[-4:].mean():.0%} with p = 0.9 and "
-        f"{relative[:4].mean():.0%} with p = 0.1: the scale shrinks, not the uncertainty."
+        f"to the value the deviation is {close:.0%} with p = {P[-1]} and {far:.0%} with p = {P[0]}."
     )
+    if close >= 0.9 * far:
+        told += " The scale shrinks, the relative uncertainty does not."
     verdict: Verdict = "agrees" if rho >= 0.9 else "differs"
     claim = "The closer p and q, the smaller the standard errors"
     yield Finding(

@@ -95,14 +95,6 @@ def sizes_of(problem: str) -> tuple[str, int]:
     return (name, int(number)) if name and number.isdigit() else (problem, 0)
 
 
-def rows_ratio(results: Results, problem: str) -> float:
-    """Test rows over training rows, which tells how alike repeated splits are."""
-    for row in results.problems.to_pylist():
-        if row["problem"] == problem and row["train"]:
-            return float(row["test"] / row["train"])
-    return 0.25
-
-
 def about(results: Results, problem: str) -> dict[str, object]:
     """All that is stored of a problem's rows."""
     for row in results.problems.to_pylist():

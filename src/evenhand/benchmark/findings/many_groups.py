@@ -130,7 +130,7 @@ def _effective(rows: Any) -> Iterator[Finding]:
         named = method if value < 0 else f"{method} with {value:g}"
         told = (
             f"With the most groups {named} leaves {estimate(by_mpd).text} of the MPD of Base and "
-            f"{estimate(by_cv).text} of its coefficient of variation, of which PQ is the square."
+            f"{estimate(by_cv).text} of its coefficient of variation; PQ grows with its square."
         )
         claim = "With the most groups a method is more effective by S-SP than by SP"
         gap = estimate(by_mpd - by_cv)
