@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from evidence import AXIOMS, axioms
+from evidence import axioms
 
 from evenhand import AGGREGATES, CRITERIA, MEASURES, STATISTICS, Criterion
+from evenhand.benchmark.findings.properties import PROPERTIES
 from evenhand.measures import is_scale_free
 from evenhand.mitigation import METHODS
 from evenhand.statistics import Statistic
@@ -51,7 +52,7 @@ def axiom_marks() -> str:
         (f"`{name}`", *("✓" if held else "–" for held in axioms(measure)))
         for name, measure in MEASURES.items()
     ]
-    return listed(("Measure", *AXIOMS), rows, (16, *[14] * len(AXIOMS)), "names marks")
+    return listed(("Measure", *PROPERTIES), rows, (16, *[14] * len(PROPERTIES)), "names marks")
 
 
 def criteria() -> str:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import evenhand as eh
-from evenhand.audit.finding import holm
+from evenhand.uncertainty.multiplicity import holm
 
 
 @pytest.fixture(scope="module")

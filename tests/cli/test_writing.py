@@ -5,8 +5,8 @@ import stat
 
 import pytest
 
-from evenhand.commands import writing
-from evenhand.commands.writing import write_whole
+from evenhand import writing
+from evenhand.writing import write_whole
 
 
 def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch):

@@ -37,7 +37,7 @@ def test_it_prints_as_text_markdown_and_escaped_html():
     models = {"<b>|x": [1, 0] * 20, "y": [1, 1, 0, 0] * 10}
     found = eh.compare(None, models, sensitive_features=group, **QUICK)
     assert "<b>|x" in str(found)
-    assert "<b>\\|x" in found.to_markdown()
+    assert "\\<b\\>\\|x" in found.to_markdown()
     assert "## Values" in found.to_markdown()
     assert "&lt;b&gt;|x" in found._repr_html_()
     assert "<b>" not in found._repr_html_()

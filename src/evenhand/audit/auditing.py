@@ -22,6 +22,7 @@ from evenhand.audit.tasks import Task
 from evenhand.audit.views import examined, views_of
 from evenhand.columns import Label
 from evenhand.criteria import Criterion
+from evenhand.dataframes import kind_of
 from evenhand.scoring import columns_from, scores_of
 
 MEASURES = ("mpd", "gini", "pq")
@@ -81,7 +82,7 @@ def audit(
         task=task,
         favourable=favourable,
     )
-    return audit_evidence(evidence, like=_kind(sensitive_features), **options)
+    return audit_evidence(evidence, kind=kind_of(sensitive_features), **options)
 
 
 def audit_model(model: Any, X: Any, y: Any, *, group: Any, **options: Any) -> Audit:
@@ -111,7 +112,7 @@ def audit_frame(frame: Any, *, criteria: Any = None, **options: Any) -> Audit:
     asked = ("tolerances", "measures", "confidence", "depth", "random_state", "title")
     rest = {name: options.pop(name) for name in asked if name in options}
     evidence = evidence_from_frame(frame, **options)
-    return audit_evidence(evidence, criteria=criteria, like=_kind(frame), **rest)
+    return audit_evidence(evidence, criteria=criteria, kind=kind_of(frame), **rest)
 
 
 def audit_evidence(
@@ -124,7 +125,7 @@ def audit_evidence(
     depth: int = 2,
     random_state: int = 0,
     title: str | None = None,
-    like: Any = None,
+    kind: str | None = None,
 ) -> Audit:
     """Audit what was counted.
 
@@ -154,15 +155,5 @@ def audit_evidence(
         fair_worlds=worlds,
         random_state=random_state,
         choices=main.choices,
-        like=like,
+        kind=kind,
     )
-
-
-def _kind(given: Any) -> Any:
-    """The dataframe library of what was given, if any."""
-    import narwhals as nw
-
-    native = nw.from_native(given, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame | nw.Series):
-        return native.implementation
-    return None

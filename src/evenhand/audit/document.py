@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.audit.curves import Levels, Thresholds
-from evenhand.audit.finding import LEVEL, Finding, GroupValues
+from evenhand.audit.finding import Finding, GroupValues
 from evenhand.audit.subgroups import Subgroup
 from evenhand.audit.views import View
 from evenhand.groups import show
+from evenhand.uncertainty.multiplicity import LEVEL
 
 if TYPE_CHECKING:
     from evenhand.audit.result import Audit

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand.audit.contributions import contributions
 from evenhand.audit.evidence import Evidence
-from evenhand.audit.finding import Finding, GroupValues, Pair, holm
+from evenhand.audit.finding import Finding, GroupValues, Pair
 from evenhand.audit.tasks import Ask
 from evenhand.columns import Label
 from evenhand.criteria import Reading
@@ -20,9 +20,11 @@ from evenhand.statistics import P, Ratio
 from evenhand.statistics.forms import one_against_rest
 from evenhand.tally import Tally
 from evenhand.uncertainty import Assessment, assess
+from evenhand.uncertainty.multiplicity import holm
 
 WORKERS = 2
 FAIR_WORLDS = 2000
+LONGEST = ("steps", "bins")  # distributions and calibration draw the most counts
 
 
 class Examined(NamedTuple):
@@ -43,9 +45,10 @@ class Precision(NamedTuple):
 def examine(evidence: Evidence, asked: Sequence[Ask], precision: Precision) -> Examined:
     """Ask everything that the evidence can answer."""
     pool = ThreadPoolExecutor(WORKERS)
-    jobs = [pool.submit(_ask, evidence, one, i, precision) for i, one in enumerate(asked)]
+    longest_first = sorted(range(len(asked)), key=lambda i: _needs(asked[i]) not in LONGEST)
+    jobs = {i: pool.submit(_ask, evidence, asked[i], i, precision) for i in longest_first}
     try:
-        answers = [job.result() for job in jobs]
+        answers = [jobs[i].result() for i in range(len(asked))]
     finally:
         pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
     findings = [finding for found, _ in answers for finding in found]
@@ -54,6 +57,10 @@ def examine(evidence: Evidence, asked: Sequence[Ask], precision: Precision) -> E
         replace(finding, p_adjusted=float(p)) for finding, p in zip(findings, adjusted, strict=True)
     )
     return Examined(settled, tuple(values for _, values in answers))
+
+
+def _needs(ask: Ask) -> str:
+    return ask.criterion.statistic.needs
 
 
 def options_of(evidence: Evidence, ask: Ask) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -11,12 +10,17 @@ from numpy.typing import NDArray
 
 from evenhand.columns import Label
 from evenhand.groups import show
+from evenhand.uncertainty.multiplicity import verdict
 
 Verdict = Literal[
-    "disparity", "within noise", "undefined", "exceeds", "within tolerance", "inconclusive"
+    "disparity",
+    "within noise",
+    "undefined",
+    "not tested",
+    "exceeds",
+    "within tolerance",
+    "inconclusive",
 ]
-
-LEVEL = 0.05
 
 
 class Pair(NamedTuple):
@@ -78,13 +82,11 @@ class Finding:
     @property
     def verdict(self) -> Verdict:
         """Whether it is more than chance; or, with a tolerance, what the interval says of that."""
-        if np.isnan(self.value):
-            return "undefined"
-        if self.tolerance is not None:
-            if self.low > self.tolerance:
-                return "exceeds"
-            return "within tolerance" if self.high <= self.tolerance else "inconclusive"
-        return "disparity" if self.p_adjusted <= LEVEL else "within noise"
+        if self.tolerance is None or np.isnan(self.value):
+            return verdict(self.value, self.p_adjusted)
+        if self.low > self.tolerance:
+            return "exceeds"
+        return "within tolerance" if self.high <= self.tolerance else "inconclusive"
 
     @property
     def sentence(self) -> str:
@@ -101,6 +103,7 @@ class Finding:
             if self.tolerance is not None
             else "",
             "within tolerance": "It is within the tolerance.",
+            "not tested": "",
             "inconclusive": "The rows do not suffice to tell on which side of the tolerance it is.",
         }[self.verdict]
         return f"{told}; {fair}. {end}{self._extremes()}"
@@ -111,18 +114,3 @@ class Finding:
         high, high_value, low, low_value = self.pair
         ends = f"{show(high)} ({high_value:.3g}) and {show(low)} ({low_value:.3g})"
         return f" Furthest apart: {ends}."
-
-
-def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
-    """P-values adjusted for asking them all (Holm 1979); NaN stays NaN and does not count.
-
-    >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    given = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(given.shape, np.nan)
-    where = np.flatnonzero(~np.isnan(given))
-    order = where[np.argsort(given[where], kind="stable")]
-    steps = given[order] * np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted

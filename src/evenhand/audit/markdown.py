@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-MOST_ROWS = 20
+from evenhand.markdown import markdown_table
+
+MOST_ROWS = 60
 
 
 def markdown(document: dict[str, Any]) -> str:
@@ -50,23 +52,10 @@ def _subgroup(one: dict[str, Any]) -> tuple[str, ...]:
     return (one["label"], f"{one['rows']:,}", one["statistic"], *numbers)
 
 
-def _table(heads: Sequence[str], rows: Any) -> str:
+def _table(heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
     kept = list(rows)
-    lines = [
-        heads,
-        ["---"] * len(heads),
-        *([_cell(text) for text in row] for row in kept[: MOST_ROWS * 3]),
-    ]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    hidden = len(kept) - MOST_ROWS * 3
+    text, hidden = markdown_table(heads, kept[:MOST_ROWS]), len(kept) - MOST_ROWS
     return f"{text}\n\n({hidden} more not shown)" if hidden > 0 else text
-
-
-def _cell(text: str) -> str:
-    """Text that cannot break out of a table's cell."""
-    for mark in "\\|<>`*_[]":
-        text = text.replace(mark, f"\\{mark}")
-    return " ".join(text.split())
 
 
 def shown(value: float | None) -> str:

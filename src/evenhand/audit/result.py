@@ -15,6 +15,9 @@ from evenhand.audit.finding import Finding, GroupValues
 from evenhand.audit.markdown import markdown
 from evenhand.audit.subgroups import Subgroup
 from evenhand.audit.views import View
+from evenhand.dataframes import framed
+from evenhand.groups import show
+from evenhand.writing import write_whole
 
 COLUMNS = (
     "criterion",
@@ -51,7 +54,7 @@ class Audit:
     fair_worlds: int
     random_state: int
     choices: int
-    like: Any = None
+    kind: str | None = None
 
     def finding(self, criterion: str, measure: str) -> Finding:
         """One finding by name."""
@@ -80,15 +83,13 @@ class Audit:
     def to_frame(self) -> Any:
         """The findings as a dataframe of the kind that was given, else of pandas."""
         rows = {name: [getattr(one, name) for one in self.findings] for name in COLUMNS}
-        return _frame(rows, self.like)
+        return framed(rows, self.kind)
 
     def by_group_frame(self, criterion: str) -> Any:
         """The groups' values of a criterion, with intervals, as a dataframe."""
-        from evenhand.groups import show
-
         values = next(one for one in self.by_group if one.criterion == criterion)
         each = [(i, j) for i in range(len(values.cells)) for j in range(len(values.groups))]
-        return _frame(
+        return framed(
             {
                 "cell": [show(values.cells[i]) for i, _ in each],
                 "group": [show(values.groups[j]) for _, j in each],
@@ -98,7 +99,7 @@ class Audit:
                     for name in ("values", "low", "high")
                 },
             },
-            self.like,
+            self.kind,
         )
 
     def _repr_html_(self) -> str:
@@ -116,25 +117,7 @@ class Audit:
         )
 
 
-def _frame(rows: dict[str, list[Any]], like: Any) -> Any:
-    import narwhals as nw
-
-    if like is None:
-        try:
-            import pandas as like
-        except ImportError:
-            raise ImportError('to_frame() needs pandas: pip install "evenhand[data]"') from None
-    return nw.from_dict(rows, backend=like).to_native()
-
-
 def _written(text: str, path: str | Path | None) -> str:
-    """The text; written to a file whole or not at all."""
     if path is not None:
-        target = Path(path)
-        draft = target.with_name(f".{target.name}.part")
-        try:
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_whole(Path(path), text)
     return text

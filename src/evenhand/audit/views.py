@@ -10,11 +10,12 @@ import numpy as np
 
 from evenhand.audit.evidence import Evidence
 from evenhand.audit.examination import options_of
-from evenhand.audit.finding import LEVEL, Verdict, holm
+from evenhand.audit.finding import Verdict
 from evenhand.audit.tasks import Ask
 from evenhand.columns import Interval, Label
 from evenhand.columns.column import positions, union
 from evenhand.uncertainty.chance import Chance, chances
+from evenhand.uncertainty.multiplicity import holm, verdict
 from evenhand.uncertainty.question import questions
 
 WORLDS, LEAST_WORLDS, DRAWS = 2000, 200, 4_000_000
@@ -32,9 +33,7 @@ class ViewFinding:
     @property
     def verdict(self) -> Verdict:
         """Whether it is more than chance."""
-        if np.isnan(self.chance.value):
-            return "undefined"
-        return "disparity" if self.p_adjusted <= LEVEL else "within noise"
+        return verdict(self.chance.value, self.p_adjusted)
 
 
 @dataclass(frozen=True, eq=False)

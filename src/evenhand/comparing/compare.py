@@ -15,8 +15,9 @@ from evenhand.comparing.comparison import Comparison
 from evenhand.comparing.question import questions
 from evenhand.comparing.reading import Task, evidence, named_predictions, task_of
 from evenhand.comparing.tables import Intervals
-from evenhand.comparing.tidy import kind_of, table
+from evenhand.comparing.tidy import table
 from evenhand.criteria import Criterion
+from evenhand.dataframes import kind_of
 from evenhand.measures import Measure
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from evenhand.comparing.evidence import Sources
 from evenhand.comparing.question import Question
 from evenhand.uncertainty import Chance, chance
-
-LEVEL = 0.05
+from evenhand.uncertainty.multiplicity import LEVEL
 
 
 def noise(
@@ -34,16 +33,3 @@ def enough(replicates: int, claims: int) -> int:
             f"p-value is too large. Pass replicates={round(2 * claims / LEVEL)}, or 0 for none."
         )
     return replicates
-
-
-def verdict(value: float, p_adjusted: float) -> str:
-    """In two words, what the value says.
-
-    >>> verdict(0.1, 0.001), verdict(0.1, 0.2), verdict(0.1, np.nan)
-    ('disparity', 'within noise', 'not tested')
-    """
-    if np.isnan(value):
-        return "undefined"
-    if np.isnan(p_adjusted):
-        return "not tested"
-    return "disparity" if p_adjusted <= LEVEL else "within noise"

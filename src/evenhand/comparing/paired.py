@@ -13,7 +13,7 @@ from math import erfc, log2, sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from evenhand.measures import Measure
 
@@ -76,21 +76,6 @@ def difference(
         _unsquared(end, total, order) for end in (centre, centre - reach, centre + reach)
     )
     return Estimate(middle, low, high, _p_value(centre, error))
-
-
-def holm(p_values: ArrayLike) -> Floats:
-    """Holm's adjusted p-values: all claims hold at once; NaN asks nothing and stays.
-
-    >>> holm([0.01, 0.04, np.nan, 0.03])
-    array([0.03, 0.06,  nan, 0.06])
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    asked = np.flatnonzero(~np.isnan(p))
-    order = asked[np.argsort(p[asked], kind="stable")]
-    steps = p[order] * np.arange(len(order), 0, -1)
-    adjusted = np.full(p.shape, np.nan)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
 
 
 def _cleared(seen: float, drawn: Floats) -> tuple[float, float]:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from evenhand import measures
 from evenhand.comparing.evidence import Evidence, Sources
 from evenhand.comparing.granularity import Coarser, views
-from evenhand.comparing.noise import enough, noise, verdict
-from evenhand.comparing.paired import holm
+from evenhand.comparing.noise import enough, noise
 from evenhand.comparing.question import Question
 from evenhand.comparing.ranking import kendall, ranks
 from evenhand.comparing.tidy import Tidy, table
 from evenhand.statistics import F
+from evenhand.uncertainty.multiplicity import holm, verdict
 
 Floats = NDArray[np.float64]
 

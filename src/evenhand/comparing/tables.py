@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.comparing.evidence import Evidence, Sources
-from evenhand.comparing.noise import noise, verdict
-from evenhand.comparing.paired import Estimate, difference, holm, single
+from evenhand.comparing.noise import noise
+from evenhand.comparing.paired import Estimate, difference, single
 from evenhand.comparing.question import Question
 from evenhand.comparing.ranking import kendall, ranks
 from evenhand.uncertainty import interval
+from evenhand.uncertainty.multiplicity import holm, verdict
 
 Floats = NDArray[np.float64]
 Rows = list[dict[str, Any]]

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.dataframes import framed, kind_of
+from evenhand.markdown import markdown_table
+
 
 @dataclass(frozen=True, eq=False)
 class Tidy:
@@ -44,21 +47,12 @@ class Tidy:
 
     def to_frame(self, like: Any = None) -> Any:
         """A dataframe: of the library named, or that of the dataframe given, or the owner's."""
-        import narwhals as nw
-
-        backend: Any = (like if isinstance(like, str) else kind_of(like)) or self.kind
-        try:
-            return nw.from_dict(dict(self.columns), backend=backend).to_native()
-        except ModuleNotFoundError:
-            hint = ' (pip install "evenhand[data]")' if backend == "pandas" else ""
-            raise ModuleNotFoundError(
-                f"A {backend} dataframe needs {backend}{hint}; or name another: to_frame('polars')."
-            ) from None
+        kind = like if isinstance(like, str) else kind_of(like)
+        return framed(self.columns, kind or self.kind)
 
     def to_markdown(self) -> str:
         """A Markdown table, with numbers to four digits."""
-        lines = [list(self.columns), ["---"] * len(self.columns), *self._written()]
-        return "\n".join("| " + " | ".join(map(_in_markdown, line)) + " |" for line in lines)
+        return markdown_table(list(self.columns), self._written())
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
@@ -92,18 +86,3 @@ def written(cell: Any) -> str:
     if cell is None or cell != cell:
         return "–"
     return f"{cell:.4g}" if isinstance(cell, float | np.floating) else str(cell)
-
-
-def kind_of(*things: Any) -> str | None:
-    """The library of the first dataframe or series among these."""
-    import narwhals as nw
-
-    for thing in things:
-        frame = nw.from_native(thing, allow_series=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame | nw.Series):
-            return str(frame.implementation.value)
-    return None
-
-
-def _in_markdown(cell: str) -> str:
-    return cell.replace("|", "\\|").replace("\n", " ")

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from evenhand.criteria import CRITERIA
+from evenhand.dataframes import framed
 from evenhand.expected import expected_tally
 from evenhand.mitigation.catalogue import METHODS
 from evenhand.mitigation.method import Method
@@ -38,11 +39,9 @@ class Tradeoff:
         """The curve as columns."""
         return {name: [point[name] for point in self.points] for name in self.points[0]}
 
-    def to_frame(self, backend: Any = "pandas") -> Any:
+    def to_frame(self, backend: str = "pandas") -> Any:
         """The curve as a dataframe of any library that narwhals knows."""
-        import narwhals as nw
-
-        return nw.from_dict(self.to_dict(), backend=backend).to_native()
+        return framed(self.to_dict(), backend)
 
 
 def tradeoff(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark.extras import require
+from evenhand.writing import write_whole
 
 if TYPE_CHECKING:
     from evenhand.benchmark.results import Results
@@ -53,7 +54,7 @@ def write_report(
     for name, drawing in drawings:
         save(drawing, folder / "figures", name)
     path = folder / "report.html"
-    path.write_text(render(results, drawings, failures), encoding="utf-8")
+    write_whole(path, render(results, drawings, failures))
     return path
 
 
