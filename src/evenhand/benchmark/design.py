@@ -13,8 +13,8 @@ from evenhand.benchmark.problems import Extent, Problem
 from evenhand.benchmark.questions import QUESTIONS, Questions
 from evenhand.mitigation.method import Method
 
-FORMAT = 1  # of what is stored; raise it where stored predictions mean something else
 PREPARATION = "evenhand.benchmark.preparation"
+FITTING = "evenhand.benchmark.fitting"
 BASE = "Base"
 
 
@@ -72,7 +72,7 @@ class Run:
         """The address of its result: a fingerprint of everything that the result depends on."""
         return fingerprint(
             {
-                "format": FORMAT,
+                "fitting": source_fingerprint(FITTING),
                 "split": self.split_key,
                 "base": base_fingerprint(self.base),
                 "method": self.treatment.fingerprint,

@@ -8,16 +8,18 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from evenhand.benchmark.design import Run, Treatment
 from evenhand.benchmark.predictions import Predictions
 from evenhand.benchmark.preparation import GROUP, GivenProbabilities, Prepared, aligned, score_names
 from evenhand.datasets.draws import some
 from evenhand.mitigation.given import GivenScores
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.design import Run, Treatment
 
 DRAWS = 20  # of a regressor that draws: their mean stands for its expectation
 MOST_SCORES = 200_000  # test rows up to which probabilities are kept beside labels
