@@ -7,8 +7,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmark.designs import design
-from evenhand.benchmark import jobs, run
-from evenhand.benchmark.treatments import treatment
+from evenhand.benchmark import run
+from evenhand.benchmark.design.treatments import treatment
+from evenhand.benchmark.running import jobs
 
 
 def long_design():

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from evenhand.benchmark.paper import PAPER
-from evenhand.benchmark.questions import QUESTIONS
-from evenhand.benchmark.results import Results
-from evenhand.benchmark.tables import PROBLEMS, RUNS, asked_table, table
-from evenhand.benchmark.treatments import thinned
+from evenhand.benchmark.design.paper import PAPER
+from evenhand.benchmark.design.questions import QUESTIONS
+from evenhand.benchmark.design.treatments import thinned
+from evenhand.benchmark.scoring.results import Results
+from evenhand.benchmark.scoring.tables import PROBLEMS, RUNS, asked_table, table
 
 STAND_IN = "stand-in: rows made up for tests"
 

@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from evenhand.benchmark import commands, page, paper
-from evenhand.benchmark.example import EXAMPLE
+from evenhand.benchmark import commands, page
+from evenhand.benchmark.design import paper
+from evenhand.benchmark.design.example import EXAMPLE
 
 DESIGN = """
 seeds = 1

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from evenhand.benchmark import run
-from evenhand.benchmark.designfile import DesignError, read_design
-from evenhand.benchmark.example import EXAMPLE
-from evenhand.benchmark.results import results
+from evenhand.benchmark.design.example import EXAMPLE
+from evenhand.benchmark.design.from_file import DesignError, read_design
+from evenhand.benchmark.scoring.results import results
 
 DESIGN = """
 name = "hiring"
@@ -79,7 +79,7 @@ def test_a_task_of_the_catalogue_needs_its_name_only(write):
 
 
 def test_what_the_file_holds_is_part_of_the_address(write, tmp_path):
-    from evenhand.benchmark import fingerprints
+    from evenhand.benchmark.design import fingerprints
 
     before = set(read_design(write(DESIGN)).runs())
     content = (tmp_path / "hiring.csv").read_text()

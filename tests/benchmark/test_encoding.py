@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import OneHotEncoder
 
-from evenhand.benchmark.encoding import MOST_CATEGORIES, codes, indicators
+from evenhand.benchmark.running.encoding import MOST_CATEGORIES, codes, indicators
 
 
 @pytest.fixture

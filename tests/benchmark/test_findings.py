@@ -12,8 +12,9 @@ from scipy import stats
 from benchmark import invented
 from evenhand import pq
 from evenhand.benchmark import run
-from evenhand.benchmark.bases import BASES
-from evenhand.benchmark.design import Design, Study, Treatment
+from evenhand.benchmark.design.bases import BASES
+from evenhand.benchmark.design.problems import Problem
+from evenhand.benchmark.design.studies import Design, Study, Treatment
 from evenhand.benchmark.findings import findings
 from evenhand.benchmark.findings.best import winners
 from evenhand.benchmark.findings.finding import Estimate, at_least, at_most, estimate
@@ -21,8 +22,7 @@ from evenhand.benchmark.findings.floors import floor_of, with_floors
 from evenhand.benchmark.findings.many_groups import variation
 from evenhand.benchmark.findings.properties import checked
 from evenhand.benchmark.findings.ranks import agreement
-from evenhand.benchmark.problems import Problem
-from evenhand.benchmark.results import results as scored
+from evenhand.benchmark.scoring.results import results as scored
 from test_axioms import OBEYED
 
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from evenhand.benchmark import fingerprints
-from evenhand.benchmark.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.design import fingerprints
+from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
 
 FILES = {
     "__init__": "",

@@ -1,8 +1,9 @@
 """Large jobs run with fewer workers."""
 
 from benchmark.designs import design
-from evenhand.benchmark import Problem, Treatment, memory
-from evenhand.benchmark.jobs import jobs
+from evenhand.benchmark import Problem, Treatment
+from evenhand.benchmark.running import memory
+from evenhand.benchmark.running.jobs import jobs
 
 
 def job(rows):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.benchmark.paper import PAPER, only, quick
+from evenhand.benchmark.design.paper import PAPER, only, quick
 
 # Copied from the table of hyperparameters in the paper's appendix.
 TABLE = {

@@ -10,8 +10,8 @@ import pytest
 
 from benchmark.designs import SMALL, design, regression
 from evenhand.benchmark import Store, Treatment, run, status
-from evenhand.benchmark.design import Run
-from evenhand.benchmark.treatments import treatment
+from evenhand.benchmark.design.studies import Run
+from evenhand.benchmark.design.treatments import treatment
 from evenhand.mitigation import LinearPostClassifier, Method
 
 
@@ -64,8 +64,8 @@ def test_processes_and_one_process_give_the_same_predictions(tmp_path):
 
 def test_post_processors_see_the_training_predictions_of_the_one_base_fit(tmp_path):
     """By another way: the whole pipeline, base model and all, inside the method's estimator."""
-    from evenhand.benchmark.bases import BASES
-    from evenhand.benchmark.preparation import prepare
+    from evenhand.benchmark.design.bases import BASES
+    from evenhand.benchmark.running.preparation import prepare
 
     run(design(treatment("LinearPost", grid=(0.02,))), tmp_path, n_jobs=1)
     ready = prepare(SMALL.load(), BASES["logistic"], seed=0)
@@ -153,7 +153,7 @@ def test_a_problem_that_cannot_be_loaded_fails_its_own_runs_only(tmp_path):
     wanted = design(Treatment(), problems=(broken, SMALL))
     keys = wanted.runs()  # reads the file while it is whole
     (tmp_path / "rows.csv").write_text("y\n1\n")
-    from evenhand.benchmark import problems
+    from evenhand.benchmark.design import problems
 
     problems._loaded.cache_clear()
     state = run(wanted, tmp_path / "out", n_jobs=1)
@@ -182,7 +182,7 @@ def own_methods(tmp_path, monkeypatch):
     """Write a method's module, and give the treatments of two such methods."""
     import importlib
 
-    from evenhand.benchmark import fingerprints
+    from evenhand.benchmark.design import fingerprints
 
     monkeypatch.syspath_prepend(tmp_path)
 

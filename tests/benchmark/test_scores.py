@@ -12,9 +12,9 @@ from sklearn import metrics
 
 from benchmark.designs import CLASSIFIERS, SMALL, design, regression
 from evenhand.benchmark import Store, Treatment, run
-from evenhand.benchmark.questions import QUESTIONS, Question
-from evenhand.benchmark.results import results
-from evenhand.benchmark.treatments import treatment
+from evenhand.benchmark.design.questions import QUESTIONS, Question
+from evenhand.benchmark.design.treatments import treatment
+from evenhand.benchmark.scoring.results import results
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,7 @@ def test_a_new_question_fits_nothing(store, monkeypatch):
     def refuse(*_):
         raise AssertionError("a fit")
 
-    monkeypatch.setattr("evenhand.benchmark.jobs.prepare", refuse)
+    monkeypatch.setattr("evenhand.benchmark.running.jobs.prepare", refuse)
     asked = {
         "classification": (Question("accuracy_parity", "mpd"),),
         "regression": (Question("weak_parity", "mpd"),),
@@ -181,7 +181,7 @@ def test_scores_are_computed_once(store, found, monkeypatch):
     def refuse(*_):
         raise AssertionError("scored again")
 
-    monkeypatch.setattr("evenhand.benchmark.scoring.scores", refuse)
+    monkeypatch.setattr("evenhand.benchmark.scoring.kept.scores", refuse)
     again = results(store)
     by = ["key", "question", "lot"]
     pd.testing.assert_frame_equal(

@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as hnp
 
 from benchmark.designs import design, regression
 from evenhand.benchmark import Store, run, status
-from evenhand.benchmark.predictions import Predictions
 from evenhand.benchmark.store import atomic, manifest
+from evenhand.benchmark.store.predictions import Predictions
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.bases import BASES, Base
-    from evenhand.benchmark.design import Design, Run, Study, Treatment
-    from evenhand.benchmark.problems import Problem
-    from evenhand.benchmark.running import Status, run, status
+    from evenhand.benchmark.design.bases import BASES, Base
+    from evenhand.benchmark.design.from_file import read_design
+    from evenhand.benchmark.design.problems import Problem
+    from evenhand.benchmark.design.questions import Question
+    from evenhand.benchmark.design.studies import Design, Run, Study, Treatment
+    from evenhand.benchmark.design.treatments import treatment
+    from evenhand.benchmark.page import write_report
+    from evenhand.benchmark.running.schedule import Status, run, status
+    from evenhand.benchmark.scoring.results import Results, results
     from evenhand.benchmark.store import Store
 
 __all__ = [
@@ -19,20 +24,31 @@ __all__ = [
     "Base",
     "Design",
     "Problem",
+    "Question",
+    "Results",
     "Run",
     "Status",
     "Store",
     "Study",
     "Treatment",
+    "read_design",
+    "results",
     "run",
     "status",
+    "treatment",
+    "write_report",
 ]
 _HOMES = {
-    **dict.fromkeys(("BASES", "Base"), "bases"),
-    **dict.fromkeys(("Design", "Run", "Study", "Treatment"), "design"),
-    **dict.fromkeys(("Status", "run", "status"), "running"),
-    "Problem": "problems",
+    **dict.fromkeys(("BASES", "Base"), "design.bases"),
+    **dict.fromkeys(("Design", "Run", "Study", "Treatment"), "design.studies"),
+    **dict.fromkeys(("Status", "run", "status"), "running.schedule"),
+    **dict.fromkeys(("Results", "results"), "scoring.results"),
+    "Problem": "design.problems",
+    "Question": "design.questions",
     "Store": "store",
+    "read_design": "design.from_file",
+    "treatment": "design.treatments",
+    "write_report": "page",
 }
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.benchmark.example import EXAMPLE
+from evenhand.benchmark.design.example import EXAMPLE
 from evenhand.benchmark.failures import FAILED, failures_in_one_line
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.design import Design
-    from evenhand.benchmark.results import Results
-    from evenhand.benchmark.running import Status
+    from evenhand.benchmark.design.studies import Design
+    from evenhand.benchmark.running.schedule import Status
+    from evenhand.benchmark.scoring.results import Results
 
 MOST_FAILURES = 10
 
@@ -55,7 +55,7 @@ def paper(
     it stopped. Tasks whose rows are not on this computer are left out, unless named in --tasks.
     """
     with failures_in_one_line():
-        from evenhand.benchmark.paper import PAPER, at_hand, only, quick
+        from evenhand.benchmark.design.paper import PAPER, at_hand, only, quick
 
         design, absent = at_hand(PAPER) if tasks is None else (only(PAPER, tasks.split(",")), [])
         for name in absent:
@@ -94,7 +94,7 @@ def run_(design: Path, jobs: int | None, out: Path | None) -> None:
 def status_(design: Path, out: Path | None) -> None:
     """Say how many runs of DESIGN have a result, and what failed."""
     with failures_in_one_line():
-        from evenhand.benchmark.running import status
+        from evenhand.benchmark.running.schedule import status
 
         state = status(_design(design), out or design.with_suffix(""))
     _say(state, out or design.with_suffix(""))
@@ -125,21 +125,21 @@ def export(design: Path, to: str, out: Path | None) -> None:
 
 def _design(path: Path) -> Design:
     """The design in a file, which may name modules beside it."""
-    from evenhand.benchmark.designfile import read_design
+    from evenhand.benchmark.design.from_file import read_design
 
     sys.path.insert(0, str(path.parent.absolute()))
     return read_design(path)
 
 
 def _results(design: Design, folder: Path, jobs: int | None = None) -> Results:
-    from evenhand.benchmark.memory import cores
-    from evenhand.benchmark.results import results
+    from evenhand.benchmark.running.memory import cores
+    from evenhand.benchmark.scoring.results import results
 
     return results(folder, design, n_jobs=cores() if jobs is None else jobs)
 
 
 def _run(design: Design, folder: Path, jobs: int | None) -> Status:
-    from evenhand.benchmark.running import run, status
+    from evenhand.benchmark.running.schedule import run, status
 
     before = status(design, folder)
     click.echo(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)

@@ -13,7 +13,7 @@ from evenhand.benchmark.extras import require
 
 if TYPE_CHECKING:
     from evenhand.benchmark.figures.drawing import Drawing
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 
 def names() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from evenhand.benchmark.findings.families import ODDS, PARITY
 from evenhand.benchmark.findings.words import axis_of, name_of
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 BINARY = ("hsls", "adult", "compas", "simulated")
 REGRESSIONS = ("communities", "law_school", "simulated_regression")

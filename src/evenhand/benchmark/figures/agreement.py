@@ -18,7 +18,7 @@ from evenhand.benchmark.findings.words import name_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 PAIRS = {
     "MPD and PQ": Style("purple", "d", size=6),

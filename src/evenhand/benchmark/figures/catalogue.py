@@ -28,7 +28,7 @@ from evenhand.benchmark.figures.tradeoffs import (
 )
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 ALL = ("adult", "compas", "hsls", "enem", "acs_income", "simulated")
 REST = ("adult", "compas", "hsls", "acs_income", "simulated")

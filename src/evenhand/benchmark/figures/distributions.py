@@ -11,7 +11,7 @@ from evenhand.benchmark.findings.criteria import BASE_OF
 from evenhand.benchmark.findings.words import name_of
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 SUP, AREA = "strong_parity", "wasserstein_parity"
 

@@ -12,7 +12,7 @@ from evenhand.benchmark.findings.words import name_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from evenhand.benchmark.findings.words import axis_of, name_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 MPD, PQ = "statistical_parity.mpd", "statistical_parity.pq"
 FAMILIES = ("simulated_multigroup", "adult_multigroup")

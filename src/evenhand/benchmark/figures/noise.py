@@ -11,7 +11,7 @@ from evenhand.benchmark.findings.floors import FLOOR, HIGH, floor_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 ASKED = ("statistical_parity.mpd", "statistical_parity.pq")
 NOISE = (

@@ -24,7 +24,7 @@ from evenhand.benchmark.findings.words import name_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 P, Q = (0.1, 0.3, 0.5, 0.7, 0.9), (1.1, 1.5, 2.0, 2.5)
 SHADES = tuple(name for name in PALETTE if name.startswith("ramp"))

@@ -20,7 +20,7 @@ from evenhand.benchmark.findings.words import axis_of, name_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 WIDTH, HEIGHT, LEGEND = 2.55, 2.15, 0.23  # inches, of a panel and of a legend's line
 

@@ -9,7 +9,7 @@ from evenhand.benchmark.figures.styles import series
 from evenhand.benchmark.findings.families import among, family
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 KEYS = ["problem", "base", "method", "constraint", "hyperparameter"]
 _KEYS = (

@@ -12,7 +12,7 @@ from evenhand.benchmark.findings.families import ODDS, PARITY
 from evenhand.benchmark.findings.words import BASES, axis_of, name_of
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 SP, EO = ("statistical_parity", "statistical_parity"), ("equalized_odds", "average_odds")
 EXP = " transform=exp g=mse"

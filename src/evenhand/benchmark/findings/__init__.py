@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evenhand.benchmark.findings.finding import Estimate, Finding, Verdict
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 
 def findings(results: Results) -> tuple[Finding, ...]:

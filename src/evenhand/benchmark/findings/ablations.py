@@ -16,7 +16,7 @@ from evenhand.benchmark.findings.values import SETTING, part
 from evenhand.benchmark.findings.words import name_of
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 P, Q = (0.1, 0.3, 0.5, 0.7, 0.9), (1.1, 1.5, 2.0, 2.5)
 ORDERS = {(p, q): f"statistical_parity.pq p={p} q={q}" for p in P for q in Q}

@@ -13,7 +13,7 @@ from evenhand.benchmark.findings.values import part
 from evenhand.benchmark.findings.words import BASES, name_of
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 ALIKE = 0.6  # τ: four of five pairs of settings in the same order
 IDENTICAL = 0.9  # τ: nineteen of twenty pairs

@@ -13,7 +13,7 @@ from evenhand.benchmark.findings.values import part
 from evenhand.benchmark.findings.words import name_of
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 SLACK = 0.01  # of accuracy that a method may lose against Base
 OURS = ("RateConstrained", "RateConstrained-Gini")

@@ -10,7 +10,7 @@ from evenhand.benchmark.findings.families import ALL, ODDS, PARITY
 from evenhand.datasets.task import Kind
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 BASE_OF: dict[Kind, str] = {"classification": "logistic", "regression": "linear"}
 

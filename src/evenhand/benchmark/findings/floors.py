@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark.findings.families import among
-from evenhand.benchmark.scores import EXPECTED, counts
-from evenhand.benchmark.scoring import COLUMNS
+from evenhand.benchmark.scoring.kept import COLUMNS
+from evenhand.benchmark.scoring.scores import EXPECTED, counts
 from evenhand.benchmark.store import Store
 from evenhand.uncertainty import chance
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 FLOOR, HIGH = "floor", "high"
 ASKED = {

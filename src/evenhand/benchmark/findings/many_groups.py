@@ -20,7 +20,7 @@ from evenhand.benchmark.findings.floors import FLOOR, HIGH, floor_of
 from evenhand.benchmark.findings.words import name_of
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 MPD, PQ = "statistical_parity.mpd", "statistical_parity.pq"
 LEVEL = 1.25  # a value between four fifths and five fourths of another is at the same level

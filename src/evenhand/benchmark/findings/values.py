@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.benchmark.findings.families import among, family, of_family
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 SETTING = ["method", "constraint", "hyperparameter"]
 KEYS = ["problem", "base", "family", *SETTING, "seed"]

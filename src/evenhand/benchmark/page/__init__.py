@@ -10,7 +10,7 @@ from evenhand.benchmark.extras import require
 from evenhand.writing import write_whole
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
     from evenhand.benchmark.store import Store
 
 

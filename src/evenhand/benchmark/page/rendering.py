@@ -20,7 +20,7 @@ from evenhand.benchmark.findings import Finding, Verdict, findings
 from evenhand.benchmark.page.tables import all_tables
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 PACKAGES = ("evenhand", "numpy", "scipy", "scikit-learn", "matplotlib")
 MARKS = {"agrees": "✓", "differs": "✗", "cannot tell": "?"}

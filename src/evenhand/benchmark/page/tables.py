@@ -14,7 +14,7 @@ from evenhand.criteria import CRITERIA
 from evenhand.mitigation.catalogue import METHODS
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.results import Results
+    from evenhand.benchmark.scoring.results import Results
 
 STAGES = {"pre": "before", "in": "in training", "post": "after"}
 

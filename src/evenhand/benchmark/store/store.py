@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.benchmark.predictions import Predictions
 from evenhand.benchmark.store import atomic, manifest, parquet
 from evenhand.benchmark.store.manifest import Entry
+from evenhand.benchmark.store.predictions import Predictions
 
 
 @dataclass(frozen=True, eq=False)

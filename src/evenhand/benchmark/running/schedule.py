@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.benchmark import memory
-from evenhand.benchmark.design import Design, Run
+from evenhand.benchmark.design.studies import Design, Run
 from evenhand.benchmark.extras import require
-from evenhand.benchmark.jobs import Done, Job, jobs
-from evenhand.benchmark.progress import shown
+from evenhand.benchmark.running import memory
+from evenhand.benchmark.running.jobs import Done, Job, jobs
+from evenhand.benchmark.running.progress import shown
 from evenhand.benchmark.store import Store
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from evenhand.benchmark.encoding import Encoding
-from evenhand.benchmark.importing import imported
+from evenhand.benchmark.design.importing import imported
 from evenhand.datasets.task import Kind
+
+Encoding = Literal["indicators", "codes"]
 
 
 @dataclass(frozen=True)

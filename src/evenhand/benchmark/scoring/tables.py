@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from evenhand.benchmark.questions import Question, Questions
+from evenhand.benchmark.design.questions import Question, Questions
 from evenhand.benchmark.store import Store
 from evenhand.benchmark.store.manifest import Entry
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from scipy import sparse
 if TYPE_CHECKING:
     import pandas as pd
 
-Encoding = Literal["indicators", "codes"]
 MOST_CATEGORIES = 255  # more than scikit-learn's boosting takes; such a column is read as a number
 
 

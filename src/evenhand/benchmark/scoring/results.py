@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.benchmark.design import Design
+from evenhand.benchmark.design.questions import QUESTIONS, Questions
+from evenhand.benchmark.design.studies import Design
 from evenhand.benchmark.extras import require
-from evenhand.benchmark.questions import QUESTIONS, Questions
-from evenhand.benchmark.scoring import scored
+from evenhand.benchmark.scoring.kept import scored
+from evenhand.benchmark.scoring.tables import asked_table, problem_table, run_table
 from evenhand.benchmark.store import Store
-from evenhand.benchmark.tables import asked_table, problem_table, run_table
 
 VIEWS = ("runs", "questions", "problems", "scores")
 JOINED = (

@@ -9,12 +9,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from evenhand.benchmark.bases import BASES, Base
-from evenhand.benchmark.design import Design, Study, Treatment
-from evenhand.benchmark.importing import imported, is_import_path
-from evenhand.benchmark.problems import Problem
-from evenhand.benchmark.questions import Question, with_more
-from evenhand.benchmark.treatments import treatment
+from evenhand.benchmark.design.bases import BASES, Base
+from evenhand.benchmark.design.importing import imported, is_import_path
+from evenhand.benchmark.design.problems import Problem
+from evenhand.benchmark.design.questions import Question, with_more
+from evenhand.benchmark.design.studies import Design, Study, Treatment
+from evenhand.benchmark.design.treatments import treatment
 from evenhand.datasets import TASKS
 from evenhand.mitigation.catalogue import METHODS
 from evenhand.mitigation.method import Method

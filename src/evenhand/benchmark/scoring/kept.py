@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.benchmark.fingerprints import fingerprint, source_fingerprint
-from evenhand.benchmark.importing import is_import_path
-from evenhand.benchmark.questions import Questions
-from evenhand.benchmark.scores import Scores, scores
+from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.design.importing import is_import_path
+from evenhand.benchmark.design.questions import Questions
+from evenhand.benchmark.scoring.scores import Scores, scores
 from evenhand.benchmark.store import Store, atomic
 from evenhand.benchmark.store.manifest import Entry
 
+SCORES = "evenhand.benchmark.scoring.scores"
 COLUMNS = ("key", "question", "lot", "value")
 
 
@@ -44,7 +45,7 @@ def _address(questions: Questions) -> str:
     every = [asdict(one) for some in questions.values() for one in some]
     named = [one[key] for one in every for key in ("criterion", "measure")]
     own = {name.partition(":")[0] for name in named if name is not None and is_import_path(name)}
-    sources = [source_fingerprint(name) for name in ("evenhand.benchmark.scores", *sorted(own))]
+    sources = [source_fingerprint(name) for name in (SCORES, *sorted(own))]
     return fingerprint([every, sources])
 
 

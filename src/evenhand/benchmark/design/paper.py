@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from evenhand.benchmark.bases import BASES
-from evenhand.benchmark.design import Design, Study, Treatment
-from evenhand.benchmark.problems import Problem
-from evenhand.benchmark.treatments import thinned, treatment
+from evenhand.benchmark.design.bases import BASES
+from evenhand.benchmark.design.problems import Problem
+from evenhand.benchmark.design.studies import Design, Study, Treatment
+from evenhand.benchmark.design.treatments import thinned, treatment
 from evenhand.datasets.fetch import is_here
 
 SEEDS = tuple(range(10))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.benchmark.importing import imported, is_import_path
+from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.criteria import CRITERIA, Criterion
 from evenhand.criteria.how import How
 from evenhand.datasets.task import Kind

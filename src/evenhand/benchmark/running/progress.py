@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import Any
 
 from evenhand.benchmark.extras import require
-from evenhand.benchmark.jobs import Job
+from evenhand.benchmark.running.jobs import Job
 from evenhand.benchmark.store import Store
 
 LAYOUT = "{percentage:3.0f}% |{bar}| {desc} [{elapsed}, left {remaining}]"

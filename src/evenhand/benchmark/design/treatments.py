@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.benchmark.design import Treatment
+from evenhand.benchmark.design.studies import Treatment
 from evenhand.mitigation.catalogue import METHODS
 from evenhand.mitigation.method import Method
 

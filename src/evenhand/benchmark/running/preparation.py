@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from evenhand.benchmark.encoding import codes, indicators
+from evenhand.benchmark.running.encoding import codes, indicators
 from evenhand.datasets import split
 from evenhand.groups import Groups, groups, show
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.benchmark.bases import Base
+    from evenhand.benchmark.design.bases import Base
     from evenhand.datasets import Dataset, Split
 
 Floats = NDArray[np.float64]

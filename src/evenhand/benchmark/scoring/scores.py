@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.benchmark.predictions import Predictions
-from evenhand.benchmark.questions import Question
+from evenhand.benchmark.design.questions import Question
 from evenhand.benchmark.store import Store, Truth
 from evenhand.benchmark.store.manifest import Entry
+from evenhand.benchmark.store.predictions import Predictions
 from evenhand.columns.column import Column
 from evenhand.counting import count, moments
 from evenhand.distributions import Distribution, distribution

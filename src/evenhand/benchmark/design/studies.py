@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from evenhand.benchmark.bases import Base
-from evenhand.benchmark.fingerprints import fingerprint, source_fingerprint
-from evenhand.benchmark.problems import Extent, Problem
-from evenhand.benchmark.questions import QUESTIONS, Questions
+from evenhand.benchmark.design.bases import Base
+from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.design.problems import Extent, Problem
+from evenhand.benchmark.design.questions import QUESTIONS, Questions
 from evenhand.mitigation.method import Method
 
-PREPARATION = "evenhand.benchmark.preparation"
-FITTING = "evenhand.benchmark.fitting"
+PREPARATION = "evenhand.benchmark.running.preparation"
+FITTING = "evenhand.benchmark.running.fitting"
 BASE = "Base"
 
 

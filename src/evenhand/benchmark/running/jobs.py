@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from evenhand.benchmark.design import Run
-from evenhand.benchmark.fitting import Outcome, outcomes
-from evenhand.benchmark.preparation import Prepared, prepare
+from evenhand.benchmark.design.studies import Run
+from evenhand.benchmark.running.fitting import Outcome, outcomes
+from evenhand.benchmark.running.preparation import Prepared, prepare
 from evenhand.benchmark.store import Store, Truth
 from evenhand.benchmark.store.manifest import Entry
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from evenhand.benchmark.jobs import Job
+from evenhand.benchmark.running.jobs import Job
 
 BYTES_PER_ROW = 1500  # 800 were measured at the peak, on over a million rows in 550 columns
 WORKER = 300 * 2**20

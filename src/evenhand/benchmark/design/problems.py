@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evenhand.benchmark.fingerprints import file_fingerprint, fingerprint, source_fingerprint
-from evenhand.benchmark.importing import imported, is_import_path
+from evenhand.benchmark.design.fingerprints import file_fingerprint, fingerprint, source_fingerprint
+from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.datasets import Dataset, Origin, Task, load
 from evenhand.datasets.draws import some
 from evenhand.datasets.fetch import is_here

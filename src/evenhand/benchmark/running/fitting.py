@@ -13,13 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from evenhand.benchmark.predictions import Predictions
-from evenhand.benchmark.preparation import GROUP, GivenProbabilities, Prepared, aligned, score_names
+from evenhand.benchmark.running.preparation import (
+    GROUP,
+    GivenProbabilities,
+    Prepared,
+    aligned,
+    score_names,
+)
+from evenhand.benchmark.store.predictions import Predictions
 from evenhand.datasets.draws import some
 from evenhand.mitigation.given import GivenScores
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.design import Run, Treatment
+    from evenhand.benchmark.design.studies import Run, Treatment
 
 DRAWS = 20  # of a regressor that draws: their mean stands for its expectation
 MOST_SCORES = 200_000  # test rows up to which probabilities are kept beside labels

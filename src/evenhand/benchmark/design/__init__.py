@@ -1,0 +1,1 @@
+"""What a benchmark is to do, written out as values."""
