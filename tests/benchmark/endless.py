@@ -12,9 +12,10 @@ from evenhand.benchmark.design.treatments import treatment
 from evenhand.benchmark.running import jobs
 
 
-def long_design():
+def long_design(seeds=1):
     grid = tuple(0.001 * k for k in range(1, 41))
-    return design(treatment("LinearPost", grid=grid), treatment("FairProj-KL", grid=grid))
+    treatments = treatment("LinearPost", grid=grid), treatment("FairProj-KL", grid=grid)
+    return design(*treatments, seeds=tuple(range(seeds)))
 
 
 def slowly(kept):
@@ -27,4 +28,5 @@ def slowly(kept):
 
 if __name__ == "__main__":
     jobs._keep = slowly(jobs._keep)
-    run(long_design(), sys.argv[1], n_jobs=1)
+    workers = int(sys.argv[2])
+    run(long_design(seeds=workers), sys.argv[1], n_jobs=workers)

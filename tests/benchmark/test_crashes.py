@@ -1,5 +1,6 @@
 """Killed at any moment, a benchmark goes on where it was."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,14 +16,17 @@ from evenhand.benchmark import Store, run, status
 SCRIPT = Path(__file__).with_name("endless.py")
 
 
-def started(folder, at_least):
+def started(folder, at_least, workers=1):
     """The process, once it has left some results."""
     running = subprocess.Popen(
-        [sys.executable, SCRIPT, folder], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, SCRIPT, folder, str(workers)],
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
     )
     until = time.monotonic() + 120
     while len(list(folder.glob("runs/*/*.parquet"))) < at_least:
-        assert running.poll() is None, running.communicate()
+        assert running.poll() is None, running.returncode
         assert time.monotonic() < until
         time.sleep(0.01)
     return running
@@ -40,6 +44,20 @@ def test_a_killed_benchmark_loses_at_most_the_run_in_flight(tmp_path, at_least):
     state = run(long_design(), tmp_path, n_jobs=1)
     assert (state.done, state.missing) == (80, 0)
     assert all(path.read_bytes() == content for path, content in kept.items())
+
+
+@pytest.mark.parametrize("kill", [os.kill, os.killpg], ids=["parent alone", "all at once"])
+def test_so_does_one_whose_workers_go_on_or_die_with_it(tmp_path, kill):
+    running = started(tmp_path, 30, workers=2)
+    kill(running.pid, signal.SIGKILL)
+    running.communicate()
+    kept = {path: path.read_bytes() for path in tmp_path.glob("runs/*/*.parquet")}
+    assert len(kept) >= 30
+    state = run(long_design(seeds=2), tmp_path, n_jobs=2)  # beside workers that may still write
+    assert (state.done, state.missing) == (160, 0)
+    assert len(Store(tmp_path).entries()) == 160
+    for path in tmp_path.glob("runs/*/*.parquet"):
+        assert pq.read_table(path).num_rows == 80
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path):

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn import metrics
 
 from benchmark.designs import CLASSIFIERS, SMALL, design, regression
-from evenhand.benchmark import Store, Treatment, run
+from evenhand.benchmark import Store, Treatment, read_results, run
 from evenhand.benchmark.design.questions import QUESTIONS, Question
 from evenhand.benchmark.design.treatments import treatment
 from evenhand.benchmark.scoring.results import results
@@ -100,7 +100,7 @@ def _pq(w, p, q):
 
 
 def test_naming_a_favourable_class_changes_the_questions_about_one_class_only(tmp_path):
-    about_one = {"equal_opportunity", "predictive_equality"}
+    about_one = {"equal_opportunity", "predictive_equality", "wasserstein_parity"}
     wide = {}
     for favourable in (None, "0"):
         folder = tmp_path / str(favourable)
@@ -238,7 +238,7 @@ def test_results_can_be_written(found, tmp_path, ending):
 
 
 def test_other_endings_are_refused(found):
-    with pytest.raises(ValueError, match=r"should end in \.parquet, \.csv or \.duckdb"):
+    with pytest.raises(ValueError, match=r"should end in \.parquet, \.csv or \.duckdb, or be"):
         found.write("scores.xlsx")
 
 
@@ -259,3 +259,36 @@ def test_problems_say_where_their_rows_come_from(found):
     assert frame["provenance"].tolist() == ["simulated", "simulated"]
     assert frame["n_groups"].tolist() == [2, 2]
     assert frame["n_classes"].tolist() == [2, 0]
+
+
+def test_the_area_between_probabilities_is_the_wasserstein_distance(cases, value):
+    compared = 0
+    for key, _, predictions, truth in classifiers(cases):
+        scores = predictions.scores if predictions.chances is None else predictions.chances
+        found = value(key, "wasserstein_parity.mpd")
+        if scores is None:
+            assert np.isnan(found)
+            continue
+        first, second = (scores[truth.group == group, 1] for group in (0, 1))
+        assert found == pytest.approx(stats.wasserstein_distance(first, second), abs=1e-12)
+        largest = value(key, "strong_parity.mpd")
+        assert largest == pytest.approx(stats.ks_2samp(first, second).statistic, abs=1e-12)
+        assert np.isnan(value(key, "wasserstein_parity.mpd", "drawn"))
+        compared += 1
+    assert compared >= 4
+
+
+def test_an_archive_holds_the_same_results(found, tmp_path):
+    found.write(tmp_path / "kept")
+    again = read_results(tmp_path / "kept")
+    for name in ("runs", "questions", "problems"):
+        assert getattr(again, name).equals(getattr(found, name))
+    keys = ["key", "question", "lot"]
+    here, there = (one.to_frame().set_index(keys)["value"].sort_index() for one in (found, again))
+    assert here.index.equals(there.index)
+    np.testing.assert_allclose(there, here, rtol=1e-6)
+
+
+def test_a_folder_without_an_archive_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"runs\.parquet is not there: .* holds no results"):
+        read_results(tmp_path)

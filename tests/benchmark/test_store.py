@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from benchmark.designs import design, regression
+from evenhand import writing
 from evenhand.benchmark import Store, run, status
-from evenhand.benchmark.store import atomic, manifest
+from evenhand.benchmark.store import manifest
 from evenhand.benchmark.store.predictions import Predictions
 
 
@@ -63,20 +64,20 @@ def test_a_file_that_is_gone_is_missing_whatever_the_manifest_says(copy):
 
 def test_an_unfinished_file_is_no_result(copy):
     before = copy.entries()
-    (copy.folder / "runs/small" / f".abc.parquet.0{atomic.SUFFIX}").write_bytes(b"PAR1")
+    (copy.folder / "runs/small" / f".abc.parquet.0{writing.UNFINISHED}").write_bytes(b"PAR1")
     assert copy.entries() == before
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
-    atomic.write(path, lambda file: file.write(b"old"))
+    writing.fill_whole(path, lambda file: file.write(b"old"))
 
     def fail(file):
         file.write(b"new")
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        atomic.write(path, fail)
+        writing.fill_whole(path, fail)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -84,11 +85,11 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
 def test_only_old_leftovers_are_swept(tmp_path):
     import os
 
-    old, new = (tmp_path / f".{name}{atomic.SUFFIX}" for name in ("old", "new"))
+    old, new = (tmp_path / f".{name}{writing.UNFINISHED}" for name in ("old", "new"))
     old.touch()
     new.touch()
     os.utime(old, (0, 0))
-    atomic.sweep(tmp_path)
+    writing.sweep(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [new.name]
 
 

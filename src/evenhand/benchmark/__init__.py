@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evenhand.benchmark.design.treatments import treatment
     from evenhand.benchmark.page import write_report
     from evenhand.benchmark.running.schedule import Status, run, status
+    from evenhand.benchmark.scoring.archive import read_results
     from evenhand.benchmark.scoring.results import Results, results
     from evenhand.benchmark.store import Store
 
@@ -32,6 +33,7 @@ __all__ = [
     "Study",
     "Treatment",
     "read_design",
+    "read_results",
     "results",
     "run",
     "status",
@@ -47,6 +49,7 @@ _HOMES = {
     "Question": "design.questions",
     "Store": "store",
     "read_design": "design.from_file",
+    "read_results": "scoring.archive",
     "treatment": "design.treatments",
     "write_report": "page",
 }

@@ -113,7 +113,7 @@ def figures_(design: Path, to: Path | None, out: Path | None) -> None:
 
 @bench.command("export", epilog="Example: evenhand bench export hiring.toml --to scores.csv")
 @design_argument
-@click.option("--to", required=True, help="A .parquet, .csv or .duckdb file.")
+@click.option("--to", required=True, help="A .parquet, .csv or .duckdb file, or a folder.")
 @out_option
 def export(design: Path, to: str, out: Path | None) -> None:
     """Write every score of every run as one table."""

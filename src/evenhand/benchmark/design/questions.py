@@ -105,6 +105,8 @@ def _classification() -> Iterator[Question]:
     for g in ("accuracy", "f1", "auroc", "cross_entropy"):
         yield from _each("performance_parity", g=g)
         yield from _positive("performance_parity", g=g)
+    for criterion in ("strong_parity", "wasserstein_parity"):  # of the probabilities
+        yield from _each(criterion)
     for criterion in ("statistical_parity", "average_odds"):
         for p in (0.1, 0.3, 0.5, 0.7, 0.9):
             for q in (1.1, 1.5, 2.0, 2.5):

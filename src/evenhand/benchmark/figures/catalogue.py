@@ -15,7 +15,7 @@ from evenhand.benchmark.figures.ablations import (
     statistics_of_regressors,
 )
 from evenhand.benchmark.figures.agreement import rank_agreement, transform_changes
-from evenhand.benchmark.figures.distributions import distributions
+from evenhand.benchmark.figures.distributions import distributions, probabilities
 from evenhand.benchmark.figures.drawing import Drawing
 from evenhand.benchmark.figures.group_sizes import every_setting, group_sizes
 from evenhand.benchmark.figures.orders import orders
@@ -55,5 +55,6 @@ FIGURES: dict[str, Callable[[Results], Drawing]] = {
     "boosting-regression": partial(regression, problems=REGRESSIONS, base="boosting"),
     "true-targets": partial(regression, problems=REGRESSIONS, base="targets"),
     "distributions": distributions,
+    "probabilities": probabilities,
 }
 IN_PAPER = tuple(FIGURES)[:14]

@@ -7,48 +7,69 @@ from typing import TYPE_CHECKING
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
 from evenhand.benchmark.figures.panels import Panel, grid
 from evenhand.benchmark.figures.tradeoffs import alt
-from evenhand.benchmark.findings.criteria import BASE_OF
+from evenhand.benchmark.findings.criteria import BASE_OF, problems_of
 from evenhand.benchmark.findings.words import name_of
+from evenhand.datasets.task import Kind
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
 
-SUP, AREA = "strong_parity", "wasserstein_parity"
+SUP, AREA, LABELS = "strong_parity", "wasserstein_parity", "statistical_parity"
+FIRST: dict[Kind, str] = {"regression": "communities", "classification": "adult"}
+ABCC = (
+    "For two groups the area by MPD is the Wasserstein-1 distance, also called ABCC. Lower left "
+    "is better."
+)
 
 
 def distributions(results: Results) -> Drawing:
-    """The area between the groups' distributions over their largest gap, by MPD and by PQ."""
-    problems = _problems(results)
+    """Regressions: the area between the groups' distributions over their largest gap."""
+    return _drawing(
+        results,
+        "regression",
+        SUP,
+        "Largest gap and area between distributions of predictions",
+        "SP (W), the area between the groups’ distribution functions, over SP, their largest gap",
+    )
+
+
+def probabilities(results: Results) -> Drawing:
+    """Two classes: the area between distributions of the probability over parity of labels."""
+    return _drawing(
+        results,
+        "classification",
+        LABELS,
+        "Even labels, even probabilities?",
+        "SP (W), the area between the groups’ distributions of the predicted probability, over SP "
+        "of the labels; methods that give labels only are not drawn",
+    )
+
+
+def _drawing(results: Results, kind: Kind, over: str, title: str, shows: str) -> Drawing:
+    problems = _problems(results, kind)
     rows = [
         [
-            Panel(problem, f"{SUP}.{measure}", f"{AREA}.{measure}", base=base)
-            for problem, base in problems
+            Panel(one, f"{over}.{measure}", f"{AREA}.{measure}", base=BASE_OF[kind])
+            for one in problems
         ]
         for measure in ("mpd", "pq")
     ]
     made = grid(results, rows)
-    names = [name_of(problem) for problem, _ in problems]
+    where = listed([name_of(problem) for problem in problems])
     return Drawing(
-        title="Largest gap and area between distributions",
+        title=title,
         caption=caption(
-            f"SP (W), the area between the groups’ distribution functions, over SP, their largest "
-            f"gap, on {listed(names)}. For two groups the area by MPD is the Wasserstein-1 "
-            "distance, also called ABCC. Lower left is better.",
-            over_seeds(made.data),
-            provenance(results, [problem for problem, _ in problems]),
+            f"{shows}, on {where}.", ABCC, over_seeds(made.data), provenance(results, problems)
         ),
-        alt=alt(made.data, "SP (W)", listed(names), ["SP by MPD", "S-SP by PQ"]),
+        alt=alt(made.data, "SP (W)", where, ["SP by MPD", "S-SP by PQ"]),
         figure=made.figure,
         data=made.data,
         missing=made.missing,
     )
 
 
-def _problems(results: Results) -> list[tuple[str, str]]:
-    """Those that were asked about areas: regressions, and classifiers where scores were."""
-    found = results.query(
-        "select distinct problem, kind from results join problems using (problem) "
-        f"where question = '{AREA}.mpd' order by kind desc, problem"
-    )
-    pairs = [(row.problem, BASE_OF[row.kind]) for row in found.itertuples()]
-    return pairs or [("communities", "linear")]
+def _problems(results: Results, kind: Kind) -> list[str]:
+    """Those with an answer about areas; one of the paper's, to be named as missing, if none has."""
+    asked = f"select distinct problem from results where question = '{AREA}.mpd'"
+    answered = set(results.query(asked)["problem"])
+    return [one for one in problems_of(results, kind) if one in answered] or [FIRST[kind]]

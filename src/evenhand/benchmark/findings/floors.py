@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark.findings.families import among
+from evenhand.benchmark.scoring.counted import EXPECTED, counts
 from evenhand.benchmark.scoring.kept import COLUMNS
-from evenhand.benchmark.scoring.scores import EXPECTED, counts
 from evenhand.benchmark.store import Store
 from evenhand.uncertainty import chance
 

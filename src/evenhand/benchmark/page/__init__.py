@@ -38,10 +38,10 @@ def write_report(
     store: Store | str | Path | None = None,
     figures: Iterable[str] | None = None,
 ) -> Path:
-    """Write report.html and the figures into a folder, and say where the report is.
+    """Write report.html, figures and results into a folder, and say where the report is.
 
     With the store of the predictions, figures show noise floors, and the report names the runs
-    that failed.
+    that failed. `read_results` reads the folder `results` again, with the floors.
     """
     require("matplotlib", "jinja2")
     from evenhand.benchmark.figures import drawn
@@ -55,6 +55,7 @@ def write_report(
         save(drawing, folder / "figures", name)
     path = folder / "report.html"
     write_whole(path, render(results, drawings, failures))
+    results.write(folder / "results")
     return path
 
 

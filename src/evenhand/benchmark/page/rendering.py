@@ -57,6 +57,7 @@ def page(
             stand_ins=stand_ins(results),
             failures=failed(failures),
             versions=versions(),
+            fitted=fitted_with(results),
             palette=PALETTE,
             marks=MARKS,
         )
@@ -142,6 +143,12 @@ def versions() -> list[tuple[str, str]]:
         except PackageNotFoundError:
             found.append((name, "not installed"))
     return found
+
+
+def fitted_with(results: Results) -> list[str]:
+    """The versions that the stored runs were fitted with, one text for each set of them."""
+    rows = results.query("select distinct versions from runs where versions <> '' order by all")
+    return [str(one) for one in rows["versions"]]
 
 
 def number(value: float) -> str:

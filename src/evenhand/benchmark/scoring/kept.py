@@ -13,8 +13,9 @@ from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerpri
 from evenhand.benchmark.design.importing import is_import_path
 from evenhand.benchmark.design.questions import Questions
 from evenhand.benchmark.scoring.scores import Scores, scores
-from evenhand.benchmark.store import Store, atomic
+from evenhand.benchmark.store import Store
 from evenhand.benchmark.store.manifest import Entry
+from evenhand.writing import fill_whole
 
 SCORES = "evenhand.benchmark.scoring.scores"
 COLUMNS = ("key", "question", "lot", "value")
@@ -107,4 +108,5 @@ def _read(path: Path) -> Any:
 def _save(path: Path, table: Any) -> None:
     import pyarrow.parquet as pq
 
-    atomic.write(path, lambda file: pq.write_table(table, file, compression="zstd"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fill_whole(path, lambda file: pq.write_table(table, file, compression="zstd"))

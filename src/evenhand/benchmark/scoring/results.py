@@ -9,6 +9,7 @@ from typing import Any
 from evenhand.benchmark.design.questions import QUESTIONS, Questions
 from evenhand.benchmark.design.studies import Design
 from evenhand.benchmark.extras import require
+from evenhand.benchmark.scoring.archive import write_archive
 from evenhand.benchmark.scoring.kept import scored
 from evenhand.benchmark.scoring.tables import asked_table, problem_table, run_table
 from evenhand.benchmark.store import Store
@@ -51,7 +52,9 @@ class Results:
 
         With lot="drawn", a run that decides nothing by lot is there with its only answer.
         """
-        chosen = "lot = 'expected'" if lot == "expected" else "(lot = 'drawn' or not by_lot)"
+        chosen = "lot = 'expected'"
+        if lot != "expected":
+            chosen = "(lot = 'drawn' or (lot = 'expected' and not by_lot))"
         keys = 'problem, base, method, "constraint", hyperparameter, question'
         return self.query(
             f"select {keys}, avg(value) as mean, count(value) as seeds, "
@@ -60,10 +63,16 @@ class Results:
         )
 
     def write(self, path: str | Path) -> None:
-        """The joined table as .parquet or .csv, or all tables in a .duckdb database."""
+        """The joined table as .parquet or .csv, or all tables as a .duckdb database or a folder.
+
+        A folder is the smallest (scores have seven digits there); `read_results` reads it.
+        """
         path = Path(path)
-        if path.suffix not in (".parquet", ".csv", ".duckdb"):
-            raise ValueError(f"{path} should end in .parquet, .csv or .duckdb.")
+        if path.suffix not in ("", ".parquet", ".csv", ".duckdb"):
+            raise ValueError(f"{path} should end in .parquet, .csv or .duckdb, or be a folder.")
+        if not path.suffix:
+            write_archive(self, path)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._connected() as database:
             if path.suffix == ".duckdb":

@@ -26,6 +26,7 @@ RUNS = {
     "has_scores": FLAG,
     "cpu_seconds": NUMBER,
     "notes": TEXT,
+    "versions": TEXT,
 }
 PROBLEMS = {
     "problem": TEXT,
@@ -56,7 +57,16 @@ def table(rows: list[dict[str, Any]], types: Mapping[str, str]) -> Any:
 
 def run_table(entries: Mapping[str, Entry]) -> Any:
     """A row for each run."""
-    return table([one | {"notes": "\n".join(one["notes"])} for one in entries.values()], RUNS)
+    return table([one | _told(one) for one in entries.values()], RUNS)
+
+
+def _told(entry: Entry) -> dict[str, str]:
+    """Lists and tables of an entry as text."""
+    versions = entry.get("versions", {}).items()
+    return {
+        "notes": "\n".join(entry["notes"]),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions),
+    }
 
 
 def asked_table(questions: Questions) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.benchmark.extras import require
-from evenhand.benchmark.store import atomic
+from evenhand.writing import fill_whole
 
 ENTRY = b"evenhand"
 
@@ -31,7 +31,8 @@ def save(path: Path, columns: Mapping[str, NDArray[Any]], about: Mapping[str, An
         "use_byte_stream_split": dense,
         "write_statistics": False,
     }
-    atomic.write(path, lambda file: pq.write_table(table, file, **options))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fill_whole(path, lambda file: pq.write_table(table, file, **options))
 
 
 def _is_dense(column: NDArray[Any]) -> bool:

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.benchmark.store import atomic, manifest, parquet
+from evenhand.benchmark.store import manifest, parquet
 from evenhand.benchmark.store.manifest import Entry
 from evenhand.benchmark.store.predictions import Predictions
+from evenhand.writing import fill_whole, sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,8 @@ class Store:
         """Keep why a run has no result."""
         text = json.dumps(entry, ensure_ascii=False, indent=1).encode()
         path = self.folder / "failures" / f"{entry['key']}.json"
-        atomic.write(path, lambda file: file.write(text))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fill_whole(path, lambda file: file.write(text))
 
     def add_truth(self, problem: str, split_key: str, truth: Truth) -> None:
         """Keep truth and groups of a split, unless they are there."""
@@ -111,7 +113,7 @@ class Store:
 
     def sweep(self) -> None:
         """Remove what killed processes left unfinished, when it is old."""
-        atomic.sweep(self.folder)
+        sweep(self.folder)
 
     @property
     def _manifest(self) -> Path:

@@ -1,0 +1,33 @@
+"""Test rows of a run as counts, by true class, predicted class and group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand.benchmark.store import Truth
+from evenhand.benchmark.store.predictions import Predictions
+from evenhand.columns.column import Column
+from evenhand.counting import count
+from evenhand.expected import expected_tally
+from evenhand.groups import Groups
+from evenhand.tally import Tally
+
+EXPECTED, DRAWN = "expected", "drawn"
+Answered = tuple[str, Predictions]  # with the lot
+
+
+def whom(truth: Truth, times: int = 1) -> Groups:
+    """The groups of the test rows, all of them so many times over."""
+    return Groups(np.tile(truth.group, times).astype(np.uint32), truth.groups, ("group",))
+
+
+def counts(truth: Truth, lot: str, predictions: Predictions) -> Tally:
+    """Rows by true class, predicted class and group; expected rows where classes are drawn."""
+    classes = tuple(range(len(truth.classes)))
+    if predictions.chances is not None and lot == EXPECTED:
+        return expected_tally(
+            truth.y, predictions.chances, classes=classes, sensitive_features=whom(truth)
+        )
+    assert predictions.labels is not None
+    columns = {"y": Column(truth.y, classes), "yhat": Column(predictions.labels, classes)}
+    return count(columns, whom(truth))
