@@ -22,6 +22,8 @@ from evenhand.benchmark.findings.floors import floor_of, with_floors
 from evenhand.benchmark.findings.many_groups import variation
 from evenhand.benchmark.findings.properties import checked
 from evenhand.benchmark.findings.ranks import agreement
+from evenhand.benchmark.findings.shapes import EO, MSE, MSE_EXP, S_EO, consistent, intuitive
+from evenhand.benchmark.findings.statistics import REGRESSED, of_regressors
 from evenhand.benchmark.scoring.results import results as scored
 from test_axioms import OBEYED
 
@@ -163,6 +165,51 @@ def test_the_winner_keeps_its_accuracy():
     )
     assert winners(rows, "score") == {0: "cheap", 1: "strict"}
     assert winners(rows, "score", slack=0.5) == {0: "strict", 1: "cheap"}
+
+
+def one_curve(method, problem, base, columns) -> pd.DataFrame:
+    """A method's settings on three splits; columns are functions of split and setting."""
+    seed, at = np.indices((3, 5)).reshape(2, -1)
+    rows = {"problem": problem, "base": base, "family": "all", "method": method, "constraint": ""}
+    values = {name: column(seed, at) for name, column in columns.items()}
+    return pd.DataFrame({"hyperparameter": at.astype(float), "seed": seed, **values}).assign(**rows)
+
+
+def rising(seed, at):
+    return at
+
+
+def falling(seed, at):
+    return -at
+
+
+def test_a_curve_is_intuitive_where_accuracy_rises_with_the_criterion():
+    columns = {"accuracy": rising, EO: falling, S_EO: rising}
+    (one,) = intuitive(one_curve("Rejection", "adult", "logistic", columns))
+    assert (one.verdict, one.number) == ("agrees", pytest.approx(2))
+    columns = {"accuracy": rising, EO: rising, S_EO: falling}
+    (one,) = intuitive(one_curve("Rejection", "adult", "logistic", columns))
+    assert (one.verdict, one.number) == ("differs", pytest.approx(-2))
+
+
+def test_splits_are_consistent_where_they_order_settings_alike():
+    columns = {MSE: lambda seed, at: (at * (seed + 2)) % 5, MSE_EXP: lambda seed, at: at + seed}
+    columns |= {S_EO: rising, f"{S_EO} transform=exp": rising}
+    (one,) = consistent(one_curve("LinearPost_R", "law_school", "linear", columns))
+    orders = [(np.arange(5) * (seed + 2)) % 5 for seed in range(3)]
+    means = [sum(orders) - order for order in orders]
+    before = [stats.kendalltau(*both).statistic for both in zip(orders, means, strict=True)]
+    assert one.number == pytest.approx(1 - np.mean(before))
+
+
+def test_statistics_of_regressors_are_compared_by_method():
+    found = invented.some(lambda run: run["problem"] == "communities")
+    mse, mae, r2 = REGRESSED.values()
+    columns = {mse: rising, mae: rising, r2: falling}
+    by_mae, apart = of_regressors(found, one_curve("FairReg", "communities", "linear", columns))
+    assert (by_mae.verdict, by_mae.number) == ("agrees", pytest.approx(1))
+    assert (apart.claim, apart.verdict) == ("g = R² leaves g = MSE for FairReg", "agrees")
+    assert apart.number == pytest.approx(-1)
 
 
 def test_variation_is_the_inverse_of_pq():

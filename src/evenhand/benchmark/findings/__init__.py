@@ -12,23 +12,28 @@ if TYPE_CHECKING:
 
 def findings(results: Results) -> tuple[Finding, ...]:
     """Every claim that the results can say something about, in the paper's order."""
-    from evenhand.benchmark.findings import ablations, alike, best, many_groups
+    from evenhand.benchmark.findings import ablations, alike, best, many_groups, shapes, statistics
     from evenhand.benchmark.findings.criteria import ASKED
     from evenhand.benchmark.findings.values import values
 
-    questions = [name for asked in ASKED for name in asked.questions]
-    wide = values(results, ["accuracy", *questions, *ablations.EXTRA])
+    criteria = [name for asked in ASKED for name in asked.questions]
+    ablated = (*ablations.QUESTIONS, *shapes.QUESTIONS, *statistics.QUESTIONS)
+    wide = values(results, ["accuracy", "rmse", *criteria, *ablated])
     found = alike.agreements(results, wide)
     return (
         *alike.alike(found),
         *best.best(results, wide),
+        *shapes.intuitive(wide),
         *ablations.unconstrained(results, wide),
         *many_groups.many_groups(results, wide),
         *alike.identical(results, found),
         *alike.transformed(found),
+        *shapes.consistent(wide),
+        *statistics.of_classifiers(results, wide),
+        *statistics.already_even(wide),
+        *statistics.of_regressors(results, wide),
         *ablations.orders(results, wide),
         *ablations.aggregates(results, wide),
-        *ablations.already_even(results, wide),
         *alike.alike(alike.agreements(results, wide, "boosting"), "boosting"),
         *ablations.base_models(results, wide),
     )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 P, Q = (0.1, 0.3, 0.5, 0.7, 0.9), (1.1, 1.5, 2.0, 2.5)
 ORDERS = {(p, q): f"statistical_parity.pq p={p} q={q}" for p in P for q in Q}
-AUROC, FAIR_ENOUGH = "performance_parity.pq g=auroc", 1e-4
 AGGREGATES = {"mean": "mean", "total": "sum"}
 AS_BASE = 0.01  # of the RMSE
 
@@ -83,19 +82,6 @@ def aggregates(_: Results, wide: Any) -> Iterator[Finding]:
                 )
 
 
-def already_even(_: Results, wide: Any) -> Iterator[Finding]:
-    """HSLS: the base model is even already where g is AUROC."""
-    rows = part(wide, "hsls", "logistic", "odds")
-    rows = rows[rows["method"] == "Base"].dropna(subset=[AUROC])
-    if rows.empty:
-        return
-    found = estimate(rows[AUROC], bounds=(0, np.inf))
-    told = f"S-EO with g = AUROC of Base is {found.value:.1e}, at most {found.high:.1e}."
-    claim = "By AUROC the base model is even already (S-EO ≤ 10⁻⁴)"
-    verdict = at_most(found, FAIR_ENOUGH)
-    yield Finding("Performance metric", claim, name_of("hsls"), verdict, *found, sentence=told)
-
-
 def unconstrained(results: Results, wide: Any) -> Iterator[Finding]:
     """FairReg reduces to the unconstrained model at one end of its grid."""
     for problem in problems_of(results, "regression"):
@@ -130,9 +116,7 @@ def base_models(results: Results, wide: Any) -> Iterator[Finding]:
             )
 
 
-EXTRA = (
+QUESTIONS = (
     *ORDERS.values(),
-    AUROC,
-    "rmse",
     *(f"{asked.pq} aggregate={name}" for asked in ASKED[:2] for name in AGGREGATES),
 )
