@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from benchmark import invented
-from evenhand.benchmark import extras
+from evenhand.benchmark import extras, read_results
 from evenhand.benchmark.findings import findings
 from evenhand.benchmark.page import page, write_report
 from evenhand.benchmark.page.rendering import failed
@@ -118,6 +118,8 @@ def test_run_times_are_medians_of_processor_seconds(results):
     assert set(times["Base"]) == {"0.5"}
     assert "–" in times["FairRR"]  # there is no regression by it
     assert f"All {len(results.runs):,} runs" in table.note
+    total = sum(map(float, times["All runs together"]))
+    assert total == pytest.approx(0.5 * len(results.runs), rel=0.02)  # of rounded numbers
 
 
 def test_failures_are_counted_by_their_reason():
@@ -129,6 +131,7 @@ def test_the_report_is_written_with_its_figures(results, tmp_path):
     path = write_report(results, tmp_path / "new", figures=["tradeoffs-communities"])
     assert path.name == "report.html"
     parsed(path.read_text("utf-8"))
+    assert len(read_results(tmp_path / "new" / "results").scores) == len(results.scores)
     made = sorted(file.name for file in (tmp_path / "new" / "figures").iterdir())
     assert made == [f"tradeoffs-communities.{kind}" for kind in ("csv", "pdf", "png", "svg")]
 

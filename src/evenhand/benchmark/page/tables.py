@@ -111,6 +111,8 @@ def run_times(results: Results) -> Table:
         (str(method), *(_seconds(value) for value in values))
         for method, values in zip(wide.index, wide.to_numpy(), strict=True)
     )
+    by_task = found.groupby("task")["cpu_seconds"].sum()[wide.columns]
+    rows += (("All runs together", *(_seconds(value) for value in by_task)),)
     total = float(found["cpu_seconds"].sum())
     return Table(
         "times",
