@@ -13,11 +13,11 @@ from evenhand.measures import Measure
 from evenhand.sources import Source
 from evenhand.uncertainty.chance import Chance, chances
 from evenhand.uncertainty.interval import Bounds, bounds
-from evenhand.uncertainty.model import Floats, drawn
+from evenhand.uncertainty.model import Floats
 from evenhand.uncertainty.question import questions
 from evenhand.uncertainty.stories import Worlds, stories
 
-DRAWS_OF_GROUPS, LEAST_WORLDS, MOST_COUNTS = (200, 1000), 1000, 3_000_000
+ENOUGH, LEAST_WORLDS, MOST_COUNTS = 1000, 1000, 3_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +55,16 @@ def assess(
     noise = chances(model, asked, worlds, rng)
     supposed = Worlds(model, list(stories(model)), rng)
     found = [bounds(one, supposed, confidence) for one in asked]
-    seen = model.expected(model.seen).values
-    times = int(np.clip(MOST_COUNTS // model.seen.size, *DRAWS_OF_GROUPS))
-    shown = drawn(model, model.lent, times, rng).values
-    tail = (1 - confidence) / 2
+    low, high = _by_group(supposed, confidence)
+    return Assessment([one.reading for one in asked], noise, found, low, high)
+
+
+def _by_group(worlds: Worlds, confidence: float) -> tuple[Floats, Floats]:
+    """Bounds of every cell and group, which hold what was seen."""
+    seen = worlds.model.expected(worlds.model.seen).values
+    shown, tail = worlds.around[:ENOUGH], (1 - confidence) / 2
     low, high = _quantiles(shown, tail), _quantiles(shown, 1 - tail)
-    readings = [one.reading for one in asked]
-    return Assessment(readings, noise, found, np.fmin(low, seen), np.fmax(high, seen))
+    return np.fmin(low, seen), np.fmax(high, seen)
 
 
 def _quantiles(shown: Floats, level: float) -> Floats:

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.uncertainty.model import Floats, Model, drawn
+from evenhand.uncertainty.model import Floats
+from evenhand.uncertainty.stories import Worlds
 
-DRAWS, LEAST_DRAWS, MOST_VALUES = 2000, 400, 1 << 25
 SELECTION_ERROR = 0.005  # of leaving out a group that is truly extreme
 
 
-def mpd_bounds(model: Model, error: float, rng: np.random.Generator) -> tuple[float, float]:
+def mpd_bounds(worlds: Worlds, error: float) -> tuple[float, float]:
     """Lower and upper bound of the worst cell's largest difference."""
+    model = worlds.model
     seen = model.expected(model.seen).values
-    centre = model.expected(model.lent).values
-    draws = int(np.clip(MOST_VALUES // seen.size, LEAST_DRAWS, DRAWS))
-    noise = drawn(model, model.lent, draws, rng).values - centre
+    noise = worlds.around - model.expected(model.lent).values
     cells = [
         _cell(seen[c, ok], noise[:, c][:, ok], error)
         for c, ok in enumerate(~np.isnan(seen) & ~np.isnan(noise).any(axis=0))

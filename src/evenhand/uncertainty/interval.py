@@ -154,8 +154,7 @@ def _share(found: Floats, value: float) -> float:
 
 
 def _largest_difference(searches: Sequence[_Search], error: float) -> tuple[float, float]:
-    worlds = searches[0].worlds
-    low, high = mpd_bounds(worlds.model, error, worlds.rng)
+    low, high = mpd_bounds(searches[0].worlds, error)
     return low, max(high, searches[0].asked.value)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +20,7 @@ THRESHOLDS = (3.5, 3, 2.5, 2.2, 1.9, 1.6, 1.3, 1.1, 0.9, 0.7, 0.5, 0.3, 0.15)
 WHOLE = STRETCHES.index(1)
 APART = 2.5  # standard errors from the middle that make a group one of the few apart
 LEAST_WORLDS, MOST_WORLDS, COUNTS_AT_A_PLACE = 40, 400, 100_000
+MANY_WORLDS, FEW_WORLDS = 2000, 400
 REMEMBERED = 1 << 25  # values of tables kept for the next question
 
 
@@ -62,6 +64,13 @@ class Worlds:
         """How many worlds are drawn at a place."""
         afforded = np.clip(COUNTS_AT_A_PLACE // self.model.seen.size, LEAST_WORLDS, MOST_WORLDS)
         return self.asked_for or int(afforded)
+
+    @cached_property
+    def around(self) -> Floats:
+        """Tables (worlds, cells, groups) that what was seen would show, if it were the truth."""
+        afforded = REMEMBERED // self.model.expected(self.model.seen).values.size
+        times = int(np.clip(afforded, FEW_WORLDS, MANY_WORLDS))
+        return np.asarray(drawn(self.model, self.model.lent, times, self.rng).values)
 
     def truth(self, story: int, place: float) -> Floats:
         """What is supposed at a place."""

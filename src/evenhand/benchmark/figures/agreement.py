@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from evenhand.benchmark.figures.drawing import Drawing, caption, provenance, stand_ins
+from evenhand.benchmark.figures.drawing import Drawing, caption, provenance
 from evenhand.benchmark.figures.panels import nothing
 from evenhand.benchmark.figures.styles import PAPER, SOFT, Style
 from evenhand.benchmark.findings.alike import ALIKE, agreements
-from evenhand.benchmark.findings.criteria import ASKED
+from evenhand.benchmark.findings.criteria import ASKED, stand_ins
 from evenhand.benchmark.findings.values import values
 from evenhand.benchmark.findings.words import name_of
 

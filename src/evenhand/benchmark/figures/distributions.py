@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
 from evenhand.benchmark.figures.panels import Panel, grid
-from evenhand.benchmark.figures.tradeoffs import alt
+from evenhand.benchmark.figures.tradeoffs import ROOT, alt
 from evenhand.benchmark.findings.criteria import BASE_OF, problems_of
+from evenhand.benchmark.findings.families import ALL, PARITY
 from evenhand.benchmark.findings.words import name_of
 from evenhand.datasets.task import Kind
 
@@ -41,15 +42,16 @@ def probabilities(results: Results) -> Drawing:
         LABELS,
         "Even labels, even probabilities?",
         "SP (W), the area between the groups’ distributions of the predicted probability, over SP "
-        "of the labels; methods that give labels only are not drawn",
+        "of the labels, of methods told to meet parity; those that give labels only are not drawn",
     )
 
 
 def _drawing(results: Results, kind: Kind, over: str, title: str, shows: str) -> Drawing:
     problems = _problems(results, kind)
+    family = PARITY if kind == "classification" else ALL
     rows = [
         [
-            Panel(one, f"{over}.{measure}", f"{AREA}.{measure}", base=BASE_OF[kind])
+            Panel(one, f"{over}.{measure}", f"{AREA}.{measure}", family, base=BASE_OF[kind])
             for one in problems
         ]
         for measure in ("mpd", "pq")
@@ -59,7 +61,11 @@ def _drawing(results: Results, kind: Kind, over: str, title: str, shows: str) ->
     return Drawing(
         title=title,
         caption=caption(
-            f"{shows}, on {where}.", ABCC, over_seeds(made.data), provenance(results, problems)
+            f"{shows}, on {where}.",
+            ABCC,
+            over_seeds(made.data),
+            ROOT,
+            provenance(results, problems),
         ),
         alt=alt(made.data, "SP (W)", where, ["SP by MPD", "S-SP by PQ"]),
         figure=made.figure,

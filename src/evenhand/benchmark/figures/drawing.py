@@ -54,11 +54,6 @@ def _origin(row: dict[str, Any]) -> str:
     return f"{name_of(row['problem'])}{mark} ({row['provenance']}; {rows:,} rows)"
 
 
-def stand_ins(results: Results) -> frozenset[str]:
-    """The problems whose rows are not the official ones."""
-    return frozenset(row["problem"] for row in results.problems.to_pylist() if row["is_stand_in"])
-
-
 def over_seeds(data: Any) -> str:
     """A sentence on what points and bars are."""
     counts = sorted({int(n) for n in data["seeds"]}) if len(data) else []

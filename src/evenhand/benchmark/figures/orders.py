@@ -14,11 +14,11 @@ from evenhand.benchmark.figures.drawing import (
     caption,
     over_seeds,
     provenance,
-    stand_ins,
 )
 from evenhand.benchmark.figures.panels import HEIGHT, WIDTH, nothing
 from evenhand.benchmark.figures.points import against, readings
 from evenhand.benchmark.figures.styles import PALETTE
+from evenhand.benchmark.findings.criteria import stand_ins
 from evenhand.benchmark.findings.words import name_of
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from evenhand.benchmark.figures.drawing import stand_ins
 from evenhand.benchmark.figures.points import against, readings
 from evenhand.benchmark.figures.scales import by_root, is_by_root, window
 from evenhand.benchmark.figures.styles import SOFT, place, style
+from evenhand.benchmark.findings.criteria import stand_ins
 from evenhand.benchmark.findings.families import of_family
-from evenhand.benchmark.findings.words import axis_of, name_of
+from evenhand.benchmark.findings.words import PERFORMANCES, axis_of, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,7 +168,12 @@ def _share_heights(panels: Sequence[Panel], points: Sequence[Any], axes: Any) ->
     for (_, y, _), places in together.items():
         low_is_good = y != "accuracy"
         every = np.concatenate([points[at]["y"].to_numpy() for at in places])
-        limits = window(every, low_is_good=low_is_good)
+        if is_by_root(y):
+            for at in places:
+                by_root(axes[at], 1.06 * float(every.max()), "y")
+            continue
+        low, high = window(every, low_is_good=low_is_good)
+        limits = (low if y in PERFORMANCES else 0.0, high)  # a criterion is best at 0
         for at in places:
             axes[at].set_ylim(*limits)
             _beyond(axes[at], points[at]["y"].to_numpy(), limits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,18 @@ if TYPE_CHECKING:
 STEPS = (1.0, 2.0, 5.0)
 
 
-def by_root(axes: Axes, highest: float) -> None:
-    """Space x by its square root, from 0, with round ticks."""
-    axes.set_xscale("function", functions=(_root, np.square))
-    axes.set_xlim(0, max(highest, 1e-12))
-    axes.set_xticks(root_ticks(highest))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}".replace("e-0", "e-"))
+def by_root(axes: Axes, highest: float, which: Literal["x", "y"] = "x") -> None:
+    """Space an axis by its square root, from 0, with round ticks."""
+    limits, scale = (0, max(highest, 1e-12)), {"functions": (_root, np.square)}
+    if which == "x":
+        axes.set_xscale("function", **scale)
+        axes.set_xlim(*limits)
+    else:
+        axes.set_yscale("function", **scale)
+        axes.set_ylim(*limits)
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_ticks(root_ticks(highest))
+    axis.set_major_formatter(lambda value, _: f"{value:g}".replace("e-0", "e-"))
     axes.minorticks_off()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.benchmark.findings.finding import Estimate, Finding, Verdict
@@ -11,7 +12,20 @@ if TYPE_CHECKING:
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """Every claim that the results can say something about, in the paper's order."""
+    """Every claim that the results can say something about, in the paper's order.
+
+    A † behind the name of a data set marks a stand-in.
+    """
+    from evenhand.benchmark.findings.criteria import stand_ins
+    from evenhand.benchmark.findings.words import name_of
+
+    marked = {name_of(problem) for problem in stand_ins(results)}
+    return tuple(
+        replace(one, where=f"{one.where}†") if one.where in marked else one for one in _all(results)
+    )
+
+
+def _all(results: Results) -> tuple[Finding, ...]:
     from evenhand.benchmark.findings import ablations, alike, best, many_groups, shapes, statistics
     from evenhand.benchmark.findings.criteria import ASKED
     from evenhand.benchmark.findings.values import values

@@ -85,6 +85,11 @@ def problems_of(results: Results, kind: Kind) -> list[str]:
     ]
 
 
+def stand_ins(results: Results) -> frozenset[str]:
+    """The problems whose rows are not the official ones."""
+    return frozenset(row["problem"] for row in results.problems.to_pylist() if row["is_stand_in"])
+
+
 def sizes_of(problem: str) -> tuple[str, int]:
     """A problem of the study of many groups as its family and number of groups.
 
