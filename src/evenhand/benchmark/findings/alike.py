@@ -10,7 +10,7 @@ from evenhand.benchmark.findings.criteria import ASKED, BASE_OF, Asked, about, p
 from evenhand.benchmark.findings.finding import Finding, Verdict, at_least, at_most
 from evenhand.benchmark.findings.ranks import Agreement, agreement
 from evenhand.benchmark.findings.values import part
-from evenhand.benchmark.findings.words import BASES, name_of
+from evenhand.benchmark.findings.words import BASES, name_of, splits
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
@@ -60,7 +60,7 @@ def alike(found: Agreements, base: str | None = None) -> Iterator[Finding]:
 def _told(both: Agreement) -> str:
     share = f"{1 - both.swapped.value:.0%}"
     told = (
-        f"Kendall’s τ is {both.tau.text} over {both.settings} settings and {both.seeds} splits; "
+        f"Kendall’s τ is {both.tau.text} over {both.settings} settings and {splits(both.seeds)}; "
         f"{share} of the pairs are not in opposite orders."
     )
     if both.again.value == both.again.value:

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from evenhand.benchmark.findings.criteria import ASKED, BASE_OF, Asked, problems_of
 from evenhand.benchmark.findings.finding import Estimate, Finding, at_least
 from evenhand.benchmark.findings.values import part
-from evenhand.benchmark.findings.words import name_of
+from evenhand.benchmark.findings.words import name_of, splits
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
@@ -39,13 +39,13 @@ def _winners(here: Any, asked: Asked, where: str) -> Iterator[Finding]:
     claim = f"LinearPost has the best trade-off for S-{asked.name}"
     told = (
         f"Among the paper’s methods that lose at most {SLACK:.0%} of accuracy against Base, "
-        f"LinearPost has the lowest S-{asked.name} on {sum(wins)} of {len(wins)} splits; "
+        f"LinearPost has the lowest S-{asked.name} on {sum(wins)} of {splits(len(wins))}; "
         f"{most} has it most often. With evenhand’s own methods it is {_all(here, asked.pq)}."
     )
     yield _share("Q1", claim, where, wins, told)
     same = [by_mpd[seed] == by_pq[seed] for seed in both]
     claim = f"{asked.name} by MPD and S-{asked.name} by PQ name the same best method"
-    told = f"They do on {sum(same)} of {len(same)} splits."
+    told = f"They do on {sum(same)} of {splits(len(same))}."
     yield _share("Q1", claim, where, same, told)
 
 

@@ -52,6 +52,15 @@ def name_of(problem: str) -> str:
     return NAMES.get(problem, problem)
 
 
+def splits(number: int) -> str:
+    """So many splits.
+
+    >>> splits(1), splits(10)
+    ('1 split', '10 splits')
+    """
+    return f"{number} split{'' if number == 1 else 's'}"
+
+
 def axis_of(question: str) -> str:
     """What a question is called on an axis: SP and EO by MPD, S-SP and S-EO by others.
 

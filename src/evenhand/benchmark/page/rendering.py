@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -81,6 +82,12 @@ def lede(found: Sequence[Finding]) -> str:
     if not asked:
         return "There are no results yet."
     seen = Counter(one.verdict for one in asked)
+    if seen["cannot tell"] == len(asked):
+        return (
+            f"In {len(asked)} comparisons of a criterion by MPD with the same by PQ, Kendall’s τ is "
+            f"{median(one.number for one in asked):.2f} in the middle; more splits would tell "
+            "how sure that is."
+        )
     return (
         f"In {len(asked)} comparisons of a criterion by MPD with the same by PQ, the two order "
         f"settings of methods alike in {seen['agrees']} and differently in {seen['differs']}; "
