@@ -82,16 +82,15 @@ def lede(found: Sequence[Finding]) -> str:
     if not asked:
         return "There are no results yet."
     seen = Counter(one.verdict for one in asked)
+    compared = f"In {len(asked)} comparisons of a criterion by MPD with the same by PQ"
     if seen["cannot tell"] == len(asked):
+        middle = median(one.number for one in asked)
         return (
-            f"In {len(asked)} comparisons of a criterion by MPD with the same by PQ, Kendall’s τ is "
-            f"{median(one.number for one in asked):.2f} in the middle; more splits would tell "
-            "how sure that is."
+            f"{compared}, Kendall’s τ is {middle:.2f} in the middle; more splits would settle it."
         )
     return (
-        f"In {len(asked)} comparisons of a criterion by MPD with the same by PQ, the two order "
-        f"settings of methods alike in {seen['agrees']} and differently in {seen['differs']}; "
-        f"{seen['cannot tell']} cannot be told from these splits."
+        f"{compared}, the two order settings of methods alike in {seen['agrees']} and differently "
+        f"in {seen['differs']}; {seen['cannot tell']} cannot be told from these splits."
     )
 
 
