@@ -38,6 +38,7 @@ doctest_test_doctest_blocks = ""  # the examples in docstrings run with the test
 html_theme = "pydata_sphinx_theme"
 html_title = "evenhand"
 html_static_path = ["static"]
+html_extra_path = ["paper/report"]  # the page that `evenhand paper` writes, as it is
 html_css_files = ["evenhand.css"]
 html_show_sourcelink = False
 html_sidebars = {
@@ -47,11 +48,13 @@ html_sidebars = {
     "explanation/theory": [],
     "explanation/decisions": [],
     "explanation/coverage": [],
+    "paper/index": [],
+    "paper/claims": [],
 }
 html_theme_options = {
     "show_prev_next": False,
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
@@ -64,11 +67,13 @@ html_theme_options = {
 
 def make_generated(app):
     import figures
+    import reproduction
     import tables
 
     made = HERE / "generated"
     made.mkdir(exist_ok=True)
     tables.write(made)
+    reproduction.write(made)
     if app.builder.format == "html":
         figures.draw(made)
 

@@ -11,7 +11,7 @@ from evenhand.benchmark import read_results
 from evenhand.benchmark.findings import Finding, findings
 from evenhand.benchmark.page.rendering import MARKS, counted, number
 
-RESULTS = Path(__file__).parent / "paper" / "results"
+RESULTS = Path(__file__).parent / "paper" / "report" / "results"
 FILES = {
     "Q1": "q1",
     "Q2": "q2",

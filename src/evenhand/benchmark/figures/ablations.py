@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
@@ -75,8 +76,6 @@ def gini_against_pq(results: Results, problems: Sequence[str]) -> Drawing:
 
 def aggregated(results: Results, aggregate: str) -> Drawing:
     """Mean or sum over the classes instead of the worst class."""
-    from dataclasses import replace
-
     made = classification(results, ("adult", "enem"), aggregate=aggregate)
     word = {"mean": "Mean", "total": "Sum"}[aggregate]
     return replace(made, title=f"{word} instead of maximum over classes")

@@ -110,7 +110,7 @@ def _dots(results: Results, data: Any, column: str, label: str) -> tuple[Figure,
     """A panel for each criterion, a row for each problem."""
     panels = [(asked.kind, asked.name) for asked in ASKED]
     rows = {kind: max(_rows(data, kind), 1) for kind in KINDS}
-    figure = Figure(figsize=(10.2, 0.42 * sum(rows.values()) + 2.3), layout="constrained")
+    figure = Figure(figsize=(10.2, 0.42 * sum(rows.values()) + 2.3), layout=_layout())
     parts: Any = figure.subfigures(2, 1, height_ratios=[rows[kind] + 1.6 for kind in KINDS])
     for kind, part in zip(KINDS, parts, strict=True):
         names = [name for own, name in panels if own == kind]
@@ -124,6 +124,13 @@ def _dots(results: Results, data: Any, column: str, label: str) -> tuple[Figure,
     _legend(figure, data)
     empty = [KINDS[kind].lower() for kind in KINDS if not _rows(data, kind)]
     return figure, tuple(empty)
+
+
+def _layout() -> Any:
+    """With room for the names at the left edge, which subfigures forget."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    return ConstrainedLayoutEngine(w_pad=0.12)
 
 
 def _rows(data: Any, kind: str) -> int:
@@ -156,7 +163,7 @@ def _panel(axes: Axes, here: Any, problems: list[str], column: str, marked: froz
         axes.set_xlim(min(0.0, lowest) - 0.05, 1.04)
     else:
         axes.set_xlim(left=0)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
 
 
 def _legend(figure: Figure, data: Any) -> None:

@@ -24,6 +24,7 @@ from evenhand.benchmark.figures.tradeoffs import (
     classification,
     communities,
     headline,
+    ratios,
     regression,
 )
 
@@ -54,6 +55,7 @@ FIGURES: dict[str, Callable[[Results], Drawing]] = {
     "boosting": partial(classification, problems=ALL, base="boosting"),
     "boosting-regression": partial(regression, problems=REGRESSIONS, base="boosting"),
     "true-targets": partial(regression, problems=REGRESSIONS, base="targets"),
+    "ratios": partial(ratios, problems=REGRESSIONS),
     "distributions": distributions,
     "probabilities": probabilities,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
@@ -67,6 +68,17 @@ def communities(results: Results, base: str = "linear") -> Drawing:
     pairs = [one for pair in zip(asked, sparse, strict=True) for one in pair]
     rows = [[Panel("communities", one, "rmse", base=base) for one in pairs]]
     return _drawing(results, rows, base, "RMSE", LOWER)
+
+
+def ratios(results: Results, problems: Sequence[str]) -> Drawing:
+    """RMSE over PQ of the distribution functions themselves, which ParityConstrained bounds."""
+    rows = [[Panel(one, "strong_parity.pq tau=0.05", "rmse", base="linear") for one in problems]]
+    aims = (
+        "S-SP takes F as it is, where the pooled F is at least 0.05: the criterion that "
+        f"ParityConstrained bounds, whereas LinearPost_R bounds SP by MPD. {LOWER}"
+    )
+    made = _drawing(results, rows, "linear", "RMSE", aims)
+    return replace(made, title="Ratios of distribution functions")
 
 
 def _drawing(results: Results, rows: Rows, base: str, what: str, aims: str) -> Drawing:

@@ -84,4 +84,6 @@ def _option(key: str, value: str) -> str:
         return f"g = {G.get(value, value)}"
     if key == "aggregate":
         return {"mean": "mean over classes", "total": "sum over classes"}.get(value, value)
+    if key == "tau":
+        return f"F ≥ {value}"
     return value if key == "transform" else f"{key} = {value}"

@@ -65,7 +65,7 @@ class Results:
     def write(self, path: str | Path) -> None:
         """The joined table as .parquet or .csv, or all tables as a .duckdb database or a folder.
 
-        A folder is the smallest (scores have seven digits there); `read_results` reads it.
+        A folder is the smallest (scores have five digits there); `read_results` reads it.
         """
         path = Path(path)
         if path.suffix not in ("", ".parquet", ".csv", ".duckdb"):
