@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tables import listed
 
-from evenhand.benchmark import read_results
+from evenhand.benchmark import Results, read_results
 from evenhand.benchmark.findings import Finding, findings
+from evenhand.benchmark.findings.criteria import sizes_of
+from evenhand.benchmark.findings.words import name_of
 from evenhand.benchmark.page.rendering import MARKS, counted, number
 
 RESULTS = Path(__file__).parent / "paper" / "report" / "results"
@@ -41,9 +43,50 @@ def _told(one: Finding) -> str:
     return told.replace(" ", "\N{NO-BREAK SPACE}")
 
 
+def short(found: Sequence[Finding]) -> str:
+    """How many verdicts there are of each kind, by question."""
+    rows = [
+        (name, *(str(sum(one.verdict == mark for one in some)) for mark in MARKS))
+        for name, some in [
+            *((name, [one for one in found if one.question == name]) for name in FILES),
+            ("All", found),
+        ]
+    ]
+    return listed(("Question", "Agrees", "Differs", "Cannot tell"), rows, (40, 20, 20, 20), "marks")
+
+
+def times(results: Results) -> str:
+    """Minutes of processor time of all runs, by method and task."""
+    found = results.query("select problem, method, cpu_seconds / 60 as minutes from runs")
+    found["task"] = [name_of(sizes_of(problem)[0]) for problem in found["problem"]]
+    wide = found.pivot_table(
+        index="method",
+        columns="task",
+        values="minutes",
+        aggfunc="sum",
+        margins=True,
+        margins_name="All",
+    )
+    rows = [
+        (
+            str(method),
+            *(
+                "–" if value != value else f"{value:.2g}" if value < 10 else f"{value:.0f}"
+                for value in row
+            ),
+        )
+        for method, row in zip(wide.index, wide.to_numpy(), strict=True)
+    ]
+    head = ("Method", *map(str, wide.columns))
+    return listed(head, rows, (16, *[7] * wide.shape[1]), "times")
+
+
 def write(folder: Path) -> None:
-    """Write a table for each question of the paper."""
-    found = findings(read_results(RESULTS))
+    """Write a table for each question of the paper, and one of all verdicts."""
+    results = read_results(RESULTS)
+    found = findings(results)
+    (folder / "paper-times.md").write_text(times(results), encoding="utf-8")
+    (folder / "paper-short.md").write_text(short(found), encoding="utf-8")
     unknown = {one.question for one in found} - FILES.keys()
     if unknown:
         raise ValueError(f"No page shows the findings on {sorted(unknown)}.")

@@ -64,7 +64,8 @@ def _told(both: Agreement) -> str:
         f"{share} of the pairs are not in opposite orders."
     )
     if both.again.value == both.again.value:
-        told += f" MPD agrees with itself between two splits with τ = {both.again.value:.2f}."
+        again = f"{both.again.value:.2f}".replace("-", "−")
+        told += f" MPD agrees with itself between two splits with τ = {again}."
     return told
 
 
@@ -75,7 +76,8 @@ def identical(results: Results, found: Agreements) -> Iterator[Finding]:
         if both is not None:
             claim = f"S-{asked.name} by Gini and by PQ have the same pattern"
             told = f"Kendall’s τ is {both.tau.text} over {both.settings} settings."
-            if len(about(results, problem).get("groups", ())) == 2:  # type: ignore[arg-type]
+            two = len(about(results, problem).get("groups", ())) == 2  # type: ignore[arg-type]
+            if two and not asked.integral:
                 told += " For two groups it is a theorem that the orders are the same."
             verdict = at_least(both.tau, IDENTICAL)
             yield _finding("Gini index", claim, problem, both, verdict, told)

@@ -32,6 +32,11 @@ class Asked:
     exp: str
 
     @property
+    def integral(self) -> bool:
+        """Whether cut points are added up, which keeps no order between measures."""
+        return self.mpd.startswith("wasserstein_parity")
+
+    @property
     def questions(self) -> tuple[str, ...]:
         """All of them."""
         return tuple(dict.fromkeys((self.mpd, self.gini, self.pq, self.plain, self.exp)))
