@@ -11,7 +11,7 @@ from scipy import stats
 
 from benchmark import invented
 from evenhand import pq
-from evenhand.benchmark import run
+from evenhand.benchmark import read_results, run
 from evenhand.benchmark.design.bases import BASES
 from evenhand.benchmark.design.problems import Problem
 from evenhand.benchmark.design.studies import Design, Study, Treatment
@@ -277,3 +277,13 @@ def test_floors_leave_the_scores_as_they_are(stored):
     after = kept.astype({"key": str, "question": str, "lot": str})
     pd.testing.assert_frame_equal(after, before)
     assert floor_of(plain, ["statistical_parity.mpd"]).empty
+
+
+def test_findings_are_the_same_from_an_archive(tmp_path):
+    found = invented.with_lots(invented.results(), {"floor": 0.03, "high": 0.05})
+    found.write(tmp_path / "kept")
+    here, there = findings(found), findings(read_results(tmp_path / "kept"))
+    assert [(one.claim, one.where, one.verdict) for one in here] == [
+        (one.claim, one.where, one.verdict) for one in there
+    ]
+    np.testing.assert_allclose([one.number for one in there], [one.number for one in here], 1e-4)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark.findings.families import among, family, of_family
+from evenhand.benchmark.scoring.archive import rounded
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
@@ -19,11 +20,15 @@ COLUMNS = (
 
 
 def values(results: Results, questions: Iterable[str]) -> Any:
-    """A row for each run and split, a column for each question; NaN where there is no answer."""
+    """A row for each run and split, a column for each question; NaN where there is no answer.
+
+    Scores have five digits here, so that what differs by less is a tie.
+    """
     asked = list(dict.fromkeys(questions))
     where = f"lot = 'expected' and {among('question', asked)}"
     long = results.query(f"select {COLUMNS} from results where {where}")
     long["family"] = [family(one) for one in long["constraint"]]
+    long["value"] = rounded(long["value"]).astype(float)
     wide = long.pivot_table(index=KEYS, columns="question", values="value", observed=True)
     return wide.reindex(columns=asked).reset_index()
 

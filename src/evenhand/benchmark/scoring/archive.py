@@ -59,14 +59,14 @@ def _wide(results: Results) -> Any:
 
     long = results.scores.to_pandas()
     wide = long.pivot_table(index=list(ROW), columns="question", values="value", observed=True)
-    table = pa.Table.from_pandas(wide.apply(_rounded).reset_index(), preserve_index=False)
+    table = pa.Table.from_pandas(wide.apply(rounded).reset_index(), preserve_index=False)
     return table.replace_schema_metadata(None)
 
 
-def _rounded(column: Any) -> Any:
-    """Five digits: the other bits are noise to the eye, and do not compress.
+def rounded(column: Any) -> Any:
+    """Five digits: predictions are stored with hardly more, and the other bits do not compress.
 
-    >>> [round(float(one), 7) for one in _rounded(np.array([0.123456789, 1.0, np.nan]))]
+    >>> [round(float(one), 7) for one in rounded(np.array([0.123456789, 1.0, np.nan]))]
     [0.123457, 1.0, nan]
     """
     bits = np.asarray(column, dtype=np.float32).view(np.uint32)
