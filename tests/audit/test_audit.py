@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import evenhand as eh
@@ -69,14 +70,37 @@ def test_the_worst_pair_and_the_contributions_are_of_the_worst_cell(people, foun
             assert np.nansum(each.contributions) == pytest.approx(1)
 
 
-def test_the_groups_intervals_hold_their_values_and_are_about_those_of_wilson(people, found):
-    frame = found.by_group_frame("statistical_parity")
-    frame = frame[frame["cell"] == "1"]
-    assert (frame["low"] <= frame["values"]).all()
-    assert (frame["values"] <= frame["high"]).all()
-    rate, n = frame["values"], frame["rows"]
-    half = 1.96 * np.sqrt(rate * (1 - rate) / n)
-    np.testing.assert_allclose(frame["high"] - frame["low"], 2 * half, rtol=0.25)
+def test_the_groups_intervals_of_rates_are_exact(people, found):
+    of_rates = {"statistical_parity", "equal_opportunity", "accuracy_parity", "equalized_odds"}
+    asked = [one for one in found.by_group if one.criterion in of_rates]
+    assert len(asked) == len(of_rates)
+    for one in asked:
+        numbers = (np.broadcast_to(x, one.values.shape).ravel() for x in (one.values, one.rows))
+        exact = [
+            stats.binomtest(round(rate * rows), int(rows)).proportion_ci(method="exact")
+            for rate, rows in zip(*numbers, strict=True)
+        ]
+        np.testing.assert_allclose(one.low.ravel(), [each.low for each in exact])
+        np.testing.assert_allclose(one.high.ravel(), [each.high for each in exact])
+
+
+def test_weighted_rates_are_as_sure_as_their_effective_rows(people):
+    weight = np.where(people["y"] == 1, 3.0, 1.0)
+    options = {"sensitive_features": people["sex"], "criteria": ["statistical_parity"]}
+    found = eh.audit(people["y"], people["p"], sample_weight=weight, **options)
+    one = next(found.by_group_frame("statistical_parity").query("cell == '1'").itertuples())
+    own = weight[people["sex"] == one.group]
+    size = own.sum() ** 2 / (own**2).sum()
+    hits = one.values * size
+    assert one.low == pytest.approx(stats.beta.ppf(0.025, hits, size - hits + 1))
+    assert one.high == pytest.approx(stats.beta.ppf(0.975, hits + 1, size - hits))
+
+
+def test_other_statistics_intervals_hold_their_values(found):
+    for name in ("average_odds", "treatment_equality", "calibration_parity"):
+        frame = found.by_group_frame(name).dropna()
+        assert (frame["low"] <= frame["values"]).all()
+        assert (frame["values"] <= frame["high"]).all()
 
 
 def test_holm_is_that_of_the_step_down_by_hand():

@@ -12,13 +12,11 @@ import numpy as np
 from evenhand.audit.contributions import contributions
 from evenhand.audit.evidence import Evidence
 from evenhand.audit.finding import Finding, GroupValues, Pair
+from evenhand.audit.group_bounds import group_bounds, support
 from evenhand.audit.tasks import Ask
 from evenhand.columns import Label
 from evenhand.criteria import Reading
 from evenhand.criteria.criterion import class_of
-from evenhand.statistics import P, Ratio
-from evenhand.statistics.forms import one_against_rest
-from evenhand.tally import Tally
 from evenhand.uncertainty import Assessment, assess
 from evenhand.uncertainty.multiplicity import holm
 
@@ -89,7 +87,7 @@ def _ask(
         **options,
     )
     findings = [_finding(ask, sure, i, evidence.favourable) for i in range(len(ask.measures))]
-    return findings, _group_values(evidence, ask, sure, options)
+    return findings, _group_values(evidence, ask, sure, options, precision.confidence)
 
 
 def _finding(ask: Ask, sure: Assessment, at: int, favourable: Label) -> Finding:
@@ -138,14 +136,14 @@ def _pair(reading: Reading, vector: np.ndarray[Any, Any]) -> Pair | None:
 
 
 def _group_values(
-    evidence: Evidence, ask: Ask, sure: Assessment, options: dict[str, Any]
+    evidence: Evidence, ask: Ask, sure: Assessment, options: dict[str, Any], confidence: float
 ) -> GroupValues:
     reading = sure.readings[0]
+    source = evidence.sources[ask.criterion.statistic.needs]
     low = high = np.full(reading.table.shape, np.nan)
     overall = np.full(len(reading.cells), np.nan)
     if ask.criterion.statistic.needs != "steps":
-        low, high = sure.low, sure.high
-        source = evidence.sources[ask.criterion.statistic.needs]
+        low, high = group_bounds(ask.criterion.statistic, source, sure, confidence)
         everyone = np.zeros(len(reading.groups), dtype=np.intp)
         pooled = source.regrouped(everyone, ("everyone",))
         overall = ask.criterion.table(pooled, options.get("favourable")).values[:, 0]
@@ -162,25 +160,5 @@ def _group_values(
         low=low,
         high=high,
         overall=overall,
-        rows=support(ask, evidence, reading),
+        rows=support(ask.criterion.statistic, source, reading),
     )
-
-
-def support(ask: Ask, evidence: Evidence, reading: Reading) -> np.ndarray[Any, Any] | None:
-    """Rows that each value (cells, groups) was computed from, where the statistic is a ratio."""
-    statistic, source = ask.criterion.statistic, evidence.sources[ask.criterion.statistic.needs]
-    if not isinstance(source, Tally) or not isinstance(statistic, P | Ratio):
-        return None
-    if isinstance(statistic, P):
-        axes = [statistic.given, "group"] if statistic.given else ["group"]
-        counts = source.table(*axes, of="rows").reshape(-1, len(reading.groups))
-        kept = [
-            c
-            for c in source.labels(statistic.event)
-            if any(class_of(x) == c for x in reading.cells)
-        ]
-        return np.repeat(counts, len(kept), axis=0)
-    outcomes = one_against_rest(source.table("y", "yhat", "group", of="rows"))
-    below = sum(factor * outcomes[name] for name, factor in statistic.denominator.items())
-    at = [i for i, label in enumerate(source.labels("y")) if label in reading.cells]
-    return np.asarray(below)[at] if statistic.over else np.asarray(below)

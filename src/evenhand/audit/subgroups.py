@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from evenhand.audit.evidence import Evidence
 from evenhand.audit.views import View
 from evenhand.columns import Label
 from evenhand.groups import show
 from evenhand.tally import Tally
+from evenhand.uncertainty.rates import rate_bounds
 
 Floats = NDArray[np.float64]
 
@@ -133,16 +135,9 @@ def _rest(sums: _Sums) -> _Sums:
 
 def _bounds(sums: _Sums, error: float) -> tuple[Floats, Floats]:
     """Clopper and Pearson's for rates, Student's for means; both tails together err so often."""
-    from scipy.special import betaincinv, stdtrit
-
-    size, tail = sums.sizes, error / 2
-    if sums.variance is not None:
-        reach = -stdtrit(np.maximum(size - 1, 1), tail) * np.sqrt(
-            sums.variance / np.maximum(size - 1, 1)
-        )
-        reach = np.where(size > 1, reach, np.inf)
-        return sums.mean - reach, sums.mean + reach
-    hits = np.clip(sums.mean * size, 0.0, size)
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-9), size - hits + 1, tail), 0.0)
-    high = np.where(hits < size, betaincinv(hits + 1, np.maximum(size - hits, 1e-9), 1 - tail), 1.0)
-    return low, high
+    if sums.variance is None:
+        return rate_bounds(sums.mean, sums.sizes, error)
+    free = np.maximum(sums.sizes - 1, 1)
+    reach = -stdtrit(free, error / 2) * np.sqrt(sums.variance / free)
+    reach = np.where(sums.sizes > 1, reach, np.inf)
+    return sums.mean - reach, sums.mean + reach
