@@ -57,8 +57,11 @@ class Tally:
         values = self._sum(of)
         flat = np.ravel_multi_index(tuple(self.cells[order]), shape)
         where, totals = _totals(flat, values)
-        table = np.zeros((*values.shape[:-1], prod(shape)))
-        table[..., where] = totals
+        if len(where) == prod(shape):
+            table = np.array(totals, dtype=np.float64)
+        else:
+            table = np.zeros((*values.shape[:-1], prod(shape)))
+            table[..., where] = totals
         return table.reshape(*values.shape[:-1], *shape)
 
     def __add__(self, other: Tally) -> Tally:
@@ -175,8 +178,8 @@ def gathered(
 
 def _totals(flat: NDArray[np.intp], values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Distinct indices in order, and for each the sum of its values along the last axis."""
+    if (np.diff(flat) > 0).all():
+        return flat, values
     order = np.argsort(flat, kind="stable")
     where, starts = np.unique(flat[order], return_index=True)
-    if not len(where):
-        return where, values[..., :0]
     return where, np.add.reduceat(values[..., order], starts, axis=-1)

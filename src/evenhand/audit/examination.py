@@ -17,12 +17,12 @@ from evenhand.audit.tasks import Ask
 from evenhand.columns import Label
 from evenhand.criteria import Reading
 from evenhand.criteria.criterion import class_of
-from evenhand.uncertainty import Assessment, assess
+from evenhand.uncertainty import Asked, Assessment, assess
 from evenhand.uncertainty.multiplicity import holm
 
 WORKERS = 2
 FAIR_WORLDS = 2000
-LONGEST = ("steps", "bins")  # distributions and calibration draw the most counts
+DISTRIBUTION, CALIBRATION = "steps", "bins"  # which draw the most counts
 
 
 class Examined(NamedTuple):
@@ -43,18 +43,27 @@ class Precision(NamedTuple):
 def examine(evidence: Evidence, asked: Sequence[Ask], precision: Precision) -> Examined:
     """Ask everything that the evidence can answer."""
     pool = ThreadPoolExecutor(WORKERS)
-    longest_first = sorted(range(len(asked)), key=lambda i: _needs(asked[i]) not in LONGEST)
-    jobs = {i: pool.submit(_ask, evidence, asked[i], i, precision) for i in longest_first}
+    jobs = [(batch, pool.submit(_ask, evidence, batch, precision)) for batch in _batches(asked)]
+    answers: dict[int, tuple[list[Finding], GroupValues]] = {}
     try:
-        answers = [jobs[i].result() for i in range(len(asked))]
+        for batch, job in jobs:
+            answers |= zip(batch, job.result(), strict=True)
     finally:
         pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
-    findings = [finding for found, _ in answers for finding in found]
+    findings = [finding for i in range(len(asked)) for finding in answers[i][0]]
     adjusted = holm([finding.p_value for finding in findings])
     settled = tuple(
         replace(finding, p_adjusted=float(p)) for finding, p in zip(findings, adjusted, strict=True)
     )
-    return Examined(settled, tuple(values for _, values in answers))
+    return Examined(settled, tuple(answers[i][1] for i in range(len(asked))))
+
+
+def _batches(asked: Sequence[Ask]) -> list[dict[int, Ask]]:
+    """Questions that share the worlds they draw, those that take longest first."""
+    together = {i: ask for i, ask in enumerate(asked) if _needs(ask) == DISTRIBUTION}
+    alone = [{i: ask} for i, ask in enumerate(asked) if i not in together]
+    alone.sort(key=lambda batch: all(_needs(ask) != CALIBRATION for ask in batch.values()))
+    return [together, *alone] if together else alone
 
 
 def _needs(ask: Ask) -> str:
@@ -73,21 +82,24 @@ def options_of(evidence: Evidence, ask: Ask) -> dict[str, Any]:
 
 
 def _ask(
-    evidence: Evidence, ask: Ask, place: int, precision: Precision
-) -> tuple[list[Finding], GroupValues]:
-    options = options_of(evidence, ask)
-    source = evidence.sources[ask.criterion.statistic.needs]
-    sure = assess(
-        source,
-        ask.criterion,
-        ask.measures,
+    evidence: Evidence, batch: dict[int, Ask], precision: Precision
+) -> list[tuple[list[Finding], GroupValues]]:
+    asked = list(batch.values())
+    options = [options_of(evidence, ask) for ask in asked]
+    found = assess(
+        evidence.sources[_needs(asked[0])],
+        [Asked(ask.criterion, ask.measures, own) for ask, own in zip(asked, options, strict=True)],
         confidence=precision.confidence,
         fair_worlds=precision.fair_worlds,
-        random_state=[precision.seed, place],
-        **options,
+        random_state=[precision.seed, min(batch)],
     )
-    findings = [_finding(ask, sure, i, evidence.favourable) for i in range(len(ask.measures))]
-    return findings, _group_values(evidence, ask, sure, options, precision.confidence)
+    return [
+        (
+            [_finding(ask, sure, i, evidence.favourable) for i in range(len(ask.measures))],
+            _group_values(evidence, ask, sure, own),
+        )
+        for ask, sure, own in zip(asked, found, options, strict=True)
+    ]
 
 
 def _finding(ask: Ask, sure: Assessment, at: int, favourable: Label) -> Finding:
@@ -136,14 +148,14 @@ def _pair(reading: Reading, vector: np.ndarray[Any, Any]) -> Pair | None:
 
 
 def _group_values(
-    evidence: Evidence, ask: Ask, sure: Assessment, options: dict[str, Any], confidence: float
+    evidence: Evidence, ask: Ask, sure: Assessment, options: dict[str, Any]
 ) -> GroupValues:
     reading = sure.readings[0]
     source = evidence.sources[ask.criterion.statistic.needs]
     low = high = np.full(reading.table.shape, np.nan)
     overall = np.full(len(reading.cells), np.nan)
-    if ask.criterion.statistic.needs != "steps":
-        low, high = group_bounds(ask.criterion.statistic, source, sure, confidence)
+    if _needs(ask) != DISTRIBUTION:
+        low, high = group_bounds(ask.criterion.statistic, source, sure)
         everyone = np.zeros(len(reading.groups), dtype=np.intp)
         pooled = source.regrouped(everyone, ("everyone",))
         overall = ask.criterion.table(pooled, options.get("favourable")).values[:, 0]

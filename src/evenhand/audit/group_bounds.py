@@ -18,16 +18,14 @@ from evenhand.uncertainty.rates import rate_bounds
 Floats = NDArray[np.float64]
 
 
-def group_bounds(
-    statistic: Statistic, source: Any, sure: Assessment, confidence: float
-) -> tuple[Floats, Floats]:
+def group_bounds(statistic: Statistic, source: Any, sure: Assessment) -> tuple[Floats, Floats]:
     """Lower and upper bounds (cells, groups); NaN where nothing was observed."""
     reading = sure.readings[0]
     sizes = _sizes(statistic, source, reading) if _is_rate(statistic) else None
     if sizes is None:
-        return sure.low, sure.high
+        return sure.by_group
     unseen = np.isnan(reading.table)
-    bounds = rate_bounds(reading.table, sizes, 1 - confidence)
+    bounds = rate_bounds(reading.table, sizes, 1 - sure.confidence)
     low, high = (np.where(unseen, np.nan, one) for one in bounds)
     return low, high
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,44 +29,60 @@ class Assessment:
     readings: list[Reading]
     chances: list[Chance]
     bounds: list[Bounds]
-    low: Floats
-    high: Floats
+    worlds: Worlds
+    confidence: float
+
+    @cached_property
+    def by_group(self) -> tuple[Floats, Floats]:
+        """Lower and upper bounds of every cell and group, which hold what was seen."""
+        seen = self.worlds.model.expected(self.worlds.model.seen).values
+        shown, tail = self.worlds.around[:ENOUGH], (1 - self.confidence) / 2
+        low, high = _quantiles(shown, tail), _quantiles(shown, 1 - tail)
+        return np.fmin(low, seen), np.fmax(high, seen)
+
+
+class Asked(NamedTuple):
+    """A criterion, the measures it is asked by, and the options of `evaluate`."""
+
+    criterion: str | Criterion
+    measures: Sequence[str | Measure]
+    options: dict[str, Any]
 
 
 def assess(
     source: Source,
-    criterion: str | Criterion,
-    measures: Sequence[str | Measure],
+    asked: Sequence[Asked],
     *,
     confidence: float = 0.95,
     fair_worlds: int = 2000,
     random_state: int | Sequence[int] | np.random.Generator | None = None,
-    **options: Any,
-) -> Assessment:
-    """Ask every measure of a criterion at once; they share the worlds that are drawn.
+) -> list[Assessment]:
+    """Ask criteria of a source by all their measures, from the same worlds.
+
+    Several criteria at once must be about the same distribution, which varies as one.
 
     >>> from evenhand import tally
     >>> counts = tally(None, [1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"])
-    >>> found = assess(counts, "statistical_parity", ["mpd", "gini"], random_state=0)
+    >>> asked = Asked("statistical_parity", ["mpd", "gini"], {})
+    >>> (found,) = assess(counts, [asked], random_state=0)
     >>> [one.value for one in found.chances]
     [0.5, 0.5]
     """
-    model, asked = questions(source, criterion, measures, **options)
-    rng = np.random.default_rng(random_state)
+    built = [questions(source, one.criterion, one.measures, **one.options) for one in asked]
+    model, rng = built[0][0], np.random.default_rng(random_state)
     worlds = int(np.clip(MOST_COUNTS // model.seen.size, LEAST_WORLDS, fair_worlds))
-    noise = chances(model, asked, worlds, rng)
+    noise = iter(chances(model, [one for _, some in built for one in some], worlds, rng))
     supposed = Worlds(model, list(stories(model)), rng)
-    found = [bounds(one, supposed, confidence) for one in asked]
-    low, high = _by_group(supposed, confidence)
-    return Assessment([one.reading for one in asked], noise, found, low, high)
-
-
-def _by_group(worlds: Worlds, confidence: float) -> tuple[Floats, Floats]:
-    """Bounds of every cell and group, which hold what was seen."""
-    seen = worlds.model.expected(worlds.model.seen).values
-    shown, tail = worlds.around[:ENOUGH], (1 - confidence) / 2
-    low, high = _quantiles(shown, tail), _quantiles(shown, 1 - tail)
-    return np.fmin(low, seen), np.fmax(high, seen)
+    return [
+        Assessment(
+            readings=[one.reading for one in some],
+            chances=list(islice(noise, len(some))),
+            bounds=[bounds(one, supposed, confidence) for one in some],
+            worlds=supposed,
+            confidence=confidence,
+        )
+        for _, some in built
+    ]
 
 
 def _quantiles(shown: Floats, level: float) -> Floats:

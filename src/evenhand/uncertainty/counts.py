@@ -109,13 +109,33 @@ def effective(weight: Floats, squares: Floats) -> NDArray[np.int64]:
 
 def _drawn(sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator) -> Floats:
     """Multinomial counts (times, given, groups, outcomes); normal ones where all are many."""
-    many = (sizes[..., None] * truth * (1 - truth) > LARGE_VARIANCE).all(axis=-1)
+    many = (_variance(sizes, truth) > LARGE_VARIANCE).all(axis=-1)
     if many.all():
         return _normal(sizes, truth, times, rng)
     counts, few = np.empty((times, *truth.shape)), ~many
-    counts[:, few] = rng.multinomial(sizes[few], truth[few], size=(times, int(few.sum())))
+    counts[:, few] = _multinomial(sizes[few], truth[few], times, rng)
     if many.any():
         counts[:, many] = _normal(sizes[many], truth[many], times, rng)
+    return counts
+
+
+def _variance(sizes: NDArray[np.int64], truth: Floats) -> Floats:
+    return np.asarray(sizes[..., None] * truth * (1 - truth))
+
+
+def _multinomial(
+    sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator
+) -> Floats:
+    """Counts (times, groups, outcomes): outcomes rare in some group exactly, the others normal."""
+    rare = (_variance(sizes, truth) <= LARGE_VARIANCE).any(axis=0)
+    if np.count_nonzero(~rare) <= 2:
+        return rng.multinomial(sizes, truth, size=(times, len(sizes))).astype(np.float64)
+    common = truth[:, ~rare].sum(axis=1, keepdims=True)
+    exact = shares(np.hstack([truth[:, rare], common]))
+    drawn = rng.multinomial(sizes, exact, size=(times, len(sizes)))
+    counts = np.empty((times, *truth.shape))
+    counts[..., rare] = drawn[..., :-1]
+    counts[..., ~rare] = _normal(drawn[..., -1], truth[:, ~rare] / common, times, rng)
     return counts
 
 
@@ -125,11 +145,16 @@ def _normal(
     """Counts with the means and covariances of multinomial ones, much faster to draw."""
     rows = sizes[..., None].astype(np.float64)
     if truth.shape[-1] == 2:
-        noise = rng.standard_normal((times, *sizes.shape)) * np.sqrt(sizes * truth.prod(axis=-1))
-        return np.asarray(rows * truth + np.stack([noise, -noise], axis=-1))
-    noise = rng.standard_normal((times, *truth.shape)) * np.sqrt(truth)
+        noise = rng.standard_normal((times, *truth.shape[:-1]))
+        noise *= np.sqrt(rows[..., 0] * truth.prod(axis=-1))
+        first = rows[..., 0] * truth[..., 0] + noise
+        return np.stack([first, rows[..., 0] - first], axis=-1)
+    noise = rng.standard_normal((times, *truth.shape))
+    noise *= np.sqrt(truth)
     noise -= truth * noise.sum(axis=-1, keepdims=True)
-    return np.asarray(rows * truth + np.sqrt(rows) * noise)
+    noise *= np.sqrt(rows)
+    noise += rows * truth
+    return noise
 
 
 def _whole(rows: Floats) -> NDArray[np.int64]:
