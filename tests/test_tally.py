@@ -163,3 +163,9 @@ def test_a_tally_says_what_it_holds():
 def test_a_missing_axis_is_named():
     with pytest.raises(ValueError, match=r"no axis 'y', only \['yhat', 'group'\]"):
         eh.tally(None, [1], sensitive_features=["a"]).table("y")
+
+
+def test_a_table_is_the_callers_own():
+    counts = eh.tally(None, [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"])
+    counts.table("yhat", "group")[:] = 7
+    assert counts.table("yhat", "group").tolist() == [[1, 1], [1, 1]]

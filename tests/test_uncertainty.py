@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom, fisher_exact
 
 import evenhand as eh
+from evenhand.uncertainty.counts import _drawn as drawn_counts
 from evenhand.uncertainty.counts import counts_of, given
 
 
@@ -139,3 +140,20 @@ def test_unequal_weights_raise_the_floor_as_fewer_rows_would():
 def test_one_group_alone_has_no_chance_to_speak_of():
     counts = eh.tally(None, [1, 0], sensitive_features=["a", "a"])
     assert np.isnan(eh.chance(counts, "statistical_parity", replicates=10).p_value)
+
+
+def test_draws_with_rare_outcomes_have_the_moments_of_multinomial_ones():
+    rng = np.random.default_rng(5)
+    sizes, truth = np.array([20_000, 9_000]), rng.dirichlet(np.ones(8), 2)
+    truth[:, :3] *= 1e-2
+    truth /= truth.sum(axis=1, keepdims=True)
+    shown = drawn_counts(sizes[None], truth[None], 40_000, rng)[:, 0]
+    np.testing.assert_allclose(shown.sum(axis=-1), np.broadcast_to(sizes, (40_000, 2)))
+    assert (shown[..., :3] == np.rint(shown[..., :3])).all()  # those that are rare are counts
+    for group, (size, share) in enumerate(zip(sizes, truth, strict=True)):
+        spread = np.sqrt(size * share * (1 - share))
+        mean = shown[:, group].mean(axis=0)
+        np.testing.assert_allclose(mean, size * share, atol=5 * spread.max() / 200)
+        expected = size * (np.diag(share) - np.outer(share, share))
+        scaled = (np.cov(shown[:, group].T) - expected) / np.outer(spread, spread)
+        assert np.abs(scaled).max() < 0.04
