@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from evenhand.audit.evidence import Evidence
 from evenhand.audit.views import View
@@ -137,6 +136,8 @@ def _bounds(sums: _Sums, error: float) -> tuple[Floats, Floats]:
     """Clopper and Pearson's for rates, Student's for means; both tails together err so often."""
     if sums.variance is None:
         return rate_bounds(sums.mean, sums.sizes, error)
+    from scipy.special import stdtrit
+
     free = np.maximum(sums.sizes - 1, 1)
     reach = -stdtrit(free, error / 2) * np.sqrt(sums.variance / free)
     reach = np.where(sums.sizes > 1, reach, np.inf)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
 
 from evenhand.uncertainty.model import Floats
 
@@ -20,6 +19,8 @@ def rate_bounds(rate: Any, size: Any, error: float) -> tuple[Floats, Floats]:
     >>> round(float(high), 3)  # 1 − 0.025^(1/31)
     0.112
     """
+    from scipy.special import betaincinv
+
     size, tail = np.asarray(size, dtype=np.float64), error / 2
     hits = np.clip(np.nan_to_num(rate) * size, 0.0, size)
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-9), size - hits + 1, tail), 0.0)
