@@ -61,9 +61,9 @@ def examine(evidence: Evidence, asked: Sequence[Ask], precision: Precision) -> E
 def _batches(asked: Sequence[Ask]) -> list[dict[int, Ask]]:
     """Questions that share the worlds they draw, those that take longest first."""
     together = {i: ask for i, ask in enumerate(asked) if _needs(ask) == DISTRIBUTION}
-    alone = [{i: ask} for i, ask in enumerate(asked) if i not in together]
-    alone.sort(key=lambda batch: all(_needs(ask) != CALIBRATION for ask in batch.values()))
-    return [together, *alone] if together else alone
+    alone = [i for i in range(len(asked)) if i not in together]
+    alone.sort(key=lambda i: _needs(asked[i]) != CALIBRATION)
+    return [one for one in (together, *({i: asked[i]} for i in alone)) if one]
 
 
 def _needs(ask: Ask) -> str:

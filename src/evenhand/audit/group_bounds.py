@@ -13,6 +13,7 @@ from evenhand.statistics import P, Ratio, Statistic
 from evenhand.statistics.forms import one_against_rest
 from evenhand.tally import Tally
 from evenhand.uncertainty import Assessment
+from evenhand.uncertainty.counts import effective_rows
 from evenhand.uncertainty.rates import rate_bounds
 
 Floats = NDArray[np.float64]
@@ -58,11 +59,11 @@ def _is_rate(statistic: Statistic) -> bool:
 
 
 def _sizes(statistic: Statistic, source: Any, reading: Reading) -> Floats | None:
-    """How many equally weighted rows vary as much."""
+    """How many equally weighted rows vary as much as those of each value."""
     if not isinstance(source, Tally) or "weight" not in source.sums:
         return support(statistic, source, reading)
     weight = support(statistic, source, reading, of="weight")
     squares = support(statistic, source, reading, of="weight²")
     assert weight is not None
     assert squares is not None
-    return np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0)
+    return effective_rows(weight, squares)

@@ -19,6 +19,7 @@ from evenhand.audit.views import View
 from evenhand.columns import Label
 from evenhand.groups import show
 from evenhand.tally import Tally
+from evenhand.uncertainty.counts import effective_rows
 from evenhand.uncertainty.rates import rate_bounds
 
 Floats = NDArray[np.float64]
@@ -104,7 +105,7 @@ def _mean(sums: Tally, of: str, name: str) -> _Sums:
 def _sizes(counts: Tally, weight: Floats) -> Floats:
     if "weight²" not in counts.sums:
         return weight
-    return np.asarray(weight**2 / counts.table("group", of="weight²"))
+    return effective_rows(weight, counts.table("group", of="weight²"))
 
 
 def _compared(view: View, sums: _Sums, error: float) -> list[Subgroup]:

@@ -102,9 +102,13 @@ def given(statistic: Statistic) -> tuple[str, ...]:
 
 
 def effective(weight: Floats, squares: Floats) -> NDArray[np.int64]:
-    """How many equally weighted rows vary as much."""
-    size = np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0)
-    return np.rint(size).astype(np.int64)
+    """How many equally weighted rows vary as much, in whole rows."""
+    return np.rint(effective_rows(weight, squares)).astype(np.int64)
+
+
+def effective_rows(weight: Floats, squares: Floats) -> Floats:
+    """Kish's (Σ w)² / Σ w²; none where nothing was observed."""
+    return np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0)
 
 
 def _drawn(sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator) -> Floats:

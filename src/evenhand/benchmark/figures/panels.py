@@ -166,13 +166,12 @@ def _share_heights(panels: Sequence[Panel], points: Sequence[Any], axes: Any) ->
         if len(one):
             together.setdefault(panel.height, []).append(at)
     for (_, y, _), places in together.items():
-        low_is_good = y != "accuracy"
         every = np.concatenate([points[at]["y"].to_numpy() for at in places])
         if is_by_root(y):
             for at in places:
                 by_root(axes[at], 1.06 * float(every.max()), "y")
             continue
-        low, high = window(every, low_is_good=low_is_good)
+        low, high = window(every, low_is_good=y != "accuracy")
         limits = (low if y in PERFORMANCES else 0.0, high)  # a criterion is best at 0
         for at in places:
             axes[at].set_ylim(*limits)
