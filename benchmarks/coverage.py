@@ -16,9 +16,8 @@ import numpy as np
 from scipy.stats import norm
 
 import evenhand as eh
-from evenhand.uncertainty.interval import bounds
-from evenhand.uncertainty.question import questions
-from evenhand.uncertainty.stories import Worlds, stories
+from evenhand._uncertainty.interval import Worlds, bounds, stories
+from evenhand._uncertainty.question import questions
 
 MEASURES = ("mpd", "gini", "pq")
 GROUPS, ROWS, SHAPES = (2, 10, 50, 200), (50, 500, 2000), ("zero", "one apart", "spread")
@@ -57,7 +56,7 @@ def box_width(selected: np.ndarray, rows: int) -> float:
     return float((rate + reach).max() - (rate - reach).min() - low)
 
 
-def intervals(counts: eh.Tally, rng: np.random.Generator) -> dict[str, eh.Bounds]:
+def intervals(counts: eh.Tally, rng: np.random.Generator) -> dict[str, eh.ConfidenceInterval]:
     """Intervals by all measures, which share their worlds as in an audit."""
     model, asked = questions(counts, "statistical_parity", MEASURES)
     worlds = Worlds(model, list(stories(model)), rng)

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import norm
 
 import evenhand as eh
-from evenhand.sources import Rows, summarise
+from evenhand._sources import Rows, summarize
 
 MEASURES = ("mpd", "gini", "pq")
 GROUPS, ROWS, SHAPES = (2, 10, 50), (200, 1000), ("zero", "one apart", "spread")
@@ -54,7 +54,7 @@ def losses(v: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> Any:
 def areas(v: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> Any:
     y = rng.integers(0, 2, len(group))
     score = rng.normal((1 + v[group]) * y)
-    return summarise("ranks", Rows(y, None, y_score=score, sensitive_features=group))
+    return summarize("ranks", Rows(y, None, y_score=score, sensitive_features=group))
 
 
 def levels(v: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> Any:

@@ -24,7 +24,7 @@ def held(rows: int, rate: float, rng: np.random.Generator) -> tuple[float, float
         sensitive_features=group,
         criteria=["statistical_parity"],
         measures=["mpd"],
-        favourable=1,
+        favorable=1,
     )
     (values,) = found.by_group
     at = list(values.cells).index(1)

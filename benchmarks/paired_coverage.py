@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 import evenhand as eh
-from evenhand.columns import Column
-from evenhand.comparing.evidence import Labels
-from evenhand.comparing.paired import difference, single
-from evenhand.comparing.question import Question
-from evenhand.comparing.tables import resampled
+from evenhand._columns import Column
+from evenhand._compare.evidence import Labels
+from evenhand._compare.paired import difference, single
+from evenhand._compare.question import Question
+from evenhand._compare.tables import resampled
 
 MEASURES = ("mpd", "gini", "pq")
 GROUPS, ROWS = (2, 10, 50, 200), (100, 500)

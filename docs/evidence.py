@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenhand import MEASURES, gini, mpd, pq
 from evenhand.benchmark.findings.properties import PROPERTIES, counterexamples
-from evenhand.bounds import pq_bound_of_gini
+from evenhand.measures import pq_bound_of_gini
 
 Vector = NDArray[np.float64]
 Measure = Callable[[Any], Any]

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from evenhand import distribution, gini, mpd, pq
-from evenhand.bounds import greatest_gini, pq_bound_of_gini
-from evenhand.sweep.sweep import curve
+from evenhand._sweep.sweep import curve
+from evenhand.measures import greatest_gini, pq_bound_of_gini
 
 Vector = NDArray[np.float64]
 
@@ -85,10 +85,10 @@ def _sweeps(panel: Axes, gap: float) -> None:
         ("PQ of F", pq, None, ORANGE, 2.0),
         ("PQ of exp(F)", pq, "exp", BLUE, 2.0),
     )
-    for name, measure, transform, colour, width in lines:
+    for name, measure, transform, color, width in lines:
         line = curve(path, path.cuts, measure, transform)
         label = f"{name}: {line.max():.4f}"
-        panel.plot(pooled, line, color=colour, lw=width, label=label, solid_joinstyle="round")
+        panel.plot(pooled, line, color=color, lw=width, label=label, solid_joinstyle="round")
     panel.set(xlim=(-0.01, 1), ylim=(0, 0.55), xlabel="pooled F at the cut point")
     panel.legend(title="supremum of", alignment="left", frameon=False, loc="upper right")
 

@@ -88,7 +88,7 @@ def methods() -> str:
             ", ".join(one.constraints),
             one.classes if one.task == "classification" else "–",
             one.groups,
-            "yes" if one.randomised else "no",
+            "yes" if one.randomized else "no",
             one.citation,
         )
         for name, one in METHODS.items()

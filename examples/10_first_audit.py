@@ -15,7 +15,7 @@ from evenhand.datasets import load, split
 
 def main() -> None:
     adult = load("adult", sensitive=["sex", "race"])
-    parts = split(adult, seed=0).normalised()
+    parts = split(adult, seed=0).normalized()
     one_hot = OneHotEncoder(handle_unknown="ignore")
     columns = make_column_transformer(
         (one_hot, list(adult.categorical)), ("passthrough", list(adult.numeric))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evenhand.aggregates import AGGREGATES, mean, resolve, total, worst
+from evenhand.measures import AGGREGATES, mean, resolve_aggregate, total, worst
 
 
 def test_aggregates_leave_out_undefined_cells():
@@ -25,4 +25,4 @@ def test_an_aggregate_keeps_batch_axes(aggregate):
 
 def test_an_unknown_aggregate_is_refused():
     with pytest.raises(ValueError, match="no aggregate 'median'"):
-        resolve("median")
+        resolve_aggregate("median")

@@ -20,7 +20,7 @@ def run(capsys, tmp_path, monkeypatch):
     return call
 
 
-def test_list_names_every_task_without_colour_codes(run):
+def test_list_names_every_task_without_color_codes(run):
     code, out, err = run("datasets", "list")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[1:]] == list(TASKS)

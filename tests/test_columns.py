@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.columns import encode
-from evenhand.columns.column import union
-from evenhand.columns.encoding import numbers
-from evenhand.columns.words import ROWS_AT_A_TIME, combine, factorize
+from evenhand._columns import encode
+from evenhand._columns.column import union
+from evenhand._columns.encoding import numbers
+from evenhand._columns.factorize import ROWS_AT_A_TIME, combine, factorize
 
 TEXT = ["b", "a", "ü", "b", "a long one that exceeds eight bytes", ""]
 

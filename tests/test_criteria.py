@@ -320,7 +320,7 @@ class TestLawsOfEveryCountedCriterion:
 def value(criterion, rows, measure):
     options = {"sensitive_features": rows.group, "sample_weight": rows.weight}
     if eh.CRITERIA[criterion].one_class:
-        options["favourable"] = max(rows.y_true.max(), rows.y_pred.max())
+        options["favorable"] = max(rows.y_true.max(), rows.y_pred.max())
     reading = eh.CRITERIA[criterion].read(rows.y_true, rows.y_pred, measure=measure, **options)
     return float(reading)
 

@@ -11,11 +11,11 @@ from scipy.stats import ks_2samp, wasserstein_distance
 from sklearn.metrics import roc_auc_score
 
 import evenhand as eh
-from evenhand.distributions import distribution
-from evenhand.distributions.ordering import ascending
-from evenhand.distributions.ranks import auroc_by_group
+from evenhand._distributions import distribution
+from evenhand._distributions.distribution import ascending
+from evenhand._distributions.ranks import auroc_by_group
+from evenhand._sweep import integral, supremum
 from evenhand.measures import transformed
-from evenhand.sweep import integral, supremum
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)
 MEASURES = {

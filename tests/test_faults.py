@@ -38,7 +38,7 @@ class TestFaultsSeenElsewhere:
         assert (before, eh.evaluate("statistical_parity", None, y_pred, **options)) == (1.0, 0.0)
 
     def test_the_rows_are_encoded_once_however_many_groups_and_criteria(self, monkeypatch):
-        from evenhand.columns import encoding
+        from evenhand._columns import encoding
 
         seen = []
         original = encoding._encode_array
@@ -112,21 +112,21 @@ class TestBadInput:
 
     def test_an_unknown_criterion_suggests_the_nearest(self):
         with pytest.raises(ValueError, match="Did you mean 'equalized_odds'"):
-            eh.evaluate("equalised_odds", [1], [1], sensitive_features=["a"])
+            eh.evaluate("equal_odds", [1], [1], sensitive_features=["a"])
 
-    def test_two_labels_without_order_need_a_favourable_one(self):
+    def test_two_labels_without_order_need_a_favorable_one(self):
         with pytest.raises(ValueError, match=r"Which of the labels \['no', 'yes'\]"):
             eh.evaluate(
                 "equal_opportunity", ["no", "yes"], ["no", "yes"], sensitive_features=[*"ab"]
             )
-        options = {"sensitive_features": A, "favourable": "yes", "measure": "mpd"}
+        options = {"sensitive_features": A, "favorable": "yes", "measure": "mpd"}
         y, p = ["yes", "yes", "yes", "yes"], ["yes", "no", "yes", "yes"]
         assert eh.evaluate("equal_opportunity", y, p, **options) == 0.5
 
-    def test_a_favourable_label_that_never_occurs_is_named(self):
+    def test_a_favorable_label_that_never_occurs_is_named(self):
         with pytest.raises(ValueError, match=r"'yes' is not among the labels \[0, 1\]"):
             eh.evaluate(
-                "equal_opportunity", [0, 1], [0, 1], sensitive_features=[*"ab"], favourable="yes"
+                "equal_opportunity", [0, 1], [0, 1], sensitive_features=[*"ab"], favorable="yes"
             )
 
     def test_g_is_for_performance_parity_and_must_exist(self):
@@ -206,11 +206,11 @@ class TestBadInput:
             )
 
 
-def test_a_single_column_of_scores_is_that_of_the_favourable_label():
+def test_a_single_column_of_scores_is_that_of_the_favorable_label():
     y, score = ["no", "yes", "no", "yes", "yes", "no"], [0.9, 0.2, 0.8, 0.3, 0.7, 0.6]
     options = {"sensitive_features": [*"aabbbb"], "g": "auroc", "measure": "mpd"}
-    of_no = eh.evaluate("performance_parity", y, y_score=score, favourable="no", **options)
-    of_yes = eh.evaluate("performance_parity", y, y_score=score, favourable="yes", **options)
+    of_no = eh.evaluate("performance_parity", y, y_score=score, favorable="no", **options)
+    of_yes = eh.evaluate("performance_parity", y, y_score=score, favorable="yes", **options)
     assert of_no == pytest.approx(1 - 0.75)
     assert of_yes == pytest.approx(0.25)
 
@@ -222,12 +222,12 @@ def test_a_reading_says_what_it_is():
     assert str(reading) == "statistical_parity = 0.1225 (gini, exp transform, worst)"
 
 
-def test_the_favourable_label_keeps_to_its_cells():
+def test_the_favorable_label_keeps_to_its_cells():
     y, p = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 0, 0, 1, 1, 1, 0]
     options = {"sensitive_features": [*"aaaabbbb"], "measure": "gini"}
-    reading = eh.CRITERIA["equalized_odds"].read(y, p, favourable=1, **options)
+    reading = eh.CRITERIA["equalized_odds"].read(y, p, favorable=1, **options)
     assert reading.cells == ((0, 1), (1, 1))
-    assert eh.evaluate("accuracy_parity", y, p, favourable=1, **options) == eh.evaluate(
+    assert eh.evaluate("accuracy_parity", y, p, favorable=1, **options) == eh.evaluate(
         "accuracy_parity", y, p, **options
     )
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.uncertainty.counts import counts_of
-from evenhand.uncertainty.stories import stories
+from evenhand._uncertainty.interval import stories
+from evenhand._uncertainty.models import counts_of
 
 
 def world(rng, rates, rows):

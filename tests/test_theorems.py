@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evenhand import bounds
+from evenhand import measures as bounds
 from evenhand.measures import gini, mpd, pq
 
 positive = arrays(

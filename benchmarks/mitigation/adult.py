@@ -21,7 +21,7 @@ class Adult(NamedTuple):
 
 def adult(seed: int = 0) -> tuple[Adult, Adult]:
     """Training and test part."""
-    parts = split(load("adult"), seed=seed).normalised()
+    parts = split(load("adult"), seed=seed).normalized()
     both = pd.get_dummies(pd.concat([parts.X_train, parts.X_test]), dtype=float)
     male = both.pop("sex_Male").to_numpy()
     X = np.column_stack([both.to_numpy(), male])

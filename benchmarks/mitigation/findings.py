@@ -74,7 +74,7 @@ def runs(train: Adult, test: Adult) -> Iterator[tuple[str, str, dict[str, float]
 
 def decided(made: Any, method: Any, X: Any) -> Any:
     """Chances where the method decides by lot, else its labels for certain."""
-    return made.predict_proba(X) if method.randomised else np.eye(2)[made.predict(X)]
+    return made.predict_proba(X) if method.randomized else np.eye(2)[made.predict(X)]
 
 
 def scored(chances: Any, part: Adult) -> dict[str, float]:

@@ -96,8 +96,8 @@ def by_whole_dual(scores, group):
 
 def adult_scores(rows):
     adult = load("adult")
-    X = split(adult, seed=0).normalised().X_train[:rows]
-    y = split(adult, seed=0).normalised().y_train[:rows]
+    X = split(adult, seed=0).normalized().X_train[:rows]
+    y = split(adult, seed=0).normalized().y_train[:rows]
     model = LogisticRegression(max_iter=1000).fit(encoded(X), y)
     return model.predict_proba(encoded(X)), pd.factorize(X["sex"])[0]
 

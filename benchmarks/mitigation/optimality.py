@@ -10,7 +10,7 @@ for a bound that is the point's own S-SP. Accuracy is counted twice. Under the b
 probabilities the optimal rule can never be below, whatever the method does: that is a theorem, and
 the table its check. By the labels it can, by chance or because a method fits its own model. The
 last column gives the optimal rule scores that were recalibrated in each group by isotonic
-regression on the fitting rows, so that the labels are what it optimises.
+regression on the fitting rows, so that the labels are what it optimizes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from evenhand.mitigation import METHODS
 from evenhand.mitigation.optimal import known_groups, problem, solve
 
 MEASURES = {"pq": pq, "gini": gini}
-COLOURS = (
+COLORS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"),
     *("#56b4e9", "#999999", "#882255", "#44aa99"),
 )
@@ -62,7 +62,7 @@ class Setting(NamedTuple):
 
 
 def setting(name, dataset, rows):
-    parts = split(dataset, seed=0).normalised()
+    parts = split(dataset, seed=0).normalized()
     everyone = len(parts.X_train)
     X = parts.X_train.sample(min(rows or everyone, everyone), random_state=0)
     y = parts.y_train[X.index].to_numpy()
@@ -88,7 +88,7 @@ def decisions(one, method):
     for value in method.grid.get(constraint, (None,)):
         varied = {method.hyperparameter: value} if method.hyperparameter else {}
         model = method(one.base, group=0, **chosen, **varied, **prefit).fit(one.X, one.y)
-        if method.randomised:
+        if method.randomized:
             yield model.predict_proba(one.X)
         else:
             yield (model.predict(one.X)[:, None] == model.classes_).astype(float)
@@ -169,8 +169,8 @@ def drawn(axis, found):
     axis.plot(*best.T, color="black", lw=1.2, label="RateConstrained")
     names = [name for name, one in METHODS.items() if one.task == "classification"]
     for name, _, table in found:
-        colour = COLOURS[names.index(name) % len(COLOURS)]
-        axis.plot(table[:, 0], table[:, 1], "o", ms=4, color=colour, label=name, alpha=0.8)
+        color = COLORS[names.index(name) % len(COLORS)]
+        axis.plot(table[:, 0], table[:, 1], "o", ms=4, color=color, label=name, alpha=0.8)
     axis.locator_params(axis="x", nbins=5)
     axis.spines[["top", "right"]].set_visible(False)
 

@@ -3,7 +3,7 @@
 python benchmarks/mitigation/regression.py --seeds 5 --figure curves.png > curves.md
 
 Base model: least squares on one-hot categories, with the group. Training part 80 %, features and
-target normalised as in the paper; criteria on the test part, mean over the seeds.
+target normalized as in the paper; criteria on the test part, mean over the seeds.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _runs(task: str, seeds: int) -> Iterator[dict[str, Any]]:
         make_column_transformer(columns, remainder="passthrough"), LinearRegression()
     )
     for seed in range(seeds):
-        parts = split(data, seed=seed).normalised()
+        parts = split(data, seed=seed).normalized()
         about = {"task": task, "seed": seed}
         yield about | {"method": "base", "setting": ""} | _run(base, parts, data)
         for name, (method, how) in VARIANTS.items():
@@ -91,7 +91,7 @@ def _grid(method: str, how: dict[str, Any]) -> tuple[float, ...]:
 
 def _made(method: str, base: Any, data: Any, how: Any, setting: float, seed: int) -> Any:
     kind = METHODS[method]
-    chance = {"random_state": seed} if kind.randomised else {}
+    chance = {"random_state": seed} if kind.randomized else {}
     assert kind.hyperparameter
     return kind(base, group=list(data.sensitive), **how, **chance, **{kind.hyperparameter: setting})
 

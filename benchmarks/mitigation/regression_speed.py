@@ -79,7 +79,7 @@ def _post_processors(rows: int) -> Iterator[Line]:
     X, y = people(rows, groups=4)
     given = {"estimator": GivenScores("score"), "group": "group"}
     asked = {
-        f"barycentre, fit and predict {rows} rows": (BarycenterRegressor(**given), 2.0),
+        f"barycenter, fit and predict {rows} rows": (BarycenterRegressor(**given), 2.0),
         "transport, 4 groups × 500 bins": (
             TransportRegressor(alpha=0.05, support=500, **given),
             5.0,

@@ -29,7 +29,7 @@ parity = Question(
             ),
         ),
         Answer(
-            'ask("statistical_parity", favourable=1, measure=mean_gap)',
+            'ask("statistical_parity", favorable=1, measure=mean_gap)',
             "The mean over all pairs of groups, which a single odd group moves little.",
             (
                 Call(OXONFAIR, "demographic_parity(y, p, a)"),
@@ -37,7 +37,7 @@ parity = Question(
             ),
         ),
         Answer(
-            'ask("statistical_parity", b, favourable=1, measure=signed)',
+            'ask("statistical_parity", b, favorable=1, measure=signed)',
             "Signed: all others minus the privileged group. MPD is its absolute value.",
             (
                 Call(AIF360, f"statistical_parity_difference(y, p, {PRIV})", "Merges all others."),
@@ -46,8 +46,8 @@ parity = Question(
             ),
         ),
         Answer(
-            'ask("statistical_parity", favourable=1, measure="gini")',
-            "Relative, so it depends on the class. Without `favourable` evenhand takes the worse "
+            'ask("statistical_parity", favorable=1, measure="gini")',
+            "Relative, so it depends on the class. Without `favorable` evenhand takes the worse "
             "of the two.",
             (Call(FAIRBENCH, "quick.pairwise_gini_pr(predictions=p, sensitive=who)"),),
         ),
@@ -71,12 +71,12 @@ impact = Question(
             ),
         ),
         Answer(
-            'ask("statistical_parity", favourable=1, measure=mean_ratio)',
+            'ask("statistical_parity", favorable=1, measure=mean_ratio)',
             "The mean over all pairs, each smaller over larger.",
             (Call(OXONFAIR, "disparate_impact(y, p, a)"),),
         ),
         Answer(
-            'ask("statistical_parity", b, favourable=1, measure=quotient)',
+            'ask("statistical_parity", b, favorable=1, measure=quotient)',
             "All others over the privileged group; it may exceed 1.",
             (
                 Call(AIF360, f"disparate_impact_ratio(y, p, {PRIV})"),
@@ -134,7 +134,7 @@ odds = Question(
             ),
         ),
         Answer(
-            '1 - ask("equalized_odds", favourable=1, measure="shortfall")',
+            '1 - ask("equalized_odds", favorable=1, measure="shortfall")',
             "The smaller of the ratios of TPR and FPR, lowest over highest.",
             (Call(FAIRLEARN, "equalized_odds_ratio(y, p, sensitive_features=a)"),),
         ),
@@ -145,7 +145,7 @@ average_odds = Question(
     "Average odds",
     (
         Answer(
-            'ask("average_odds", b, favourable=1, measure=signed)',
+            'ask("average_odds", b, favorable=1, measure=signed)',
             "The mean of the signed gaps of TPR and FPR: opposite signs cancel.",
             (
                 Call(AIF360, f"average_odds_difference(y, p, {PRIV})"),
@@ -158,7 +158,7 @@ average_odds = Question(
             (Call(AIF360, f"average_odds_error(y, p, {PRIV})"),),
         ),
         Answer(
-            'ask("average_odds", favourable=1, measure=mean_gap)',
+            'ask("average_odds", favorable=1, measure=mean_gap)',
             "½ (TPR + FPR) of each group; the mean over pairs.",
             (Call(HOLISTICAI, "multiclass_average_odds(a, p, y)"),),
         ),

@@ -151,7 +151,7 @@ treatment = Question(
             'ask("treatment_equality", measure="mpd")', "FN / FP: the highest minus the lowest."
         ),
         Answer(
-            'ask("treatment_equality", favourable=0, measure=mean_gap)',
+            'ask("treatment_equality", favorable=0, measure=mean_gap)',
             "FP / FN, the other way up: a false positive of 1 is a false negative of 0. The mean "
             "over pairs.",
             (Call(OXONFAIR, "treatment_equality(y, p, a)"),),

@@ -50,7 +50,7 @@ by_name = Question(
             by="NumPy",
         ),
         Answer(
-            'ask("performance_parity", g="fnr", favourable=1, measure=mean_gap)',
+            'ask("performance_parity", g="fnr", favorable=1, measure=mean_gap)',
             "The gap of FNR. Predictive equality is usually that of FPR.",
             (Call(OXONFAIR, "predictive_equality(y, p, a)"),),
         ),

@@ -26,7 +26,7 @@ scores = Question(
             ),
         ),
         Answer(
-            'ask("performance_parity", b, g="auroc", y_score=s, favourable=1, measure=signed)',
+            'ask("performance_parity", b, g="auroc", y_score=s, favorable=1, measure=signed)',
             "Signed: all others minus the privileged group.",
             (
                 Call(

@@ -61,7 +61,7 @@ MEASURES = (signed, quotient, mean_gap, mean_ratio, highest)
 
 def classification() -> dict[str, Names]:
     """Who earns over 50,000 dollars: truth, prediction and score of the test rows."""
-    parts = split(load("adult"), seed=0).normalised()
+    parts = split(load("adult"), seed=0).normalized()
     model = _on_columns(parts.X_train, LogisticRegression(max_iter=1000))
     model.fit(parts.X_train, parts.y_train)
     y, p = parts.y_test.to_numpy(), model.predict(parts.X_test)

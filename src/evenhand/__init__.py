@@ -3,22 +3,21 @@
 rows ── count ──▶ Tally ── read ──▶ Table(…, groups) ── measure ──▶ cells ── aggregate ──▶ score
 """
 
-from evenhand.aggregates import AGGREGATES
-from evenhand.audit import Audit, Finding, audit, audit_frame, audit_model
-from evenhand.columns import Interval
-from evenhand.comparing import Comparison, compare
-from evenhand.counting import moments, tally
+from evenhand._audit import Audit, Finding, audit, audit_frame, audit_model
+from evenhand._columns import Bin
+from evenhand._compare import Comparison, compare
+from evenhand._counting import expected_tally, moments, tally
+from evenhand._distributions import Distribution, distribution
+from evenhand._errors import EvenhandError
+from evenhand._frames import tally_frame
+from evenhand._groups import Groups, groups
+from evenhand._scoring import make_scorer
+from evenhand._tally import Tally
+from evenhand._uncertainty import Chance, ConfidenceInterval, chance, interval
 from evenhand.criteria import CRITERIA, Criterion, Reading, evaluate
 from evenhand.criteria.evaluation import UndefinedWarning
-from evenhand.distributions import Distribution, distribution
-from evenhand.expected import expected_tally
-from evenhand.frames import tally_frame
-from evenhand.groups import Groups, groups
-from evenhand.measures import MEASURES, gini, mpd, pq, shortfall
-from evenhand.scoring import make_scorer
+from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, shortfall
 from evenhand.statistics import STATISTICS
-from evenhand.tally import Tally
-from evenhand.uncertainty import Bounds, Chance, chance, interval
 
 __version__ = "0.1.0.dev0"
 
@@ -28,14 +27,15 @@ __all__ = [
     "MEASURES",
     "STATISTICS",
     "Audit",
-    "Bounds",
+    "Bin",
     "Chance",
     "Comparison",
+    "ConfidenceInterval",
     "Criterion",
     "Distribution",
+    "EvenhandError",
     "Finding",
     "Groups",
-    "Interval",
     "Reading",
     "Tally",
     "UndefinedWarning",

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._errors import InputError
+
 Values = NDArray[np.float64]
 Measure = Callable[[Values], Any]
 
@@ -95,7 +97,7 @@ def resolve(measure: str | Measure) -> Measure:
     if callable(measure):
         return measure
     if measure not in MEASURES:
-        raise ValueError(
+        raise InputError(
             f"There is no measure {measure!r}; there are {list(MEASURES)}. "
             "Or pass a function of the last axis."
         )
@@ -134,7 +136,7 @@ def _transformed(values: ArrayLike, transform: str | None) -> Values:
     if transform is None:
         return array
     if transform not in TRANSFORMS:
-        raise ValueError(f"There is no transform {transform!r}; there are {list(TRANSFORMS)}.")
+        raise InputError(f"There is no transform {transform!r}; there are {list(TRANSFORMS)}.")
     return TRANSFORMS[transform](array)
 
 
@@ -142,12 +144,12 @@ def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, 
     """Smallest and largest observed entry, and how many were observed."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] == 0:
-        raise ValueError(f"A measure needs a vector of groups; the shape is {array.shape}.")
+        raise InputError(f"A measure needs a vector of groups; the shape is {array.shape}.")
     low, high = np.fmin.reduce(array, axis=-1), np.fmax.reduce(array, axis=-1)
     if np.isinf(low).any() or np.isinf(high).any():
-        raise ValueError(f"A measure needs finite values; it got {low.min()} to {high.max()}.")
+        raise InputError(f"A measure needs finite values; it got {low.min()} to {high.max()}.")
     if least is not None and (low < least).any():
-        raise ValueError(
+        raise InputError(
             f"Gini, PQ and shortfall need values of at least 0; the smallest is {low.min():g}. "
             'Use transform="exp", which makes all values positive, or the measure "mpd".'
         )
@@ -156,9 +158,9 @@ def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, 
 
 def _check_orders(p: float, q: float, any_order: bool) -> None:
     if not 0 < p < q:
-        raise ValueError(f"PQ needs 0 < p < q; it got p={p}, q={q}.")
+        raise InputError(f"PQ needs 0 < p < q; it got p={p}, q={q}.")
     if not p <= 1 <= q and not any_order:
-        raise ValueError(
+        raise InputError(
             f"PQ with p={p}, q={q} breaks the Robin Hood axiom, which needs p ≤ 1 ≤ q. "
             "Pass any_order=True if you want it all the same."
         )
@@ -180,3 +182,100 @@ def _settled(index: Any, low: Any, high: Any, observed: Any) -> Any:
 
 MEASURES: dict[str, Measure] = {"mpd": mpd, "gini": gini, "pq": pq, "shortfall": shortfall}
 TRANSFORMS: dict[str, Callable[[Values], Values]] = {"exp": exponential}
+
+
+def pq_of_cv(cv: ArrayLike) -> Any:
+    """PQ(1, 2) from the coefficient of variation (population standard deviation over mean).
+
+    The ratio ‖w‖₁ / (√d ‖w‖₂) is mean / √(mean² + variance), so both order vectors alike.
+
+    >>> float(pq_of_cv(0.75))
+    0.2
+    """
+    return -np.expm1(-0.5 * np.log1p(np.square(cv)))
+
+
+def cv_of_pq(pq: ArrayLike) -> Any:
+    """The coefficient of variation from PQ(1, 2).
+
+    >>> float(cv_of_pq(0.2).round(12))
+    0.75
+    """
+    return np.sqrt(np.expm1(-2 * np.log1p(-np.asarray(pq, dtype=np.float64))))
+
+
+def greatest_gini(d: int) -> float:
+    """Gini of a vector with one entry that is not zero: 1 − 1/d."""
+    return 1 - 1 / d
+
+
+def greatest_pq(d: int, p: float = 1, q: float = 2) -> float:
+    """PQ of a vector with one entry that is not zero (Theorem 3.1): 1 − d^(1/q − 1/p)."""
+    return float(1 - d ** (1 / q - 1 / p))
+
+
+def cv_range_of_gini(gini: ArrayLike, d: int) -> tuple[Any, Any]:
+    """Bounds on the coefficient of variation of d entries with this Gini index.
+
+    The lower is attained by evenly spaced entries (for a Gini of at most (d + 1) / 3d, past which
+    such entries would be negative), the upper by one entry apart from equal others. For two
+    groups they coincide: CV = 2 · Gini.
+    """
+    index = np.asarray(gini, dtype=np.float64)
+    return index * np.sqrt(3) * d / np.sqrt(d * d - 1), index * d / np.sqrt(d - 1)
+
+
+def pq_bound_of_gini(gini: ArrayLike, d: int) -> Any:
+    """The greatest PQ(1, 2) of d entries with this Gini index; attained.
+
+    Replaces PQ ≤ Gini of Theorem 3.5, which holds for d ≤ 9 only.
+    """
+    return pq_of_cv(cv_range_of_gini(gini, d)[1])
+
+
+def mpd_bound_of_pq(pq: ArrayLike, norm: ArrayLike) -> Any:
+    """MPD ≤ ‖w‖₂ √(2 I (2 − I)) with I = PQ(1, 2), attained; `norm` is ‖w‖₂.
+
+    Replaces 2 ‖w‖₂ √(2 I) of Theorem 3.5, and implies 2 ‖w‖₂ √I.
+    """
+    index = np.asarray(pq, dtype=np.float64)
+    return np.asarray(norm) * np.sqrt(2 * index * (2 - index))
+
+
+def gini_bound_of_mpd(mpd: ArrayLike, total: ArrayLike, d: int) -> Any:
+    """Gini ≤ ⌊d²/4⌋ · MPD / (d ‖w‖₁), attained by two levels; `total` is ‖w‖₁.
+
+    Replaces d · MPD / (2 ‖w‖₂) of Theorem 3.5, which is true but never tight.
+    """
+    return (d * d // 4) * np.asarray(mpd) / (d * np.asarray(total))
+
+
+Aggregate = Callable[[NDArray[np.float64]], Any]
+
+
+def worst(cells: NDArray[np.float64]) -> Any:
+    """The largest defined value along the last axis: the paper's choice over classes."""
+    return np.fmax.reduce(cells, axis=-1)
+
+
+def total(cells: NDArray[np.float64]) -> Any:
+    """The sum of the defined values along the last axis."""
+    defined = ~np.isnan(cells)
+    return np.where(defined.any(axis=-1), np.where(defined, cells, 0).sum(axis=-1), np.nan)[()]
+
+
+def mean(cells: NDArray[np.float64]) -> Any:
+    """The mean of the defined values along the last axis."""
+    return total(cells) / np.maximum((~np.isnan(cells)).sum(axis=-1), 1)
+
+
+def resolve_aggregate(aggregate: str | Aggregate) -> Aggregate:
+    """Find an aggregate by name, or take a function as it is."""
+    if callable(aggregate):
+        return aggregate
+    if aggregate not in AGGREGATES:
+        raise InputError(f"There is no aggregate {aggregate!r}; there are {list(AGGREGATES)}.")
+    return AGGREGATES[aggregate]
+
+
+AGGREGATES: dict[str, Aggregate] = {"worst": worst, "mean": mean, "total": total}

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import evenhand as eh
-from evenhand.uncertainty.multiplicity import holm
+from evenhand._uncertainty.multiplicity import holm
 
 
 @pytest.fixture(scope="module")
@@ -294,12 +294,12 @@ def test_without_the_truth_only_selection_is_audited(people):
     }
 
 
-def test_text_labels_need_a_favourable_one_for_questions_about_one(people):
+def test_text_labels_need_a_favorable_one_for_questions_about_one(people):
     words = people["p"].map({0: "no", 1: "yes"})
     truth = people["y"].map({0: "no", 1: "yes"})
     found = eh.audit(truth, words, sensitive_features=people["sex"])
-    assert "favourable=" in " ".join(found.notes)
-    named = eh.audit(truth, words, sensitive_features=people["sex"], favourable="yes")
+    assert "favorable=" in " ".join(found.notes)
+    named = eh.audit(truth, words, sensitive_features=people["sex"], favorable="yes")
     assert named.finding("equal_opportunity", "mpd").value == pytest.approx(
         eh.audit(people["y"], people["p"], sensitive_features=people["sex"])
         .finding("equal_opportunity", "mpd")

@@ -20,8 +20,8 @@ Y, P, A = [0, 1, 0, 1], [0, 1, 1, 1], ["a", "a", "b", "b"]
         ({"y_score": [0.1, np.nan, 0.2, 0.3]}, "not finite"),
         ({"y_score": [0.1, np.inf, 0.2, 0.3]}, "not finite"),
         ({"sample_weight": [1, -1, 1, 1]}, "negative"),
-        ({"favourable": "yes"}, "'yes' is not among the labels"),
-        ({"criteria": ["equalised_odds"]}, "Did you mean 'equalized_odds'"),
+        ({"favorable": "yes"}, "'yes' is not among the labels"),
+        ({"criteria": ["equal_odds"]}, "Did you mean 'equalized_odds'"),
         ({"criteria": ["strong_parity"]}, "strong_parity cannot be asked here: it needs y_score"),
         ({"measures": ["theil"]}, "There is no measure 'theil'"),
         ({"tolerances": {"statistical_parity.qp": 1}}, "Did you mean 'statistical_parity.pq'"),
@@ -60,7 +60,7 @@ def test_all_of_one_class_and_constant_scores_are_audited():
     group, ones = rng.integers(0, 3, 300), np.ones(300, dtype=int)
     found = eh.audit(ones, ones, sensitive_features=group, y_score=np.full(300, 0.5))
     assert found.finding("statistical_parity", "pq").value == 0
-    assert "favourable" in " ".join(found.notes)
+    assert "favorable" in " ".join(found.notes)
     assert found.to_json()
 
 

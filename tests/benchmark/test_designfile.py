@@ -186,7 +186,7 @@ MISTAKES = {
     "[problems]\nadult = 1\n[methods.Reweight]\n": r"write \[problems.adult\]",
     "[problems.nowhere]\n[methods.Reweight]\n": "the source 'nowhere', which is no task",
     '[problems.a]\nsource = "gone.csv"\n[methods.Reweight]\n': r"gone\.csv, which is not there",
-    "[problems.adult]\ncolour = 1\n[methods.Reweight]\n": r"problems.adult\] has the key 'colour'",
+    "[problems.adult]\ncolor = 1\n[methods.Reweight]\n": r"problems.adult\] has the key 'color'",
     "[problems.adult]\n[methods.Rewieght]\n": "no method 'Rewieght'; there are Reweight",
     "[problems.adult]\n[methods.Reweight]\ngird = 1\n": "key 'gird'. Did you mean 'grid'",
     '[problems.adult]\n[methods.LinearPost]\nconstraints = ["sp"]\n': "takes statistical_parity",
@@ -197,7 +197,7 @@ MISTAKES = {
     f"{FINE}[[questions]]\ncriterion = 'x'\nmeasure = 'pq'\n": "no criterion 'x'; there are",
     f"{FINE}[[questions]]\ncriterion = 'average_odds'\nmeasure = 'x'\n": "no measure 'x'",
     f"{FINE}[[questions]]\ncriterion = 'average_odds'\n": "needs a criterion and a measure",
-    f"{FINE}[[questions]]\ncolour = 'average_odds'\n": r"\[\[questions\]\] has the key 'colour'",
+    f"{FINE}[[questions]]\ncolor = 'average_odds'\n": r"\[\[questions\]\] has the key 'color'",
     f"{FINE}[[questions]]\ncriterion = 'average_odds'\nmeasure = 'gini'\np = 0.5\n": "p and q are",
     f"{FINE}[[questions]]\ncriterion = 'average_odds'\nmeasure = 'pq'\np = 3\n": "0 < p < q",
     f"{FINE}[[questions]]\ncriterion = 'conditional_statistical_parity'\nmeasure = 'pq'\n": (

@@ -38,7 +38,7 @@ def test_the_paper_has_fourteen_figures():
 def test_no_two_methods_of_a_kind_look_alike():
     looks: dict[object, list[str]] = {}
     for name, one in STYLES.items():
-        looks.setdefault((one.colour, one.marker, one.hollow), []).append(name)
+        looks.setdefault((one.color, one.marker, one.hollow), []).append(name)
     shared = {frozenset(names) for names in looks.values() if len(names) > 1}
     assert shared == {  # a classifier and a regressor, which never meet
         frozenset({"Reduction", "FairReg"}),
@@ -50,8 +50,8 @@ def test_no_two_methods_of_a_kind_look_alike():
     }
 
 
-def luminance(colour: str) -> float:
-    parts = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+def luminance(color: str) -> float:
+    parts = np.array([int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
@@ -59,7 +59,7 @@ def luminance(colour: str) -> float:
 @pytest.mark.parametrize("name", [name for name in PALETTE if not name.startswith("ramp")])
 @pytest.mark.parametrize(("theme", "paper"), [(0, "#ffffff"), (1, "#14171b")])
 def test_marks_have_a_contrast_of_at_least_three(name, theme, paper):
-    low, high = sorted(luminance(colour) + 0.05 for colour in (PALETTE[name][theme], paper))
+    low, high = sorted(luminance(color) + 0.05 for color in (PALETTE[name][theme], paper))
     assert high / low >= 3
 
 
@@ -109,7 +109,7 @@ def test_numbers_that_people_read_stay_as_they_are(drawn):
     assert "Gini, up to 0.667" in inline(drawn("surfaces"), "one")
 
 
-def test_a_drawing_follows_the_colours_of_the_page(drawn):
+def test_a_drawing_follows_the_colors_of_the_page(drawn):
     text = inline(drawn("tradeoffs-communities"), "one")
     assert "var(--c-red)" in text
     assert "var(--ink)" in text

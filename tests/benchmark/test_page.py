@@ -1,4 +1,4 @@
-"""The report: complete, escaped, legible without colours, and without anything from elsewhere."""
+"""The report: complete, escaped, legible without colors, and without anything from elsewhere."""
 
 import re
 from itertools import pairwise
@@ -12,7 +12,7 @@ from evenhand.benchmark.page import page, write_report
 from evenhand.benchmark.page.rendering import failed
 from evenhand.benchmark.page.tables import all_tables, data_sets, hyperparameters, run_times
 from evenhand.criteria import CRITERIA
-from evenhand.mitigation.catalogue import METHODS
+from evenhand.mitigation.methods import METHODS
 from report.parsing import parsed
 
 SOME = ("surfaces", "tradeoffs-communities", "rank-agreement")

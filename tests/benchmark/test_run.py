@@ -105,7 +105,7 @@ MOODY = Method(
     task="classification",
     constraints=("statistical_parity",),
     needs_group_at_predict=True,
-    randomised=True,
+    randomized=True,
     hyperparameter="alpha",
     grid={"statistical_parity": (0.01, 0.1, 0.2)},
     citation="none",
@@ -161,10 +161,10 @@ def test_a_problem_that_cannot_be_loaded_fails_its_own_runs_only(tmp_path):
     assert "before the method: ValueError" in next(iter(state.failures.values()))["error"]
 
 
-def test_a_favourable_class_that_is_none_is_named(tmp_path):
-    wanted = design(Treatment(), problems=(replace(SMALL, favourable="2"),))
+def test_a_favorable_class_that_is_none_is_named(tmp_path):
+    wanted = design(Treatment(), problems=(replace(SMALL, favorable="2"),))
     (failure,) = run(wanted, tmp_path, n_jobs=1).failures.values()
-    assert "The favourable class '2' of small is none of its classes 0, 1." in failure["error"]
+    assert "The favorable class '2' of small is none of its classes 0, 1." in failure["error"]
 
 
 METHOD = """
@@ -209,7 +209,7 @@ def own_methods(tmp_path, monkeypatch):
                         task="classification",
                         constraints=("statistical_parity",),
                         needs_group_at_predict=True,
-                        randomised=True,
+                        randomized=True,
                         citation="none",
                     )
                 )

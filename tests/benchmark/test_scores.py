@@ -99,15 +99,15 @@ def _pq(w, p, q):
     return 1 - d ** (1 / q - 1 / p) * np.sum(w**p) ** (1 / p) / np.sum(w**q) ** (1 / q)
 
 
-def test_naming_a_favourable_class_changes_the_questions_about_one_class_only(tmp_path):
+def test_naming_a_favorable_class_changes_the_questions_about_one_class_only(tmp_path):
     about_one = {"equal_opportunity", "predictive_equality", "wasserstein_parity"}
     wide = {}
-    for favourable in (None, "0"):
-        folder = tmp_path / str(favourable)
-        problem = replace(SMALL, favourable=favourable)
+    for favorable in (None, "0"):
+        folder = tmp_path / str(favorable)
+        problem = replace(SMALL, favorable=favorable)
         run(design(Treatment(), treatment("Reweight"), problems=(problem,)), folder, n_jobs=1)
         frame = results(folder).to_frame()
-        wide[favourable] = frame.pivot(index="question", columns="method", values="value")
+        wide[favorable] = frame.pivot(index="question", columns="method", values="value")
     unlike = (wide[None] - wide["0"]).abs().max(axis=1) > 1e-12
     assert {name.partition(".")[0] for name in unlike[unlike].index} == about_one
 

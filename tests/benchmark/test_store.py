@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from benchmark.designs import design, regression
-from evenhand import writing
+from evenhand import _writing as writing
 from evenhand.benchmark import Store, run, status
 from evenhand.benchmark.store import manifest
 from evenhand.benchmark.store.predictions import Predictions

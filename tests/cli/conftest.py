@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from evenhand.commands.audit import audit
+from evenhand.cli.audit import audit
 
 COLUMNS = ("--target", "y", "--prediction", "p", "--group", "g")
 QUICK = ("--criterion", "statistical_parity", "--measure", "mpd")

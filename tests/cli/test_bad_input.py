@@ -84,7 +84,7 @@ OPTIONS = {
     ("--group", "gg"): "The table has no column 'gg'. Did you mean 'g'? It has y, p, s, g, h, w.",
     ("--criterion", "statistical_party"): "Did you mean 'statistical_parity'?",
     ("--measure", "ginny"): "There is no measure 'ginny'. Did you mean 'gini'?",
-    ("--favourable", "yes"): "The favourable label 'yes' is not among the labels [0, 1]",
+    ("--favorable", "yes"): "The favorable label 'yes' is not among the labels [0, 1]",
     ("--min-count", "9"): "--min-count needs --rare",
     ("--min-count", "900", "--rare", "drop"): "nobody would be left. Lower --min-count",
     ("--confidence", "1.5"): "0.5<x<1",

@@ -2,8 +2,8 @@ import webbrowser
 
 from click.testing import CliRunner
 
-from evenhand.commands import demo as module
-from evenhand.commands.demo import demo
+from evenhand.cli import demo as module
+from evenhand.cli.demo import demo
 
 
 def test_the_demo_ends_in_a_report_and_says_where_it_is(folder, monkeypatch):

@@ -4,12 +4,12 @@ import re
 import tomllib
 from pathlib import Path
 
-from evenhand.audit.binning import MOST_BINS
-from evenhand.audit.gate import gate_of
-from evenhand.commands.audit import audit
-from evenhand.commands.config import defaults
-from evenhand.commands.failures import STATUSES
-from evenhand.commands.files import KINDS
+from evenhand._audit.binned import MOST_BINS
+from evenhand._audit.gate import gate_of
+from evenhand.cli.audit import audit
+from evenhand.cli.config import defaults
+from evenhand.cli.failures import STATUSES
+from evenhand.cli.files import KINDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "command-line.md").read_text()
 

@@ -12,8 +12,8 @@ from scipy.stats import ks_2samp
 from sklearn.metrics import log_loss, roc_auc_score
 
 from evenhand import CRITERIA
-from evenhand.audit import from_frame
-from evenhand.audit.from_frame import evidence_from_frame
+from evenhand._audit import from_frame
+from evenhand._audit.from_frame import evidence_from_frame
 
 ENGINES = {
     "pandas": lambda rows: rows,
@@ -72,7 +72,7 @@ def test_labels_are_counted_as_pandas_counts_them(engine, people, weight):
         assert table[y, yhat, at] == pytest.approx(weights[part.index].sum())
     strata = found.sources["strata"].table("yhat", "stratum", "group", of="rows")
     assert strata.sum(axis=(0, 2)).tolist() == people.region.value_counts().sort_index().tolist()
-    assert (found.task, found.favourable) == ("binary", 1)
+    assert (found.task, found.favorable) == ("binary", 1)
     assert found.columns == ("sex", "race")
 
 
@@ -112,10 +112,10 @@ def test_the_largest_gap_of_distributions_is_off_by_no_more_than_stated(engine, 
 
 
 def test_coarse_bins_say_so(people, in_bins, monkeypatch):
-    from evenhand.audit import binning
+    from evenhand._audit import binned
 
-    monkeypatch.setattr(binning, "MOST_BINS", 16)
-    monkeypatch.setattr(binning, "LEAST_BINS", 16)
+    monkeypatch.setattr(binned, "MOST_BINS", 16)
+    monkeypatch.setattr(binned, "LEAST_BINS", 16)
     found = evidence_from_frame(people, **VALUES)
     exact = evidence_from_frame(people, **VALUES).sources["steps"]
     assert len(np.unique(exact.values)) <= 17
@@ -218,9 +218,9 @@ def test_very_many_whole_numbers_are_values_not_labels(engine, people):
     assert evidence_from_frame(engine(few), **names).task == "multiclass"
 
 
-def test_a_favourable_label_may_be_given_as_it_is_written(people):
-    names = {**SCORES, "favourable": "0"}
-    assert evidence_from_frame(people, **names).favourable == 0
+def test_a_favorable_label_may_be_given_as_it_is_written(people):
+    names = {**SCORES, "favorable": "0"}
+    assert evidence_from_frame(people, **names).favorable == 0
 
 
 def test_missing_values_in_the_stratum_are_refused(people):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.audit.gate import Gate, gate_of, judge, tolerances
+from evenhand._audit.gate import Gate, gate_of, judge, tolerances
 
 ends = st.floats(0, 2, allow_nan=False)
 signs = st.sampled_from([">", ">="])

@@ -82,7 +82,7 @@ def test_ctrl_c_is_one_line_and_status_130(folder):
 )
 def test_an_interrupt_anywhere_is_not_a_verdict(raised):
     code = (
-        "import evenhand.cli as cli\n"
+        "import evenhand.cli.program as cli\n"
         f"def stopped(): raise {raised}\n"
         "cli._group = stopped\n"
         "cli.main([])"
@@ -105,7 +105,7 @@ def test_an_unwritable_folder_is_one_line(rows, folder):
 
 def test_a_defect_has_a_status_of_its_own(folder):
     code = (
-        "import evenhand.cli as cli\n"
+        "import evenhand.cli.program as cli\n"
         "def broken(): raise ZeroDivisionError\n"
         "cli._group = broken\n"
         "cli.main([])"

@@ -1,4 +1,4 @@
-"""What is printed: readable at 80 columns, coloured on a terminal only."""
+"""What is printed: readable at 80 columns, colored on a terminal only."""
 
 import json
 
@@ -8,8 +8,8 @@ from rich.console import Console
 
 from evenhand import CRITERIA, MEASURES
 from evenhand.cli import main
-from evenhand.commands.registries import criteria, measures
-from evenhand.commands.summary import show
+from evenhand.cli.registries import criteria, measures
+from evenhand.cli.summary import show
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -31,12 +31,12 @@ def test_the_table_keeps_to_the_width_and_every_number_whole(run, people, monkey
         assert all(part in result.stdout for part in name.replace("_", "_ ").split())
 
 
-def test_nothing_is_coloured_where_nobody_looks_on(run, people):
+def test_nothing_is_colored_where_nobody_looks_on(run, people):
     result = run(people, "--fail-if", "statistical_parity.mpd > 0.01")
     assert "\x1b" not in result.stdout + result.stderr
 
 
-def test_verdicts_are_coloured_on_a_terminal(run, people, folder):
+def test_verdicts_are_colored_on_a_terminal(run, people, folder):
     run(people, "--json", "out.json")
     console = Console(force_terminal=True, width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     with console.file:

@@ -5,8 +5,8 @@ import stat
 
 import pytest
 
-from evenhand import writing
-from evenhand.writing import write_whole
+from evenhand import _writing as writing
+from evenhand._writing import write_whole
 
 
 def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch):
@@ -70,7 +70,7 @@ def test_a_folder_in_place_of_an_output_is_refused_before_any_work(run, people, 
 
 
 def test_an_interrupt_while_counting_is_one_line_and_status_130(run, people, monkeypatch):
-    from evenhand.commands import audit as module
+    from evenhand.cli import audit as module
 
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
@@ -83,7 +83,7 @@ def test_an_interrupt_while_counting_is_one_line_and_status_130(run, people, mon
 
 
 def test_a_defect_is_not_taken_for_a_fault_of_the_file(run, people, monkeypatch):
-    from evenhand.commands import audit as module
+    from evenhand.cli import audit as module
 
     def defect(*arguments, **options):
         raise ZeroDivisionError

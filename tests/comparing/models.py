@@ -1,4 +1,4 @@
-"""Models that favour the first group ever more, for the tests of comparisons."""
+"""Models that favor the first group ever more, for the tests of comparisons."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ QUICK = {"replicates": 60, "intervals": "resampled"}
 
 
 def labelled(seed=0, rows=400, models=3, groups=3):
-    """Truth, predictions of models that favour the first group ever more, and groups."""
+    """Truth, predictions of models that favor the first group ever more, and groups."""
     rng = np.random.default_rng(seed)
     group = np.array([*"abcdefgh"])[rng.integers(0, groups, rows)]
     y = rng.integers(0, 2, rows)

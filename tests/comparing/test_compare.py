@@ -8,7 +8,7 @@ from scipy.stats import kendalltau, rankdata
 
 import evenhand as eh
 from comparing.models import QUICK, labelled, numbered
-from evenhand.comparing.evidence import Labels, Numbers
+from evenhand._compare.evidence import Labels, Numbers
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_few_models_are_said_to_be_few(three):
 def test_an_undefined_model_ranks_last():
     y = [1, 1, 0, 0] * 3
     models = {"never": [0] * 12, "all": [1, 0, 1, 0] * 3, "some": [1, 1, 0, 0] * 3}
-    options = {"criteria": ["predictive_parity"], "measures": ["mpd"], "favourable": 1, **QUICK}
+    options = {"criteria": ["predictive_parity"], "measures": ["mpd"], "favorable": 1, **QUICK}
     found = eh.compare(y, models, sensitive_features=[*"aabbab"] * 2, **options)
     row = found.values.where(model="never").rows()[0]
     assert np.isnan(row["value"])

@@ -72,7 +72,7 @@ def test_whole_numbers_may_be_numbers():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"criteria": ["equalised_odds"]}, "Did you mean 'equalized_odds'"),
+        ({"criteria": ["equal_odds"]}, "Did you mean 'equalized_odds'"),
         ({"measures": ["ginny"]}, "There is no measure 'ginny'"),
         ({"criteria": ["strong_parity"]}, "strong_parity cannot be asked of predicted labels"),
         ({"criteria": ["calibration_parity"]}, "it needs scores"),

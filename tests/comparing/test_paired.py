@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import norm
 
 import evenhand as eh
-from evenhand.columns import Column
-from evenhand.comparing.evidence import Labels, Numbers
-from evenhand.comparing.paired import difference, order_of, single
-from evenhand.comparing.question import Question
-from evenhand.comparing.tables import resampled
+from evenhand._columns import Column
+from evenhand._compare.evidence import Labels, Numbers
+from evenhand._compare.paired import difference, order_of, single
+from evenhand._compare.question import Question
+from evenhand._compare.tables import resampled
 
 
 def two_models(rng, first, second, rows):
@@ -57,12 +57,12 @@ def test_two_large_groups_have_the_difference_of_differences():
 def test_the_quadratic_interval_by_hand():
     drawn = (np.array([0.04, 0.06, 0.05, 0.07]), np.array([0.01, 0.02, 0.03, 0.02]))
     found = difference((0.05, 0.015), drawn, 2, 0.9)
-    centre = 2 * 0.035 - np.mean([0.03, 0.04, 0.02, 0.05])
+    center = 2 * 0.035 - np.mean([0.03, 0.04, 0.02, 0.05])
     error = np.std([0.03, 0.04, 0.02, 0.05], ddof=1)
-    assert found.value == pytest.approx(centre)
-    assert found.low == pytest.approx(centre - 1.6448536 * error)
-    assert found.high == pytest.approx(centre + 1.6448536 * error)
-    assert found.p_value == pytest.approx(2 * norm.sf(centre / error))
+    assert found.value == pytest.approx(center)
+    assert found.low == pytest.approx(center - 1.6448536 * error)
+    assert found.high == pytest.approx(center + 1.6448536 * error)
+    assert found.p_value == pytest.approx(2 * norm.sf(center / error))
 
 
 def test_a_difference_of_squares_is_read_as_a_difference():

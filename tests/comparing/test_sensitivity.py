@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import kendalltau
 
 import evenhand as eh
-from evenhand.comparing.granularity import views
-from evenhand.comparing.sensitivity import ORDERS
+from evenhand._compare.sensitivity import ORDERS, views
 
 QUICK = {"replicates": 60, "intervals": "resampled"}
 

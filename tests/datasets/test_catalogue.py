@@ -25,7 +25,7 @@ def test_the_public_names_are_these():
 def test_a_task_says_all_about_itself(name):
     task = TASKS[name]
     assert task.name == name
-    assert all([task.description, task.source, task.licence, task.citation])
+    assert all([task.description, task.source, task.license, task.citation])
     assert (len(task.classes) >= 2) == (task.kind == "classification")
     assert len(task.groups) in (0, task.n_groups)
     origins = [origin.name for origin in task.origins]

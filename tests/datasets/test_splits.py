@@ -73,7 +73,7 @@ def test_a_missing_group_is_a_group_of_its_own():
 def test_scales_are_learnt_from_the_training_rows_alone():
     adult = load("adult")
     both = split(adult, seed=0)
-    parts = both.normalised()
+    parts = both.normalized()
     numeric = list(adult.numeric)
     np.testing.assert_allclose(parts.X_train[numeric].mean(), 0, atol=1e-12)
     np.testing.assert_allclose(parts.X_train[numeric].std(ddof=0), 1)
@@ -88,14 +88,14 @@ def test_scales_are_learnt_from_the_training_rows_alone():
 def test_a_constant_feature_becomes_zero_and_a_missing_value_stays_missing():
     simulated = load("simulated")
     X = simulated.X.assign(x1=3.0, x2=simulated.X["x2"].mask(simulated.X.index == 0))
-    parts = split(replace(simulated, X=X), seed=0).normalised()
+    parts = split(replace(simulated, X=X), seed=0).normalized()
     assert parts.X_train["x1"].eq(0).all()
     assert parts.X_train["x2"].isna().sum() + parts.X_test["x2"].isna().sum() == 1
 
 
 def test_a_regression_target_is_scaled_to_the_range_of_the_training_rows():
     both = split(load("simulated_regression"), seed=0)
-    parts, raw = both.normalised(), both.parts()
+    parts, raw = both.normalized(), both.parts()
     assert (parts.y_train.min(), parts.y_train.max()) == (0, 1)
     low, high = raw.y_train.min(), raw.y_train.max()
     np.testing.assert_allclose(parts.y_test, (raw.y_test - low) / (high - low))

@@ -5,15 +5,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from evenhand.mitigation import BarycenterRegressor, GivenScores
-from evenhand.mitigation.barycenter import barycentric_quantiles
-from evenhand.mitigation.ordered import ordered
+from evenhand.mitigation.barycenter import barycentric_quantiles, ordered
 from mitigation.regressions import distance, people
 
 NUMBERS = st.lists(st.integers(-50, 50), min_size=1, max_size=12)
 
 
 def interpolation_by_highs(first, second, part):
-    """The W2 barycentre of two samples: their best coupling, each pair at its weighted mean."""
+    """The W2 barycenter of two samples: their best coupling, each pair at its weighted mean."""
     n, m = len(first), len(second)
     rows = np.kron(np.eye(n), np.ones(m))
     columns = np.kron(np.ones(n), np.eye(m))

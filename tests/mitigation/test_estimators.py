@@ -113,7 +113,7 @@ def test_grid_search_varies_the_hyperparameter(name, people):
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_chances_add_up_and_the_same_seed_draws_the_same_lots(name, people):
     X, value = people
-    lots = {"draw": True, "random_state": 7} if METHODS[name].randomised else {}
+    lots = {"draw": True, "random_state": 7} if METHODS[name].randomized else {}
     model = made(name, sees_group=False, **lots).fit(X, target(name, value))
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     np.testing.assert_array_equal(model.predict(X), model.predict(X))

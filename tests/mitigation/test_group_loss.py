@@ -10,8 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from evenhand.mitigation import BoundedGroupLossRegressor
-from evenhand.mitigation.gram import grams
-from evenhand.mitigation.simplex import lattice, spread
+from evenhand.mitigation.group_loss import grams, lattice, spread
 from mitigation.regressions import people
 
 
@@ -135,7 +134,7 @@ def test_the_group_is_needed_at_fit_only():
 @pytest.mark.parametrize(
     ("groups", "size"), [(2, 10), (3, 10), (4, 10), (5, 10), (7, 10), (30, 10)]
 )
-def test_a_grid_has_no_favourite_and_reaches_for_every_group(groups, size):
+def test_a_grid_has_no_favorite_and_reaches_for_every_group(groups, size):
     share = np.full(groups, 1 / groups)
     points = spread(share, size)
     assert points.sum(axis=1) == pytest.approx(np.ones(len(points)))

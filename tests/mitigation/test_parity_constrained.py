@@ -4,10 +4,7 @@ import pytest
 from evenhand import evaluate
 from evenhand.measures import gini, mpd, pq
 from evenhand.mitigation import GivenScores, ParityConstrainedRegressor, TransportRegressor
-from evenhand.mitigation.transport.bound import Bound
-from evenhand.mitigation.transport.corridor import corridor
-from evenhand.mitigation.transport.strong import strong_parity
-from evenhand.mitigation.transport.weak import weak_parity
+from evenhand.mitigation.transport.strong import Bound, corridor, strong_parity, weak_parity
 from mitigation.couplings import bounded, histograms, least_by_cvxpy, supply_of
 from mitigation.regressions import people
 

@@ -5,7 +5,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
 from evenhand.mitigation import ParityReductionRegressor
-from evenhand.mitigation.parity_reduction.levels import Levels
+from evenhand.mitigation.parity_reduction import Levels
 from mitigation.regressions import distance, people
 
 

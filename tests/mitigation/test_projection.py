@@ -6,9 +6,17 @@ from scipy.optimize import approx_fprime, brentq
 
 from evenhand.mitigation import ProjectionClassifier
 from evenhand.mitigation.constraints import cell_masses
-from evenhand.mitigation.projection import CONSTRAINTS, Ratios, fit_prices, project, smoothed
-from evenhand.mitigation.projection.divergences import _newton, _quadratic, cross_entropy
-from evenhand.mitigation.projection.dual import Dual
+from evenhand.mitigation.projection import (
+    CONSTRAINTS,
+    Dual,
+    Ratios,
+    _newton,
+    _quadratic,
+    cross_entropy,
+    fit_prices,
+    project,
+    smoothed,
+)
 from mitigation.people import ReadsScores, people
 
 cvxpy = pytest.importorskip("cvxpy", reason="an independent solver for the programs")
@@ -36,7 +44,7 @@ def constraint_rows(p, y, group, constraint, alpha):
 
 
 def dual_by_cvxpy(p, rows, divergence, ridge, as_published):
-    """The regularised dual, solved as a cone program with G stored whole."""
+    """The regularized dual, solved as a cone program with G stored whole."""
     n, classes, count = rows.shape
     multipliers = cvxpy.Variable(count, nonneg=True)
     v = cvxpy.reshape(rows.reshape(n * classes, count) @ multipliers, (n, classes), order="C")
@@ -177,7 +185,7 @@ def test_the_paper_s_grid_brings_expected_rates_together_monotonically():
     gaps = []
     for alpha in (1.0, 0.3, 0.1, 0.01, 0.0):
         fitted = ProjectionClassifier(
-            ReadsScores((0, 1, 2)), group=0, alpha=alpha, regularisation=1e-6, prefit=True
+            ReadsScores((0, 1, 2)), group=0, alpha=alpha, regularization=1e-6, prefit=True
         ).fit(X, y)
         chances = fitted.predict_proba(X)
         rates = np.array([chances[group == a].mean(axis=0) for a in range(3)])

@@ -181,7 +181,7 @@ def test_without_the_solver_for_cones_pq_says_what_to_install(monkeypatch):
         ({"criterion": "calibration_parity"}, "no rates for 'calibration_parity'"),
         ({"p": 2, "q": 3}, "0 < p ≤ 1 ≤ q"),
         ({"cost": [[0, 1], [1, 0]]}, "3 × 3"),
-        ({"favourable": "best", "criterion": "equal_opportunity"}, "'best' is not among"),
+        ({"favorable": "best", "criterion": "equal_opportunity"}, "'best' is not among"),
     ],
 )
 def test_a_bad_parameter_is_named(fitted, wrong, message):

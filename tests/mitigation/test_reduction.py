@@ -62,7 +62,7 @@ def test_the_lottery_is_that_of_fairlearn(constraint, seed):
 @pytest.mark.parametrize("constraint", ["statistical_parity", "equalized_odds"])
 def test_on_adult_the_lottery_is_that_of_fairlearn(constraint):
     pd = pytest.importorskip("pandas")
-    parts = split(load("adult"), seed=0).normalised()
+    parts = split(load("adult"), seed=0).normalized()
     X = pd.get_dummies(parts.X_train, dtype=float)[:4000]
     group = X["sex_Male"].to_numpy()
     y = parts.y_train.to_numpy()[:4000]

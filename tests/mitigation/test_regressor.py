@@ -23,7 +23,7 @@ QUICK = {"ParityReduction": {"max_iter": 5}, "ParityConstrained": {"support": 30
 
 def made(name, base=None, **how):
     method = REGRESSIONS[name]
-    seed = {"random_state": 0} if method.randomised else {}
+    seed = {"random_state": 0} if method.randomized else {}
     return method(base, group="group", **{**QUICK.get(name, {}), **seed, **how})
 
 
@@ -123,7 +123,7 @@ def test_rows_of_no_weight_are_not_there(name):
 def test_weights_count_like_repeated_rows(name):
     X, y = people(150)
     times = np.random.default_rng(0).integers(0, 4, size=len(y))
-    model = made(name, **({"draw": False} if REGRESSIONS[name].randomised else {}))
+    model = made(name, **({"draw": False} if REGRESSIONS[name].randomized else {}))
     weighted = model.fit(X, y, times).predict(X)
     repeated = model.fit(X.loc[X.index.repeat(times)], np.repeat(y, times)).predict(X)
     assert np.isclose(weighted, repeated).mean() > 0.97  # rounding may put a row into the next bin
@@ -161,7 +161,7 @@ def real_people(request):
     columns = (OneHotEncoder(sparse_output=False), list(data.categorical))
     encoded = make_column_transformer(columns, remainder="passthrough")
     base = make_pipeline(encoded, LinearRegression())
-    return split(data, seed=0).normalised(), list(data.sensitive), base
+    return split(data, seed=0).normalized(), list(data.sensitive), base
 
 
 @pytest.mark.parametrize("name", REGRESSIONS)

@@ -104,13 +104,13 @@ def test_a_tighter_bound_never_has_a_better_balanced_accuracy():
     assert len(accuracies) >= 3
 
 
-def test_the_privileged_group_is_where_the_favourable_label_is_frequent():
+def test_the_privileged_group_is_where_the_favorable_label_is_frequent():
     X, y, group = featured()
     names = np.array(["repaid", "defaulted"])[y]
     ahead = int(np.argmax([y[group == a].mean() for a in (0, 1)]))
     by_default = RejectOptionClassifier(group=0).fit(X, names)
-    other = RejectOptionClassifier(group=0, favourable="defaulted").fit(X, names)
-    assert by_default.classes_[by_default.favourable_] == "repaid"
+    other = RejectOptionClassifier(group=0, favorable="defaulted").fit(X, names)
+    assert by_default.classes_[by_default.favorable_] == "repaid"
     assert (by_default.privileged_, other.privileged_) == (1 - ahead, ahead)
     told = RejectOptionClassifier(group=0, privileged=0).fit(X, y)
     assert told.privileged_ == 0
@@ -137,5 +137,5 @@ def test_a_group_without_positives_is_under_no_constraint_among_them():
 
 def test_labels_that_do_not_exist_are_refused():
     X, y, _ = featured()
-    with pytest.raises(ValueError, match=r"favourable='yes' is none of 0, 1"):
-        RejectOptionClassifier(group=0, favourable="yes").fit(X, y)
+    with pytest.raises(ValueError, match=r"favorable='yes' is none of 0, 1"):
+        RejectOptionClassifier(group=0, favorable="yes").fit(X, y)

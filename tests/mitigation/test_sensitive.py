@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from evenhand.columns import Interval
-from evenhand.mitigation.sensitive import Sensitive
+from evenhand._columns import Bin
+from evenhand.mitigation.groups import Sensitive
 
 PEOPLE = {"sex": ["F", "M", "F", "M"], "age": [20, 30, 40, 50], "x": [1.0, 2.0, 3.0, 4.0]}
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
@@ -43,7 +43,7 @@ def test_what_lies_beyond_the_fitting_rows_falls_in_the_outermost_bins():
 
 def test_a_value_that_most_rows_share_is_a_bin_of_its_own():
     by_amount = Sensitive.learn(np.array([[0.0], [0], [0], [7]]), 0, bins=2)
-    assert by_amount.labels == (Interval(0.0, 0.0, lowest=True), Interval(0.0, 7.0))
+    assert by_amount.labels == (Bin(0.0, 0.0, lowest=True), Bin(0.0, 7.0))
 
 
 def test_a_group_not_seen_at_fit_has_no_code(people):

@@ -85,7 +85,7 @@ def test_a_question_about_one_class_takes_the_last_of_two(people):
             y,
             labels,
             sensitive_features=X["sex"],
-            favourable="yes",
+            favorable="yes",
             measure="mpd",
         )
     )

@@ -6,10 +6,9 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from evenhand.mitigation import GivenScores, TransportRegressor
-from evenhand.mitigation.transport.corridor import corridor
-from evenhand.mitigation.transport.plan import Plan
-from evenhand.mitigation.transport.privacy import noisy, repaired
-from evenhand.mitigation.transport.support import Support
+from evenhand.mitigation.transport.plan import Plan, Support
+from evenhand.mitigation.transport.strong import corridor
+from evenhand.mitigation.transport.transport_regressor import noisy, repaired
 from mitigation.couplings import histograms, least_by_highs, supply_of
 from mitigation.regressions import distance, people
 

@@ -40,7 +40,7 @@ def binary(labels: list[str] | None = None, *, seed: int = 0, gap: float = 0.08)
     ]
     document = world.document("binary", ["0", "1"], criteria)
     return document | {
-        "favourable": "1",
+        "favorable": "1",
         "thresholds": {"at": at.tolist(), "series": series, "used": 0.5},
         "distributions": world.distributions("score", np.linspace(0, 1, 101)),
     }

@@ -8,8 +8,7 @@ from itertools import pairwise
 import pytest
 
 from evenhand import CRITERIA, report
-from evenhand.report.questions import QUESTIONS
-from evenhand.report.verdicts import VERDICTS
+from evenhand.report.formats import QUESTIONS, VERDICTS
 from report import documents
 from report.parsing import Page, parsed
 
@@ -111,7 +110,7 @@ def test_group_names_are_text_wherever_they_stand():
 def test_names_of_columns_classes_and_notes_are_text_too():
     bad = "<img src=x onerror=alert(1)>"
     document = documents.binary() | {"group_columns": [bad], "classes": [bad], "title": bad}
-    document |= {"notes": [bad], "favourable": bad, "evenhand": bad}
+    document |= {"notes": [bad], "favorable": bad, "evenhand": bad}
     document["findings"][0] |= {
         "sentence": bad,
         "worst_cell": bad,

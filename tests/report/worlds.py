@@ -128,7 +128,7 @@ class World:
             "group_columns": ["sex", "race"],
             "groups": groups,
             "classes": classes,
-            "favourable": None,
+            "favorable": None,
             "confidence": 0.95,
             "replicates": 3300,
             "random_state": 0,

@@ -4,20 +4,122 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evenhand import aggregates, measures, sweep
-from evenhand.aggregates import Aggregate
-from evenhand.columns import Label
-from evenhand.criteria.how import How
-from evenhand.criteria.reading import Reading
-from evenhand.distributions import Distribution, RankedScores
-from evenhand.measures import Measure
-from evenhand.sources import Rows, Source, summarise
+from evenhand import _sweep as sweep
+from evenhand import measures
+from evenhand._columns import Label
+from evenhand._distributions import Distribution, RankedScores
+from evenhand._errors import InputError, InputTypeError
+from evenhand._groups import show
+from evenhand._sources import Rows, Source, summarize
+from evenhand._tally import Tally
+from evenhand.measures import Aggregate, Measure
 from evenhand.statistics import STATISTICS, E, F, Statistic, Table
-from evenhand.tally import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A value, the inequality in each cell, and the statistic of each group in each cell."""
+
+    criterion: str
+    measure: str
+    aggregate: str
+    transform: str | None
+    value: Any
+    cell_values: NDArray[np.float64]
+    table: NDArray[np.float64]
+    cells: tuple[Label, ...]
+    groups: tuple[Label, ...]
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    @property
+    def worst_cell(self) -> Label:
+        """The cell with the largest inequality."""
+        if np.isnan(self.cell_values).all():
+            return None
+        return self.cells[int(np.nanargmax(self.cell_values))]
+
+    @property
+    def left_out(self) -> tuple[tuple[Label, Label], ...]:
+        """The (cell, group) pairs where the statistic is undefined; the group is left out there."""
+        if not self.cells:
+            return ()
+        shape = (-1, *self.table.shape[-2:])
+        where = np.argwhere(np.isnan(self.table).reshape(shape).any(axis=0))
+        return tuple((self.cells[cell], self.groups[group]) for cell, group in where)
+
+    def __str__(self) -> str:
+        how = f", {self.transform} transform" if self.transform else ""
+        value = np.array2string(np.asarray(self.value), precision=4, threshold=6)
+        if np.ndim(self.value) == 0:
+            value = f"{self.value:.4g}"
+        head = f"{self.criterion} = {value} ({self.measure}{how}, {self.aggregate})"
+        names = [f"{show(group)} at {show(cell)}" for cell, group in self.left_out]
+        return f"{head}; undefined and left out: {', '.join(names)}" if names else head
+
+
+@dataclass(frozen=True)
+class How:
+    """Measure, aggregate, transform and least pooled F, as asked for."""
+
+    measure: str | Measure
+    aggregate: str | Aggregate
+    transform: str | None = None
+    tau: float | None = None
+
+    @property
+    def function(self) -> Measure:
+        """The measure itself."""
+        return measures.resolve(self.measure)
+
+    @property
+    def applied(self) -> str | None:
+        """The transform; "raw" is none, even where one is the habit."""
+        return None if self.transform == "raw" else self.transform
+
+    def check(self, *, sweeps: bool) -> None:
+        """Refuse a transform that does not exist, and what only distributions know."""
+        if self.transform not in (None, "raw", *measures.TRANSFORMS):
+            known = ["raw", *measures.TRANSFORMS]
+            raise InputError(f"There is no transform {self.transform!r}; there are {known}.")
+        if sweeps and self.aggregate not in ("worst", "integral"):
+            raise InputError(
+                f"Over cut points the aggregate is 'worst' or 'integral', not {self.aggregate!r}."
+            )
+        if self.tau is not None and not sweeps:
+            raise InputError("tau is for 'strong_parity': the least pooled F of a cut point.")
+
+    def for_supremum(self) -> How:
+        """On raw CDFs a scale-free supremum is degenerate: exponentiate, unless told otherwise."""
+        if self.transform is None and self.tau is None and measures.is_scale_free(self.function):
+            return replace(self, transform="exp")
+        return self
+
+    def reading(self, name: str, value: Any, cells: Any, table: Table) -> Reading:
+        """The answer, with how it was asked."""
+        used = self.applied if measures.is_scale_free(self.function) else None
+        asked = (name_of(self.measure), name_of(self.aggregate), used)
+        return Reading(name, *asked, value, cells, table.values, table.cells, table.groups)
+
+
+def name_of(thing: Any) -> str:
+    """The name of a measure or aggregate, with the arguments it was given.
+
+    >>> name_of(partial(measures.pq, p=0.5))
+    'pq(p=0.5)'
+    """
+    if isinstance(thing, partial):
+        named = [f"{key}={value}" for key, value in thing.keywords.items()]
+        return f"{name_of(thing.func)}({', '.join([*map(str, thing.args), *named])})"
+    return thing if isinstance(thing, str) else getattr(thing, "__name__", repr(thing))
+
 
 KINDS: dict[str, type[Any]] = {"steps": Distribution, "ranks": RankedScores}
 
@@ -26,8 +128,8 @@ KINDS: dict[str, type[Any]] = {"steps": Distribution, "ranks": RankedScores}
 class Criterion:
     """A statistic of each group that should be equal; 0 is equal, larger is worse.
 
-    `one_class` marks a question about the favourable class alone when there are two classes;
-    with more classes, and no favourable one named, it is asked of each class in turn.
+    `one_class` marks a question about the favorable class alone when there are two classes;
+    with more classes, and no favorable one named, it is asked of each class in turn.
     """
 
     name: str
@@ -59,7 +161,7 @@ class Criterion:
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
         tau: float | None = None,
-        favourable: Label = None,
+        favorable: Label = None,
         **columns: Any,
     ) -> Reading:
         """Its value with the cells, the table and what was left out.
@@ -70,14 +172,14 @@ class Criterion:
         asked, source = self.with_statistic(g), y_true
         if not isinstance(y_true, Tally | Distribution | RankedScores):
             rows = Rows(
-                y_true, y_pred, favourable=favourable, loss=g if callable(g) else None, **columns
+                y_true, y_pred, favorable=favorable, loss=g if callable(g) else None, **columns
             )
-            source = summarise(asked.statistic.needs, rows)
+            source = summarize(asked.statistic.needs, rows)
         asked.check(source)
         how = asked.how(measure, aggregate, transform, tau)
         if isinstance(asked.statistic, F):
             return asked._sweep(source, how)
-        return asked.reading(asked.table(source, favourable), how)
+        return asked.reading(asked.table(source, favorable), how)
 
     def how(
         self,
@@ -123,37 +225,37 @@ class Criterion:
         if g is None:
             return self
         if not self.takes_g:
-            raise ValueError(f"{self.name} has its own statistic; g= is for 'performance_parity'.")
+            raise InputError(f"{self.name} has its own statistic; g= is for 'performance_parity'.")
         if callable(g):
             return replace(self, statistic=E("loss", needs="losses", bounds=(-np.inf, np.inf)))
         if g not in STATISTICS:
-            raise ValueError(f"There is no statistic g={g!r}; there are {list(STATISTICS)}.")
+            raise InputError(f"There is no statistic g={g!r}; there are {list(STATISTICS)}.")
         return replace(self, statistic=STATISTICS[g])
 
     def check(self, source: Source) -> None:
         """Refuse a summary of the rows that does not hold what the statistic reads."""
         kind = KINDS.get(self.statistic.needs, Tally)
         if not isinstance(source, kind):
-            raise TypeError(
+            raise InputTypeError(
                 f"{self.name} reads a {kind.__name__}, not a {type(source).__name__}: "
                 f"{self.statistic.formula} cannot be had from it."
             )
 
-    def table(self, source: Source, favourable: Label = None) -> Table:
-        """The statistic's table; of the favourable class alone where the question is about one."""
+    def table(self, source: Source, favorable: Label = None) -> Table:
+        """The statistic's table; of the favorable class alone where the question is about one."""
         table = self.statistic.read(source)
         by_class = self.statistic.over.endswith("c")
         asks_one = self.one_class and len(table.cells) == 2
-        if not by_class or (favourable is None and not asks_one):
+        if not by_class or (favorable is None and not asks_one):
             return table
         classes = tuple(dict.fromkeys(class_of(cell) for cell in table.cells))
-        return _only(table, _favourable(classes, favourable))
+        return _only(table, _favorable(classes, favorable))
 
     def reading(self, table: Table, how: How) -> Reading:
         """The answer, from the statistic's table."""
         measure = measures.transformed(how.function, how.applied)
         cells = np.asarray(measure(table.values))
-        value = aggregates.resolve(how.aggregate)(cells)
+        value = measures.resolve_aggregate(how.aggregate)(cells)
         return how.reading(self.name, value, cells, table)
 
     def _sweep(self, source: Distribution, how: How) -> Reading:
@@ -167,17 +269,17 @@ class Criterion:
         return how.reading(self.name, peak.value, np.array([peak.value]), table)
 
 
-def _favourable(cells: tuple[Label, ...], favourable: Label) -> Label:
-    if favourable is None and cells in ((0, 1), (-1, 1)):
+def _favorable(cells: tuple[Label, ...], favorable: Label) -> Label:
+    if favorable is None and cells in ((0, 1), (-1, 1)):
         return cells[1]
-    if favourable not in cells:
-        raise ValueError(
-            f"The favourable label {favourable!r} is not among the labels {list(cells)}. "
-            "Say which label is favourable: pass favourable=."
-            if favourable is not None
-            else f"Which of the labels {list(cells)} is the favourable one? Pass favourable=."
+    if favorable not in cells:
+        raise InputError(
+            f"The favorable label {favorable!r} is not among the labels {list(cells)}. "
+            "Say which label is favorable: pass favorable=."
+            if favorable is not None
+            else f"Which of the labels {list(cells)} is the favorable one? Pass favorable=."
         )
-    return favourable
+    return favorable
 
 
 def _only(table: Table, cell: Label) -> Table:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.aggregates import Aggregate
-from evenhand.columns import Label
+from evenhand._columns import Label
+from evenhand._errors import InputError
 from evenhand.criteria.catalogue import CRITERIA
 from evenhand.criteria.criterion import Criterion
-from evenhand.measures import Measure
+from evenhand.measures import Aggregate, Measure
 
 
 class UndefinedWarning(UserWarning):
@@ -33,7 +33,7 @@ def evaluate(
     sample_weight: Any = None,
     y_score: Any = None,
     strata: Any = None,
-    favourable: Label = None,
+    favorable: Label = None,
     classes: Any = None,
     tau: float | None = None,
 ) -> float:
@@ -63,8 +63,8 @@ def evaluate(
         Scores for AUROC, cross-entropy and calibration: one column, or one for each class.
     strata : array-like or dataframe
         Within which "conditional_statistical_parity" compares groups.
-    favourable : label
-        The favourable label, where a criterion asks about one class.
+    favorable : label
+        The favorable label, where a criterion asks about one class.
     classes : sequence of labels
         Of the columns of `y_score`, where `y_true` does not show them all.
     tau : float
@@ -93,7 +93,7 @@ def evaluate(
         g=g,
         transform=transform,
         tau=tau,
-        favourable=favourable,
+        favorable=favorable,
         classes=classes,
     )
     if np.isnan(reading.value):
@@ -109,4 +109,4 @@ def named(criterion: str | Criterion) -> Criterion:
         return CRITERIA[criterion]
     near = difflib.get_close_matches(criterion, CRITERIA, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise ValueError(f"There is no criterion {criterion!r}. {hint}There are {list(CRITERIA)}.")
+    raise InputError(f"There is no criterion {criterion!r}. {hint}There are {list(CRITERIA)}.")

@@ -4,7 +4,7 @@
 >>> adult = load("adult")
 >>> adult.X.shape, adult.kind, adult.sensitive
 ((48842, 13), 'classification', ('sex',))
->>> parts = split(adult, seed=0).normalised()
+>>> parts = split(adult, seed=0).normalized()
 >>> len(parts.X_train), len(parts.X_test)
 (39074, 9768)
 """

@@ -69,7 +69,7 @@ def _official(**details: Any) -> Origin:
 ABOUT: dict[str, Any] = {
     "source": "US Census Bureau, American Community Survey PUMS, 1-year files, "
     "https://www.census.gov/programs-surveys/acs/microdata.html",
-    "licence": "public domain, under the Census Bureau's terms of use for microdata",
+    "license": "public domain, under the Census Bureau's terms of use for microdata",
     "citation": (
         "Ding, F., Hardt, M., Miller, J. and Schmidt, L. (2021). Retiring Adult: new datasets for "
         "fair machine learning. NeurIPS."

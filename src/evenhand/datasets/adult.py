@@ -85,7 +85,7 @@ def _origins(derive: Derivation, counts: tuple[tuple[int, ...], ...] = ()) -> tu
 
 ABOUT: dict[str, Any] = {
     "source": "UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/2/adult",
-    "licence": "CC BY 4.0",
+    "license": "CC BY 4.0",
     "citation": (
         "Becker, B. and Kohavi, R. (1996). Adult [Dataset]. UCI Machine Learning Repository. "
         "https://doi.org/10.24432/C5XW20"

@@ -67,7 +67,7 @@ COMMUNITIES = Task(
     ),
     source="UCI Machine Learning Repository, "
     "https://archive.ics.uci.edu/dataset/183/communities+and+crime",
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     citation=(
         "Redmond, M. (2002). Communities and Crime [Dataset]. UCI Machine Learning Repository. "
         "https://doi.org/10.24432/C53W3X"

@@ -27,7 +27,7 @@ DATES = ("days_b_screening_arrest", "c_jail_in", "c_jail_out")
 LABELS = {
     "race": {race: race for race in RACES},
     "sex": {sex: sex for sex in ("Female", "Male")},
-    "charge_degree": {"F": "felony", "M": "misdemeanour"},
+    "charge_degree": {"F": "felony", "M": "misdemeanor"},
 }
 
 
@@ -54,7 +54,7 @@ def _length_of_stay(raw: pd.DataFrame) -> Mapping[str, pd.Series[Any]]:
 
 ABOUT: dict[str, Any] = {
     "source": "ProPublica, https://github.com/propublica/compas-analysis",
-    "licence": "none published by ProPublica; not redistributed here",
+    "license": "none published by ProPublica; not redistributed here",
     "citation": (
         "Angwin, J., Larson, J., Mattu, S. and Kirchner, L. (2016). Machine bias. ProPublica."
     ),

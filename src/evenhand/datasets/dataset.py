@@ -106,6 +106,6 @@ class Dataset:
             "provenance": self.provenance,
             "description": task.description,
             "source": task.source,
-            "licence": task.licence,
+            "license": task.license,
             "citation": task.citation,
         }

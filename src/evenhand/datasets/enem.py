@@ -86,7 +86,7 @@ ENEM = Task(
     ),
     source="INEP, microdata of the Exame Nacional do Ensino Médio 2020, "
     "https://www.gov.br/inep/pt-br/acesso-a-informacao/dados-abertos/microdados/enem",
-    licence="open data of INEP (Brazil)",
+    license="open data of INEP (Brazil)",
     citation="INEP (2020). Microdados do Enem 2020. Instituto Nacional de Estudos e Pesquisas "
     "Educacionais Anísio Teixeira.",
     kind="classification",

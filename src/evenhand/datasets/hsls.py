@@ -91,7 +91,7 @@ HSLS = Task(
     ),
     source="National Center for Education Statistics, HSLS:09 public-use file, "
     "https://nces.ed.gov/surveys/hsls09/",
-    licence="public domain, under the NCES data usage agreement",
+    license="public domain, under the NCES data usage agreement",
     citation="Ingels, S. J. et al. (2011). High School Longitudinal Study of 2009. NCES 2011-328.",
     kind="classification",
     targets=("above_median",),

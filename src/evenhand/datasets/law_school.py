@@ -55,7 +55,7 @@ LAW_SCHOOL = Task(
         "LSAC National Longitudinal Bar Passage Study, in the copy of the TensorFlow fairness "
         "tutorials; LSAC's own download has gone"
     ),
-    licence="none published by LSAC; not redistributed here",
+    license="none published by LSAC; not redistributed here",
     citation="Wightman, L. F. (1998). LSAC national longitudinal bar passage study. LSAC.",
     kind="regression",
     targets=("undergraduate_gpa",),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from evenhand._errors import InputError
 from evenhand.datasets import tables
 from evenhand.datasets.catalogue import TASKS
 from evenhand.datasets.dataset import Dataset
@@ -49,7 +50,7 @@ def find(name: str) -> Task:
         return TASKS[name]
     near = get_close_matches(str(name), TASKS, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise ValueError(f"There is no task {name!r}. {hint}There are: {', '.join(TASKS)}.")
+    raise InputError(f"There is no task {name!r}. {hint}There are: {', '.join(TASKS)}.")
 
 
 def _choose(task: Task, name: str | None) -> Origin:
@@ -57,7 +58,7 @@ def _choose(task: Task, name: str | None) -> Origin:
     if name is not None:
         named = {origin.name: origin for origin in task.origins}
         if name not in named:
-            raise ValueError(f"{task.name!r} has no origin {name!r}; it has {', '.join(named)}.")
+            raise InputError(f"{task.name!r} has no origin {name!r}; it has {', '.join(named)}.")
         return named[name]
     here = next((origin for origin in task.origins if is_here(origin)), None)
     return here or task.official or task.origins[0]
@@ -86,7 +87,7 @@ def _check_rows(origin: Origin, stage: str, found: int) -> None:
     expected = getattr(origin, stage)
     if expected is not None and found != expected:
         when = "" if stage == "source_rows" else " after the filter"
-        raise ValueError(
+        raise InputError(
             f"{_names(origin)} should have {expected:,} rows{when}; it has {found:,}. The file is "
             "damaged, or the source published another version. Delete it, and fetch it again."
         )
@@ -115,7 +116,7 @@ def _named(column: pd.Series[Any], labels: Mapping[Any, str]) -> pd.Categorical[
     codes, values = pd.factorize(column)
     unknown = set(values) - set(labels)
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"{column.name} takes the values {sorted(unknown, key=str)}, which have no name; "
             f"known are {list(labels)}. The file follows another code book."
         )
@@ -130,13 +131,13 @@ def _assemble(
 ) -> Dataset:
     target = target or task.targets[0]
     if target not in task.targets:
-        raise ValueError(f"target is {target!r}; {task.name!r} has {', '.join(task.targets)}.")
+        raise InputError(f"target is {target!r}; {task.name!r} has {', '.join(task.targets)}.")
     table = _labelled(_table(origin), origin)
     X = table.drop(columns=[name for name in task.targets if name in table])
     wanted = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive or task.sensitive)
     unknown = [name for name in wanted if name not in X]
     if unknown:
-        raise ValueError(f"sensitive is {unknown}; {task.name!r} has {', '.join(X.columns)}.")
+        raise InputError(f"sensitive is {unknown}; {task.name!r} has {', '.join(X.columns)}.")
     y = _numbered(table[target], task)
     return Dataset(task=task, origin=origin, X=X, y=y, sensitive=wanted)
 
@@ -156,7 +157,7 @@ def _check_counts(dataset: Dataset) -> None:
         return
     found = counts(dataset)
     if found != expected:
-        raise ValueError(
+        raise InputError(
             f"{_names(dataset.origin)} should give the counts {expected} of {dataset.name} "
             f"(classes by groups {dataset.task.groups}); it gives {found}. The file is damaged, "
             "or the source published another version. Delete it, and fetch it again."

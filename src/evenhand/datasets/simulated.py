@@ -70,7 +70,7 @@ def _regression() -> pd.DataFrame:
 
 ABOUT: dict[str, Any] = {
     "source": "drawn by evenhand with a fixed seed",
-    "licence": "none needed",
+    "license": "none needed",
     "citation": "none; the design follows the paper evenhand implements",
     "targets": ("y",),
     "sensitive": ("group",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._errors import InputError
 from evenhand.datasets.dataset import Dataset
 from evenhand.datasets.draws import bits
 
@@ -53,7 +54,7 @@ class Split:
             y_test=y.iloc[self.test],
         )
 
-    def normalised(self) -> Parts:
+    def normalized(self) -> Parts:
         """Both parts on scales learnt from the training part alone.
 
         Numeric features get mean 0 and standard deviation 1, a regression's target the range
@@ -100,9 +101,9 @@ def split(dataset: Dataset, *, seed: int, test_size: float = 0.2) -> Split:
 
 def _refuse_impossible(seed: int, test_size: float) -> None:
     if not 0 < test_size < 1:
-        raise ValueError(f"test_size is {test_size}; it must lie between 0 and 1, such as 0.2.")
+        raise InputError(f"test_size is {test_size}; it must lie between 0 and 1, such as 0.2.")
     if seed < 0:
-        raise ValueError(f"seed is {seed}; it must be 0 or more.")
+        raise InputError(f"seed is {seed}; it must be 0 or more.")
 
 
 def _strata(dataset: Dataset, at_least: int) -> Rows:

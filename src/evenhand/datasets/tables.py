@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
+from evenhand._errors import InputError
 from evenhand.datasets.extras import require
 from evenhand.datasets.task import Origin
 
@@ -30,7 +31,7 @@ def read(path: Path, origin: Origin) -> tuple[pd.DataFrame, int]:
             rows += len(part)
             parts.append(part if origin.keep is None else origin.keep(part))
     if not rows:
-        raise ValueError(f"{path} has no rows. Delete it, and fetch it again.")
+        raise InputError(f"{path} has no rows. Delete it, and fetch it again.")
     return pd.concat(parts, ignore_index=True), rows
 
 
@@ -59,7 +60,7 @@ def _members(path: Path, patterns: tuple[str, ...]) -> list[str]:
         names = archive.namelist()
     found = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
     if len(found) < len(patterns):
-        raise ValueError(
+        raise InputError(
             f"{path} should hold {' and '.join(patterns)}; it holds {', '.join(names[:9])}. "
             "Delete it, and fetch it again."
         )
@@ -81,7 +82,7 @@ def _read_csv(
 def _refuse_missing(path: Path, wanted: list[str], found: list[str]) -> None:
     missing = [name for name in wanted if name not in found]
     if missing:
-        raise ValueError(
+        raise InputError(
             f"{path} lacks the columns {', '.join(missing[:9])}: it is not the file its name says, "
             "or its layout has changed. Replace it, or delete it and fetch it again."
         )
@@ -105,7 +106,7 @@ def _clear_errors(path: Path) -> Iterator[None]:
 
 def _unreadable(path: Path, failure: Exception) -> NoReturn:
     size = path.stat().st_size
-    raise ValueError(
+    raise InputError(
         f"{path} ({size:,} bytes) cannot be read: it is truncated or damaged, or not a "
         f"{path.suffix} file. Delete it, and fetch it again. ({failure})"
     ) from failure

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from evenhand._errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -78,7 +80,7 @@ class Task:
     name: str
     description: str
     source: str
-    licence: str
+    license: str
     citation: str
     kind: Kind
     targets: tuple[str, ...]
@@ -107,10 +109,10 @@ class Task:
     def with_groups(self, n_groups: int) -> Task:
         """Build the same task with another number of groups."""
         if self.variant is None:
-            raise ValueError(
+            raise InputError(
                 f"{self.name!r} has {self.n_groups} groups and no other choice of n_groups. "
                 "Leave n_groups out, or pass sensitive= to group by other columns."
             )
         if isinstance(n_groups, bool) or n_groups not in self.group_counts:
-            raise ValueError(f"n_groups is {n_groups!r}; {self.name!r} takes {self.group_choices}.")
+            raise InputError(f"n_groups is {n_groups!r}; {self.name!r} takes {self.group_choices}.")
         return self.variant(int(n_groups))

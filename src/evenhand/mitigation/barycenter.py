@@ -1,23 +1,97 @@
-"""WassBC (Chzhen et al. 2020): the predictions of every group go to their common barycentre."""
+"""WassBC (Chzhen et al. 2020): the predictions of every group go to their common barycenter."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from evenhand.groups import show
-from evenhand.mitigation.ordered import Codes, Floats, Ordered, ordered
-from evenhand.mitigation.reader import Rows
-from evenhand.mitigation.regressor import GroupRegressor, shares
-from evenhand.mitigation.sensitive import Bins
+from evenhand._columns.factorize import smallest_unsigned
+from evenhand._distributions.distribution import ascending
+from evenhand._errors import InputError
+from evenhand._groups import show
+from evenhand.mitigation.estimators import GroupRegressor, Rows, shares
+from evenhand.mitigation.groups import Bins
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """The distinct values of each group, ascending, one group after the other.
+
+    `below` and `upto` are the parts of a group's weight before a value and with it; `ends` is
+    where each group ends, and `keys` put group and rank into one ascending number.
+    """
+
+    values: Floats
+    below: Floats
+    upto: Floats
+    ends: Codes
+    pooled: Floats
+    keys: Codes
+
+    @property
+    def starts(self) -> Codes:
+        """Where each group starts."""
+        return np.append(0, self.ends[:-1])
+
+    def interpolated(self, images: Floats, values: Floats, group: Codes) -> Floats:
+        """The line through the images of a group's values, level beyond the outermost.
+
+        In ascending order all searches walk through memory; at random they would jump.
+        """
+        order, inorder = ascending(values)
+        whose = group[order]
+        rank = np.searchsorted(self.pooled, inorder, side="right")
+        last = np.searchsorted(self.keys, whose * (len(self.pooled) + 1) + rank, side="right") - 1
+        left = np.maximum(last, self.starts[whose])
+        right = np.minimum(left + 1, self.ends[whose] - 1)
+        gap = self.values[right] - self.values[left]
+        part = np.clip((inorder - self.values[left]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
+        found = np.empty_like(inorder)
+        found[order] = images[left] + part * (images[right] - images[left])
+        return found
+
+
+def ordered(values: Floats, group: Codes, weight: Floats, groups: int) -> Ordered:
+    """Put the values of every group in order, each distinct value once.
+
+    >>> two = ordered(np.array([3.0, 1.0, 3.0]), np.array([0, 1, 0]), np.ones(3), groups=2)
+    >>> two.values, two.upto, two.ends
+    (array([3., 1.]), array([1., 1.]), array([1, 2]))
+    """
+    order, pooled = ascending(values)
+    new = np.append(True, pooled[1:] != pooled[:-1])
+    distinct, span = pooled[new], int(new.sum()) + 1
+    by_group = np.argsort(group[order].astype(smallest_unsigned(groups)), kind="stable")
+    order = order[by_group]
+    keys = group[order] * span + np.cumsum(new)[by_group]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    mass, keys = np.add.reduceat(weight[order], first), keys[first]
+    ends = np.searchsorted(keys, np.arange(1, groups + 1) * span)
+    below, upto = _levels(mass, ends)
+    return Ordered(distinct[keys % span - 1], below, upto, ends, distinct, keys)
+
+
+def _levels(mass: Floats, ends: Codes) -> tuple[Floats, Floats]:
+    """The parts of its group's mass before each value, and with it."""
+    grown = np.append(0.0, np.cumsum(mass))
+    starts = np.append(0, ends[:-1])
+    before = np.repeat(grown[starts], ends - starts)
+    total = np.repeat(grown[ends], ends - starts) - before
+    return (grown[:-1] - before) / total, (grown[1:] - before) / total
+
 
 NEAR = 1e-12  # levels that differ by rounding alone are the same level
 
 
 def barycentric_quantiles(known: Ordered, share: Floats, levels: Floats) -> Floats:
-    """Quantiles of the W2 barycentre: those of the groups, averaged by share.
+    """Quantiles of the W2 barycenter: those of the groups, averaged by share.
 
     A group's quantile jumps by the gap to its next value, so the average is one running sum of
     all gaps in the order of their levels; on a jump it is the middle.
@@ -35,7 +109,7 @@ def barycentric_quantiles(known: Ordered, share: Floats, levels: Floats) -> Floa
 
 
 class BarycenterRegressor(GroupRegressor):
-    """Sends each prediction to the quantile of equal rank of the groups' W2 barycentre.
+    """Sends each prediction to the quantile of equal rank of the groups' W2 barycenter.
 
     f(x, a) = Σ_b π_b F_b⁻¹(F_a(base(x))): the predictor nearest to the base one, in mean square,
     whose predictions have the same distribution in all groups. It needs no labels beyond those
@@ -47,7 +121,7 @@ class BarycenterRegressor(GroupRegressor):
     Parameters
     ----------
     fraction : float
-        How far along the geodesic: 0 is the base model, 1 its full barycentre.
+        How far along the geodesic: 0 is the base model, 1 its full barycenter.
     halves : bool
         Learn the ranks from one random half of the rows and the quantiles from the other, as the
         original does for its proofs; by default all rows serve both.
@@ -99,7 +173,7 @@ class BarycenterRegressor(GroupRegressor):
 
     def _fit(self, rows: Rows) -> None:
         if not 0 <= self.fraction <= 1:
-            raise ValueError(f"fraction is {self.fraction}; it must lie between 0 and 1.")
+            raise InputError(f"fraction is {self.fraction}; it must lie between 0 and 1.")
         scores, share = self._fit_base(rows), shares(rows.group, rows.weight)
         parts = self._halved(rows.group) if self.halves else (np.arange(len(scores)),)
         known = [

@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.groups import show
-from evenhand.mitigation.classifier import GroupClassifier, Probabilities, Quantity
+from evenhand._groups import show
 from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
-from evenhand.mitigation.reader import Codes, Rows
-from evenhand.mitigation.sensitive import Bins
+from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.groups import Bins
 
 Floats = NDArray[np.float64]
 
@@ -29,9 +28,9 @@ def withholding(mass: Floats, score: Floats, cost: str = "weighted") -> Floats:
     """
     rates = mass / mass.sum(axis=0)
     counted = np.where(mass > 0, mass, 1)
-    generalised = np.array([score[0], mass[1] - score[1]]) / counted
+    generalized = np.array([score[0], mass[1] - score[1]]) / counted
     trivial = rates[[1, 0]]
-    costs, ceiling = (_cost(errors, rates, cost) for errors in (generalised, trivial))
+    costs, ceiling = (_cost(errors, rates, cost) for errors in (generalized, trivial))
     low = int(np.argmin(costs))
     room, needed = ceiling[low] - costs[low], costs[1 - low] - costs[low]
     observed = cost == "weighted" or (mass[COSTS.index(cost) - 1] > 0).all()

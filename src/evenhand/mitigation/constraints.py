@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.groups import show
-from evenhand.mitigation.reader import Codes
+from evenhand._errors import InputError
+from evenhand._groups import show
+from evenhand.mitigation.estimators import Codes
 
 
 def require_constraint(asked: str, known: Collection[str], method: Any) -> str:
@@ -20,11 +21,11 @@ def require_constraint(asked: str, known: Collection[str], method: Any) -> str:
     """
     if asked in known:
         return asked
-    from evenhand.mitigation.catalogue import METHODS
+    from evenhand.mitigation.methods import METHODS
 
     others = {one.estimator.__name__ for one in METHODS.values() if asked in one.constraints}
     hint = f"; {', '.join(sorted(others))} can" if others else ""
-    raise ValueError(
+    raise InputError(
         f"{type(method).__name__} cannot meet the constraint {asked!r}, only "
         f"{', '.join(map(repr, known))}{hint}."
     )

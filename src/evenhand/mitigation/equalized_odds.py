@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from evenhand.mitigation.classifier import GroupClassifier, Probabilities, Quantity
+from evenhand._errors import InputError
 from evenhand.mitigation.constraints import cell_masses, empty_cells
-from evenhand.mitigation.reader import Codes, Rows
-from evenhand.mitigation.sensitive import Bins
+from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.groups import Bins
 
 Floats = NDArray[np.float64]
 Objective = Literal["balanced_accuracy", "accuracy"]
@@ -107,7 +107,7 @@ class EqualizedOddsClassifier(GroupClassifier):
 
     def _fit(self, rows: Rows) -> None:
         if self.objective not in ("balanced_accuracy", "accuracy"):
-            raise ValueError(
+            raise InputError(
                 f"objective is 'balanced_accuracy' or 'accuracy', not {self.objective!r}."
             )
         self._fit_base(rows)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -11,13 +14,116 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_array, validate_data
 
-from evenhand.mitigation.gram import grams
-from evenhand.mitigation.reader import Codes, Rows
+from evenhand._errors import InputError
+from evenhand.mitigation.estimators import (
+    Codes,
+    Floats,
+    GroupRegressor,
+    Rows,
+    shares,
+    weight_parameter,
+)
+from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.refitting import Refitting
-from evenhand.mitigation.regressor import Floats, GroupRegressor, shares
-from evenhand.mitigation.sensitive import Bins
-from evenhand.mitigation.simplex import spread
-from evenhand.mitigation.underlying import weight_parameter
+
+SHELLS = (1 / 2, 1 / 4, 3 / 4, 1 / 8, 3 / 8, 5 / 8, 7 / 8)
+
+
+def lattice(corners: int, steps: int) -> Floats:
+    """All points whose coordinates are multiples of 1/steps.
+
+    >>> lattice(2, 2)
+    array([[0. , 1. ],
+           [0.5, 0.5],
+           [1. , 0. ]])
+    """
+    bars = np.array(list(combinations(range(steps + corners - 1), corners - 1)), dtype=np.intp)
+    ends = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, steps + corners - 1)))
+    return np.asarray((np.diff(ends, axis=1) - 1) / steps)
+
+
+def spread(center: Floats, size: int) -> Floats:
+    """The center and about `size` points around it: the finest lattice that fits, then shells.
+
+    A shell has one point for each corner, part of the way from the center. Where not even the
+    corners fit, it is one shell, half-way, so that every corner is approached.
+
+    >>> spread(np.array([0.25, 0.75]), 3)
+    array([[0.25, 0.75],
+           [0.  , 1.  ],
+           [0.5 , 0.5 ],
+           [1.  , 0.  ]])
+    """
+    corners, steps = len(center), 0
+    while steps < size and comb(steps + corners, corners - 1) <= size:
+        steps += 1
+    points = lattice(corners, steps) if steps else np.empty((0, corners))
+    fitting = max((size - len(points)) // corners, 0 if steps else 1)
+    shells = [center + part * (np.eye(corners) - center) for part in SHELLS[:fitting]]
+    return np.vstack([center, points, *shells])
+
+
+UNIDENTIFIED = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Grams:
+    """For each group, the mean products of (1, features, target), features in standard units.
+
+    `mean` and `scale` are what the columns were standardized by; `products` has a square matrix
+    for each group, weighted within the group to sum to 1.
+    """
+
+    products: Floats
+    mean: Floats
+    scale: Floats
+
+    def solve(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Intercepts and coefficients for many weightings of the groups (weightings × groups).
+
+        Directions of features that the weighted rows do not determine get no coefficient: a
+        group of weight 0 leaves the column that marks it alone.
+        """
+        total = np.tensordot(weights, self.products, axes=1)
+        total /= total[:, :1, :1]
+        centerd = total[:, 1:, 1:] - total[:, 1:, :1] * total[:, :1, 1:]
+        size, directions = np.linalg.eigh(centerd[:, :-1, :-1])
+        known = size > UNIDENTIFIED * np.maximum(size[:, -1:], np.finfo(float).tiny)
+        along = np.einsum("wij,wi->wj", directions, centerd[:, :-1, -1])
+        along = np.where(known, along, 0.0) / np.where(known, size, 1.0)
+        slopes = np.einsum("wij,wj->wi", directions, along)
+        intercepts = total[:, 0, -1] - np.einsum("wi,wi->w", slopes, total[:, 0, 1:-1])
+        return intercepts, slopes
+
+    def losses(self, intercepts: Floats, slopes: Floats) -> Floats:
+        """The mean squared error in each group, for many models (models × groups)."""
+        ones = np.ones(len(intercepts))
+        residual = np.column_stack([-intercepts, -slopes, ones])
+        squares = np.einsum("mi,gij,mj->mg", residual, self.products, residual, optimize=True)
+        return np.asarray(np.maximum(squares, 0.0))
+
+    def original(self, intercept: float, slopes: Floats) -> tuple[float, Floats]:
+        """An intercept and coefficients for features and target as they were."""
+        in_units = slopes * self.scale[-1] / self.scale[:-1]
+        level = self.mean[-1] + intercept * self.scale[-1] - in_units @ self.mean[:-1]
+        return float(level), in_units
+
+
+def grams(X: Floats, y: Floats, group: Codes, weight: Floats, groups: int) -> Grams:
+    """Sum the products of all columns, once, group by group."""
+    table = np.column_stack([X, y])
+    mean = np.average(table, axis=0, weights=weight)
+    table -= mean
+    scale = np.sqrt(np.average(table**2, axis=0, weights=weight))
+    scale[scale <= 1e-12 * np.abs(mean)] = 1.0  # a constant column, up to rounding
+    scale[scale == 0] = 1.0
+    table = np.column_stack([np.ones(len(table)), table / scale])
+    order = np.argsort(group, kind="stable")
+    sums = np.bincount(group, weight, minlength=groups)
+    roots = np.sqrt(weight / sums[group])
+    blocks = np.split((table * roots[:, None])[order], np.cumsum(np.bincount(group))[:-1])
+    return Grams(np.stack([block.T @ block for block in blocks]), mean, scale)
+
 
 LOSSES: dict[str, Callable[[Floats], Floats]] = {"square": np.square, "absolute": np.abs}
 
@@ -59,7 +165,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
     grid_size : int
         How many points at most; there is always one for each group.
     loss : "square" or "absolute"
-        What is averaged for the choice; the base model minimises its own loss.
+        What is averaged for the choice; the base model minimizes its own loss.
     estimator, group, bins, sees_group
         As for `GroupReader`; the estimator's fit must take sample weights.
 
@@ -99,9 +205,9 @@ class BoundedGroupLossRegressor(GroupRegressor):
 
     def _fit(self, rows: Rows) -> None:
         if not 0 <= self.constraint_weight <= 1:
-            raise ValueError(f"constraint_weight is {self.constraint_weight}; it is from 0 to 1.")
+            raise InputError(f"constraint_weight is {self.constraint_weight}; it is from 0 to 1.")
         if self.loss not in LOSSES:
-            raise ValueError(f"loss is one of {list(LOSSES)}, not {self.loss!r}.")
+            raise InputError(f"loss is one of {list(LOSSES)}, not {self.loss!r}.")
         share = shares(rows.group, rows.weight)
         base = LinearRegression() if self.estimator is None else self.estimator
         prepared = Refitting.prepare(base, self._features(rows.X), rows.y)

@@ -1,6 +1,6 @@
 """The cheapest decisions whose group rates are equal to within ε, by the measure itself.
 
-The rates of any randomised rule are linear in its decisions, and MPD, Gini and PQ(p, q) with
+The rates of any randomized rule are linear in its decisions, and MPD, Gini and PQ(p, q) with
 p ≤ 1 ≤ q are bounded by convex cones; so the best rule is found, with a proof of how good it is.
 """
 
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from evenhand.mitigation.constraints import require_constraint
+from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.optimal.classifier import Bound, RuleClassifier
-from evenhand.mitigation.sensitive import Bins
 
 
 class RateConstrainedClassifier(RuleClassifier):
@@ -31,7 +32,7 @@ class RateConstrainedClassifier(RuleClassifier):
         The bound. 0 makes the rates equal.
     cost : array (classes, classes) or None
         What it costs to decide a class (column) when another is true (row); None: 1 if wrong.
-    favourable : label or None
+    favorable : label or None
         Of criteria about one class; None is the last of two classes, and each of more.
     p, q : float
         The orders of PQ.
@@ -53,7 +54,7 @@ class RateConstrainedClassifier(RuleClassifier):
         measure: Literal["pq", "gini", "mpd"] = "pq",
         epsilon: float = 0.01,
         cost: Any = None,
-        favourable: Any = None,
+        favorable: Any = None,
         p: float = 1,
         q: float = 2,
         group_estimator: Any = None,
@@ -79,7 +80,7 @@ class RateConstrainedClassifier(RuleClassifier):
         self.measure = measure
         self.epsilon = epsilon
         self.cost = cost
-        self.favourable = favourable
+        self.favorable = favorable
         self.p = p
         self.q = q
         self.group_estimator = group_estimator
@@ -87,3 +88,70 @@ class RateConstrainedClassifier(RuleClassifier):
 
     def _bound(self) -> Bound:
         return Bound(self.criterion, self.measure, self.epsilon, self.p, self.q)
+
+
+CONSTRAINTS = ("statistical_parity", "equal_opportunity", "equalized_odds")
+
+
+class LinearPostClassifier(RuleClassifier):
+    """Post-processes a classifier so that no two groups' rates are more than α apart.
+
+    For any number of classes and groups; it is `RateConstrainedClassifier` with the measure MPD
+    and the cost of an error. Where the published method breaks ties by noise, this one mixes rules
+    by lot, so that α is met exactly on the fitting rows.
+
+    Parameters
+    ----------
+    estimator, group, bins, sees_group, prefit, unseen, draw, random_state
+        As for every method: see `GroupReader`.
+    constraint : "statistical_parity", "equal_opportunity" or "equalized_odds"
+        Which rates; given the truth, which is taken from the base model's probabilities.
+    alpha : float
+        The largest difference between groups.
+    favorable : label or None
+        For equal opportunity; None is the last of two classes, and each of more.
+    group_estimator : classifier or None
+        Predicts the group from the other columns, where it is not known when deciding.
+    tolerance : float
+        How much larger than the least the expected error may be.
+
+    """
+
+    _hyperparameter: ClassVar[str] = "alpha"
+    cost = None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        constraint: str = "statistical_parity",
+        alpha: float = 0.01,
+        favorable: Any = None,
+        group_estimator: Any = None,
+        tolerance: float = 1e-6,
+        bins: Bins = None,
+        sees_group: bool = True,
+        prefit: bool = False,
+        unseen: Literal["error", "base"] = "error",
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            prefit=prefit,
+            unseen=unseen,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.constraint = constraint
+        self.alpha = alpha
+        self.favorable = favorable
+        self.group_estimator = group_estimator
+        self.tolerance = tolerance
+
+    def _bound(self) -> Bound:
+        return Bound(require_constraint(self.constraint, CONSTRAINTS, self), "mpd", self.alpha)

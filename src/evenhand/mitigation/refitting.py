@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from evenhand.mitigation.underlying import weight_parameter
+from evenhand.mitigation.estimators import weight_parameter
 
 SPARSE_ENOUGH = 0.5  # with fewer entries than this that are not zero, a sparse product is faster
 

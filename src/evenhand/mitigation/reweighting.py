@@ -7,11 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.mitigation.classifier import GroupClassifier, Probabilities
 from evenhand.mitigation.constraints import cell_masses
-from evenhand.mitigation.reader import Codes, Rows
-from evenhand.mitigation.sensitive import Bins
-from evenhand.mitigation.underlying import fit_underlying
+from evenhand.mitigation.estimators import (
+    Codes,
+    GroupClassifier,
+    Probabilities,
+    Rows,
+    fit_underlying,
+)
+from evenhand.mitigation.groups import Bins
 
 
 def independence_weights(

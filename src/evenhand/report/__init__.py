@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from evenhand._errors import MissingExtraError
+
 
 def page(document: Mapping[str, Any]) -> str:
     """One HTML file with everything in it: text, charts, style, script and the document itself."""
@@ -29,7 +31,7 @@ def snippet(document: Mapping[str, Any]) -> str:
 
 def _require_jinja() -> None:
     if find_spec("jinja2") is None:
-        raise ImportError(
+        raise MissingExtraError(
             'The HTML report needs Jinja2: pip install "evenhand[report]"', name="jinja2"
         )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from math import floor, isfinite, log10
+from typing import NamedTuple
 
 UNDEFINED = "–"
 
@@ -107,3 +109,151 @@ def plural(number_of: int, thing: str) -> str:
     ('1 group', '1,200 groups')
     """
     return f"{count(number_of)} {thing}{'' if number_of == 1 else 's'}"
+
+
+VARIABLES = re.compile(r"^\w+ over ([\w, ]+?) of ")
+ALONE = ("", "all")  # the label of a criterion's only cell
+
+
+def cell_name(label: str | None, formula: str) -> str:
+    """A cell with the variables that the criterion's formula runs over.
+
+    >>> cell_name("0 × 1", "worst over k, c of S over a of P(ŷ = c | y = k, a)")
+    'k = 0, c = 1'
+    >>> cell_name("0.1052153363264099", "worst over t of S over a of P(ŷ ≤ t | a)")
+    't = 0.105'
+    >>> cell_name("all", "S over a of correct / all")
+    'all rows'
+    """
+    if label is None:
+        return UNDEFINED
+    if label.strip() in ALONE:
+        return "all rows"
+    parts = label.split(" × ")
+    found = VARIABLES.match(formula)
+    variables = found[1].split(", ") if found else []
+    if len(variables) != len(parts):
+        return label
+    return ", ".join(
+        f"{variable} = {_short(part)}" for variable, part in zip(variables, parts, strict=True)
+    )
+
+
+def within(label: str | None, formula: str) -> str:
+    """Where a number was read, as the end of a phrase; nothing where there is one cell only.
+
+    >>> within("1", "worst over c of S over a of P(ŷ = c | a)"), within("all", "")
+    (', c = 1', '')
+    """
+    if label is None or label.strip() in ALONE:
+        return ""
+    return f", {cell_name(label, formula)}"
+
+
+def _short(part: str) -> str:
+    return number(float(part)) if re.fullmatch(r"-?\d+\.\d{5,}", part) else part
+
+
+class Verdict(NamedTuple):
+    """A mark that needs no color, a style class, and the meaning in a sentence."""
+
+    mark: str
+    kind: str
+    meaning: str
+
+
+VERDICTS = {
+    "disparity": Verdict(
+        "●",
+        "beyond",
+        "More than chance: were the groups treated alike, so large a value would be rare, "
+        "even with as many questions asked as here.",
+    ),
+    "within noise": Verdict(
+        "○",
+        "within",
+        "Chance alone could have shown this. That is not evidence of equality: few rows "
+        "cannot show small differences.",
+    ),
+    "undefined": Verdict(
+        "–",
+        "undefined",
+        "Fewer than two groups have the statistic, so there is nothing to compare.",
+    ),
+    "exceeds": Verdict(
+        "▲", "beyond", "The whole interval lies above the tolerance that was asked for."
+    ),
+    "within tolerance": Verdict(
+        "✓", "within", "The whole interval lies at or below the tolerance that was asked for."
+    ),
+    "inconclusive": Verdict(
+        "?",
+        "undefined",
+        "The interval holds the tolerance: these rows cannot tell which side is true.",
+    ),
+}
+
+
+def verdict(named: str) -> Verdict:
+    """A verdict by its name; an unknown one is shown as it is."""
+    return VERDICTS.get(named, Verdict("·", "undefined", named))
+
+
+QUESTIONS = {
+    "statistical_parity": "Is each outcome predicted equally often in every group?",
+    "equalized_odds": "Among people with the same true outcome, is each prediction equally "
+    "frequent in every group?",
+    "average_odds": "Is the mean of true and false positive rate the same in every group?",
+    "performance_parity": "Does the model perform equally well in every group?",
+    "strong_parity": "Do the predictions have the same distribution in every group, at the cut "
+    "point where the groups differ most?",
+    "wasserstein_parity": "Do the predictions have the same distribution in every group, over "
+    "all cut points together?",
+    "weak_parity": "Is the mean prediction the same in every group?",
+    "conditional_statistical_parity": "Within each stratum, is each outcome predicted equally "
+    "often in every group?",
+    "selection_rate_ratio": "How far does the group selected least often fall short of the one "
+    "selected most often?",
+    "equal_opportunity": "Of those who truly belong to the class, is the same share found in "
+    "every group?",
+    "predictive_equality": "Of those who truly do not belong to the class, is the same share "
+    "taken for it in every group?",
+    "predictive_parity": "Of those predicted to belong to the class, does the same share truly "
+    "belong in every group?",
+    "false_omission_rate_parity": "Of those predicted not to belong to the class, does the same "
+    "share truly belong in every group?",
+    "accuracy_parity": "Is the share of right predictions the same in every group?",
+    "error_parity": "Is the share of wrong predictions the same in every group?",
+    "treatment_equality": "Is the ratio of misses to false alarms the same in every group?",
+    "calibration_parity": "Does a score mean the same in every group: is the outcome equally "
+    "frequent among people with like scores?",
+    "calibration_within_groups": "Are the scores equally well calibrated in every group?",
+}
+
+MEASURES = {
+    "mpd": ("MPD", "the largest value minus the smallest: the plain gap"),
+    "gini": (
+        "Gini",
+        "the mean absolute difference between two groups over twice the mean; relative, 0 to 1",
+    ),
+    "pq": (
+        "PQ",
+        "one minus the ratio of the mean to the root mean square; relative, 0 to 1, and stresses "
+        "groups far from the rest",
+    ),
+    "shortfall": ("Shortfall", "one minus the ratio of the smallest value to the largest"),
+}
+
+
+def question(criterion: str, statistic: str) -> str:
+    """What a criterion asks; of one that is not known here, what follows from its statistic."""
+    return QUESTIONS.get(criterion.partition("(")[0], f"Is {statistic} the same in every group?")
+
+
+def measure_name(measure: str) -> str:
+    """A measure as it is written in text.
+
+    >>> measure_name("pq"), measure_name("my_own")
+    ('PQ', 'My own')
+    """
+    return MEASURES[measure][0] if measure in MEASURES else words(measure)

@@ -6,8 +6,16 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.report.formats import count, listing, name, number, percent, plural, words
-from evenhand.report.questions import measure_name
+from evenhand.report.formats import (
+    count,
+    listing,
+    measure_name,
+    name,
+    number,
+    percent,
+    plural,
+    words,
+)
 
 Finding = Mapping[str, Any]
 NAMED = 3
@@ -42,8 +50,8 @@ def _subject(document: Mapping[str, Any]) -> str:
     told = f"Predictions of {task.get(document['task'], document['task'])}"
     told += f" for {plural(document['rows'], 'row')}{weights} in "
     told += plural(len(document["groups"]), "group") + (f" by {by}." if by else ".")
-    if document["favourable"] is not None:
-        told += f" The favourable outcome is “{document['favourable']}”."
+    if document["favorable"] is not None:
+        told += f" The favorable outcome is “{document['favorable']}”."
     return told
 
 

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.report.charts import curves, ecdf, noise
-from evenhand.report.charts.curves import COLOURS
+from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.ecdf import extremes
 from evenhand.report.charts.noise import Seen
-from evenhand.report.formats import name, words
-from evenhand.report.questions import measure_name
-from evenhand.report.verdicts import verdict
+from evenhand.report.formats import measure_name, name, verdict, words
 
 
 def against_noise(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -65,7 +63,7 @@ def thresholds(document: Mapping[str, Any]) -> list[dict[str, Any]]:
                 lines,
                 told["used"],
             ),
-            "legend": [(f"s{i % COLOURS}", label) for i, (label, _) in enumerate(lines)],
+            "legend": [(f"s{i % COLORS}", label) for i, (label, _) in enumerate(lines)],
         }
         for measure, lines in panels.items()
     ]

@@ -9,15 +9,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from evenhand._errors import InputError
 from evenhand.report import formats
-from evenhand.report.cells import cell_name, within
 from evenhand.report.criteria import sections
 from evenhand.report.embedding import abridged, embedded
+from evenhand.report.formats import MEASURES, VERDICTS, cell_name, measure_name, verdict, within
 from evenhand.report.headline import headline
 from evenhand.report.intersections import intersections
 from evenhand.report.overviews import against_noise, distributions, thresholds
-from evenhand.report.questions import MEASURES, measure_name
-from evenhand.report.verdicts import VERDICTS, verdict
 
 SCHEMA = "evenhand.audit/1"
 FILTERS = {
@@ -75,7 +74,7 @@ def _measures(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def _check(document: Mapping[str, Any]) -> None:
     if document.get("schema") != SCHEMA:
-        raise ValueError(
+        raise InputError(
             f"A report is made from a document of schema {SCHEMA!r}, this one has "
             f"{document.get('schema')!r}. Make it anew with the audit's document()."
         )

@@ -13,8 +13,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.columns.column import Label
-from evenhand.tally import Tally
+from evenhand._columns.column import Label
+from evenhand._tally import Tally
 
 Floats = NDArray[np.float64]
 Needs = Literal["predictions", "labels", "strata", "moments", "losses", "bins", "ranks", "steps"]

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.columns import Label
-from evenhand.distributions.ranks import RankedScores, auroc_by_group
+from evenhand._columns import Label
+from evenhand._distributions.ranks import RankedScores, auroc_by_group
+from evenhand._errors import InputTypeError
+from evenhand._tally import Tally
 from evenhand.statistics.forms import SYMBOLS, Floats, Needs, Table, ratio
-from evenhand.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class F:
         return f"P({SYMBOLS[self.of]} ≤ t | a)"
 
     def read(self, source: Any) -> Table:  # noqa: ARG002
-        raise TypeError("A distribution is swept, not read; ask a criterion for its value.")
+        raise InputTypeError("A distribution is swept, not read; ask a criterion for its value.")
 
 
 def _spans(edges: tuple[Label, ...]) -> tuple[Label, ...]:

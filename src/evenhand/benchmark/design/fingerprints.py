@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from evenhand._errors import InputTypeError
+
 LENGTH = 24
 
 
@@ -29,7 +31,9 @@ def _plain(value: Any) -> Any:
         return dict(value)
     if callable(value):
         return f"{value.__module__}:{value.__qualname__}"
-    raise TypeError(f"{value!r} cannot be part of a design: use numbers, text, lists and tables.")
+    raise InputTypeError(
+        f"{value!r} cannot be part of a design: use numbers, text, lists and tables."
+    )
 
 
 @cache

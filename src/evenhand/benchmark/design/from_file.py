@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from evenhand._errors import InputError
 from evenhand.benchmark.design.bases import BASES, Base
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.benchmark.design.problems import Problem
@@ -16,17 +17,16 @@ from evenhand.benchmark.design.questions import Question, with_more
 from evenhand.benchmark.design.studies import Design, Study, Treatment
 from evenhand.benchmark.design.treatments import treatment
 from evenhand.datasets import TASKS
-from evenhand.mitigation.catalogue import METHODS
-from evenhand.mitigation.method import Method
+from evenhand.mitigation.methods import METHODS, Method
 
 TOP = ("name", "seeds", "bases", "problems", "methods", "questions")
-OWN = ("estimator", "stage", "task", "randomised", "hyperparameter", "classes", "groups")
+OWN = ("estimator", "stage", "task", "randomized", "hyperparameter", "classes", "groups")
 OF_METHOD = ("constraints", "grid", "settings", "fit_rows", "method", *OWN)
 OF_QUESTION = tuple(one.name for one in fields(Question))
 OF_PROBLEM = tuple(one.name for one in fields(Problem) if one.name != "name")
 
 
-class DesignError(ValueError):
+class DesignError(InputError):
     """What is wrong with a design file, and where."""
 
 
@@ -159,7 +159,7 @@ def _method(name: str, found: Mapping[str, Any], where: str) -> Method:
 def _own(name: str, found: Mapping[str, Any]) -> Method:
     given = {key: found[key] for key in OWN if key in found}
     estimator = imported(given.pop("estimator"))
-    values: dict[str, Any] = {"stage": "in", "task": "classification", "randomised": False, **given}
+    values: dict[str, Any] = {"stage": "in", "task": "classification", "randomized": False, **given}
     constraints = tuple(_listed(found.get("constraints", ["own"])))
     return Method(
         name=name,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from evenhand._errors import InputError
+
 
 def imported(path: str) -> Any:
     """What the path names.
@@ -14,13 +16,13 @@ def imported(path: str) -> Any:
     """
     module, _, name = path.partition(":")
     if not module or not name:
-        raise ValueError(f"{path!r} is no import path; write package.module:name.")
+        raise InputError(f"{path!r} is no import path; write package.module:name.")
     try:
         found = import_module(module)
     except ImportError as failure:
-        raise ValueError(f"{path!r} cannot be imported: {failure}.") from failure
+        raise InputError(f"{path!r} cannot be imported: {failure}.") from failure
     if not hasattr(found, name):
-        raise ValueError(f"The module {module!r} has no {name!r}.")
+        raise InputError(f"The module {module!r} has no {name!r}.")
     return getattr(found, name)
 
 

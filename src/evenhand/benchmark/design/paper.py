@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from evenhand._errors import InputError
 from evenhand.benchmark.design.bases import BASES
 from evenhand.benchmark.design.problems import Problem
 from evenhand.benchmark.design.studies import Design, Study, Treatment
@@ -19,7 +20,7 @@ LOGISTIC, LINEAR, BOOSTING, TARGETS = (
 
 CLASSIFICATION = (
     Problem("adult", "adult"),
-    Problem("compas", "compas", favourable="no recidivism"),
+    Problem("compas", "compas", favorable="no recidivism"),
     Problem("hsls", "hsls"),
     Problem("enem", "enem"),
     Problem("acs_income", "acs_income"),
@@ -174,7 +175,7 @@ def only(design: Design, sources: Collection[str]) -> Design:
     known = {problem.source for study in design.studies for problem in study.problems}
     unknown = [name for name in sources if name not in known]
     if unknown:
-        raise ValueError(
+        raise InputError(
             f"{design.name} has no task {unknown[0]!r}; it has {', '.join(sorted(known))}."
         )
     studies = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evenhand._errors import InputError, InputTypeError
 from evenhand.benchmark.design.fingerprints import file_fingerprint, fingerprint, source_fingerprint
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.datasets import Dataset, Origin, Task, load
@@ -37,8 +38,8 @@ class Problem:
     """Where rows come from; `source` is a task's name, a file, or package.module:function.
 
     A file (Parquet or CSV) needs `target` and `sensitive`; a function returns a `Dataset`.
-    `rows` takes a random sample of that many, which is then part of the problem. `favourable`
-    names the class that methods about one class favour; by default the last of two.
+    `rows` takes a random sample of that many, which is then part of the problem. `favorable`
+    names the class that methods about one class favor; by default the last of two.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Problem:
     sensitive: tuple[str, ...] = ()
     kind: Kind | None = None
     rows: int | None = None
-    favourable: str | None = None
+    favorable: str | None = None
 
     def load(self) -> Dataset:
         """The rows; the last two data sets asked for are kept."""
@@ -72,17 +73,17 @@ class Problem:
         return min(known, self.rows or known)
 
     @property
-    def favoured(self) -> int | None:
-        """The number of the favourable class, if one is named."""
-        if self.favourable is None:
+    def favored(self) -> int | None:
+        """The number of the favorable class, if one is named."""
+        if self.favorable is None:
             return None
         classes = self.load().classes
-        if self.favourable not in classes:
-            raise ValueError(
-                f"The favourable class {self.favourable!r} of {self.name} is none of its classes "
+        if self.favorable not in classes:
+            raise InputError(
+                f"The favorable class {self.favorable!r} of {self.name} is none of its classes "
                 f"{', '.join(classes)}."
             )
-        return classes.index(self.favourable)
+        return classes.index(self.favorable)
 
     @property
     def _is_task(self) -> bool:
@@ -122,7 +123,7 @@ def _loaded(problem: Problem) -> Dataset:
     elif is_import_path(problem.source):
         dataset = imported(problem.source)()
         if not isinstance(dataset, Dataset):
-            raise TypeError(
+            raise InputTypeError(
                 f"{problem.source} returned a {type(dataset).__name__}; a problem's function "
                 "returns an evenhand.datasets.Dataset."
             )
@@ -148,7 +149,7 @@ def _from_file(problem: Problem) -> Dataset:
     wanted = [problem.target, *problem.sensitive]
     absent = [name for name in wanted if name not in table.columns]
     if absent or not problem.sensitive:
-        raise ValueError(
+        raise InputError(
             f"{path} needs the columns target and sensitive; {absent or 'sensitive'} is not among "
             f"{', '.join(map(str, table.columns))}."
         )
@@ -175,7 +176,7 @@ def dataset_of(problem: Problem, table: pd.DataFrame) -> Dataset:
 
 
 def _declared(problem: Problem, kind: Kind, classes: tuple[str, ...], n_groups: int) -> Task:
-    about = dict.fromkeys(("description", "source", "licence", "citation"), problem.source)
+    about = dict.fromkeys(("description", "source", "license", "citation"), problem.source)
     return Task(
         name=problem.name,
         kind=kind,

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._errors import InputError
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.criteria import CRITERIA, Criterion
-from evenhand.criteria.how import How
+from evenhand.criteria.criterion import How
 from evenhand.datasets.task import Kind
 from evenhand.measures import Measure, pq
 
@@ -68,20 +69,20 @@ class Question:
         """Of which predictions it is asked."""
         needs = self.asked.statistic.needs
         if needs == "strata":
-            raise ValueError(f"{self.criterion} needs strata, which a benchmark does not store.")
+            raise InputError(f"{self.criterion} needs strata, which a benchmark does not store.")
         return "regression" if needs in ("moments", "steps") else "classification"
 
     def check(self) -> None:
         """Refuse what cannot be asked, before anything is computed."""
         self.how.function(np.array([0.5, 0.5]))
         if (self.p is not None or self.q is not None) and self.measure != "pq":
-            raise ValueError(f"p and q are orders of the measure 'pq', not of {self.measure!r}.")
+            raise InputError(f"p and q are orders of the measure 'pq', not of {self.measure!r}.")
 
 
 def _criterion(name: str) -> Criterion:
     found = imported(name) if is_import_path(name) else CRITERIA.get(name)
     if not isinstance(found, Criterion):
-        raise ValueError(f"There is no criterion {name!r}; there are {', '.join(CRITERIA)}.")
+        raise InputError(f"There is no criterion {name!r}; there are {', '.join(CRITERIA)}.")
     return found
 
 

@@ -11,7 +11,7 @@ from evenhand.benchmark.design.bases import Base
 from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
 from evenhand.benchmark.design.problems import Extent, Problem
 from evenhand.benchmark.design.questions import QUESTIONS, Questions
-from evenhand.mitigation.method import Method
+from evenhand.mitigation.methods import Method
 
 PREPARATION = "evenhand.benchmark.running.preparation"
 FITTING = "evenhand.benchmark.running.fitting"
@@ -53,7 +53,7 @@ class Treatment:
             return BASE
         method, settings = self.method, {**self.method.settings, **self.settings}
         source = source_fingerprint(method.estimator.__module__)
-        use = [method.constraint_parameter, method.hyperparameter, method.stage, method.randomised]
+        use = [method.constraint_parameter, method.hyperparameter, method.stage, method.randomized]
         return fingerprint([method.estimator.__qualname__, settings, use, source])
 
 

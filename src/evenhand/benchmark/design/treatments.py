@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.benchmark.design.studies import Treatment
-from evenhand.mitigation.catalogue import METHODS
-from evenhand.mitigation.method import Method
+from evenhand.mitigation.methods import METHODS, Method
 
 
 def treatment(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand._errors import InputError
 from evenhand.benchmark.extras import require
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def figure(results: Results, name: str) -> Drawing:
     from evenhand.benchmark.figures.styles import RC
 
     if name not in FIGURES:
-        raise ValueError(f"There is no figure {name!r}; there are {', '.join(FIGURES)}.")
+        raise InputError(f"There is no figure {name!r}; there are {', '.join(FIGURES)}.")
     with mpl.rc_context(RC):
         return FIGURES[name](results)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PAIRS = {
     "MPD and PQ": Style("purple", "d", size=6),
     "MPD and Gini": Style("blue", "o", size=5),
-    "Gini and PQ": Style("grey", "s", size=4.5, hollow=True),
+    "Gini and PQ": Style("gray", "s", size=4.5, hollow=True),
 }
 KINDS = {"classification": "Classification", "regression": "Regression"}
 HALF = (

@@ -131,9 +131,9 @@ def _lines(axes: Axes, here: Any) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(5))
 
 
-def _whiskers(axes: Axes, one: Any, colour: str) -> None:
+def _whiskers(axes: Axes, one: Any, color: str) -> None:
     low, high = one["mean"] - one["error"].fillna(0), one["mean"] + one["error"].fillna(0)
-    axes.vlines(one["groups"], low, high, color=colour, linewidth=0.9, alpha=0.45)
+    axes.vlines(one["groups"], low, high, color=color, linewidth=0.9, alpha=0.45)
 
 
 def _column(axes: Axes, here: Any, method: str) -> None:
@@ -154,14 +154,14 @@ def _column(axes: Axes, here: Any, method: str) -> None:
     _label_ends(axes, own, look.ink, apart=0.07 * here["mean"].max())
 
 
-def _label_ends(axes: Axes, own: Any, colour: str, apart: float) -> None:
+def _label_ends(axes: Axes, own: Any, color: str, apart: float) -> None:
     """The settings at the ends of their lines, moved up where they would overlap."""
     ends = own[own["groups"] == own["groups"].max()].dropna(subset="hyperparameter")
     at = -apart
     for row in ends.sort_values("mean").itertuples():
         at = max(row.mean, at + apart)
         axes.text(
-            row.groups, at, f"  {row.hyperparameter:g}", color=colour, fontsize=6.5, va="center"
+            row.groups, at, f"  {row.hyperparameter:g}", color=color, fontsize=6.5, va="center"
         )
 
 

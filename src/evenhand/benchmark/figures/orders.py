@@ -99,14 +99,14 @@ def _panel(axes: Axes, points: Any) -> None:
     axes.set_xscale("log")
     for p, shade, marker in zip(P, SHADES, MARKERS, strict=True):
         here = points[(points["p"] == p) & (points["x"] > 0)].sort_values("hyperparameter")
-        colour = PALETTE[shade][0]
+        color = PALETTE[shade][0]
         x, y = here["x"].to_numpy(), here["y"].to_numpy()
         error = np.nan_to_num(here["x_error"].to_numpy())
         gap = np.full(len(x), np.nan)
         ends = np.column_stack([np.where(error < x, x - error, x / 20), x + error, gap]).ravel()
         heights = np.column_stack([y, y, gap]).ravel()
-        axes.plot(ends, heights, color=colour, linewidth=0.8, alpha=0.4, label=f"_bars of {p}")
-        axes.plot(x, y, color=colour, marker=marker, markersize=3.4, linewidth=1, label=f"p = {p}")
+        axes.plot(ends, heights, color=color, linewidth=0.8, alpha=0.4, label=f"_bars of {p}")
+        axes.plot(x, y, color=color, marker=marker, markersize=3.4, linewidth=1, label=f"p = {p}")
     axes.xaxis.set_major_locator(LogLocator(numticks=5))
     axes.xaxis.set_major_formatter(lambda value, _: power(value))
     axes.xaxis.set_minor_formatter(NullFormatter())

@@ -150,7 +150,7 @@ def nothing(axes: Axes, text: str = "no results yet") -> None:
 
 
 def legend(figure: Figure, names: Sequence[str], columns: int | None = None) -> None:
-    """The methods by colour and marker, below all panels."""
+    """The methods by color and marker, below all panels."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], label=name, **style(name).line) for name in names]

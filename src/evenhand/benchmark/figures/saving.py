@@ -1,4 +1,4 @@
-"""Figures as files, and as SVG inside a page that follows its light or dark colours."""
+"""Figures as files, and as SVG inside a page that follows its light or dark colors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VARIABLES = {
     BAND: "var(--band)",
     **{light: f"var(--c-{name})" for name, (light, _) in PALETTE.items()},
 }
-COLOURS = re.compile("|".join(map(re.escape, VARIABLES)))
+COLORS = re.compile("|".join(map(re.escape, VARIABLES)))
 LONG = re.compile(r"-?\d+\.\d{3,}")
 MARKED = re.compile(  # a group of markers that all look alike
     r'(<g(?: clip-path="[^"]*")?)>'
@@ -52,7 +52,7 @@ def save(drawing: Drawing, folder: Path, name: str) -> list[Path]:
 
 
 def inline(drawing: Drawing, name: str) -> str:
-    """A figure as an SVG element for HTML: no fixed size, no address outside, colours by name."""
+    """A figure as an SVG element for HTML: no fixed size, no address outside, colors by name."""
     file = StringIO()
     with mpl.rc_context(RC | {"svg.fonttype": "none"}):
         _settle(drawing)
@@ -78,8 +78,8 @@ def _settle(drawing: Drawing) -> None:
 
 
 def _plain(tag: str) -> str:
-    """A tag with colours by name and hundredths of a point; what people read stays as it is."""
-    tag = COLOURS.sub(lambda found: VARIABLES[found.group()], tag)
+    """A tag with colors by name and hundredths of a point; what people read stays as it is."""
+    tag = COLORS.sub(lambda found: VARIABLES[found.group()], tag)
     return LONG.sub(lambda found: f"{float(found.group()):.2f}", tag)
 
 

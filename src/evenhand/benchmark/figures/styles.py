@@ -1,4 +1,4 @@
-"""One look for all figures: a colour and a marker for each method, wherever it appears."""
+"""One look for all figures: a color and a marker for each method, wherever it appears."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zlib import crc32
 
 INK, SOFT, GRID, PAPER, BAND = "#1c2024", "#565d66", "#e4e4de", "#ffffff", "#dddcd4"
 
-# On white paper, and on a dark screen. Colours differ in lightness too, and never stand alone:
+# On white paper, and on a dark screen. Colors differ in lightness too, and never stand alone:
 # each method also has its marker.
 PALETTE = {
     "teal": ("#00808c", "#52cbdb"),
@@ -16,7 +16,7 @@ PALETTE = {
     "amber": ("#b97f00", "#f0c04a"),
     "brown": ("#7a4a1e", "#d9a878"),
     "green": ("#007a45", "#57d08f"),
-    "grey": ("#757b83", "#a9b0b8"),
+    "gray": ("#757b83", "#a9b0b8"),
     "blue": ("#0b5fa5", "#6cb4f5"),
     "red": ("#d1480a", "#ff8a4c"),
     "purple": ("#6a3fb3", "#b9a4f5"),
@@ -30,9 +30,9 @@ PALETTE = {
 
 @dataclass(frozen=True)
 class Style:
-    """How a method is drawn: a colour of the palette, a marker, filled or not."""
+    """How a method is drawn: a color of the palette, a marker, filled or not."""
 
-    colour: str
+    color: str
     marker: str
     hollow: bool = False
     size: float = 4.2
@@ -40,8 +40,8 @@ class Style:
 
     @property
     def ink(self) -> str:
-        """The colour on paper."""
-        return PALETTE[self.colour][0] if self.colour in PALETTE else INK
+        """The color on paper."""
+        return PALETTE[self.color][0] if self.color in PALETTE else INK
 
     @property
     def line(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ STYLES: dict[str, Style] = {
     "Reduction": Style("amber", "s", size=3.8),
     "Rejection": Style("brown", "<"),
     "EqOdds": Style("green", "X", size=5.5),
-    "CalEqOdds": Style("grey", "D", size=4.5),
+    "CalEqOdds": Style("gray", "D", size=4.5),
     "FairProj-KL": Style("blue", "o"),
     "FairProj-CE": Style("blue", "o", hollow=True),
     "LinearPost": Style("red", "^"),
@@ -80,9 +80,9 @@ STYLES: dict[str, Style] = {
     "ParityConstrained, means": Style("purple", "p", hollow=True, size=5),
 }
 SPARE = tuple(
-    Style(colour, marker, hollow=True)
-    for colour, marker in zip(
-        ("teal", "pink", "brown", "green", "grey", "red"), "h<>DvH", strict=True
+    Style(color, marker, hollow=True)
+    for color, marker in zip(
+        ("teal", "pink", "brown", "green", "gray", "red"), "h<>DvH", strict=True
     )
 )
 VARIANTS = {

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand._uncertainty import chance
 from evenhand.benchmark.findings.families import among
 from evenhand.benchmark.scoring.counted import EXPECTED, counts
 from evenhand.benchmark.scoring.kept import COLUMNS
 from evenhand.benchmark.store import Store
-from evenhand.uncertainty import chance
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results

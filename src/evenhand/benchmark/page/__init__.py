@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand._writing import write_whole
 from evenhand.benchmark.extras import require
-from evenhand.writing import write_whole
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results

@@ -11,7 +11,7 @@ from evenhand.benchmark.findings.criteria import sizes_of
 from evenhand.benchmark.findings.properties import PROPERTIES, checked
 from evenhand.benchmark.findings.words import MEASURES, name_of
 from evenhand.criteria import CRITERIA
-from evenhand.mitigation.catalogue import METHODS
+from evenhand.mitigation.methods import METHODS
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results

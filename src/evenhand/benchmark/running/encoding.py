@@ -18,7 +18,7 @@ def indicators(X: pd.DataFrame, train: NDArray[np.intp]) -> sparse.csr_array:
     """Quantities as they are, and a 0/1 column for every category but the first.
 
     A missing category is one of its own, a missing quantity the mean, which is 0 after
-    normalisation. Columns that do not vary on the training rows are left out.
+    normalization. Columns that do not vary on the training rows are left out.
     """
     numeric = X.select_dtypes("number")
     blocks = [sparse.csr_array(np.nan_to_num(numeric.to_numpy(dtype=np.float64)))]

@@ -22,7 +22,7 @@ from evenhand.benchmark.running.preparation import (
 )
 from evenhand.benchmark.store.predictions import Predictions
 from evenhand.datasets.draws import some
-from evenhand.mitigation.given import GivenScores
+from evenhand.mitigation.estimators import GivenScores
 
 if TYPE_CHECKING:
     from evenhand.benchmark.design.studies import Run, Treatment
@@ -139,7 +139,7 @@ def _estimator(prepared: Prepared, treatment: Treatment, width: int) -> Any:
         "prefit": after,
         "unseen": "base",
         "random_state": prepared.seed,
-        "favourable": prepared.favourable,
+        "favorable": prepared.favorable,
     }
     options = {name: value for name, value in options.items() if name in known}
     if method.constraint_parameter in known and treatment.constraint is not None:
@@ -167,7 +167,7 @@ def _next_answer(path: Iterator[Any], work: Work, prepared: Prepared) -> Answer:
     assert method is not None
     answer = _classified if prepared.n_classes else _regressed
     notes = tuple(getattr(fitted, "notes_", ()))
-    return answer(fitted, work.X_test, prepared, method.randomised), notes
+    return answer(fitted, work.X_test, prepared, method.randomized), notes
 
 
 def _classified(fitted: Any, X: Any, prepared: Prepared, by_lot: bool) -> Predictions:

@@ -71,7 +71,7 @@ class Job:
 
     def _prepared(self, store: Store) -> Prepared:
         run, problem = self.runs[0], self.runs[0].problem
-        prepared = prepare(problem.load(), run.base, run.seed, problem.favoured)
+        prepared = prepare(problem.load(), run.base, run.seed, problem.favored)
         store.add_truth(problem.name, run.split_key, _truth(prepared))
         return prepared
 
@@ -144,7 +144,7 @@ def _truth(prepared: Prepared) -> Truth:
     about = dataset.metadata | {
         "title": dataset.title,
         "groups": prepared.group_labels,
-        "favourable": prepared.favourable,
+        "favorable": prepared.favorable,
         "seed": prepared.seed,
         "train": prepared.fitted,
         "test": len(y),

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from evenhand._groups import Groups, groups, show
 from evenhand.benchmark.running.encoding import codes, indicators
 from evenhand.datasets import split
-from evenhand.groups import Groups, groups, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ class Prepared:
     matrix: Any
     model: Any
     scores: Floats
-    favourable: int | None = None
+    favorable: int | None = None
     cpu_seconds: float = 0.0
 
     @property
@@ -113,8 +113,8 @@ class Prepared:
         return np.column_stack([self.matrix, group])
 
 
-def prepare(dataset: Dataset, base: Base, seed: int, favourable: int | None = None) -> Prepared:
-    """Split, normalise and encode the rows, and fit the base model."""
+def prepare(dataset: Dataset, base: Base, seed: int, favorable: int | None = None) -> Prepared:
+    """Split, normalize and encode the rows, and fit the base model."""
     started = time.process_time()
     halves = split(dataset, seed=seed)
     X, y = _joined(halves)
@@ -132,16 +132,16 @@ def prepare(dataset: Dataset, base: Base, seed: int, favourable: int | None = No
         matrix=matrix,
         model=model,
         scores=scores,
-        favourable=favourable,
+        favorable=favorable,
         cpu_seconds=time.process_time() - started,
     )
 
 
 def _joined(halves: Split) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """Features and target, normalised, training rows first."""
+    """Features and target, normalized, training rows first."""
     import pandas as pd
 
-    parts = halves.normalised()
+    parts = halves.normalized()
     X = pd.concat([parts.X_train, parts.X_test], ignore_index=True)
     return X, np.concatenate([parts.y_train.to_numpy(), parts.y_test.to_numpy()])
 

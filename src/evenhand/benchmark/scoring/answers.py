@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._distributions import Distribution
 from evenhand.benchmark.design.questions import Question
-from evenhand.distributions import Distribution
 from evenhand.statistics import Table
 
 

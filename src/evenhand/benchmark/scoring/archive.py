@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._writing import fill_whole
 from evenhand.benchmark.extras import require
-from evenhand.writing import fill_whole
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results

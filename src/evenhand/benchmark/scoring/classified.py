@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._distributions import distribution
+from evenhand._sources import Rows, summarize
+from evenhand._tally import Axis, Tally
 from evenhand.benchmark.design.questions import Question
 from evenhand.benchmark.scoring.answers import answers, swept
 from evenhand.benchmark.scoring.counted import EXPECTED, Answered, counts, whom
 from evenhand.benchmark.store import Truth
-from evenhand.distributions import distribution
-from evenhand.sources import Rows, summarise
 from evenhand.statistics import Statistic, Table
-from evenhand.tally import Axis, Tally
 
 Floats = NDArray[np.float64]
 
@@ -49,9 +49,9 @@ def _counted(question: Question, together: Tally, truth: Truth) -> Any:
     """All runs at once: their counts are one tally, with a batch axis before the cells."""
     if question.measure is None:
         return _accuracy(together)
-    asked = question.asked  # only a question about one class looks at the favourable one
-    favourable = truth.about["favourable"] if asked.one_class else None
-    return answers(question, asked.table(together, favourable))
+    asked = question.asked  # only a question about one class looks at the favorable one
+    favorable = truth.about["favorable"] if asked.one_class else None
+    return answers(question, asked.table(together, favorable))
 
 
 def _spread(truth: Truth, run: Answered, questions: Sequence[Question]) -> Any:
@@ -60,8 +60,8 @@ def _spread(truth: Truth, run: Answered, questions: Sequence[Question]) -> Any:
     found = predictions.scores if predictions.chances is None else predictions.chances
     if found is None or lot != EXPECTED or len(truth.classes) != 2:
         return np.nan
-    favourable = truth.about["favourable"]
-    score = found[:, 1 if favourable is None else favourable]
+    favorable = truth.about["favorable"]
+    score = found[:, 1 if favorable is None else favorable]
     steps = distribution(score, sensitive_features=whom(truth))
     return [swept(question, steps) for question in questions]
 
@@ -91,7 +91,7 @@ class _Tables(dict[Statistic, Table]):
     def __missing__(self, statistic: Statistic) -> Table:
         """Nothing but NaN where it is not defined, as for too many classes."""
         try:
-            each = [statistic.read(summarise(statistic.needs, rows)) for rows in self.rows]
+            each = [statistic.read(summarize(statistic.needs, rows)) for rows in self.rows]
             found = Table(np.array([one.values for one in each]), each[0].cells, self.groups)
         except ValueError:
             found = Table(

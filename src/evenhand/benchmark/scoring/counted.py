@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenhand._columns.column import Column
+from evenhand._counting import count, expected_tally
+from evenhand._groups import Groups
+from evenhand._tally import Tally
 from evenhand.benchmark.store import Truth
 from evenhand.benchmark.store.predictions import Predictions
-from evenhand.columns.column import Column
-from evenhand.counting import count
-from evenhand.expected import expected_tally
-from evenhand.groups import Groups
-from evenhand.tally import Tally
 
 EXPECTED, DRAWN = "expected", "drawn"
 Answered = tuple[str, Predictions]  # with the lot

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._writing import fill_whole
 from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
 from evenhand.benchmark.design.importing import is_import_path
 from evenhand.benchmark.design.questions import Questions
 from evenhand.benchmark.scoring.scores import Scores, scores
 from evenhand.benchmark.store import Store
 from evenhand.benchmark.store.manifest import Entry
-from evenhand.writing import fill_whole
 
 SCORES = "evenhand.benchmark.scoring.scores"
 COLUMNS = ("key", "question", "lot", "value")

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._counting import moments
+from evenhand._distributions import distribution
+from evenhand._groups import Groups
+from evenhand._tally import Axis, Tally
 from evenhand.benchmark.design.questions import Question
 from evenhand.benchmark.scoring.answers import answers, sweeps, swept
 from evenhand.benchmark.scoring.counted import EXPECTED, Answered, whom
 from evenhand.benchmark.store import Truth
 from evenhand.benchmark.store.predictions import Predictions
-from evenhand.counting import moments
-from evenhand.distributions import distribution
-from evenhand.groups import Groups
-from evenhand.tally import Axis, Tally
 
 Floats = NDArray[np.float64]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evenhand._errors import InputError
 from evenhand.benchmark.design.questions import QUESTIONS, Questions
 from evenhand.benchmark.design.studies import Design
 from evenhand.benchmark.extras import require
@@ -69,7 +70,7 @@ class Results:
         """
         path = Path(path)
         if path.suffix not in ("", ".parquet", ".csv", ".duckdb"):
-            raise ValueError(f"{path} should end in .parquet, .csv or .duckdb, or be a folder.")
+            raise InputError(f"{path} should end in .parquet, .csv or .duckdb, or be a folder.")
         if not path.suffix:
             write_archive(self, path)
             return

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._writing import fill_whole
 from evenhand.benchmark.extras import require
-from evenhand.writing import fill_whole
 
 ENTRY = b"evenhand"
 

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._writing import fill_whole, sweep
 from evenhand.benchmark.store import manifest, parquet
 from evenhand.benchmark.store.manifest import Entry
 from evenhand.benchmark.store.predictions import Predictions
-from evenhand.writing import fill_whole, sweep
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,15 +11,19 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from evenhand.groups import show
-from evenhand.mitigation.classifier import GroupClassifier, Probabilities
-from evenhand.mitigation.optimal.columns import Columns
+from evenhand._errors import InputError
+from evenhand._groups import show
+from evenhand.mitigation.estimators import (
+    Codes,
+    GroupClassifier,
+    Probabilities,
+    Rows,
+    class_probabilities,
+    fit_underlying,
+)
 from evenhand.mitigation.optimal.generation import MOST_ROUNDS, Solution, solve
-from evenhand.mitigation.optimal.population import Population
-from evenhand.mitigation.optimal.problem import Problem, problem
-from evenhand.mitigation.optimal.scores import Scores, known_groups
-from evenhand.mitigation.reader import Codes, Rows
-from evenhand.mitigation.underlying import class_probabilities, fit_underlying
+from evenhand.mitigation.optimal.problem import Columns, Problem, problem
+from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
 
 
 class Bound(NamedTuple):
@@ -57,7 +61,7 @@ class RuleClassifier(GroupClassifier):
     _hyperparameter: ClassVar[str]
     group_estimator: Any
     cost: Any
-    favourable: Any
+    favorable: Any
     tolerance: float
 
     @abstractmethod
@@ -107,15 +111,15 @@ class RuleClassifier(GroupClassifier):
 
     def _problem(self, population: Population) -> Problem:
         criterion, measure, epsilon, p, q = self._bound()
-        favourable = None if self.favourable is None else self._place(self.favourable)
+        favorable = None if self.favorable is None else self._place(self.favorable)
         return problem(
-            population, criterion, measure, epsilon, cost=self.cost, favourable=favourable, p=p, q=q
+            population, criterion, measure, epsilon, cost=self.cost, favorable=favorable, p=p, q=q
         )
 
     def _place(self, label: Any) -> int:
         classes = self.classes_.tolist()
         if label not in classes:
-            raise ValueError(f"The favourable label {label!r} is not among the labels {classes}.")
+            raise InputError(f"The favorable label {label!r} is not among the labels {classes}.")
         return int(classes.index(label))
 
     def _fit_group_models(self, rows: Rows) -> None:

@@ -12,6 +12,41 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import linprog
+
+from evenhand._errors import InputError, MissingExtraError
+
+
+def clarabel() -> Any:
+    """The solver's module, or how to get it."""
+    try:
+        import clarabel as solver
+    except ImportError:
+        raise MissingExtraError(
+            'Bounds on PQ need the solver Clarabel: pip install "evenhand[mitigation]"',
+            name="clarabel",
+        ) from None
+    return solver
+
+
+def cone_of(part: Part) -> Any:
+    """A part of a product of cones, as the solver knows it."""
+    solver = clarabel()
+    if part.kind == "power":
+        return solver.PowerConeT(part.exponent)
+    if part.kind == "second order":
+        return solver.SecondOrderConeT(part.size)
+    return solver.NonnegativeConeT(part.size)
+
+
+def quiet_settings(tolerance: float | None = None) -> Any:
+    """One thread, no words, and this tolerance if not the solver's own."""
+    settings = clarabel().DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    if tolerance is not None:
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    return settings
+
 
 Floats = NDArray[np.float64]
 
@@ -60,9 +95,9 @@ def within_pq(d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone:
 
 def _within_variation(d: int, most: float) -> Cone:
     """The standard deviation is at most so many means."""
-    centred = np.eye(d) - 1 / d
+    centerd = np.eye(d) - 1 / d
     level = np.full((1, d), most / np.sqrt(d))
-    rows = [(level, np.zeros((1, 0)), 0.0), (centred, np.zeros((d, 0)), 0.0)]
+    rows = [(level, np.zeros((1, 0)), 0.0), (centerd, np.zeros((d, 0)), 0.0)]
     return _cone(rows, [Part("second order", d + 1)], [])
 
 
@@ -139,7 +174,7 @@ def cone(measure: str, d: int, epsilon: float, p: float = 1, q: float = 2) -> Co
     With ε = 0 every measure says the same: the rates are equal.
     """
     if measure == "pq" and not (0 < p <= 1 <= q and p < q):
-        raise ValueError(f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p}, {q}.")
+        raise InputError(f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p}, {q}.")
     if d < 2 or epsilon >= most(measure, d, p, q):
         return None
     if measure == "mpd" or epsilon == 0:
@@ -151,5 +186,55 @@ def most(measure: str, d: int, p: float = 1, q: float = 2) -> float:
     """The largest value of a measure for d rates between 0 and 1."""
     known = {"mpd": 1.0, "gini": 1 - 1 / d, "pq": 1 - float(d) ** (1 / q - 1 / p)}
     if measure not in known:
-        raise ValueError(f"Bounds are on {list(known)}, not on {measure!r}.")
+        raise InputError(f"Bounds are on {list(known)}, not on {measure!r}.")
     return float(known[measure])
+
+
+class Optimum(NamedTuple):
+    """A point of least cost, and a bound that no cost can be below (−∞ if none is certain)."""
+
+    point: Floats
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Minimize cost · x, where limits − rows @ x lies in a product of cones."""
+
+    cost: Floats
+    rows: sparse.csr_array
+    limits: Floats
+    parts: tuple[Part, ...]
+
+    def solve(self) -> Optimum:
+        """The least cost, with the dual's bound."""
+        linear = all(part.kind == "nonnegative" for part in self.parts)
+        return _by_highs(self) if linear else _by_clarabel(self)
+
+
+def _by_highs(program: Program) -> Optimum:
+    found = linprog(
+        program.cost, A_ub=program.rows, b_ub=program.limits, bounds=(None, None), method="highs"
+    )
+    if found.status != 0:
+        raise RuntimeError(f"HiGHS stopped without an optimum: {found.message}")
+    return Optimum(found.x, float(found.ineqlin.marginals @ program.limits))
+
+
+def _by_clarabel(program: Program) -> Optimum:
+    found = (
+        clarabel()
+        .DefaultSolver(
+            sparse.csc_array((len(program.cost),) * 2),
+            program.cost,
+            program.rows.tocsc(),
+            program.limits,
+            [cone_of(part) for part in program.parts],
+            quiet_settings(),
+        )
+        .solve()
+    )
+    if not np.isfinite(found.x).all():
+        raise RuntimeError(f"Clarabel stopped without an answer: {found.status}.")
+    certified = str(found.status) in ("Solved", "AlmostSolved")
+    return Optimum(np.array(found.x), float(found.obj_val_dual) if certified else -np.inf)

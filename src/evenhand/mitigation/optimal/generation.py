@@ -9,23 +9,139 @@ prices bound the optimum from below, so that the gap at the end is proved, not e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize, sparse
 
-from evenhand.mitigation.optimal.bounds import Bounds
-from evenhand.mitigation.optimal.columns import Columns, joined
-from evenhand.mitigation.optimal.master import Mixture, mix
-from evenhand.mitigation.optimal.problem import Problem
+from evenhand.mitigation.optimal.cones import clarabel, cone_of, quiet_settings
+from evenhand.mitigation.optimal.problem import Bounds, Columns, Problem, joined
 from evenhand.mitigation.optimal.rule import DecisionRule
-from evenhand.mitigation.optimal.settling import settled
+
+NEGLIGIBLE = 1e-11
+EXCESS = 1e-10
+STEPS = np.logspace(-11, -3, 25)
+
+
+def settled(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
+    """The rules in use and their shares."""
+    pools = problem.population.pools
+    used, share = columns.where(share > NEGLIGIBLE), share[share > NEGLIGIBLE]
+    used, share = _met(problem, used, used.normalized(share, pools))
+    if problem.bounds is None or problem.bounds.polyhedral:  # then it is a vertex already
+        return used, share
+    share = _sparse(used, share, pools, problem.forms.observed.size)
+    return _met(problem, used.where(share > 0), share[share > 0])  # rounding may matter near 0
+
+
+def _met(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
+    """Blend in, by a hair, what decides alike for everyone, until the bound is met."""
+    most, size = problem.epsilon + EXCESS, problem.forms.observed.size
+    rates = columns.mixed(share, size)
+    if problem.value(rates) <= most:
+        return columns, share
+    alike = problem.constants()
+    evenly = np.full(len(alike.pool), 1 / len(problem.cost))
+    even = alike.mixed(evenly, size)
+    enough = (step for step in STEPS if problem.value((1 - step) * rates + step * even) <= most)
+    step = next(enough, STEPS[-1])
+    return joined(columns, alike), np.concatenate([(1 - step) * share, step * evenly])
+
+
+def _sparse(columns: Columns, share: Floats, pools: int, size: int) -> Floats:
+    """A vertex among the mixtures of the same rates: interior points use more rules than needed."""
+    equal = sparse.vstack([columns.members(pools), columns.table(size)], format="csr")
+    found = linear_program(columns.cost, A_eq=equal, b_eq=equal @ share, bounds=(0, None))
+    return columns.normalized(np.where(found.x > NEGLIGIBLE, found.x, 0), pools)
+
+
+class Mixture(NamedTuple):
+    """How often each rule decides in its pool, the cost of that, and the cones' dual point."""
+
+    share: Floats
+    cost: float
+    dual: Floats
+
+
+def mix(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
+    """The cheapest mixture of the rules whose rates meet the bounds."""
+    return (_mix_linear if bounds.polyhedral else _mix_conic)(columns, bounds, pools)
+
+
+def _mix_linear(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
+    """By HiGHS; unknowns are shares and helping variables."""
+    rules, help_ = len(columns.pool), bounds.of_help.shape[1]
+    rates = bounds.of_rates @ columns.table(bounds.pairs)
+    slack = sparse.hstack([rates, bounds.of_help], format="csr")
+    member = sparse.hstack([columns.members(pools), sparse.csr_array((pools, help_))])
+    found = linear_program(
+        np.concatenate([columns.cost, np.zeros(help_)]),
+        A_ub=-slack,
+        b_ub=bounds.constant,
+        A_eq=member.tocsr(),
+        b_eq=np.ones(pools),
+        bounds=np.column_stack([np.zeros(rules + help_), np.append(np.ones(rules), bounds.most)]),
+    )
+    share = np.maximum(found.x[:rules], 0)
+    return Mixture(share, float(columns.cost @ share), np.maximum(-found.ineqlin.marginals, 0))
+
+
+def linear_program(cost: Floats, **rows: Any) -> Any:
+    """HiGHS to ten digits, and to its usual seven where that is too much for it.
+
+    It presolves the second time only: these problems are small, and solved sooner than that.
+    """
+    digits = {f"{side}_feasibility_tolerance": 1e-10 for side in ("primal", "dual")}
+    for options in ({"presolve": False, **digits}, {"presolve": True}):
+        found = optimize.linprog(cost, method="highs-ds", options=options, **rows)
+        if found.status == 0:
+            return found
+    raise RuntimeError(f"HiGHS gave up on the mixture of rules: {found.message}")
+
+
+def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
+    """By Clarabel, which writes its constraints as A x + s = b with s in a cone."""
+    solver = clarabel()
+    rules, pairs, helping = len(columns.pool), bounds.pairs, bounds.of_help.shape[1]
+    unknowns = rules + pairs + helping
+    cones = [solver.ZeroConeT(pools + pairs), solver.NonnegativeConeT(rules)]
+    cones += [cone_of(part) for part in bounds.parts]
+    found = solver.DefaultSolver(
+        sparse.csc_array((unknowns, unknowns)),
+        np.concatenate([columns.cost, np.zeros(pairs + helping)]),
+        _conic_rows(columns, bounds, pools),
+        np.concatenate([np.ones(pools), np.zeros(pairs + rules), bounds.constant]),
+        cones,
+        quiet_settings(1e-10),
+    ).solve()
+    chosen, dual = np.array(found.x)[:rules], np.array(found.z)[pools + pairs + rules :]
+    if not np.isfinite([chosen.sum(), dual.sum()]).all():
+        raise RuntimeError(f"Clarabel gave up on the mixture of rules: {found.status}")
+    share = columns.normalized(np.maximum(chosen, 0), pools)
+    return Mixture(share, float(columns.cost @ share), dual)
+
+
+def _conic_rows(columns: Columns, bounds: Bounds, pools: int) -> sparse.csc_array:
+    """Shares add up; rates are what shares make them; shares are positive; slack is in its cone."""
+    table, member = columns.table(bounds.pairs), columns.members(pools)
+    one, rate = sparse.eye_array(len(columns.pool)), sparse.eye_array(bounds.pairs)
+    return sparse.block_array(
+        [
+            [member, None, None],
+            [table, -rate, None],
+            [-one, None, None],
+            [None, -bounds.of_rates, -bounds.of_help],
+        ],
+        format="csc",
+    )
+
 
 Floats = NDArray[np.float64]
 
 MOST_ROUNDS = 1000
 SPAN = 10
-IN_USE, NEGLIGIBLE = 1e-6, 1e-12
+IN_USE, NO_GAIN = 1e-6, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,28 +178,28 @@ def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = Non
         free = problem.respond(np.zeros(problem.forms.observed.size))
         least = Search(free, np.ones(len(free.pool)), float(free.cost.sum()), np.zeros(0), 0)
         return _solution(problem, least, free, least.share)
-    centre = np.zeros(len(problem.bounds.constant))
-    floor, free = problem.lower_bound(problem.bounds, centre)
+    center = np.zeros(len(problem.bounds.constant))
+    floor, free = problem.lower_bound(problem.bounds, center)
     known = joined(free, problem.guesses()) if start is None else start
-    begun = Search(joined(known, problem.constants()), np.zeros(0), floor, centre, 0)
+    begun = Search(joined(known, problem.constants()), np.zeros(0), floor, center, 0)
     found = _search(problem, problem.bounds, begun, tolerance)
     return _solution(problem, found, *settled(problem, found.columns, found.share))
 
 
 def _search(problem: Problem, bounds: Bounds, begun: Search, tolerance: float) -> Search:
-    columns, _, floor, centre, rounds = begun
+    columns, _, floor, center, rounds = begun
     memory, steady = Memory(np.zeros(len(columns.pool))), 0.0
     while True:
         mixture, rounds = mix(columns, bounds, problem.population.pools), rounds + 1
-        asked = steady * centre + (1 - steady) * mixture.dual
+        asked = steady * center + (1 - steady) * mixture.dual
         bound, better = problem.lower_bound(bounds, asked)
         slope = bounds.slope(asked, better.mixed(np.ones(len(better.pool)), bounds.pairs))
-        further = slope @ (mixture.dual - centre) > 0
+        further = slope @ (mixture.dual - center) > 0
         steady = steady / 2 if further else steady + (1 - steady) / 5
         if bound > floor:
-            floor, centre = bound, asked
+            floor, center = bound, asked
         if mixture.cost - floor <= tolerance or rounds == MOST_ROUNDS:
-            return Search(columns, mixture.share, floor, centre, rounds)
+            return Search(columns, mixture.share, floor, center, rounds)
         recent, memory = memory.after(mixture, len(better.pool))
         columns = joined(columns.where(recent), better)
 
@@ -101,7 +217,7 @@ class Memory(NamedTuple):
 
     def after(self, mixture: Mixture, new: int) -> tuple[NDArray[np.bool_], Memory]:
         """Which rules to keep after a round, and the memory of them and of new ones."""
-        time = self.time + (mixture.cost < self.cost - NEGLIGIBLE)
+        time = self.time + (mixture.cost < self.cost - NO_GAIN)
         used = np.where(mixture.share > IN_USE, time, self.used)
         recent = used >= time - SPAN
         kept = np.append(used[recent], np.full(new, time))

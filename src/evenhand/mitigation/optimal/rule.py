@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._errors import InputError
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
@@ -72,7 +74,7 @@ class DecisionRule:
         """The rule that `to_json` wrote."""
         told = json.loads(text)
         if told.get("format") != FORMAT:
-            raise ValueError(f"This is not an {FORMAT!r}: its format is {told.get('format')!r}.")
+            raise InputError(f"This is not an {FORMAT!r}: its format is {told.get('format')!r}.")
         prices, pool, share = (
             np.array([one[name] for one in told["rules"]]) for name in ("prices", "pool", "share")
         )
@@ -102,7 +104,7 @@ def cheapest(scores: Floats) -> NDArray[np.int16]:
 def tilt(classes: int) -> Floats:
     """A fixed, tiny price on top, so that no row of a fitted rule stands on a tie.
 
-    Prices that equalise two rules tie some rows exactly, and there rounding would decide.
+    Prices that equalize two rules tie some rows exactly, and there rounding would decide.
     """
     golden = (np.arange(classes)[:, None] + 1) * (np.arange(classes) + 1) * 0.6180339887498949
     return TILT * (np.arange(classes) + golden % 1)

@@ -6,15 +6,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand.mitigation.reader import Rows
-from evenhand.mitigation.regressor import shares
-from evenhand.mitigation.sensitive import Bins
-from evenhand.mitigation.transport.bound import Bound, Name
-from evenhand.mitigation.transport.plan import Plan
-from evenhand.mitigation.transport.planned import PlannedRegressor
-from evenhand.mitigation.transport.strong import strong_parity
-from evenhand.mitigation.transport.support import Choice, Codes, Floats, Support
-from evenhand.mitigation.transport.weak import weak_parity
+from evenhand._errors import InputError
+from evenhand.mitigation.estimators import Rows, shares
+from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.transport.plan import (
+    Choice,
+    Codes,
+    Floats,
+    Plan,
+    PlannedRegressor,
+    Support,
+)
+from evenhand.mitigation.transport.strong import Bound, Name, strong_parity, weak_parity
 
 
 class ParityConstrainedRegressor(PlannedRegressor):
@@ -104,13 +107,13 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     def _fit(self, rows: Rows) -> None:
         if self.criterion not in ("strong_parity", "weak_parity"):
-            raise ValueError(
+            raise InputError(
                 f"criterion is 'strong_parity' or 'weak_parity', not {self.criterion!r}."
             )
         bound = Bound(self.measure, self.epsilon, self.p, self.q)
         weak = self.criterion == "weak_parity"
-        equalise = self._equalise_means if weak else self._equalise_distributions
-        equalise(self._fit_base(rows), rows, bound)
+        equalize = self._equalise_means if weak else self._equalise_distributions
+        equalize(self._fit_base(rows), rows, bound)
 
     def _equalise_distributions(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         support = Support.of(scores, self.support, self.bounds)

@@ -3,12 +3,84 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from evenhand.mitigation.transport.support import Codes, Floats, Support
+from evenhand._errors import InputError
+from evenhand.mitigation.estimators import GroupRegressor, Rows
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Choice = int | Literal["exact"]
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Values in ascending order; with `edges`, each is the center of a bin between two edges.
+
+    Without edges the values are all the scores seen at fit. Scores beyond the outer edges belong
+    to the outer bins.
+
+    >>> grid = Support.bins(0.0, 1.0, 4)
+    >>> grid.points, grid.span(np.array([0.3, 7.0]))
+    (array([0.125, 0.375, 0.625, 0.875]), (array([1, 3]), array([2, 4])))
+    """
+
+    points: Floats
+    edges: Floats | None = None
+
+    @classmethod
+    def bins(cls, low: float, high: float, count: int) -> Support:
+        """Bins of equal width over a range."""
+        edges = np.linspace(low, high, count + 1)
+        return cls((edges[1:] + edges[:-1]) / 2, edges)
+
+    @classmethod
+    def of(cls, scores: Floats, choice: Choice, bounds: tuple[float, float] | None) -> Support:
+        """Bins over the bounds (or the scores' own range), or exactly the scores."""
+        if choice == "exact":
+            return cls(np.unique(scores if bounds is None else np.clip(scores, *bounds)))
+        if not isinstance(choice, int | np.integer) or choice < 1:
+            raise InputError(f"support is a number of bins or 'exact', not {choice!r}.")
+        low, high = (scores.min(), scores.max()) if bounds is None else bounds
+        if bounds is not None and not low < high:
+            raise InputError(f"bounds are (low, high) with low < high; they are {bounds}.")
+        return cls.bins(float(low), float(high), int(choice)) if low < high else cls(scores[:1])
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def span(self, scores: Floats) -> tuple[Codes, Codes]:
+        """How many values lie below each score, and how many once its own is counted.
+
+        The two agree for a score that is not a value: an unseen one, where there are no bins.
+        """
+        if self.edges is None:
+            inside = np.clip(scores, self.points[0], self.points[-1])
+            lower, upper = (np.searchsorted(self.points, inside, side) for side in SIDES)
+            return lower, upper
+        lower = np.searchsorted(self.edges[1:-1], scores, side="right")
+        return lower, lower + 1
+
+    def place(self, scores: Floats) -> Floats:
+        """How far a score lies into its bin, above 0, up to 1; a half where there are no bins."""
+        if self.edges is None:
+            return np.full(len(scores), 0.5)
+        lower, upper = self.span(scores)
+        left, right = self.edges[lower], self.edges[upper]
+        return np.clip((scores - left) / (right - left), 1e-9, 1.0)
+
+    def histograms(self, scores: Floats, codes: Codes, weight: Floats, groups: int) -> Floats:
+        """The weight of every group (a row) at every value (a column)."""
+        cell = codes * len(self) + self.span(scores)[1] - 1
+        cells = np.bincount(cell, weight, minlength=groups * len(self))
+        return np.asarray(cells, dtype=np.float64).reshape(groups, len(self))
+
+
+SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +99,7 @@ class Supply:
 
     @property
     def cuts(self) -> Floats:
-        """The middle between neighbouring values: where it is a tie which one is nearer."""
+        """The middle between neighboring values: where it is a tie which one is nearer."""
         return (self.points[1:] + self.points[:-1]) / 2
 
     @property
@@ -101,3 +173,35 @@ def rank(cdfs: Floats, levels: Floats, side: Literal["left", "right"]) -> NDArra
     found = np.searchsorted((cdfs + step).ravel(), (levels + step).ravel(), side=side)
     within = found.reshape(levels.shape) - np.arange(len(cdfs))[:, None] * cdfs.shape[1]
     return np.asarray(np.clip(within, 0, cdfs.shape[1]))
+
+
+class PlannedRegressor(GroupRegressor):
+    """The abstract parent of methods that send each prediction where its rank goes.
+
+    A value that many rows share may have to go to several: `predict` draws one of them, row by
+    row, or, where `draw` is False, goes by how far into its bin the prediction lies, so that
+    the answer is a function of X and the distributions are kept as well as bins can tell.
+    """
+
+    plan_: Plan
+
+    def predict_quantile(self, X: Any, level: float = 0.5) -> Floats:
+        """For each row, the value that this part of its draws does not exceed."""
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        group, scores = self._groups(X), self._base(X)
+        sent = self.plan_.send(scores, np.maximum(group, 0), np.full(len(scores), level))
+        return np.where(group < 0, scores, sent)
+
+    def _regress(self, X: Any, group: Codes) -> Floats:
+        scores = self._base(X)
+        lots = 1 - self._lots(len(scores)) if self.draw else self.plan_.support.place(scores)
+        return self.plan_.send(scores, group, lots)
+
+    def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:
+        groups = len(self.sensitive_.labels)
+        counted = support.histograms(scores, rows.group, rows.weight, groups)
+        sums = counted.sum(axis=1)
+        cdfs = np.minimum(np.cumsum(counted, axis=1) / sums[:, None], 1.0)
+        cdfs[:, -1] = 1.0
+        return Supply(support.points, cdfs, sums / sums.sum())

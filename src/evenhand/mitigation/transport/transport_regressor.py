@@ -4,15 +4,48 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.utils import check_random_state
 
-from evenhand.mitigation.reader import Rows
-from evenhand.mitigation.sensitive import Bins
-from evenhand.mitigation.transport.corridor import certified_gap, corridor
-from evenhand.mitigation.transport.plan import Plan, Supply
-from evenhand.mitigation.transport.planned import PlannedRegressor
-from evenhand.mitigation.transport.privacy import noisy, repaired
-from evenhand.mitigation.transport.support import Choice, Floats, Support
+from evenhand._errors import InputError
+from evenhand.mitigation.estimators import Rows
+from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.transport.plan import (
+    Choice,
+    Floats,
+    Plan,
+    PlannedRegressor,
+    Supply,
+    Support,
+)
+from evenhand.mitigation.transport.strong import certified_gap, corridor
+
+LEAST_SHARE = 1e-6
+
+
+def noisy(histograms: Floats, epsilon: float, random: np.random.RandomState) -> Floats:
+    """Parts of all rows by group and value, with ε-differentially private noise.
+
+    One row replaced by another moves two cells by 1/n each, hence the scale 2 / (ε n).
+    """
+    rows = histograms.sum()
+    noise = random.laplace(scale=2 / (epsilon * rows), size=histograms.shape)
+    return np.asarray(histograms / rows + noise)
+
+
+def repaired(histograms: Floats) -> tuple[Floats, Floats]:
+    """Each group's share and CDF, from parts that noise may have made negative.
+
+    Of all ascending sequences, the middle between the running maximum and the running minimum
+    from the other end is one with the least greatest distance to the sums.
+    """
+    sums = np.maximum(histograms.sum(axis=1), LEAST_SHARE)
+    sequence = np.cumsum(histograms, axis=1) / sums[:, None]
+    highest = np.maximum.accumulate(sequence, axis=1)
+    lowest = np.minimum.accumulate(sequence[:, ::-1], axis=1)[:, ::-1]
+    cdfs = np.clip((highest + lowest) / 2, 0.0, 1.0)
+    cdfs[:, -1] = 1.0
+    return sums / sums.sum(), cdfs
 
 
 class TransportRegressor(PlannedRegressor):
@@ -23,9 +56,9 @@ class TransportRegressor(PlannedRegressor):
     over couplings; on a line only the groups' CDFs are unknown, and at each cut point they are
     the old ones, clipped to a corridor of width α.
 
-    Predictions are values of the support: bin centres, or fitted predictions. Those beyond the
+    Predictions are values of the support: bin centers, or fitted predictions. Those beyond the
     range count as the outermost bin. A bin that was empty in a group at fit has a rank all the
-    same, that of its neighbours. A tiny group gets as exact a plan as any, of its few rows.
+    same, that of its neighbors. A tiny group gets as exact a plan as any, of its few rows.
 
     Parameters
     ----------
@@ -46,7 +79,7 @@ class TransportRegressor(PlannedRegressor):
     plan_ : Plan
         The groups' CDFs before and after.
     cost_ : float
-        The mean squared move on the fitting rows, from bin centre to bin centre.
+        The mean squared move on the fitting rows, from bin center to bin center.
     gap_ : float
         By how much the cost can exceed the least.
 
@@ -89,7 +122,7 @@ class TransportRegressor(PlannedRegressor):
 
     def _fit(self, rows: Rows) -> None:
         if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha is {self.alpha}; a distance of CDFs lies between 0 and 1.")
+            raise InputError(f"alpha is {self.alpha}; a distance of CDFs lies between 0 and 1.")
         self._refuse_leaks(rows)
         scores = self._fit_base(rows)
         support = Support.of(scores, self.support, self.bounds)
@@ -112,9 +145,9 @@ class TransportRegressor(PlannedRegressor):
         if self.privacy is None:
             return
         if self.privacy <= 0:
-            raise ValueError(f"privacy is {self.privacy}; ε must be positive.")
+            raise InputError(f"privacy is {self.privacy}; ε must be positive.")
         if self.bounds is None or self.support == "exact" or rows.sample_weight is not None:
-            raise ValueError(
+            raise InputError(
                 "With privacy=, pass bounds= that do not come from the data and a number of bins "
                 "as support=, and no sample_weight: each would tell of single rows past the noise."
             )

@@ -16,7 +16,7 @@ MOST = 12
 
 
 class Bar(NamedTuple):
-    """A length with its label; `kind` (above, below) colours it, `group` lets a filter find it."""
+    """A length with its label; `kind` (above, below) colors it, `group` lets a filter find it."""
 
     label: str
     value: float

@@ -11,7 +11,7 @@ from evenhand.report.charts.scale import Scale
 from evenhand.report.charts.svg import element, path
 from evenhand.report.formats import number
 
-COLOURS = 8
+COLORS = 8
 
 
 def curves(
@@ -30,7 +30,7 @@ def curves(
     across = Scale.around([*at, used])
     up = Scale.around((value for _, values in series for value in values), zero=True)
     lines = [
-        line(_drawn(at, values, across, up), f"s{i % COLOURS}", label)
+        line(_drawn(at, values, across, up), f"s{i % COLORS}", label)
         for i, (label, values) in enumerate(series)
     ]
     told = f"{len(series)} criteria over thresholds from {number(at[0])} to {number(at[-1])}."

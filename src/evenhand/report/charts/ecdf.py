@@ -11,7 +11,7 @@ from evenhand.report.charts.scale import Scale
 from evenhand.report.charts.svg import path
 from evenhand.report.formats import listing, name
 
-FEW = 6  # groups that all get a colour of their own
+FEW = 6  # groups that all get a color of their own
 EXTREMES = 4
 STEPS = 60  # places up to which steps can be told from a line
 

@@ -34,7 +34,7 @@ def rates(
     most: int = MOST,
     greatest: float | None = None,
 ) -> Markup:
-    """The groups furthest from the overall value, sorted; coloured if their interval excludes it.
+    """The groups furthest from the overall value, sorted; colored if their interval excludes it.
 
     >>> chart = rates("c", "TPR", [Rate("a", 0.4, 0.3, 0.5), Rate("b", 0.6, 0.5, 0.7)], 0.5)
     >>> chart.count("<circle")

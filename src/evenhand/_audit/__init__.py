@@ -1,0 +1,17 @@
+"""The audit: is the disparity real, who carries it, may the model ship."""
+
+from evenhand._audit.api import audit, audit_evidence, audit_frame, audit_model
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.result import Audit
+
+__all__ = [
+    "Audit",
+    "Evidence",
+    "Finding",
+    "GroupValues",
+    "audit",
+    "audit_evidence",
+    "audit_frame",
+    "audit_model",
+]

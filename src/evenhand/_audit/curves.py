@@ -1,0 +1,100 @@
+"""Criteria along all decision thresholds, and the groups' distributions, as points to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.tasks import Ask
+from evenhand._columns import Label
+from evenhand._columns.column import positions
+from evenhand._distributions import Distribution
+from evenhand._tally import Axis, Tally
+
+Floats = NDArray[np.float64]
+
+POINTS, MOST_GROUPS = 200, 50
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A criterion by a measure at every threshold."""
+
+    criterion: str
+    measure: str
+    values: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """Values at thresholds: a row is selected when its score is at least the threshold."""
+
+    at: Floats
+    curves: tuple[Curve, ...]
+    used: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The cumulative distribution of each group (groups, points) and of all rows."""
+
+    of: str
+    at: Floats
+    groups: tuple[Label, ...]
+    levels: Floats
+    pooled: Floats
+
+
+def threshold_curves(evidence: Evidence, asked: Sequence[Ask]) -> Thresholds | None:
+    """Criteria of labels, as the threshold moves over the scores."""
+    counts = evidence.thresholds
+    if counts is None or evidence.favorable is None:
+        return None
+    decided = decisions(counts, evidence.classes, evidence.favorable)
+    curves = [
+        Curve(ask.name, measure, np.asarray(ask.criterion(decided, measure=measure, **options)))
+        for ask in asked
+        if ask.criterion.statistic.needs in ("labels", "predictions")
+        for options in [{"favorable": evidence.favorable} if ask.criterion.one_class else {}]
+        for measure in ask.measures
+    ]
+    edges = np.array(counts.labels("bin")[1:-1], dtype=np.float64)
+    return Thresholds(edges, tuple(curves), evidence.decided_at)
+
+
+def decisions(counts: Tally, classes: tuple[Label, ...], favorable: Label) -> Tally:
+    """A tally (thresholds; y, ŷ, group) of counts (score bin, y, group)."""
+    table = counts.table("bin", "y", "group")
+    selected = np.cumsum(table[::-1], axis=0)[::-1][1:]
+    both = {True: selected, False: table.sum(axis=0) - selected}
+    whole = np.zeros((len(selected), len(classes), len(classes), len(counts.groups)))
+    truth = positions(counts.labels("y"), classes)
+    for k, label in enumerate(classes):
+        whole[:, truth, k] = both[label == favorable]
+    axes = (Axis("y", classes), Axis("yhat", classes), Axis("group", counts.groups))
+    cells = np.indices(whole.shape[1:], dtype=np.intp).reshape(3, -1)
+    return Tally(axes, cells, {"rows": whole.reshape(len(whole), -1)})
+
+
+def levels_of(evidence: Evidence) -> Levels | None:
+    """The groups' distributions at pooled quantiles; of the largest groups where there are many."""
+    scores = evidence.sources.get("steps")
+    if not isinstance(scores, Distribution):
+        return None
+    at = np.unique(scores.values[np.linspace(0, len(scores) - 1, POINTS).astype(np.intp)])
+    groups = len(scores.groups)
+    bins = np.searchsorted(at, scores.values, side="left")
+    key = scores.codes.astype(np.intp) * len(at) + bins
+    table = np.bincount(key, scores.weights, minlength=groups * len(at)).reshape(groups, len(at))
+    size = table.sum(axis=1)
+    largest = np.sort(np.argsort(-size, kind="stable")[:MOST_GROUPS])
+    kept = largest[size[largest] > 0]
+    below = np.cumsum(table, axis=1)
+    pooled = below.sum(axis=0) / size.sum()
+    of = "prediction" if evidence.task == "regression" else "score"
+    names = tuple(scores.groups[i] for i in kept)
+    return Levels(of, at, names, below[kept] / size[kept, None], pooled)

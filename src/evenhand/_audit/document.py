@@ -1,0 +1,231 @@
+"""The audit as a plain document of JSON values: the one source of every page and file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand._audit.curves import Levels, Thresholds
+from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.subgroups import Subgroup
+from evenhand._audit.views import View
+from evenhand._groups import show
+from evenhand._markdown import markdown_table
+from evenhand._uncertainty.multiplicity import LEVEL
+
+if TYPE_CHECKING:
+    from evenhand._audit.result import Audit
+
+SCHEMA = "evenhand.audit/1"
+MOST_SUBGROUPS = 200
+
+
+def document(audit: Audit) -> dict[str, Any]:
+    """The whole audit; labels are text as people read it, undefined numbers are None."""
+    from importlib.metadata import version
+
+    evidence = audit.evidence
+    rows, weight = evidence.rows, evidence.counted.table("group")
+    return {
+        "schema": SCHEMA,
+        "evenhand": version("evenhand"),
+        "title": audit.title,
+        "task": evidence.task,
+        "rows": int(rows.sum()),
+        "weighted": "weight" in evidence.counted.sums,
+        "group_columns": list(evidence.columns),
+        "groups": [
+            {"label": show(label), "rows": int(n), "weight": float(w)}
+            for label, n, w in zip(evidence.groups, rows, weight, strict=True)
+        ],
+        "classes": [show(label) for label in evidence.classes],
+        "favorable": None if evidence.favorable is None else show(evidence.favorable),
+        "confidence": audit.confidence,
+        "replicates": audit.fair_worlds,
+        "random_state": audit.random_state,
+        "multiplicity": {
+            "method": "Holm",
+            "findings": len(audit.findings),
+            "choices": audit.choices,
+            "level": LEVEL,
+        },
+        "notes": list(audit.notes),
+        "criteria": [_criterion(one) for one in audit.by_group],
+        "findings": [_finding(one, audit.by_group) for one in audit.findings],
+        "views": [_view(one) for one in audit.views],
+        "subgroups": [_subgroup(one) for one in audit.subgroups[:MOST_SUBGROUPS]],
+        "thresholds": _thresholds(audit.thresholds),
+        "distributions": _levels(audit.levels),
+    }
+
+
+def _criterion(one: GroupValues) -> dict[str, Any]:
+    return {
+        "name": one.criterion,
+        "formula": one.formula,
+        "statistic": one.statistic,
+        "is_not": one.is_not,
+        "range": one.range,
+        "bounds": _numbers(one.bounds),
+        "cells": [
+            {
+                "label": show(cell),
+                "values": _numbers(one.values[i]),
+                "low": _numbers(one.low[i]),
+                "high": _numbers(one.high[i]),
+                "overall": _number(one.overall[i]),
+                "rows": None if one.rows is None else _numbers(one.rows[i]),
+            }
+            for i, cell in enumerate(one.cells)
+        ],
+    }
+
+
+def _finding(one: Finding, tables: Sequence[GroupValues]) -> dict[str, Any]:
+    groups = next(table.groups for table in tables if table.criterion == one.criterion)
+    numbers = ("value", "estimate", "low", "high", "floor", "chance_high", "p_value", "p_adjusted")
+    pair = one.pair
+    return {
+        "criterion": one.criterion,
+        "measure": one.measure,
+        "aggregate": one.aggregate,
+        "transform": one.transform,
+        **{name: _number(getattr(one, name)) for name in numbers},
+        "verdict": one.verdict,
+        "tolerance": one.tolerance,
+        "worst_cell": None if one.worst_cell is None else show(one.worst_cell),
+        "pair": pair
+        and {
+            "high": {"group": show(pair.high), "value": pair.high_value},
+            "low": {"group": show(pair.low), "value": pair.low_value},
+        },
+        "cell_values": [
+            {"cell": show(cell), "value": _number(value)}
+            for cell, value in zip(one.cells, one.cell_values, strict=True)
+        ],
+        "contributions": [
+            {"group": show(group), "share": _number(share)}
+            for group, share in zip(groups, one.contributions, strict=True)
+        ],
+        "left_out": [{"cell": show(cell), "group": show(group)} for cell, group in one.left_out],
+        "sentence": one.sentence,
+    }
+
+
+def _view(view: View) -> dict[str, Any]:
+    return {
+        "columns": list(view.columns),
+        "groups": len(view.evidence.groups),
+        "findings": [
+            {
+                "criterion": one.criterion,
+                "measure": one.measure,
+                "value": _number(one.chance.value),
+                "floor": _number(one.chance.floor),
+                "p_value": _number(one.chance.p_value),
+                "p_adjusted": _number(one.p_adjusted),
+                "verdict": one.verdict,
+            }
+            for one in view.findings
+        ],
+    }
+
+
+def _subgroup(one: Subgroup) -> dict[str, Any]:
+    numbers = ("value", "rest", "difference", "at_least", "people")
+    return {
+        "columns": list(one.columns),
+        "label": show(one.label),
+        "rows": one.rows,
+        "statistic": one.statistic,
+        **{name: _number(getattr(one, name)) for name in numbers},
+        "flagged": one.flagged,
+    }
+
+
+def _thresholds(found: Thresholds | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    series = [
+        {"criterion": one.criterion, "measure": one.measure, "values": _numbers(one.values)}
+        for one in found.curves
+    ]
+    return {"at": _numbers(found.at), "series": series, "used": found.used}
+
+
+def _levels(found: Levels | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "of": found.of,
+        "at": _numbers(found.at),
+        "groups": [show(group) for group in found.groups],
+        "levels": [_numbers(row) for row in found.levels],
+        "pooled": _numbers(found.pooled),
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _numbers(values: Iterable[float]) -> list[float | None]:
+    return [_number(value) for value in values]
+
+
+MOST_ROWS = 60
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """Headline, findings, subgroups and notes of an audit's document."""
+    findings = document["findings"]
+    told = sum(one["verdict"] in ("disparity", "exceeds") for one in findings)
+    by = " × ".join(document["group_columns"])
+    parts = [
+        f"# {document['title'] or 'Audit'}",
+        f"{document['rows']:,} rows in {len(document['groups'])} groups by {by}. "
+        f"{told} of {len(findings)} findings are more than chance explains.",
+        _table(
+            ("criterion", "measure", "value", "interval", "noise floor", "p adjusted", "verdict"),
+            [_finding_row(one) for one in findings],
+        ),
+    ]
+    flagged = [one for one in document["subgroups"] if one["flagged"]]
+    if flagged:
+        heads = ("subgroup", "rows", "statistic", "value", "all others", "differs at least by")
+        parts += ["## Subgroups that surely differ", _table(heads, map(_subgroup_row, flagged))]
+    if document["notes"]:
+        parts += ["## Notes", "\n".join(f"- {note}" for note in document["notes"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _finding_row(one: dict[str, Any]) -> tuple[str, ...]:
+    between = f"{shown(one['low'])} to {shown(one['high'])}"
+    p = one["p_adjusted"]
+    return (
+        one["criterion"],
+        one["measure"],
+        shown(one["value"]),
+        between,
+        shown(one["floor"]),
+        "–" if p is None else f"{p:.3f}" if p >= 0.001 else "<.001",
+        one["verdict"],
+    )
+
+
+def _subgroup_row(one: dict[str, Any]) -> tuple[str, ...]:
+    numbers = (shown(one[name]) for name in ("value", "rest", "at_least"))
+    return (one["label"], f"{one['rows']:,}", one["statistic"], *numbers)
+
+
+def _table(heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
+    kept = list(rows)
+    text, hidden = markdown_table(heads, kept[:MOST_ROWS]), len(kept) - MOST_ROWS
+    return f"{text}\n\n({hidden} more not shown)" if hidden > 0 else text
+
+
+def shown(value: float | None) -> str:
+    """Three significant digits; a dash for what is undefined."""
+    return "–" if value is None else f"{value:.3g}"

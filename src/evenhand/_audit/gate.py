@@ -1,0 +1,153 @@
+"""The gate: a bound on a finding, judged by its interval and not by its value alone."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from evenhand._audit.tasks import asks
+from evenhand._errors import InputError
+from evenhand.measures import MEASURES
+
+Outcome = Literal["pass", "violation", "inconclusive"]
+Sign = Literal[">", ">="]
+
+FORM = re.compile(r"\s*(\w+(?:\(\w+\))?)\s*\.\s*(\w+)\s*(>=|>)\s*(\S+)\s*")
+
+
+class Bounded(Protocol):
+    """What a gate reads of a finding."""
+
+    @property
+    def criterion(self) -> str:
+        """The name of the criterion."""
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """When an audit fails: a criterion by a measure beyond a bound."""
+
+    criterion: str
+    measure: str
+    sign: Sign
+    bound: float
+
+    @property
+    def name(self) -> str:
+        """Criterion and measure, as tolerances name them."""
+        return f"{self.criterion}.{self.measure}"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.sign} {self.bound:g}"
+
+    def outcome(self, low: float, high: float) -> Outcome:
+        """What an interval says of the bound.
+
+        >>> gate = gate_of("statistical_parity.pq > 0.05")
+        >>> gate.outcome(0.06, 0.09), gate.outcome(0.01, 0.05), gate.outcome(0.04, 0.09)
+        ('violation', 'pass', 'inconclusive')
+        """
+        beyond_low, beyond_high = (
+            (end > self.bound, end >= self.bound)[self.sign == ">="] for end in (low, high)
+        )
+        if math.isnan(low) or math.isnan(high) or beyond_low != beyond_high:
+            return "inconclusive"
+        return "violation" if beyond_low else "pass"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of a gate, and why."""
+
+    gate: Gate
+    outcome: Outcome
+    low: float
+    high: float
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in plain words."""
+        if math.isnan(self.low) or math.isnan(self.high):
+            return f"{self.gate}: inconclusive, for there is no interval to judge by"
+        interval = f"the interval {self.low:.4g} to {self.high:.4g}"
+        told = {
+            "violation": f"violated, all of {interval} lies beyond the bound",
+            "pass": f"passed, {interval} does not reach beyond the bound",
+            "inconclusive": f"inconclusive, {interval} holds the bound; more rows would tell",
+        }
+        return f"{self.gate}: {told[self.outcome]}"
+
+
+def gate_of(text: str) -> Gate:
+    """Read a gate such as "statistical_parity.pq > 0.05", and check its names."""
+    form = FORM.fullmatch(text)
+    bound = _number(form[4]) if form else None
+    if form is None or bound is None:
+        raise InputError(
+            f"A gate reads CRITERION.MEASURE > BOUND, such as 'statistical_parity.pq > 0.05', "
+            f"with a bound of at least 0; {text!r} does not."
+        )
+    asked = asks([form[1]], [known_measure(form[2])])[0]
+    if form[2] not in asked.measures:
+        raise InputError(
+            f"{asked.name} is measured by {asked.measures[0]} only: "
+            f"write '{asked.name}.{asked.measures[0]} {form[3]} {bound:g}'."
+        )
+    return Gate(asked.name, form[2], _sign(form[3]), bound)
+
+
+def known_measure(name: str) -> str:
+    """The name of a measure, if it is one."""
+    if name in MEASURES:
+        return name
+    near = difflib.get_close_matches(name, MEASURES, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise InputError(f"There is no measure {name!r}. {hint}There are {list(MEASURES)}.")
+
+
+def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement, ...]:
+    """What the intervals of the findings say of every gate."""
+    known = {f"{one.criterion}.{one.measure}": one for one in findings}
+    absent = [gate.name for gate in gates if gate.name not in known]
+    if absent:
+        raise InputError(f"The audit has no finding {absent[0]!r}; it has {list(known)}.")
+    pairs = [(gate, known[gate.name]) for gate in gates]
+    return tuple(
+        Judgement(gate, gate.outcome(one.low, one.high), one.low, one.high) for gate, one in pairs
+    )
+
+
+def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
+    """The strictest bound on every criterion and measure, as an audit takes them."""
+    found: dict[str, float] = {}
+    for gate in gates:
+        found[gate.name] = min(gate.bound, found.get(gate.name, math.inf))
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < math.inf else None
+
+
+def _sign(text: str) -> Sign:
+    return ">=" if text == ">=" else ">"

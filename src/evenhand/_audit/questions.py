@@ -1,0 +1,123 @@
+"""What an audit can ask of its evidence, and which groups it examines in detail."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.finding import Finding
+from evenhand._audit.tasks import DEFAULTS, Ask, asks
+from evenhand._audit.views import View
+from evenhand._errors import InputError
+from evenhand.criteria import Criterion
+
+MISSING = {
+    "labels": "y_true",
+    "strata": "strata",
+    "bins": "y_score with probabilities of two classes",
+    "ranks": "y_score",
+    "losses": "y_score with probabilities",
+    "steps": "y_score",
+    "moments": "numbers to predict",
+    "predictions": "labels to predict",
+}
+
+
+def answerable(
+    evidence: Evidence, criteria: Sequence[str | Criterion] | None, measures: Sequence[str]
+) -> tuple[list[Ask], list[str]]:
+    """The questions that the evidence can answer, and in words what was not asked."""
+    if criteria is not None:
+        asked = asks(criteria, measures)
+        for ask in asked:
+            reason = _why_not(evidence, ask)
+            if reason:
+                raise InputError(f"{ask.name} cannot be asked here: it needs {reason}.")
+        return asked, []
+    known = [ask for ask in asks(DEFAULTS[evidence.task], measures) if not _why_not(evidence, ask)]
+    if evidence.task == "binary" and evidence.favorable is None:
+        said = f"No label of {list(evidence.classes)} was named as favorable (favorable=), "
+        return known, [f"{said}so criteria that ask about one label were left out."]
+    if not known:
+        raise InputError("The evidence answers none of the criteria of this task.")
+    return known, []
+
+
+def _why_not(evidence: Evidence, ask: Ask) -> str | None:
+    """What is missing to ask it, if anything."""
+    needs = ask.criterion.statistic.needs
+    if needs not in evidence.sources:
+        return MISSING[needs]
+    if needs == "moments" and not {"squared_error"} <= set(evidence.counted.sums):
+        return None if ask.name == "weak_parity" else "y_true"
+    if ask.criterion.one_class and evidence.task == "binary" and evidence.favorable is None:
+        return "favorable=, the favorable label"
+    return None
+
+
+def check_tolerances(tolerances: Mapping[str, float], asked: Sequence[Ask]) -> None:
+    """Refuse a tolerance for something that is not asked."""
+    known = [f"{ask.name}.{measure}" for ask in asked for measure in ask.measures]
+    for name, bound in tolerances.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"No finding is called {name!r}.{hint} There are {known}.")
+        if not np.isfinite(bound) or bound < 0:
+            raise InputError(
+                f"The tolerance of {name} must be a number of at least 0, not {bound}."
+            )
+
+
+def check_precision(confidence: float, depth: int) -> None:
+    """Refuse a confidence that is no share, and a depth that combines no columns."""
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
+    if depth < 1:
+        raise InputError(f"depth is how many columns are combined, at least 1; it is {depth}.")
+
+
+class Main(NamedTuple):
+    """The groups examined in detail, out of how many combinations they were chosen, and why."""
+
+    evidence: Evidence
+    choices: int
+    notes: tuple[str, ...]
+
+
+def main_view(evidence: Evidence, seen: Sequence[View], depth: int) -> Main:
+    """All columns combined; if they are more than the depth, the most uneven combination."""
+    if len(evidence.columns) <= depth:
+        return Main(evidence, 1, ())
+    chosen = max(seen, key=lambda view: _excess(view))
+    first = chosen.findings[0].criterion
+    note = (
+        f"{len(evidence.columns)} sensitive columns were given and combined up to {depth} at a "
+        f"time. In detail: {' × '.join(chosen.columns)}, the one of {len(seen)} combinations in "
+        f"which {first} exceeds its noise floor most; p-values allow for this choice."
+    )
+    return Main(chosen.evidence, len(seen), (note,))
+
+
+def _excess(view: View) -> float:
+    found = [one.chance for one in view.findings if one.criterion == view.findings[0].criterion]
+    return float(np.nan_to_num(found[-1].value - found[-1].floor, nan=-np.inf))
+
+
+def settled(
+    findings: Sequence[Finding], tolerances: Mapping[str, float], choices: int
+) -> tuple[Finding, ...]:
+    """The findings with their tolerances, and p-values that allow for the choice of groups."""
+    return tuple(
+        replace(
+            one,
+            p_adjusted=float(np.minimum(one.p_adjusted * choices, 1.0)),
+            tolerance=tolerances.get(f"{one.criterion}.{one.measure}"),
+        )
+        for one in findings
+    )

@@ -1,0 +1,123 @@
+"""The result of an audit: findings, groups, views, curves, and the forms it can take."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand import report
+from evenhand._audit.curves import Levels, Thresholds
+from evenhand._audit.document import document, markdown
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.subgroups import Subgroup
+from evenhand._audit.views import View
+from evenhand._dataframes import framed
+from evenhand._errors import InputError
+from evenhand._groups import show
+from evenhand._writing import write_whole
+
+COLUMNS = (
+    "criterion",
+    "measure",
+    "aggregate",
+    "transform",
+    "value",
+    "estimate",
+    "low",
+    "high",
+    "floor",
+    "chance_high",
+    "p_value",
+    "p_adjusted",
+    "verdict",
+    "tolerance",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """How evenly a model treats groups, how sure one can be of it, and who carries it."""
+
+    evidence: Evidence
+    findings: tuple[Finding, ...]
+    by_group: tuple[GroupValues, ...]
+    views: tuple[View, ...]
+    subgroups: tuple[Subgroup, ...]
+    thresholds: Thresholds | None
+    levels: Levels | None
+    notes: tuple[str, ...]
+    title: str | None
+    confidence: float
+    fair_worlds: int
+    random_state: int
+    choices: int
+    kind: str | None = None
+
+    def finding(self, criterion: str, measure: str) -> Finding:
+        """One finding by name."""
+        for one in self.findings:
+            if (one.criterion, one.measure) == (criterion, measure):
+                return one
+        known = sorted({f"{one.criterion}.{one.measure}" for one in self.findings})
+        raise InputError(f"The audit has no finding {criterion}.{measure}; it has {known}.")
+
+    def document(self) -> dict[str, Any]:
+        """Everything as plain JSON values, by the schema "evenhand.audit/1"."""
+        return document(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The document as JSON text, written to a file if one is named."""
+        return _written(json.dumps(self.document(), ensure_ascii=False, allow_nan=False), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The findings as tables of text."""
+        return _written(markdown(self.document()), path)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """A page that opens offline, with charts; needs the extra "report"."""
+        return _written(report.page(self.document()), path)
+
+    def to_frame(self) -> Any:
+        """The findings as a dataframe of the kind that was given, else of pandas."""
+        rows = {name: [getattr(one, name) for one in self.findings] for name in COLUMNS}
+        return framed(rows, self.kind)
+
+    def by_group_frame(self, criterion: str) -> Any:
+        """The groups' values of a criterion, with intervals, as a dataframe."""
+        values = next(one for one in self.by_group if one.criterion == criterion)
+        each = [(i, j) for i in range(len(values.cells)) for j in range(len(values.groups))]
+        return framed(
+            {
+                "cell": [show(values.cells[i]) for i, _ in each],
+                "group": [show(values.groups[j]) for _, j in each],
+                "rows": [int(self.evidence.rows[j]) for _, j in each],
+                **{
+                    name: [float(getattr(values, name)[at]) for at in each]
+                    for name in ("values", "low", "high")
+                },
+            },
+            self.kind,
+        )
+
+    def _repr_html_(self) -> str:
+        return report.snippet(self.document())
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def __repr__(self) -> str:
+        found = sum(one.verdict in ("disparity", "exceeds") for one in self.findings)
+        groups, rows = len(self.evidence.groups), int(self.evidence.rows.sum())
+        return (
+            f"<Audit of {rows} rows in {groups} groups: "
+            f"{found} of {len(self.findings)} findings are more than chance>"
+        )
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        write_whole(Path(path), text)
+    return text

@@ -1,0 +1,219 @@
+"""One choice at a time made otherwise: what becomes of values, ranks and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand import measures
+from evenhand._columns.bins import Bin
+from evenhand._columns.column import Label, positions, union
+from evenhand._compare.evidence import Evidence, Sources
+from evenhand._compare.paired import kendall, ranks
+from evenhand._compare.question import Question, enough, noise
+from evenhand._compare.tables import Tidy, table
+from evenhand._sources import Source
+from evenhand._uncertainty.multiplicity import holm, verdict
+from evenhand.statistics import F
+
+Coarser = Callable[[Label], Label]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A coarser grouping: what it is called, and where each group goes."""
+
+    name: str
+    target: NDArray[np.intp]
+    labels: tuple[Label, ...]
+
+    def of(self, source: Source) -> Source:
+        """The tally or distribution of the coarser groups; no row is counted again."""
+        return source.regrouped(self.target, self.labels)
+
+
+def views(
+    labels: tuple[Label, ...],
+    names: tuple[str, ...],
+    depth: int,
+    groupings: Mapping[str, Coarser] | None = None,
+) -> Iterator[View]:
+    """Columns alone and up to `depth` together, bins two by two, and groupings of the caller's."""
+    for size in range(1, min(depth, len(names) - 1) + 1):
+        for chosen in combinations(range(len(names)), size):
+            yield _view(" × ".join(names[i] for i in chosen), labels, partial(_kept, names, chosen))
+    for i, name in enumerate(names):
+        bins = [part for part in union(_parts(one, names)[i] for one in labels) if _is_bin(part)]
+        for wider in _widened(bins):
+            called = f"{name} in {len(set(wider.values()))} bins"
+            yield _view(called, labels, partial(_renamed, names, i, wider))
+    for name, coarser in (groupings or {}).items():
+        yield _view(name, labels, coarser)
+
+
+def _view(name: str, labels: tuple[Label, ...], coarser: Coarser) -> View:
+    moved = [coarser(label) for label in labels]
+    kept = union(moved)
+    return View(name, positions(moved, kept), kept)
+
+
+def _parts(label: Label, names: tuple[str, ...]) -> tuple[Label, ...]:
+    """The label's entry in each column; groups merged before belong to no entry."""
+    if len(names) > 1 and isinstance(label, tuple):
+        return label
+    return (label,) * len(names)
+
+
+def _kept(names: tuple[str, ...], chosen: tuple[int, ...], label: Label) -> Label:
+    if not isinstance(label, tuple):
+        return label
+    parts = tuple(_parts(label, names)[i] for i in chosen)
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _renamed(
+    names: tuple[str, ...], place: int, wider: Mapping[Label, Label], label: Label
+) -> Label:
+    parts = list(_parts(label, names))
+    if parts[place] not in wider:
+        return label
+    parts[place] = wider[parts[place]]
+    return parts[0] if len(names) == 1 else tuple(parts)
+
+
+def _is_bin(part: Label) -> bool:
+    return isinstance(part, Bin)
+
+
+def _widened(bins: list[Any]) -> Iterator[dict[Label, Label]]:
+    """Neighbors merged two by two, then four by four, down to two bins."""
+    width = 2
+    while len(bins) > width:
+        starts = [i - i % width for i in range(len(bins))]
+        ends = [min(start + width, len(bins)) - 1 for start in starts]
+        wide = [
+            Bin(bins[a].low, bins[b].high, bins[a].lowest)
+            for a, b in zip(starts, ends, strict=True)
+        ]
+        yield dict(zip(bins, wide, strict=True))
+        width *= 2
+
+
+Floats = NDArray[np.float64]
+
+ASKED = ("criterion", "varied", "setting", "model")
+COLUMNS = (*ASKED, "value", "rank", "p_value", "verdict", "tau", "best", "best_changes")
+ORDERS = (
+    *((round(0.1 * k, 1), 2) for k in range(1, 10)),
+    (1, 2),
+    *((1, round(1 + 0.1 * k, 1)) for k in range(1, 16) if k != 10),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A question asked in one way, and which choice that was."""
+
+    varied: str
+    name: str
+    question: Question
+
+
+def settings_of(
+    base: Question,
+    asked: Sequence[Question],
+    orders: Sequence[tuple[float, float]] | None,
+    transforms: Sequence[str],
+    aggregates: Sequence[str],
+) -> list[Setting]:
+    """The default first, then each choice made otherwise, where it makes a difference."""
+    found = [Setting("default", base.measure_name, base)]
+    others = dict.fromkeys(one.measure for one in asked if one.measure != base.measure)
+    for measure in others:
+        other = base.with_options(measure=measure)
+        found.append(Setting("measure", other.measure_name, other))
+    for p, q in ORDERS if orders is None else orders:
+        other = base.with_options(measure=partial(measures.pq, p=p, q=q))
+        found.append(Setting("orders", other.measure_name, other))
+    if measures.is_scale_free(measures.resolve(base.measure)):
+        found += [Setting("transform", t, base.with_options(transform=t)) for t in transforms]
+    if base.criterion.statistic.over and not isinstance(base.criterion.statistic, F):
+        found += [Setting("aggregate", a, base.with_options(aggregate=a)) for a in aggregates]
+    return found
+
+
+def tabulated(
+    models: tuple[str, ...],
+    evidence: Evidence,
+    settings: Sequence[Sequence[Setting]],
+    coarser: tuple[int, Mapping[str, Coarser] | None],
+    drawing: tuple[int, Any],
+    kind: str,
+) -> Tidy:
+    """A row for every criterion, setting and model."""
+    sources = evidence.observed({one[0].question.needs for one in settings})
+    wider = [
+        (view.name, {need: tuple(map(view.of, found)) for need, found in sources.items()})
+        for view in views(evidence.whom.labels, evidence.whom.names, *coarser)
+    ]
+    rows: list[dict[str, Any]] = []
+    for one in settings:
+        base = one[0].question
+        default = base.values_if_any(sources)
+        asked = [(setting, sources) for setting in one]
+        asked += [(Setting("groups", name, base), regrouped) for name, regrouped in wider]
+        for setting, found in asked:
+            rows += _rows(models, setting, found, default, drawing)
+    return table(rows, COLUMNS, kind)
+
+
+def _rows(
+    models: tuple[str, ...],
+    setting: Setting,
+    sources: Sources,
+    default: Floats,
+    drawing: tuple[int, Any],
+) -> Iterator[dict[str, Any]]:
+    values = setting.question.values_if_any(sources)
+    p_values = _p_values(setting.question, sources, values, drawing)
+    best, changed = _best(models, values), _best(models, values) != _best(models, default)
+    tau = float(kendall(values, default)) if len(models) > 2 else np.nan
+    rows = zip(
+        models, values.tolist(), ranks(values).tolist(), p_values, holm(p_values), strict=True
+    )
+    for model, value, place, p_value, adjusted in rows:
+        yield {
+            "criterion": setting.question.criterion.name,
+            "varied": setting.varied,
+            "setting": setting.name,
+            "model": model,
+            "value": value,
+            "rank": place,
+            "p_value": p_value,
+            "verdict": verdict(value, float(adjusted)),
+            "tau": tau,
+            "best": best,
+            "best_changes": changed,
+        }
+
+
+def _p_values(
+    question: Question, sources: Sources, values: Floats, drawing: tuple[int, Any]
+) -> list[float]:
+    if not drawing[0] or np.isnan(values).any():
+        return [np.nan] * len(values)
+    replicates = enough(drawing[0], len(values))
+    return [one.p_value for one in noise(question, sources, replicates, drawing[1])]
+
+
+def _best(models: tuple[str, ...], values: Floats) -> str:
+    if np.isnan(values).all():
+        return ""
+    places = ranks(values)
+    return ", ".join(models[m] for m in np.flatnonzero(places == places.min()))

@@ -1,0 +1,257 @@
+"""From rows to a tally, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import validation
+from evenhand._columns.column import Column, positions, union
+from evenhand._columns.encoding import numbers
+from evenhand._columns.factorize import ROWS_AT_A_TIME, Codes, chunks, recode, smallest_unsigned
+from evenhand._columns.validation import check_lengths, classes, finite, weights
+from evenhand._errors import InputError, InputTypeError
+from evenhand._groups import Groups, groups, show
+from evenhand._tally import Axis, Tally, gathered
+
+ROWS_FOR_THREADS = 1 << 17
+MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
+
+
+def tally(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    strata: Any = None,
+    sums: Mapping[str, Any] | None = None,
+) -> Tally:
+    """Count rows by true label, predicted label and group (and stratum).
+
+    `y_true` may be None where no criterion will ask for it. `sums` names further columns of
+    numbers to add up in each cell.
+
+    >>> counts = tally([1, 0, 1], [1, 1, 0], sensitive_features=["a", "b", "b"])
+    >>> counts
+    <Tally of 3 rows in 3 cells (y: 2, yhat: 2, group: 2)>
+    >>> counts.table("yhat", "group")
+    array([[0., 1.],
+           [1., 1.]])
+    """
+    given = {
+        "y": (classes, y_true, "y_true"),
+        "yhat": (classes, y_pred, "y_pred"),
+        "stratum": (groups, strata),
+        "group": (groups, sensitive_features),
+    }
+    read = side_by_side({axis: job for axis, job in given.items() if job[1] is not None})
+    whom = read.pop("group")
+    columns = share_classes({axis: read.pop(axis) for axis in ("y", "yhat") if axis in read})
+    for axis, strata_found in read.items():
+        columns[axis] = Column(strata_found.codes, strata_found.labels)
+    return count(columns, whom, sample_weight=sample_weight, sums=sums)
+
+
+def moments(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
+) -> Tally:
+    """Add up, by group, what regression criteria need: ŷ, and where y is known y, y², errors.
+
+    >>> sums = moments([1.0, 2.0], [1.5, 2.0], sensitive_features=["a", "b"])
+    >>> sums.table("group", of="squared_error")
+    array([0.25, 0.  ])
+    """
+    yhat = finite(y_pred, "y_pred")
+    sums = {"yhat": yhat, "yhat²": yhat * yhat}
+    if y_true is not None:
+        y = finite(y_true, "y_true")
+        check_lengths(y_true=y, y_pred=yhat)
+        error = y - yhat
+        square = error * error
+        sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
+        sums |= {"absolute_error": abs(error), "absolute_error²": square}
+    return count({}, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
+
+
+def count(
+    columns: Mapping[str, Column],
+    whom: Groups,
+    *,
+    sample_weight: Any = None,
+    sums: Mapping[str, Any] | None = None,
+    edges: Mapping[str, Sequence[float]] | None = None,
+) -> Tally:
+    """Add up rows, weights and named sums in every observed cell of coded columns and groups."""
+    coded = {**columns, "group": Column(whom.codes, whom.labels)}
+    named = {name: numbers(values, name) for name, values in (sums or {}).items()}
+    weight = weights(sample_weight)
+    check_lengths(**coded, **named, sample_weight=weight)
+    axes = tuple(
+        Axis(name, tuple(edges[name]), "edges")
+        if edges and name in edges
+        else Axis(name, one.labels)
+        for name, one in coded.items()
+    )
+    sizes = [axis.size for axis in axes[:-1]] + [axes[-1].size + 1]  # the last is for rows left out
+    if weight is not None:
+        weighted = {name: values * weight for name, values in named.items()}
+        named = {"weight": weight, "weight²": weight * weight} | weighted
+    flat, totals = _count([column.codes for column in coded.values()], sizes, named)
+    cells = np.array(np.unravel_index(flat, sizes), dtype=np.intp)
+    kept = cells[-1] < axes[-1].size
+    return Tally(axes, cells[:, kept], {k: v[kept] for k, v in totals.items()}, whom.notes)
+
+
+def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Give truth and prediction the same labels in the same order."""
+    labels = union(*(column.labels for column in columns.values()))
+    kinds = {isinstance(label, str) for label in labels}
+    if len(kinds) == 2:
+        raise InputTypeError(
+            f"Labels mix text and numbers: {[show(label) for label in labels[:6]]}. "
+            "Give y_true and y_pred the same kind of labels."
+        )
+    return {
+        name: Column(_moved(column, labels), labels) if column.labels != labels else column
+        for name, column in columns.items()
+    }
+
+
+def side_by_side(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """Call (function, *arguments) for every name; with many rows, all at once in threads."""
+    if max(_rows(job[1]) for job in jobs.values()) < ROWS_FOR_THREADS:
+        return {name: function(*arguments) for name, (function, *arguments) in jobs.items()}
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        running = {name: pool.submit(*job) for name, job in jobs.items()}
+        return {name: job.result() for name, job in running.items()}
+
+
+def _rows(values: Any) -> int:
+    return len(values) if hasattr(values, "__len__") else 0
+
+
+def _moved(column: Column, labels: Sequence[Any]) -> Codes:
+    target = positions(column.labels, labels).astype(smallest_unsigned(len(labels)))
+    return recode(target, column.codes)
+
+
+def _count(
+    codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
+) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
+    """Indices of the observed cells, and their totals."""
+    if prod(sizes) <= MOST_DENSE:
+        totals = _dense(codes, sizes, named)
+        observed = np.flatnonzero(totals["rows"])
+        return observed, {name: total[observed] for name, total in totals.items()}
+    known, inverse = np.unique(_fused(codes, sizes), return_inverse=True)
+    return known.astype(np.intp), _dense([inverse], [len(known)], named)
+
+
+def _dense(
+    codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
+) -> dict[str, NDArray[Any]]:
+    """Totals of all cells, observed or not, chunk by chunk."""
+    space = prod(sizes)
+    totals: dict[str, NDArray[Any]] = {name: np.zeros(space) for name in named}
+    totals["rows"] = np.zeros(space, np.int64)
+    for rows in chunks(len(codes[0]), max(ROWS_AT_A_TIME, 4 * space)):
+        key = _fused([column[rows] for column in codes], sizes)
+        totals["rows"] += np.bincount(key, minlength=space)
+        for name, values in named.items():
+            totals[name] += np.bincount(key, weights=values[rows], minlength=space)
+    return totals
+
+
+def _fused(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> NDArray[Any]:
+    key = codes[0].astype(smallest_unsigned(prod(sizes)))
+    for column, size in zip(codes[1:], sizes[1:], strict=True):
+        key *= key.dtype.type(size)
+        key += column.astype(key.dtype, copy=False)
+    return key
+
+
+ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
+
+
+def expected_tally(
+    y_true: Any,
+    probabilities: Any,
+    *,
+    classes: Sequence[Any],
+    sensitive_features: Any,
+    sample_weight: Any = None,
+) -> Tally:
+    """Expected counts by true label, predicted label and group of decisions made by lot.
+
+    Column k of `probabilities` is the chance that a row is given the label `classes[k]`. The
+    tally holds expected rows, not whole ones, and every criterion of labels reads it.
+
+    >>> chances = [[0.25, 0.75], [1.0, 0.0]]
+    >>> counts = expected_tally([1, 0], chances, classes=[0, 1], sensitive_features=["a", "b"])
+    >>> counts.table("yhat", "group")
+    array([[0.25, 1.  ],
+           [0.75, 0.  ]])
+    """
+    names = np.asarray(classes, dtype=object).tolist()
+    chances = _chances(probabilities, names)
+    truth, labels = _truth(y_true, names)
+    weight = validation.weights(sample_weight)
+    validation.check_lengths(y_true=truth, probabilities=chances, sample_weight=weight)
+    factors: dict[str, Any] = {"rows": 1.0}
+    if weight is not None:
+        factors |= {"weight": weight, "weight²": weight * weight}
+    sums = {
+        f"{name} {k}": column * factor
+        for name, factor in factors.items()
+        for k, column in enumerate(chances.T)
+    }
+    counted = count({"y": truth}, groups(sensitive_features), sums=sums)
+    return _spread(counted, list(factors), labels, [labels.index(label) for label in names])
+
+
+def _spread(counted: Tally, names: list[str], labels: tuple[Any, ...], places: list[int]) -> Tally:
+    """Turn a sum for each predicted class into an axis of its own, between truth and group."""
+    truth, group = counted.cells
+    yhat = np.repeat(places, len(truth))
+    cells = np.array([np.tile(truth, len(places)), yhat, np.tile(group, len(places))])
+    sums = {
+        name: np.concatenate([counted.sums[f"{name} {k}"] for k in range(len(places))])
+        for name in names
+    }
+    axes = (Axis("y", labels), Axis("yhat", labels), counted.axis("group"))
+    seen = sums["rows"] > 0
+    kept = {name: values[seen] for name, values in sums.items()}
+    return gathered(axes, cells[:, seen], kept, counted.notes)
+
+
+def _truth(y_true: Any, names: list[Any]) -> tuple[Column, tuple[Any, ...]]:
+    """The true labels, coded in the union with the labels that may be predicted."""
+    column = validation.classes(y_true, "y_true")
+    labels = union(column.labels, names)
+    place = np.array([labels.index(label) for label in column.labels], dtype=np.intp)
+    return Column(place[column.codes].astype(np.uint32), labels), labels
+
+
+def _chances(probabilities: Any, names: list[Any]) -> NDArray[np.float64]:
+    chances = np.asarray(probabilities, dtype=np.float64)
+    if chances.ndim != 2 or chances.shape[1] != len(names):
+        raise InputError(
+            f"probabilities has the shape {chances.shape}; it needs a column for each of the "
+            f"{len(names)} classes {names}."
+        )
+    whole = abs(chances.sum(axis=1) - 1) <= ROUNDING
+    wrong = ~((chances >= -ROUNDING).all(axis=1) & whole)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            f"Row {first} of probabilities is {chances[first].tolist()}; the entries of a row "
+            "must not be negative and must add up to 1."
+        )
+    return np.maximum(chances, 0.0)

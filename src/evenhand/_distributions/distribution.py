@@ -1,0 +1,237 @@
+"""The distribution of a score in every group, exactly: the pooled values in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns.column import Column, Label, positions, union
+from evenhand._columns.factorize import Codes, chunks, smallest_unsigned
+from evenhand._columns.validation import check_lengths, classes, finite, weights
+from evenhand._errors import InputError
+from evenhand._groups import groups
+
+LEVELS_AT_A_TIME = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """At each step F of one group goes from `before` to `after`.
+
+    `cuts` are the last steps at each distinct value, where all the CDFs are complete.
+    """
+
+    codes: NDArray[Any]
+    before: Floats
+    after: Floats
+    cuts: NDArray[np.intp]
+    observed: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def groups(self) -> int:
+        """How many groups have rows."""
+        return len(self.observed)
+
+    def levels(self, places: NDArray[np.intp]) -> Iterator[tuple[slice, Floats]]:
+        """F of every group before each of the given steps (ascending), some places at a time."""
+        now, done = np.zeros(self.groups), 0
+        for some in chunks(len(places), max(1, LEVELS_AT_A_TIME // self.groups)):
+            spans = np.diff(places[some], prepend=done)
+            moved = slice(done, places[some][-1])
+            cells = np.repeat(np.arange(len(spans)) * self.groups, spans) + self.codes[moved]
+            moves = self.after[moved] - self.before[moved]
+            grown = np.bincount(cells, moves, minlength=len(spans) * self.groups)
+            levels = now + np.cumsum(grown.reshape(len(spans), self.groups), axis=0)
+            yield some, levels
+            now, done = levels[-1], moved.stop
+
+    def power_sums(self, powers: Sequence[float], transform: str | None) -> list[Floats]:
+        """Σ over groups of F^power, or of exp(F)^power, after each step."""
+        low, high, least = self.before, self.after, 0
+        if transform == "exp":
+            low, high, least = np.exp(low), np.exp(high), self.groups
+        sums = [np.cumsum(high**power - low**power) for power in powers]
+        return [least + one for one in sums] if least else sums
+
+
+def steps(values: Floats, codes: NDArray[Any], groups: int, weights: Floats | None = None) -> Steps:
+    """Read ascending values, with their groups and weights, as steps of the groups' CDFs."""
+    counts = np.bincount(codes, minlength=groups)
+    places = np.argsort(codes, kind="stable")
+    if weights is None:
+        low, high = _counted(counts)
+    else:
+        low, high = _weighted(weights[places], counts)
+    before, after = np.empty_like(low), np.empty_like(high)
+    before[places], after[places] = low, high
+    cuts = np.flatnonzero(np.append(values[1:] != values[:-1], True))
+    observed = np.flatnonzero(counts)
+    if len(observed) < groups:
+        codes = (np.cumsum(counts > 0) - 1)[codes]
+    return Steps(codes, before, after, cuts, observed)
+
+
+def _counted(counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """F before and after each row, group by group."""
+    size = np.repeat(counts.astype(np.float64), counts)
+    rank = np.arange(len(size), dtype=np.float64)
+    rank -= np.repeat((np.cumsum(counts) - counts).astype(np.float64), counts)
+    return rank / size, (rank + 1) / size
+
+
+def _weighted(weights: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """F before and after each row of weights, group by group."""
+    grown = np.append(0.0, np.cumsum(weights))
+    ends = np.cumsum(counts)
+    base = np.repeat(grown[ends - counts], counts)
+    after = (grown[1:] - base) / (np.repeat(grown[ends], counts) - base)
+    before = np.append(0.0, after[:-1])
+    before[(ends - counts)[counts > 0]] = 0.0
+    return before, after
+
+
+def ascending(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Row numbers in ascending order of finite values, and the values in that order.
+
+    The top bits of each value and its row number fit into one integer; sorting those moves whole
+    words with vector instructions, where an argsort chases indices. Values that differ only in
+    the bits that had to give way are few, and a merge of runs puts them right.
+
+    >>> ascending(np.array([0.5, -1.0, 0.25]))
+    (array([1, 2, 0]), array([-1.  ,  0.25,  0.5 ]))
+    """
+    keys = _sortable(values)
+    row_bits = np.int64((1 << len(values).bit_length()) - 1)
+    keys &= ~row_bits
+    keys |= np.arange(len(values))
+    keys.sort()
+    keys &= row_bits
+    placed = values[keys]
+    if (placed[1:] < placed[:-1]).any():
+        repair = np.argsort(placed, kind="stable")
+        keys, placed = keys[repair], placed[repair]
+    return keys, placed
+
+
+def _sortable(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Integers in the order of the numbers: negative floats count their bits backwards."""
+    bits = np.ascontiguousarray(values).view(np.int64)
+    return bits ^ ((bits >> 63) & np.int64(0x7FFF_FFFF_FFFF_FFFF))
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Pooled values in ascending order with the group of each, and its weight and truth if known.
+
+    Distributions of parts add up to that of the whole, group by group. Where an entry stands for
+    several rows, `squares` is the sum of their squared weights: how much the rows vary.
+    """
+
+    values: Floats
+    codes: Codes
+    groups: tuple[Label, ...]
+    weights: Floats | None
+    truth: Column | None
+    steps: Steps
+    squares: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __add__(self, other: Distribution) -> Distribution:
+        if not isinstance(other, Distribution):
+            return NotImplemented
+        if [self.weights is None, self.truth is None, self.squares is None] != [
+            other.weights is None,
+            other.truth is None,
+            other.squares is None,
+        ]:
+            raise InputError("Cannot add distributions when only one has weights or true labels.")
+        labels = union(self.groups, other.groups)
+        codes = [positions(part.groups, labels)[part.codes] for part in (self, other)]
+        truth = None
+        if self.truth is not None and other.truth is not None:
+            truth = _stacked(self.truth, other.truth)
+        values = np.concatenate([self.values, other.values])
+        weight, squares = _both(self.weights, other.weights), _both(self.squares, other.squares)
+        return _ordered(values, np.concatenate(codes), labels, weight, truth, squares)
+
+    def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Distribution:
+        """Each group becomes the group `target` of the new labels."""
+        codes = target.astype(smallest_unsigned(len(labels)))[self.codes]
+        path = steps(self.values, codes, len(labels), self.weights)
+        rest = (self.weights, self.truth, path, self.squares)
+        return Distribution(self.values, codes, labels, *rest)
+
+    def __radd__(self, zero: int) -> Distribution:
+        return self if zero == 0 else NotImplemented
+
+
+def distribution(
+    values: Any,
+    *,
+    sensitive_features: Any,
+    y_true: Any = None,
+    sample_weight: Any = None,
+    squared_weight: Any = None,
+) -> Distribution:
+    """Order the values of a score once, for any question about its distribution by group.
+
+    Where a value stands for several rows, `sample_weight` is the sum of their weights, and
+    `squared_weight` that of the squares.
+
+    >>> distribution([0.9, 0.1, 0.4], sensitive_features=["a", "b", "a"]).values
+    array([0.1, 0.4, 0.9])
+    """
+    whom = groups(sensitive_features)
+    score = finite(values, "the score")
+    weight = weights(sample_weight)
+    truth = None if y_true is None else classes(y_true, "y_true")
+    check_lengths(score=score, sensitive_features=whom, sample_weight=weight, y_true=truth)
+    squares = weights(squared_weight)
+    return _ordered(score, whom.codes, whom.labels, weight, truth, squares)
+
+
+def _ordered(
+    values: Floats,
+    codes: NDArray[Any],
+    labels: tuple[Label, ...],
+    weight: Floats | None,
+    truth: Column | None,
+    squares: Floats | None,
+) -> Distribution:
+    order, values = ascending(values)
+    out = codes >= len(labels)
+    if weight is not None:
+        out |= weight == 0  # such rows are not there: their values are no cut points
+    if out.any():
+        kept = ~out[order]
+        order, values = order[kept], values[kept]
+    codes = codes[order].astype(smallest_unsigned(len(labels)), copy=False)
+    weight = None if weight is None else weight[order]
+    truth = None if truth is None else Column(truth.codes[order], truth.labels)
+    squares = None if squares is None else squares[order]
+    path = steps(values, codes, len(labels), weight)
+    return Distribution(values, codes, labels, weight, truth, path, squares)
+
+
+def _both(one: Floats | None, two: Floats | None) -> Floats | None:
+    return None if one is None or two is None else np.concatenate([one, two])
+
+
+def _stacked(one: Column, two: Column) -> Column:
+    labels = union(one.labels, two.labels)
+    codes = [positions(part.labels, labels)[part.codes] for part in (one, two)]
+    return Column(np.concatenate(codes).astype(smallest_unsigned(len(labels))), labels)

@@ -1,0 +1,185 @@
+"""Which group each row is in: columns, intersections, quantile bins, rare and missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns.bins import Bin, cut
+from evenhand._columns.column import Column, Label, canonical
+from evenhand._columns.encoding import encode
+from evenhand._columns.factorize import Codes, combine, recode, smallest_unsigned
+from evenhand._errors import InputError, InputTypeError
+
+Missing = Literal["error", "group"]
+Rare = Literal["keep", "merge", "drop"]
+Bins = Mapping[str, int | Sequence[float]]
+
+MERGED = "(rare groups)"
+RARE = ("keep", "merge", "drop")
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The group of every row: codes into labels. A code past the last label is left out.
+
+    The label of an intersection is a tuple, one part for each name; `notes` says in words what
+    became of rare and missing values.
+    """
+
+    codes: Codes
+    labels: tuple[Label, ...]
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Rows in each group."""
+        return np.bincount(self.codes, minlength=len(self.labels))[: len(self.labels)]
+
+    def settle_rare(self, min_count: int, rare: Rare) -> Groups:
+        """Merge or drop the groups of fewer than `min_count` rows, and note it."""
+        if min_count <= 1 and rare in RARE:  # every group has a row: spare the count
+            return self
+        settled = settle_rare(self.labels, self.sizes, min_count, rare)
+        target = np.append(settled.target, len(settled.labels))
+        codes = recode(target.astype(smallest_unsigned(len(settled.labels) + 1)), self.codes)
+        return Groups(codes, settled.labels, self.names, (*self.notes, *settled.notes))
+
+
+class Settled(NamedTuple):
+    """Where each old group goes (past the last label: dropped), the new labels, and the words."""
+
+    target: NDArray[np.intp]
+    labels: tuple[Label, ...]
+    notes: tuple[str, ...]
+
+
+def groups(
+    sensitive_features: Any,
+    *,
+    bins: Bins | None = None,
+    missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
+) -> Groups:
+    """Read the group of each row from one or many sensitive columns.
+
+    `sensitive_features` is a list, array, series, mapping of columns or dataframe; several
+    columns are intersected, and only observed combinations become groups. `bins` cuts a
+    continuous column at a number of quantiles or at given edges.
+
+    >>> people = {"sex": ["F", "M", "F"], "age": [31, 64, 45]}
+    >>> [show(label) for label in groups(people, bins={"age": [18, 40, 90]}).labels]
+    ['F × [18, 40]', 'F × (40, 90]', 'M × (40, 90]']
+    """
+    if isinstance(sensitive_features, Groups):
+        return sensitive_features.settle_rare(min_count, rare)
+    named = columns_of(sensitive_features)
+    unknown = set(bins or ()) - set(named)
+    if unknown:
+        raise InputError(f"bins names {sorted(unknown)}, but the columns are {list(named)}.")
+    coded = {
+        name: cut(values, bins[name], name) if bins and name in bins else encode(values, name)
+        for name, values in named.items()
+    }
+    notes = tuple(
+        note
+        for name, column in coded.items()
+        for note in missing_note(name, column.missing, len(column), missing)
+    )
+    whole = _intersection(coded)
+    return Groups(whole.codes, whole.labels, tuple(coded), notes).settle_rare(min_count, rare)
+
+
+def columns_of(features: Any) -> dict[str, Any]:
+    """Name the columns of whatever the caller gave; one unnamed column is called 'group'."""
+    if isinstance(features, Mapping):
+        return dict(features)
+    if isinstance(features, Column):
+        return {"group": features}
+    if isinstance(features, list) and features and isinstance(features[0], list):
+        features = np.array(features, dtype=object)
+    if isinstance(features, np.ndarray) and features.ndim == 2:
+        return {f"column {j}": features[:, j] for j in range(features.shape[1])}
+    if isinstance(features, np.ndarray | list | tuple | range):
+        return {"group": features}
+    import narwhals as nw
+
+    native = nw.from_native(features, allow_series=True, pass_through=True)
+    if isinstance(native, nw.LazyFrame):
+        raise InputTypeError(
+            "sensitive_features is a lazy query; use tally_frame, or collect it first."
+        )
+    if isinstance(native, nw.DataFrame):
+        return {name: native[name].to_native() for name in native.columns}
+    return {str(getattr(features, "name", None) or "group"): features}
+
+
+def settle_rare(
+    labels: Sequence[Label], sizes: NDArray[Any], min_count: int, rare: Rare
+) -> Settled:
+    """Decide what becomes of groups with fewer than `min_count` rows."""
+    if rare not in RARE:
+        raise InputError(f"rare must be 'keep', 'merge' or 'drop', not {rare!r}.")
+    small = np.flatnonzero(np.asarray(sizes) < min_count)
+    everyone = np.arange(len(labels))
+    if not len(small):
+        return Settled(everyone, tuple(labels), ())
+    listed = ", ".join(f"{show(labels[i])} ({sizes[i]:g})" for i in small.tolist())
+    found = f"{len(small)} of {len(labels)} groups have fewer than {min_count} rows"
+    if rare == "keep":
+        return Settled(everyone, tuple(labels), (f"{found}, and were kept: {listed}",))
+    large = np.setdiff1d(everyone, small)
+    kept = tuple(labels[i] for i in large.tolist()) + ((MERGED,) if rare == "merge" else ())
+    if not kept:
+        raise InputError(f"{found}: nobody would be left. Lower min_count, or merge them.")
+    target = np.full(len(labels), len(large))
+    target[large] = np.arange(len(large))
+    done = f"were merged into {MERGED!r}" if rare == "merge" else "were dropped"
+    return Settled(target, kept, (f"{found}, and {done}: {listed}",))
+
+
+def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[str]:
+    """Refuse a column with missing values, or say that they are a group."""
+    if missing not in ("error", "group"):
+        raise InputError(f"missing must be 'error' or 'group', not {missing!r}.")
+    if not absent:
+        return []
+    found = f"{absent} of {rows} rows have no value of {name!r}"
+    if missing == "error":
+        raise InputError(
+            f"{found}. Drop those rows, or make them a group of their own with "
+            'sensitive_features=evenhand.groups(..., missing="group").'
+        )
+    return [f"{found}; they are a group of their own"]
+
+
+def show(label: Label) -> str:
+    """A label as people read it.
+
+    >>> show(("Female", "Black")), show(None)
+    ('Female × Black', '(missing)')
+    """
+    if isinstance(label, tuple) and not isinstance(label, Bin):
+        return " × ".join(show(part) for part in label)
+    return "(missing)" if label is None else str(label)
+
+
+def _intersection(coded: Mapping[str, Column]) -> Column:
+    columns = list(coded.values())
+    lengths = {name: len(column) for name, column in coded.items()}
+    if len(set(lengths.values())) != 1:
+        raise InputError(f"The sensitive columns differ in length: {lengths}.")
+    if len(columns) == 1:
+        return columns[0]
+    codes, rows = combine([(column.codes, len(column.labels)) for column in columns])
+    parts = [[column.labels[i] for i in column.codes[rows]] for column in columns]
+    return canonical(codes, list(zip(*parts, strict=True)))

@@ -1,0 +1,186 @@
+"""Count once: additive sums in labelled cells, all that a criterion needs to know of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns.column import Label, positions, union
+from evenhand._errors import InputError
+from evenhand._groups import Rare, settle_rare
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a tally: categories, which merge by union, or bin edges, which must agree."""
+
+    name: str
+    labels: tuple[Label, ...]
+    kind: Literal["categories", "edges"] = "categories"
+
+    @property
+    def size(self) -> int:
+        """How many cells lie along this axis."""
+        return len(self.labels) - (self.kind == "edges")
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Sums over the rows in each observed cell; tallies of parts add up to that of the whole.
+
+    `cells` holds one code for each axis and cell, and `sums` the totals of the cells by name,
+    after any batch axes: "rows", "weight" where rows were weighted, and other named sums.
+    """
+
+    axes: tuple[Axis, ...]
+    cells: NDArray[np.intp]
+    sums: Mapping[str, NDArray[Any]]
+    notes: tuple[str, ...] = ()
+
+    def labels(self, axis: str) -> tuple[Label, ...]:
+        """Labels along an axis ("y", "yhat", "group", …)."""
+        return self.axis(axis).labels
+
+    @property
+    def groups(self) -> tuple[Label, ...]:
+        """The groups, in the order of every table's last axis."""
+        return self.labels("group")
+
+    def table(self, *names: str, of: str = "weight") -> NDArray[np.float64]:
+        """Dense totals along the named axes, in that order, after the batch axes."""
+        shape = tuple(self.axis(name).size for name in names)
+        order = [[axis.name for axis in self.axes].index(name) for name in names]
+        values = self._sum(of)
+        flat = np.ravel_multi_index(tuple(self.cells[order]), shape)
+        where, totals = _totals(flat, values)
+        if len(where) == prod(shape):
+            table = np.array(totals, dtype=np.float64)
+        else:
+            table = np.zeros((*values.shape[:-1], prod(shape)))
+            table[..., where] = totals
+        return table.reshape(*values.shape[:-1], *shape)
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        axes = _joined(self, other)
+        cells = np.concatenate([_recoded(self, axes), _recoded(other, axes)], axis=1)
+        sums = {
+            name: np.concatenate([self.sums[name], other.sums[name]], axis=-1) for name in self.sums
+        }
+        return gathered(axes, cells, sums, tuple(dict.fromkeys(self.notes + other.notes)))
+
+    def __radd__(self, zero: int) -> Tally:
+        return self if zero == 0 else NotImplemented
+
+    def settle_rare(self, min_count: int, rare: Rare) -> Tally:
+        """Merge or drop the groups of fewer than `min_count` rows, and note it."""
+        settled = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
+        moved = self.regrouped(settled.target, settled.labels)
+        return replace(moved, notes=self.notes + settled.notes)
+
+    def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Tally:
+        """Each group becomes the group `target` of the new labels; past the last, it is dropped.
+
+        >>> counts = Tally((Axis("group", ("a", "b")),), np.array([[0, 1]]), {"rows": np.ones(2)})
+        >>> counts.regrouped(np.array([0, 0]), ("all",)).table("group")
+        array([2.])
+        """
+        at = self.axes.index(self.axis("group"))
+        cells = self.cells.copy()
+        cells[at] = target[cells[at]]
+        kept = cells[at] < len(labels)
+        axes = tuple(replace(a, labels=labels) if a.name == "group" else a for a in self.axes)
+        sums = {name: values[..., kept] for name, values in self.sums.items()}
+        return gathered(axes, cells[:, kept], sums, self.notes)
+
+    def __repr__(self) -> str:
+        axes = ", ".join(f"{axis.name}: {axis.size}" for axis in self.axes)
+        rows = self.sums["rows"].sum(axis=-1)
+        return f"<Tally of {rows} rows in {self.cells.shape[1]} cells ({axes})>"
+
+    def _sum(self, name: str) -> NDArray[Any]:
+        """A named sum; rows that were not weighted weigh 1."""
+        if name == "weight" and name not in self.sums:
+            name = "rows"
+        if name not in self.sums:
+            raise InputError(
+                f"This tally has no sum {name!r}, only {list(self.sums)}; "
+                "count again with what the criterion needs."
+            )
+        return self.sums[name]
+
+    def axis(self, name: str) -> Axis:
+        """The axis of that name."""
+        for axis in self.axes:
+            if axis.name == name:
+                return axis
+        raise InputError(
+            f"This tally has no axis {name!r}, only {[axis.name for axis in self.axes]}; "
+            "count again with what the criterion needs."
+        )
+
+
+CLASSES = ("y", "yhat")  # these axes share their labels: truth and prediction are of one kind
+
+
+def _joined(one: Tally, two: Tally) -> tuple[Axis, ...]:
+    """The axes that hold the cells of both."""
+    if [(a.name, a.kind) for a in one.axes] != [(a.name, a.kind) for a in two.axes]:
+        raise InputError(f"Cannot add {one} and {two}: they were counted along different axes.")
+    if set(one.sums) != set(two.sums):
+        raise InputError(f"Cannot add tallies of {sorted(one.sums)} and of {sorted(two.sums)}.")
+    both = [*one.axes, *two.axes]
+    classes = union(*(axis.labels for axis in both if axis.name in CLASSES))
+    return tuple(
+        replace(a, labels=classes if a.name in CLASSES else _merged(a, b))
+        for a, b in zip(one.axes, two.axes, strict=True)
+    )
+
+
+def _merged(one: Axis, two: Axis) -> tuple[Label, ...]:
+    if one.kind == "categories":
+        return union(one.labels, two.labels)
+    if one.labels != two.labels:
+        raise InputError(
+            f"Cannot add tallies whose {one.name!r} bins differ: {one.labels} and {two.labels}. "
+            "Count both with the same edges."
+        )
+    return one.labels
+
+
+def _recoded(tally: Tally, axes: tuple[Axis, ...]) -> NDArray[np.intp]:
+    rows = [
+        codes if old.kind == "edges" else positions(old.labels, new.labels)[codes]
+        for old, new, codes in zip(tally.axes, axes, tally.cells, strict=True)
+    ]
+    return np.array(rows)
+
+
+def gathered(
+    axes: tuple[Axis, ...],
+    cells: NDArray[np.intp],
+    sums: Mapping[str, NDArray[Any]],
+    notes: tuple[str, ...],
+) -> Tally:
+    """Make a tally from cells that may repeat."""
+    sizes = tuple(axis.size for axis in axes)
+    flat = np.ravel_multi_index(tuple(cells), sizes)
+    totals = {name: _totals(flat, values) for name, values in sums.items()}
+    where = totals["rows"][0]
+    found = np.array(np.unravel_index(where, sizes), dtype=np.intp)
+    return Tally(axes, found, {name: total for name, (_, total) in totals.items()}, notes)
+
+
+def _totals(flat: NDArray[np.intp], values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Distinct indices in order, and for each the sum of its values along the last axis."""
+    if (np.diff(flat) > 0).all():
+        return flat, values
+    order = np.argsort(flat, kind="stable")
+    where, starts = np.unique(flat[order], return_index=True)
+    return where, np.add.reduceat(values[..., order], starts, axis=-1)

@@ -1,0 +1,7 @@
+"""How sure one can be of a criterion's value, from the counts alone."""
+
+from evenhand._uncertainty.assessment import Asked, Assessment, assess
+from evenhand._uncertainty.chance import Chance, chance
+from evenhand._uncertainty.interval import ConfidenceInterval, interval
+
+__all__ = ["Asked", "Assessment", "Chance", "ConfidenceInterval", "assess", "chance", "interval"]

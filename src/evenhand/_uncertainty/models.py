@@ -1,0 +1,384 @@
+"""Rows counted in cells: in every group, outcomes given what the criterion conditions on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._distributions import Distribution, RankedScores
+from evenhand._distributions.ranks import auroc_errors
+from evenhand._errors import InputError
+from evenhand._tally import Axis, Tally
+from evenhand.criteria import Criterion
+from evenhand.criteria.criterion import How
+from evenhand.statistics import Average, Derived, E, P, Ratio, Statistic, Table
+from evenhand.statistics.forms import ratio
+
+Floats = NDArray[np.float64]
+
+
+class Model(Protocol):
+    """Rows of fixed group sizes whose outcomes are drawn anew."""
+
+    @property
+    def seen(self) -> Floats:
+        """The observed shares or means (given, groups, outcomes)."""
+
+    @property
+    def lent(self) -> Floats:
+        """The same with a few pooled rows lent to each group, so that none is without error."""
+
+    @property
+    def pooled(self) -> Floats:
+        """The truth if all groups are equal (given, 1, outcomes)."""
+
+    @property
+    def noise(self) -> Floats:
+        """Standard errors of what was observed, if all groups are equal."""
+
+    def settled(self, wished: Floats) -> Floats:
+        """The nearest truth that is possible."""
+
+    def expected(self, truth: Floats) -> Table:
+        """The table of statistics of a truth itself."""
+
+    def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
+        """Tables (worlds, cells, groups) that a truth shows, some worlds at a time."""
+
+
+def drawn(model: Model, truth: Floats, times: int, rng: np.random.Generator) -> Table:
+    """All the worlds in one table."""
+    tables = list(model.draw(truth, times, rng))
+    values = np.concatenate([table.values for table in tables])
+    return Table(values, tables[0].cells, tables[0].groups)
+
+
+def shares(counts: NDArray[Any]) -> Floats:
+    """Shares along the last axis; equal ones where nothing was observed."""
+    total = counts.sum(axis=-1, keepdims=True)
+    even = np.full(counts.shape, 1 / counts.shape[-1])
+    return np.asarray(np.divide(counts, total, out=even, where=total > 0))
+
+
+COUNTS_AT_A_TIME = 1 << 22
+PRIOR_ROWS = 2.0
+LARGE_VARIANCE = 400.0
+BY_TRUTH = ({"tp", "fn"}, {"fp", "tn"})
+BY_PREDICTION = ({"tp", "fp"}, {"tn", "fn"})
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Observed counts (given, groups, outcomes), and how counts are read as a table.
+
+    Weighted rows count as many as would vary as much: (Σ w)² / Σ w² (Kish's effective size).
+    """
+
+    counts: NDArray[Any]
+    sizes: NDArray[np.int64]
+    read: Callable[[NDArray[Any]], Table]
+
+    @cached_property
+    def seen(self) -> Floats:
+        """Shares of the outcomes in each group."""
+        return shares(self.counts)
+
+    @cached_property
+    def lent(self) -> Floats:
+        """Shares with two pooled rows more in each group."""
+        return shares(self.seen * self.sizes[..., None] + PRIOR_ROWS * self.pooled)
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """Shares of the outcomes over all groups."""
+        return shares(self.counts.sum(axis=1, keepdims=True))
+
+    @cached_property
+    def noise(self) -> Floats:
+        """Standard errors of multinomial shares."""
+        variance = self.pooled * (1 - self.pooled) / np.maximum(self.sizes, 1)[..., None]
+        return np.asarray(np.sqrt(variance) + 1e-12)
+
+    def settled(self, wished: Floats) -> Floats:
+        """Shares: not negative, and 1 in all."""
+        return shares(np.maximum(wished, 0.0))
+
+    def expected(self, truth: Floats) -> Table:
+        """The table of the expected counts."""
+        return self.read(truth * self.sizes[..., None])
+
+    def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
+        """Tables of multinomial counts."""
+        size = max(1, COUNTS_AT_A_TIME // self.counts.size)
+        for start in range(0, times, size):
+            yield self.read(_drawn(self.sizes, truth, min(size, times - start), rng))
+
+
+def counts_of(tally: Tally, asked: Criterion, favorable: Any = None) -> Counts:
+    """Read a tally as draws, with what the criterion conditions on kept as it is."""
+    statistic = asked.statistic
+    fixed = given(statistic)
+    used = {statistic.event, *fixed} if isinstance(statistic, P) else {"y", "yhat"}
+    axes = tuple(tally.axis(name) for name in (*fixed, "group", *sorted(used - {*fixed})))
+    names = [axis.name for axis in axes]
+    shape = (-1, len(tally.groups), prod(axis.size for axis in axes[len(fixed) + 1 :]))
+    rows = _whole(tally.table(*names, of="rows").reshape(shape))
+    if "weight" in tally.sums:
+        counts = tally.table(*names).reshape(shape)
+        squares = tally.table(*names, of="weight²").reshape(shape)
+        sizes = effective(counts.sum(axis=-1), squares.sum(axis=-1))
+    else:
+        counts, sizes = rows.astype(np.float64), rows.sum(axis=-1)
+    return Counts(counts, sizes, lambda drawn: asked.table(_tally(axes, drawn), favorable))
+
+
+def given(statistic: Statistic) -> tuple[str, ...]:
+    """The axes a statistic conditions on: their counts by group stay as they are."""
+    if isinstance(statistic, Average):
+        return given(statistic.one)
+    if isinstance(statistic, P):
+        return (statistic.given,) if statistic.given else ()
+    if isinstance(statistic, Ratio) and statistic.denominator.keys() in BY_TRUTH:
+        return ("y",)
+    if isinstance(statistic, Ratio) and statistic.denominator.keys() in BY_PREDICTION:
+        return ("yhat",)
+    return ()
+
+
+def effective(weight: Floats, squares: Floats) -> NDArray[np.int64]:
+    """How many equally weighted rows vary as much, in whole rows."""
+    return np.rint(effective_rows(weight, squares)).astype(np.int64)
+
+
+def effective_rows(weight: Floats, squares: Floats) -> Floats:
+    """Kish's (Σ w)² / Σ w²; none where nothing was observed."""
+    return np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0)
+
+
+def _drawn(sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator) -> Floats:
+    """Multinomial counts (times, given, groups, outcomes); normal ones where all are many."""
+    many = (_variance(sizes, truth) > LARGE_VARIANCE).all(axis=-1)
+    if many.all():
+        return _normal(sizes, truth, times, rng)
+    counts, few = np.empty((times, *truth.shape)), ~many
+    counts[:, few] = _multinomial(sizes[few], truth[few], times, rng)
+    if many.any():
+        counts[:, many] = _normal(sizes[many], truth[many], times, rng)
+    return counts
+
+
+def _variance(sizes: NDArray[np.int64], truth: Floats) -> Floats:
+    return np.asarray(sizes[..., None] * truth * (1 - truth))
+
+
+def _multinomial(
+    sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator
+) -> Floats:
+    """Counts (times, groups, outcomes): outcomes rare in some group exactly, the others normal."""
+    rare = (_variance(sizes, truth) <= LARGE_VARIANCE).any(axis=0)
+    if np.count_nonzero(~rare) <= 2:
+        return rng.multinomial(sizes, truth, size=(times, len(sizes))).astype(np.float64)
+    common = truth[:, ~rare].sum(axis=1, keepdims=True)
+    exact = shares(np.hstack([truth[:, rare], common]))
+    drawn = rng.multinomial(sizes, exact, size=(times, len(sizes)))
+    counts = np.empty((times, *truth.shape))
+    counts[..., rare] = drawn[..., :-1]
+    counts[..., ~rare] = _normal(drawn[..., -1], truth[:, ~rare] / common, times, rng)
+    return counts
+
+
+def _normal(
+    sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator
+) -> Floats:
+    """Counts with the means and covariances of multinomial ones, much faster to draw."""
+    rows = sizes[..., None].astype(np.float64)
+    if truth.shape[-1] == 2:
+        noise = rng.standard_normal((times, *truth.shape[:-1]))
+        noise *= np.sqrt(rows[..., 0] * truth.prod(axis=-1))
+        first = rows[..., 0] * truth[..., 0] + noise
+        return np.stack([first, rows[..., 0] - first], axis=-1)
+    noise = rng.standard_normal((times, *truth.shape))
+    noise *= np.sqrt(truth)
+    noise -= truth * noise.sum(axis=-1, keepdims=True)
+    noise *= np.sqrt(rows)
+    noise += rows * truth
+    return noise
+
+
+def _whole(rows: Floats) -> NDArray[np.int64]:
+    if (rows != np.rint(rows)).any():
+        raise InputError(
+            "This needs whole rows, and an expected tally has shares of them. "
+            "Draw the labels, and count those."
+        )
+    return rows.astype(np.int64)
+
+
+def _tally(axes: tuple[Axis, ...], counts: NDArray[Any]) -> Tally:
+    """A tally of counts (…, given, groups, outcomes)."""
+    shape = [axis.size for axis in axes]
+    cells = np.array(np.unravel_index(np.arange(prod(shape)), shape), dtype=np.intp)
+    return Tally(axes, cells, {"rows": counts.reshape(*counts.shape[:-3], -1)})
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Observed means (cells, groups, 1), the error of each, and how means are read as a table."""
+
+    seen: Floats
+    sizes: Floats
+    errors: Floats
+    least: float
+    read: Callable[[Floats], Table]
+
+    @property
+    def lent(self) -> Floats:
+        """The means as they are: their errors are lent variance already."""
+        return self.seen
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """The mean over all rows."""
+        weight = self.sizes[..., None]
+        return np.asarray(
+            ratio((self.seen * weight).sum(1, keepdims=True), weight.sum(1, keepdims=True))
+        )
+
+    @property
+    def noise(self) -> Floats:
+        """The standard errors, and rounding where there is no other."""
+        return self.errors + 1e-9 * (np.abs(self.seen).max() or 1.0)
+
+    def settled(self, wished: Floats) -> Floats:
+        """Not below the least possible value."""
+        return np.maximum(wished, self.least)
+
+    def expected(self, truth: Floats) -> Table:
+        """The table of the means."""
+        return self.read(truth)
+
+    def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
+        """Tables of normal means."""
+        noise = rng.standard_normal((times, *truth.shape))
+        yield self.read(self.settled(truth + self.errors * noise))
+
+
+def means_of(sums: Tally, asked: Criterion, favorable: Any = None) -> Means:
+    """Means by group; of several sums the first varies, and the others stay as they are."""
+    statistic = asked.statistic
+    assert isinstance(statistic, E | Derived)
+    names = (statistic.of,) if isinstance(statistic, E) else statistic.of
+    weight = sums.table("group")
+    mean = np.nan_to_num(ratio(sums.table("group", of=names[0]), weight))
+    square = np.nan_to_num(ratio(sums.table("group", of=f"{names[0]}²"), weight))
+    squares = sums.table("group", of="weight²") if "weight²" in sums.sums else weight
+    sizes = np.nan_to_num(ratio(weight**2, squares))
+    fixed = {name: sums.table("group", of=name) for name in names[1:]}
+    cells = np.arange(len(weight), dtype=np.intp)[None]
+
+    def read(means: Floats) -> Table:
+        drawn = means[..., 0, :, 0]
+        totals = {"rows": weight, names[0]: drawn * weight, **fixed}
+        world = Tally(
+            (sums.axis("group"),),
+            cells,
+            {name: np.broadcast_to(one, drawn.shape) for name, one in totals.items()},
+        )
+        return asked.table(world, favorable)
+
+    least = 0.0 if names[0] != "yhat" else -np.inf
+    return Means(mean[None, :, None], sizes[None], _errors(mean, square, sizes), least, read)
+
+
+def _errors(mean: Floats, square: Floats, sizes: Floats) -> Floats:
+    """Errors of the means, with the pooled variance lent to small groups as two more rows."""
+    variance = np.maximum(square - mean**2, 0.0)
+    pooled = (variance * sizes).sum() / sizes.sum()
+    lent = (variance * sizes + PRIOR_ROWS * pooled) / np.maximum(sizes - 1 + PRIOR_ROWS, 1.0)
+    return np.asarray(np.sqrt(lent / np.maximum(sizes, 1.0)))[None, :, None]
+
+
+def areas_of(scores: RankedScores, asked: Criterion, favorable: Any = None) -> Means:
+    """Areas under the ROC curve with DeLong's standard errors; undefined groups are left out."""
+    table = asked.table(scores, favorable)
+    kept = [i for i, c in enumerate(scores.classes) if c in table.cells]
+    errors = np.array([auroc_errors(scores.scores[i], scores.classes[i]) for i in kept])
+    undefined = np.isnan(table.values)
+    seen = np.where(undefined, 0.0, table.values)[..., None]
+    rows = np.where(undefined, 0.0, 1 / np.maximum(errors, 1e-12) ** 2)
+
+    def read(means: Floats) -> Table:
+        values: Any = np.where(undefined, np.nan, np.clip(means[..., 0], 0.0, 1.0))
+        return Table(values, table.cells, table.groups)
+
+    return Means(seen, rows, np.nan_to_num(errors)[..., None], 0.0, read)
+
+
+MOST_CUTS, LEAST_CUTS, MOST_CELLS = 64, 20, 1280
+
+
+def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
+    """Counts of the rows between cut points, at quantiles and evenly spaced; and those points."""
+    groups = len(scores.groups)
+    number = int(np.clip(MOST_CELLS // groups, LEAST_CUTS, MOST_CUTS))
+    mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
+    at = np.searchsorted(mass, np.linspace(0, mass[-1], number // 2 + 1)[1:-1])
+    spaced = np.linspace(scores.values[0], scores.values[-1], number // 2 + 1)[1:-1]  # for tails
+    edges = np.unique(np.concatenate([scores.values[at], spaced]))
+    bins = np.searchsorted(edges, scores.values, side="left")
+    key = scores.codes.astype(np.intp) * (len(edges) + 1) + bins
+    shape = (1, groups, len(edges) + 1)
+    table = np.bincount(key, scores.weights, minlength=groups * shape[-1]).reshape(shape)
+    sizes = table.sum(axis=-1)
+    if scores.weights is not None:
+        each = scores.weights**2 if scores.squares is None else scores.squares
+        squares = np.bincount(scores.codes, each, minlength=groups)[None]
+        sizes = effective(sizes, squares.astype(np.float64))
+
+    def read(counts: NDArray[Any]) -> Table:
+        below = np.cumsum(counts[..., 0, :, :], axis=-1)
+        total = below[..., -1:]
+        levels = np.full(below.shape, np.nan)
+        np.divide(below, total, out=levels, where=total > 0)
+        values = np.moveaxis(levels[..., :-1], -1, -2)
+        return Table(values, tuple(edges.tolist()), scores.groups)
+
+    return Counts(table, sizes.astype(np.int64), read), edges
+
+
+def across_cuts(how: How, model: Counts, edges: Floats, span: Floats) -> How:
+    """How the measure is taken over the cut points: supremum or integral, as sums of cells."""
+    if how.aggregate == "integral":
+        ends = np.concatenate([span[:1], (edges[1:] + edges[:-1]) / 2, span[1:]])
+        widths = np.diff(ends)
+        return replace(how, aggregate=lambda cells: cells @ widths)
+    how = how.for_supremum()
+    kept = np.cumsum(model.pooled[0, 0])[:-1] >= (how.tau or 0.0)
+    return replace(how, aggregate=lambda cells: cells[..., kept].max(axis=-1), tau=None)
+
+
+def hits_of(bins: Tally, asked: Criterion, favorable: Any = None) -> Counts:
+    """Hits and misses in every bin of the score; the scores stay as they are."""
+    weight = bins.table("bin", "group")
+    hits = bins.table("bin", "group", of="hits")
+    squares = bins.table("bin", "group", of="weight²") if "weight²" in bins.sums else weight
+    sizes = effective(weight, squares)
+    table = np.stack([weight - hits, hits], axis=-1)
+    score = bins.table("bin", "group", of="score")
+    mean = np.divide(score, weight, out=np.zeros_like(score), where=weight > 0)
+    axes = tuple(bins.axis(name) for name in ("bin", "group"))
+    cells = np.array(np.unravel_index(np.arange(weight.size), weight.shape), dtype=np.intp)
+
+    def read(counts: NDArray[Any]) -> Table:
+        rows = counts.sum(axis=-1)
+        sums = {"rows": rows, "hits": counts[..., 1], "score": mean * rows}
+        flat = {name: part.reshape(*part.shape[:-2], -1) for name, part in sums.items()}
+        return asked.table(Tally(axes, cells, flat), favorable)
+
+    return Counts(table, sizes, read)

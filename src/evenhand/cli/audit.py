@@ -1,0 +1,137 @@
+"""The command `evenhand audit`: a file of predictions in, a verdict and reports out."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand._audit import Audit, Evidence, audit_evidence
+from evenhand._audit.api import MEASURES
+from evenhand._audit.from_frame import evidence_from_frame
+from evenhand._audit.gate import Judgement, judge, tolerances
+from evenhand._audit.questions import answerable
+from evenhand.cli import failures
+from evenhand.cli.failures import (
+    STATUSES,
+    done_unless_stopped,
+    failures_in_one_line,
+    interruptible,
+)
+from evenhand.cli.files import connect, open_files
+from evenhand.cli.junit import junit
+from evenhand.cli.options import PARAMETERS, Request, request_of
+from evenhand.cli.summary import show
+from evenhand.cli.terminal import busy, text_of
+from evenhand.cli.writing import write_all
+
+HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow or JSON lines.
+
+Several files or patterns of one kind are read as one table. Rows are counted where they lie,
+so a file may be larger than memory. The options can also stand in [tool.evenhand.audit] of
+pyproject.toml; the command line goes before it.
+
+A gate, --fail-if 'CRITERION.MEASURE > BOUND' (or >=), is judged by the interval of the true value.
+"""
+EXAMPLES = "\n".join(
+    [
+        "\b",
+        "Examples:",
+        "  evenhand audit scored.parquet --target hired --prediction decision --group sex",
+        "  evenhand audit scored.csv --target y --prediction p --score s --group sex \\",
+        "      --group race --html report.html --fail-if 'equalized_odds.mpd > 0.1'",
+        "  evenhand audit 'parts/*.parquet' --config fairness.toml --junit gates.xml",
+        "",
+        "\b",
+        "Exit status:",
+        *(f"  {status:<3}  {meaning}" for status, meaning in STATUSES.items()),
+    ]
+)
+
+
+@click.command("audit", params=PARAMETERS, help=HELP, epilog=EXAMPLES)
+def audit(**given: Any) -> None:
+    """Count, audit, judge, print and write; its help stands above."""
+    started = time.monotonic()
+    with interruptible():
+        with failures_in_one_line():
+            asked = request_of(given)
+            with busy("Counting …"):
+                evidence = evidence_of(asked)
+            with busy("Auditing …"):
+                found = audited(evidence, asked)
+            judgements = judge(asked.gates, found.findings)
+        failed = published(found, judgements, asked.outputs, time.monotonic() - started)
+    click.get_current_context().exit(status_of(judgements, failed))
+
+
+def evidence_of(asked: Request) -> Evidence:
+    """Count the rows of the files."""
+    database = connect()
+
+    def counted() -> Evidence:
+        table = open_files(database, asked.files, asked.wanted)
+        return evidence_from_frame(table, **asked.columns, **asked.reading)
+
+    return done_unless_stopped(counted, database.interrupt)
+
+
+def audited(evidence: Evidence, asked: Request) -> Audit:
+    """Audit what was counted, with whatever the gates ask for besides."""
+    measures = [*(asked.measures or MEASURES), *(gate.measure for gate in asked.gates)]
+    measures = list(dict.fromkeys(measures))
+    usual, _ = answerable(evidence, asked.criteria or None, measures)
+    names = [ask.name for ask in usual]
+    more = [gate.criterion for gate in asked.gates if gate.criterion not in names]
+    return audit_evidence(
+        evidence,
+        criteria=[*names, *dict.fromkeys(more)] if asked.criteria or more else None,
+        measures=measures,
+        tolerances=tolerances(asked.gates),
+        **asked.auditing,
+    )
+
+
+def published(
+    found: Audit, judgements: Sequence[Judgement], outputs: dict[str, Path], seconds: float
+) -> list[str]:
+    """Print the audit, then write what was asked for; what could not be written, and why."""
+    failed = printed(found, judgements)
+    make = {
+        "html": found.to_html,
+        "json": found.to_json,
+        "markdown": found.to_markdown,
+        "junit": lambda: junit(judgements, found.title or "audit", seconds),
+    }
+    for name, path in outputs.items():
+        failed += write_all({path: make[name]})
+    for line in failed:
+        click.echo(f"Error: {line}", err=True)
+    return failed
+
+
+def printed(found: Audit, judgements: Sequence[Judgement]) -> list[str]:
+    """Print the audit; if the reader has left or the disk is full, say so and go on."""
+    document = found.document()
+    text = text_of(lambda screen: show(document, judgements, screen))
+    try:
+        click.echo(text, nl=False)
+    except OSError as failure:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return [f"The table was not printed: {failure.strerror}."]
+    return []
+
+
+def status_of(judgements: Sequence[Judgement], failed: Sequence[str]) -> int:
+    """The exit status: the gates first, then what could not be written."""
+    outcomes = {one.outcome for one in judgements}
+    if "violation" in outcomes:
+        return failures.VIOLATED
+    if "inconclusive" in outcomes:
+        return failures.UNDECIDED
+    return failures.UNWRITTEN if failed else failures.PASSED

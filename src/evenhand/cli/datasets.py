@@ -1,0 +1,130 @@
+"""The commands `evenhand datasets list`, `describe` and `fetch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.datasets.catalogue import TASKS
+from evenhand.datasets.fetch import data_dir, fetch, is_here
+from evenhand.datasets.loader import find, load
+from evenhand.datasets.task import Origin, Task
+
+WIDTH = 100
+EXAMPLES = """\b
+Examples:
+  evenhand datasets list
+  evenhand datasets describe compas
+  evenhand datasets fetch compas
+"""
+
+
+@click.group(epilog=EXAMPLES)
+def datasets() -> None:
+    """List, describe and download the data sets."""
+
+
+@datasets.command("list", epilog="Example: evenhand datasets list")
+def list_() -> None:
+    """List every task, and whether its rows are on this computer."""
+    with _failures_as_messages():
+        table = Table("task", "kind", "classes", "groups", "rows", box=None, pad_edge=False)
+        for task in TASKS.values():
+            classes = str(len(task.classes)) if task.classes else "–"
+            name = Text(task.name, style="bold")
+            table.add_row(name, task.kind, classes, task.group_choices, _state(task))
+        _console().print(table)
+
+
+@datasets.command(epilog="Example: evenhand datasets describe acs_income")
+@click.argument("name")
+def describe(name: str) -> None:
+    """Say what the task NAME is, where its rows come from, and under which license."""
+    with _failures_as_messages():
+        table = Table(show_header=False, box=None, pad_edge=False)
+        for label, text in _facts(find(name)):
+            table.add_row(Text(label, style="bold"), Text(text))
+        _console().print(table)
+
+
+@datasets.command("fetch", epilog="Example: evenhand datasets fetch compas_two_years")
+@click.argument("name")
+def fetch_(name: str) -> None:
+    """Download the official files of the task NAME, verify them, and keep them.
+
+    They go to the folder in EVENHAND_DATA, or else to the platform's cache. An interrupted
+    download is resumed by running the command again.
+    """
+    with _failures_as_messages():
+        task = find(name)
+        packaged = any(file.packaged for origin in task.origins for file in origin.files)
+        if task.official is None or packaged:
+            click.echo(f"{name} needs no download: its rows are {_state(task)}.")
+            return
+        for file in task.official.files:
+            click.echo(str(fetch(file)))
+        rows = load(name, origin=task.official.name).n_rows
+        click.echo(f"Verified: {rows:,} rows.")
+
+
+def _facts(task: Task) -> Iterator[tuple[str, str]]:
+    yield "task", task.name
+    yield "kind", task.kind
+    yield "target", " or ".join(task.targets)
+    yield "classes", ", ".join(task.classes) or "–"
+    yield "sensitive", ", ".join(task.sensitive)
+    yield "groups", task.group_choices if task.group_counts else ", ".join(task.groups)
+    yield "rows", _state(task)
+    yield "description", task.description
+    yield "source", task.source
+    yield "license", task.license
+    yield "citation", task.citation
+    for origin in task.origins:
+        yield f"origin {origin.name}", _files(origin)
+    if task.official is not None:
+        yield "folder", str(data_dir())
+
+
+def _files(origin: Origin) -> str:
+    """Describe an origin: its files, how they are verified, and whether they are a stand-in."""
+    if not origin.files:
+        return "simulated"
+    first = origin.files[0]
+    more = f" and {len(origin.files) - 1} more" if len(origin.files) > 1 else ""
+    check = f"sha256 {first.sha256}" if first.sha256 else "no checksum known: counts are checked"
+    address = f" from {first.url} ({check})" if first.url else ""
+    stand_in = f"; stand-in: {origin.stand_in}" if origin.is_stand_in else ""
+    return f"{first.name}{more}{address}{stand_in}"
+
+
+def _state(task: Task) -> str:
+    here = next((origin for origin in task.origins if is_here(origin)), None)
+    if here is None:
+        return "to download"
+    if here.simulate is not None:
+        return "simulated"
+    if here.files[0].packaged:
+        return "packaged with evenhand"
+    return "here, a stand-in" if here.is_stand_in else "here"
+
+
+def _console() -> Console:
+    """Make a console that colors and wraps on a terminal only."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=WIDTH)
+
+
+@contextmanager
+def _failures_as_messages() -> Iterator[None]:
+    """Turn an expected failure into one message on stderr and exit status 1."""
+    try:
+        yield
+    except (ValueError, OSError, ImportError) as failure:
+        raise click.ClickException(str(failure)) from failure
+    except KeyboardInterrupt as stop:
+        raise click.ClickException("Interrupted. Run the same command to resume.") from stop

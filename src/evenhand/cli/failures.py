@@ -1,0 +1,91 @@
+"""What goes wrong becomes one line and an exit status."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import click
+
+T = TypeVar("T")
+
+PASSED, VIOLATED, UNUSABLE, UNDECIDED, UNWRITTEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
+STATUSES = {
+    PASSED: "every gate passed, or there was none",
+    VIOLATED: "a gate is violated: the whole interval lies beyond its bound",
+    UNUSABLE: "the command or a file cannot be used (option, column, name, damaged file)",
+    UNDECIDED: "no gate is violated, but one is inconclusive: its bound lies inside the interval",
+    UNWRITTEN: "the gates passed, but an output could not be written",
+    INTERRUPTED: "interrupted",
+}
+
+
+OPTIONS_FOR = {
+    'sensitive_features=evenhand.groups(..., missing="group")': "--missing group",
+    "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
+    "favorable=": "--favorable",
+    "y_true": "--target",
+    "y_pred": "--prediction",
+    "y_score": "--score",
+    "strata": "--stratum",
+}
+
+
+class Unusable(click.ClickException):
+    """The caller's command or file cannot be used."""
+
+    exit_code = UNUSABLE
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn Ctrl-C into one line and its own status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("Interrupted; no output was left half written.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def failures_in_one_line() -> Iterator[None]:
+    """Turn what is wrong with the caller's command or file into one message and status 2."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, ImportError) as failure:
+        raise Unusable(_one_line(str(failure))) from failure
+    except Exception as failure:
+        if "interrupt" in str(failure).lower():
+            raise KeyboardInterrupt from failure
+        if not _is_of_engine(failure):
+            raise
+        raise Unusable(f"The file cannot be read: {_one_line(str(failure))}") from failure
+
+
+def done_unless_stopped(work: Callable[[], T], stop: Callable[[], None]) -> T:
+    """The result of work in a thread; Ctrl-C stops it at once, where it would be heard late."""
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(work)
+        try:
+            return job.result()
+        except KeyboardInterrupt:
+            stop()
+            raise
+
+
+def _is_of_engine(failure: Exception) -> bool:
+    duckdb = sys.modules.get("duckdb")
+    return duckdb is not None and isinstance(failure, duckdb.Error)
+
+
+def _one_line(message: str) -> str:
+    """The gist of a message: without an engine's advice on its own options, and in our options."""
+    gist = " ".join(message.split("\n\n")[0].split("\nPossible")[0].split())
+    gist = re.sub(r"^(Invalid Input|IO|Conversion) Error: ", "", gist)
+    for python, option in OPTIONS_FOR.items():
+        gist = gist.replace(python, option)
+    return gist

@@ -1,0 +1,159 @@
+"""Files of rows, opened where they lie: DuckDB reads them piece by piece, never as a whole."""
+
+from __future__ import annotations
+
+import glob
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from evenhand._errors import InputError, MissingExtraError
+from evenhand.cli.csv_files import csv_table
+
+ARROW_FILE = b"ARROW1"
+KINDS = {
+    "CSV": (".csv", ".tsv", ".csv.gz", ".tsv.gz"),
+    "Parquet": (".parquet", ".pq"),
+    "Arrow": (".arrow", ".feather", ".ipc", ".arrows"),
+    "JSON lines": (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"),
+}
+
+
+def connect() -> Any:
+    """A DuckDB database in memory, which neither downloads anything nor fills the memory."""
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401
+    except ImportError as missing:
+        raise MissingExtraError(
+            f'Reading files needs {missing.name}: pip install "evenhand[files]"'
+        ) from missing
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": False,
+        "preserve_insertion_order": False,
+        "temp_directory": tempfile.gettempdir(),
+    }
+    return duckdb.connect(config=settings)
+
+
+def open_files(database: Any, given: Sequence[str], columns: Sequence[str]) -> Any:
+    """One relation over all files; `columns` are those that will be read."""
+    paths = found_files(given)
+    kinds = {kind_of(path): path for path in paths}
+    if len(kinds) > 1:
+        names = " and ".join(f"{path} ({kind})" for kind, path in kinds.items())
+        raise InputError(f"All files must be of one kind; these differ: {names}.")
+    for path in paths:
+        if not path.stat().st_size:
+            raise InputError(f"{path} is empty: it has no header and no rows.")
+    return READERS[kind_of(paths[0])](database, paths, columns)
+
+
+def found_files(given: Sequence[str]) -> list[Path]:
+    """The files that names and patterns stand for."""
+    found: dict[Path, None] = {}
+    for name in given:
+        there = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))
+        if not there:
+            what = "No file matches" if glob.has_magic(name) else "There is no file"
+            raise InputError(f"{what} {name!r} (in {Path.cwd()}).")
+        found |= dict.fromkeys(map(Path, there))
+    folders = [path for path in found if path.is_dir()]
+    if folders:
+        raise InputError(
+            f"{folders[0]} is a folder. Name its files, for example '{folders[0]}/*.parquet'."
+        )
+    return list(found)
+
+
+def kind_of(path: Path) -> str:
+    """The kind of a file, by the end of its name.
+
+    >>> kind_of(Path("scores.2024.CSV.gz"))
+    'CSV'
+    """
+    for kind, suffixes in KINDS.items():
+        if path.name.lower().endswith(suffixes):
+            return kind
+    known = ", ".join(suffix for suffixes in KINDS.values() for suffix in suffixes)
+    raise InputError(f"{path}: what kind of file is this? Its name should end in {known}.")
+
+
+def _csv(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
+    return csv_table(database, paths)
+
+
+def _parquet(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
+    return database.read_parquet([str(path) for path in paths], union_by_name=len(paths) > 1)
+
+
+def _json(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
+    names = [str(path) for path in paths]
+    return database.read_json(names, format="newline_delimited", union_by_name=len(paths) > 1)
+
+
+def _arrow(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
+    """Files are scanned as often as needed; a stream can be read once, so its columns are kept."""
+    import pyarrow as pa
+    import pyarrow.dataset
+
+    if not all(_starts_with(path, ARROW_FILE) for path in paths):
+        return _stream(database, _batches(paths), columns)
+    try:
+        names = [str(path) for path in paths]
+        return database.from_arrow(pyarrow.dataset.dataset(names, format="ipc"))
+    except pa.ArrowInvalid as failure:
+        raise InputError(f"An Arrow file is damaged or cut short: {failure}") from failure
+
+
+def _stream(database: Any, batches: Any, columns: Sequence[str]) -> Any:
+    import duckdb
+
+    there = [name for name in batches.schema.names if name in columns]
+    if not there:
+        return database.from_arrow(batches.schema.empty_table())
+    database.register("stream", batches)
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in there)
+    try:
+        database.execute(f"create temp table kept as select {quoted} from stream")
+    except duckdb.Error as failure:
+        reason = str(failure).strip().splitlines()[-1]
+        raise InputError(f"An Arrow stream is damaged or cut short: {reason}") from failure
+    return database.table("kept")
+
+
+def _batches(paths: list[Path]) -> Any:
+    import pyarrow as pa
+
+    def one_by_one() -> Any:
+        for path in paths:
+            with _reader(path) as reader:
+                yield from (batch for batch in reader)
+
+    with _reader(paths[0]) as first:
+        schema = first.schema
+    return pa.RecordBatchReader.from_batches(schema, one_by_one())
+
+
+def _reader(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.ipc
+
+    try:
+        return pyarrow.ipc.open_stream(pa.memory_map(str(path)))
+    except (pa.ArrowInvalid, OSError) as failure:
+        raise InputError(f"{path} is not an Arrow file or stream: {failure}") from failure
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(magic)) == magic
+
+
+READERS: dict[str, Callable[[Any, list[Path], Sequence[str]], Any]] = {
+    "CSV": _csv,
+    "Parquet": _parquet,
+    "Arrow": _arrow,
+    "JSON lines": _json,
+}

@@ -1,0 +1,40 @@
+"""Gates as test cases, for the servers that read JUnit XML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from evenhand._audit.gate import Judgement, Outcome
+
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ELEMENTS: dict[Outcome, str] = {"violation": "failure", "inconclusive": "error"}
+
+
+def junit(judgements: Sequence[Judgement], title: str, seconds: float) -> str:
+    """An XML document: a test case for each gate, a failure if violated, an error if undecided."""
+    outcomes = [one.outcome for one in judgements]
+    counts = {
+        "tests": str(len(outcomes)),
+        "failures": str(outcomes.count("violation")),
+        "errors": str(outcomes.count("inconclusive")),
+        "skipped": "0",
+        "time": f"{seconds:.3f}",
+    }
+    name = NOT_XML.sub("\ufffd", title)
+    root = ET.Element("testsuites", {"name": name, **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": name, **counts})
+    for judgement in judgements:
+        _add_case(suite, judgement)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_case(suite: ET.Element, judgement: Judgement) -> None:
+    gate = judgement.gate
+    about = {"classname": f"evenhand.{gate.criterion}", "name": f"not {gate}", "time": "0"}
+    case = ET.SubElement(suite, "testcase", about)
+    if judgement.outcome in ELEMENTS:
+        said = {"message": judgement.sentence, "type": judgement.outcome}
+        ET.SubElement(case, ELEMENTS[judgement.outcome], said).text = judgement.sentence

@@ -1,0 +1,157 @@
+"""The options of `evenhand audit`, and the request they make up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand._audit.gate import Gate, gate_of, known_measure
+from evenhand._audit.tasks import asks
+from evenhand.cli.config import from_file
+
+OUTPUTS = ("json", "markdown", "junit", "html")  # the page, which takes longest, comes last
+
+
+def _option(name: str, *aliases: str, **settings: Any) -> click.Option:
+    shown = settings.get("default") is not None
+    return click.Option([name, *aliases], show_default=shown, **settings)
+
+
+def _output(name: str, what: str) -> click.Option:
+    kind = click.Path(dir_okay=False, path_type=Path)
+    return _option(f"--{name}", metavar="PATH", type=kind, help=f"Write {what}.")
+
+
+PARAMETERS: list[click.Parameter] = [
+    click.Argument(["files"], nargs=-1, metavar="FILE…"),
+    _option("--target", metavar="COLUMN", help="The truth: labels or values."),
+    _option("--prediction", metavar="COLUMN", help="What the model predicted."),
+    _option("--score", metavar="COLUMN", help="The score or probability of the favorable label."),
+    _option("--group", multiple=True, metavar="COLUMN", help="Whom to compare; repeat to cross."),
+    _option("--weight", metavar="COLUMN", help="The weights of the rows."),
+    _option("--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."),
+    _option("--favorable", metavar="LABEL", help="The label people wish for, if not 1."),
+    _option(
+        "--task",
+        type=click.Choice(["binary", "multiclass", "regression"]),
+        help="What is predicted, if the columns do not show it.",
+    ),
+    _option(
+        "--criterion",
+        multiple=True,
+        metavar="NAME",
+        help="Ask this; repeatable. See evenhand criteria.",
+    ),
+    _option(
+        "--measure",
+        multiple=True,
+        metavar="NAME",
+        help="By this; repeatable. See evenhand measures.",
+    ),
+    _option(
+        "--depth",
+        type=click.IntRange(1),
+        default=2,
+        help="Combine at most so many --group columns.",
+    ),
+    _option(
+        "--min-count", type=click.IntRange(0), default=0, help="Groups of fewer rows are rare."
+    ),
+    _option(
+        "--rare", type=click.Choice(["keep", "merge", "drop"]), help="What to do with rare groups."
+    ),
+    _option(
+        "--missing",
+        type=click.Choice(["error", "group"]),
+        default="error",
+        help="Rows without a group.",
+    ),
+    _option(
+        "--confidence",
+        type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+        default=0.95,
+        help="Confidence of every interval.",
+    ),
+    _option("--title", help="Title of the report."),
+    _output("html", "the report, one file"),
+    _output("json", "every number"),
+    _output("markdown", "the report as Markdown"),
+    _output("junit", "the gates as JUnit XML"),
+    _option(
+        "--fail-if",
+        multiple=True,
+        metavar="GATE",
+        help="Such as 'statistical_parity.pq > 0.05'; repeatable.",
+    ),
+    _option("--seed", type=int, default=0, help="Seed of all random draws."),
+    _option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=from_file,
+        help="Options from this TOML file, not the nearest pyproject.toml.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to audit, and how; checked before any file is opened."""
+
+    files: tuple[str, ...]
+    columns: dict[str, Any]
+    reading: dict[str, Any]
+    criteria: tuple[str, ...]
+    measures: tuple[str, ...]
+    gates: tuple[Gate, ...]
+    auditing: dict[str, Any]
+    outputs: dict[str, Path]
+
+    @property
+    def wanted(self) -> list[str]:
+        """Every column that will be read."""
+        named = [[one] if isinstance(one, str) else one for one in self.columns.values() if one]
+        return [name for names in named for name in names]
+
+
+def request_of(given: dict[str, Any]) -> Request:
+    """Check the options that need no file."""
+    _need(given["files"], "Name the FILE to audit, such as predictions.parquet.")
+    _need(given["group"], "Name the column of the groups: --group sex (repeat it to cross them).")
+    _need(given["prediction"] or given["score"], "Name the column of the --prediction or --score.")
+    if given["min_count"] and given["rare"] is None:
+        raise click.UsageError("--min-count needs --rare keep, merge or drop.")
+    return Request(
+        files=given["files"],
+        columns={
+            "y_true": given["target"],
+            "y_pred": given["prediction"],
+            "y_score": given["score"],
+            "sample_weight": given["weight"],
+            "sensitive_features": list(given["group"]),
+            "strata": list(given["stratum"]) or None,
+        },
+        reading={
+            **{name: given[name] for name in ("favorable", "task", "missing", "min_count")},
+            "rare": given["rare"] or "keep",
+        },
+        criteria=tuple(ask.name for ask in asks(given["criterion"], ["pq"])),
+        measures=tuple(known_measure(name) for name in given["measure"]),
+        gates=tuple(gate_of(text) for text in given["fail_if"]),
+        auditing={
+            **{name: given[name] for name in ("depth", "confidence")},
+            "title": given["title"] or f"Audit of {', '.join(given['files'])}",
+            "random_state": given["seed"],
+        },
+        outputs={name: given[name] for name in OUTPUTS if given[name]},
+    )
+
+
+def _need(given: Sequence[Any] | None, message: str) -> None:
+    if not given:
+        raise click.UsageError(message)

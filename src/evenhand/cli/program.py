@@ -1,0 +1,64 @@
+"""The command `evenhand`: one group, whose commands live beside what they command."""
+
+from __future__ import annotations
+
+import io
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+HELP = """How evenly a model treats groups.
+
+Every command says with --help what it does and which exit statuses it has.
+"""
+INTERRUPTED, BROKEN = 130, 70
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; without arguments, the ones the program was called with."""
+    try:
+        import click
+        import rich  # noqa: F401
+    except ImportError as missing:
+        sys.exit(f'The command line needs {missing.name}: pip install "evenhand[cli]"')
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        status = _group().main(arguments, prog_name="evenhand", standalone_mode=False)
+    except click.ClickException as failure:
+        failure.show()
+        status = failure.exit_code
+    except (KeyboardInterrupt, click.Abort):  # click's own status would be 1, a violated gate's
+        click.echo("Interrupted.", err=True)
+        status = INTERRUPTED
+    except Exception as failure:  # nor must a defect look like a violated gate
+        status = _status_of(failure)
+    sys.exit(status or 0)
+
+
+def _status_of(failure: BaseException) -> int:
+    """Interrupted, if that is what lies behind it: an import that is cut short raises its own."""
+    behind: BaseException | None = failure
+    while behind is not None:
+        if isinstance(behind, KeyboardInterrupt):
+            print("Interrupted.", file=sys.stderr)
+            return INTERRUPTED
+        behind = behind.__cause__ or behind.__context__
+    traceback.print_exception(failure)
+    return BROKEN
+
+
+def _group() -> Any:
+    import click
+
+    from evenhand.cli.audit import audit
+    from evenhand.cli.benchmark import bench, paper
+    from evenhand.cli.datasets import datasets
+    from evenhand.cli.demo import demo
+    from evenhand.cli.registries import criteria, measures
+
+    every = (audit, bench, criteria, datasets, demo, measures, paper)
+    commands = {one.name or "": one for one in every}
+    return click.Group("evenhand", help=HELP, commands=commands)

@@ -1,0 +1,184 @@
+"""An audit on the terminal: findings, the groups furthest apart, what was left out, the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from evenhand._audit.gate import Judgement
+from evenhand.cli.terminal import NARROW, cell, columns, folded, number, plain
+
+Document = dict[str, Any]
+
+MOST = 8
+FEW = 3
+LONGEST_WORD = len("inconclusive")
+STYLES = {
+    "disparity": "red",
+    "exceeds": "red",
+    "violation": "red",
+    "inconclusive": "yellow",
+    "undefined": "dim",
+    "within noise": "green",
+    "within tolerance": "green",
+    "pass": "green",
+}
+
+
+def show(document: Document, judgements: Sequence[Judgement], console: Console) -> None:
+    """Print the audit; what it says in full is in its other formats."""
+    console.print(Text(_title(document), style="bold"))
+    console.print(_about(document), style="dim")
+    console.print(Padding(findings(document, console.width), (1, 0), expand=False))
+    for title, body in (
+        ("Furthest apart", furthest(document, console.width)),
+        ("Subgroups that differ from the rest", subgroups(document)),
+        ("Left out", listed(_left_out(document))),
+        ("Notes", listed([plain(note) for note in document["notes"]])),
+        ("Gates", gates(judgements)),
+    ):
+        if body.row_count:
+            console.print(Text(title, style="bold"))
+            console.print(Padding(body, (0, 0, 1, 2), expand=False))
+
+
+def findings(document: Document, width: int) -> Table:
+    """A line for each criterion and measure."""
+    narrow = width < NARROW
+    between = "–" if narrow else " – "
+    level = f"{document['confidence']:.0%} interval"
+    chance = "chance" if narrow else "by chance"
+    heads = ("criterion", "measure", "value", level, chance, "p", "verdict")
+    table = columns(*heads, right=(2, 4, 5), whole=(0, 1, 3))
+    table.columns[-1].min_width = LONGEST_WORD
+    for name, rows in groupby(document["findings"], key=lambda one: str(one["criterion"])):
+        many = list(rows)
+        lines = folded(name, 18 if narrow else 40)
+        beside = [*lines[: len(many) - 1], "\n".join(lines[len(many) - 1 :]), *[""] * len(many)]
+        for one, text in zip(many, beside, strict=False):
+            table.add_row(Text(text), *_finding(one, between))
+    return table
+
+
+def _finding(one: Document, between: str) -> list[str | Text]:
+    return [
+        one["measure"],
+        number(one["value"]),
+        between.join((number(one["low"]), number(one["high"]))),
+        number(one["floor"]),
+        _p(one["p_adjusted"]),
+        Text(one["verdict"], style=STYLES.get(one["verdict"], "")),
+    ]
+
+
+def furthest(document: Document, width: int) -> Table:
+    """For each criterion, the two groups furthest apart in its worst cell."""
+    table = columns("criterion", "cell", "lowest", "", "highest", "", right=(3, 5), whole=(0,))
+    seen = set()
+    for one in document["findings"]:
+        if one["pair"] is None or one["criterion"] in seen:
+            continue
+        seen.add(one["criterion"])
+        low, high = one["pair"]["low"], one["pair"]["high"]
+        table.add_row(
+            Text("\n".join(folded(one["criterion"], 18 if width < NARROW else 40))),
+            cell(one["worst_cell"]),
+            Text(plain(low["group"])),
+            number(low["value"]),
+            Text(plain(high["group"])),
+            number(high["value"]),
+        )
+    return table
+
+
+def subgroups(document: Document) -> Table:
+    """The subgroups that differ for more than chance, the worst first."""
+    heads = ("subgroup", "rows", "statistic", "value", "rest", "apart by at least")
+    table = columns(*heads, right=(1, 3, 4, 5))
+    flagged = [one for one in document["subgroups"] if one["flagged"]]
+    for one in flagged[:MOST]:
+        table.add_row(
+            Text(plain(one["label"])),
+            f"{one['rows']:,}",
+            Text(plain(one["statistic"])),
+            number(one["value"]),
+            number(one["rest"]),
+            number(one["at_least"]),
+        )
+    if len(flagged) > MOST:
+        table.add_row(Text(f"and {len(flagged) - MOST} more", style="dim"))
+    return table
+
+
+def gates(judgements: Sequence[Judgement]) -> Table:
+    """What became of every gate."""
+    table = columns("")
+    table.show_header = False
+    for one in judgements:
+        table.add_row(Text(one.sentence, style=STYLES[one.outcome]))
+    return table
+
+
+def listed(lines: Sequence[str]) -> Table:
+    """Some lines, and how many more there are."""
+    table = columns("")
+    table.show_header = False
+    for line in lines[:MOST]:
+        table.add_row(Text(line))
+    if len(lines) > MOST:
+        table.add_row(Text(f"and {len(lines) - MOST} more", style="dim"))
+    return table
+
+
+def _left_out(document: Document) -> list[str]:
+    """Groups in which a criterion is not defined; they are not compared there."""
+    found: dict[str, dict[str, None]] = {}
+    for one in document["findings"]:
+        gaps = found.setdefault(one["criterion"], {})
+        for gap in one["left_out"]:
+            gaps[f"{plain(gap['group'])} (at {plain(gap['cell'])})"] = None
+    return [
+        f"{criterion} is undefined for {', '.join(list(gaps)[:FEW])}"
+        + (f" and {len(gaps) - FEW} more" if len(gaps) > FEW else "")
+        for criterion, gaps in found.items()
+        if gaps
+    ]
+
+
+def _title(document: Document) -> str:
+    return plain(document["title"] or "Audit")
+
+
+def _about(document: Document) -> Text:
+    return Text(", ".join(_facts(document)) + ".\n" + _how_to_read(document))
+
+
+def _facts(document: Document) -> Iterator[str]:
+    yield f"{document['rows']:,} rows"
+    by = plain(" × ".join(document["group_columns"]))
+    yield f"{len(document['groups']):,} groups by {by}"
+    yield document["task"]
+    if document["favorable"] is not None:
+        yield f"favorable label {plain(document['favorable'])}"
+    if document["weighted"]:
+        yield "weighted"
+
+
+def _how_to_read(document: Document) -> str:
+    many = document["multiplicity"]
+    return (
+        "0: the groups are equal; larger: less so. Chance: what a fair model shows with groups "
+        f"of these sizes. p: adjusted ({many['method']}) for {many['findings']} findings."
+    )
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return "<.001" if value < 0.001 else f"{value:.3f}"

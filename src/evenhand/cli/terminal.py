@@ -1,0 +1,114 @@
+"""Text on a terminal: colored and as wide as it, or plain where nobody looks on."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+PLAIN_WIDTH = 100
+NARROW = 96
+NOTHING = 1e-9  # rounding, not inequality
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that colors on a terminal only, and is 100 columns wide elsewhere."""
+    found = Console(stderr=stderr, highlight=False, emoji=False)
+    if found.is_terminal:
+        return found
+    width = int(os.environ.get("COLUMNS") or PLAIN_WIDTH)
+    return Console(stderr=stderr, highlight=False, emoji=False, width=max(width, 40))
+
+
+def text_of(draw: Callable[[Console], None]) -> str:
+    """What would be drawn on stdout, whole, so that writing it can fail in one place only."""
+    screen, page = console(), io.StringIO()
+    draw(
+        Console(
+            file=page,
+            force_terminal=screen.is_terminal,
+            width=screen.width,
+            highlight=False,
+            emoji=False,
+        )
+    )
+    return page.getvalue()
+
+
+@contextmanager
+def busy(message: str) -> Iterator[None]:
+    """A spinner on stderr while something takes long; nothing where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with console(stderr=True).status(message):
+        yield
+
+
+def plain(text: str) -> str:
+    r"""Text that cannot steer a terminal: control characters are shown, not obeyed.
+
+    >>> plain("a\x1b[31mb"), plain("")
+    ('a�[31mb', '(empty)')
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in text) or "(empty)"
+
+
+def columns(*heads: str, right: tuple[int, ...] = (), whole: tuple[int, ...] = ()) -> Table:
+    """A table without lines; numbers stand `right`, and columns kept `whole` are never wrapped."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for at, head in enumerate(heads):
+        side: Literal["left", "right"] = "right" if at in right else "left"
+        table.add_column(head, justify=side, overflow="fold", no_wrap=at in (*right, *whole))
+    return table
+
+
+def number(value: float | None) -> str:
+    """As many digits as say enough, in few characters.
+
+    >>> number(0.12345), number(1e-17), number(0.00012), number(None)
+    ('0.123', '0.000', '1.2e-04', '–')
+    >>> number(12.345), number(12345.6), number(-1234567.0)
+    ('12.35', '12,346', '-1.2e+06')
+    """
+    if value is None:
+        return "–"
+    size = 0.0 if abs(value) < NOTHING else abs(value)
+    if size and (size < 0.001 or size >= 100_000):
+        return f"{value:.1e}"
+    if size >= 10:
+        return f"{value:.2f}" if size < 100 else f"{value:,.0f}"
+    return f"{value if size else 0.0:.3f}"
+
+
+def cell(label: str | None) -> Text:
+    """The name of a cell, as short as it can be told.
+
+    >>> str(cell("0.047684389817325666")), str(cell("1")), str(cell("1 × 0"))
+    ('0.048', '1', '1 × 0')
+    """
+    text = plain(label or "–")
+    try:
+        return Text(text if len(text) <= 5 else number(float(text)))
+    except ValueError:
+        return Text(text)
+
+
+def folded(name: str, width: int) -> list[str]:
+    """A long name in lines that end after underscores, so that a narrow table can hold it.
+
+    >>> folded("false_omission_rate_parity", 18)
+    ['false_omission_', 'rate_parity']
+    """
+    lines = [""]
+    for part in name.replace("_", "_ ").split():
+        fits = len(lines[-1]) + len(part) <= width
+        lines = [*lines[:-1], lines[-1] + part] if fits else [*lines, part]
+    return lines

@@ -1,0 +1,167 @@
+"""What a method gives up for what it gains, over the grid of its hyperparameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from evenhand._counting import expected_tally
+from evenhand._dataframes import framed
+from evenhand._errors import InputTypeError
+from evenhand.criteria import CRITERIA
+from evenhand.mitigation.methods import METHODS, Method
+
+Judgement = tuple[dict[str, float], Callable[[str, str], float]]
+
+MEASURES = ("mpd", "gini", "pq")
+CRITERIA_OF = {
+    "classification": ("statistical_parity", "equalized_odds"),
+    "regression": ("strong_parity", "weak_parity"),
+}
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """A curve: for each value of the hyperparameter, performance and criteria, by set of rows.
+
+    Performance is expected accuracy, or for a regression the root mean squared error. A decision
+    by lot is judged by its chances, not by one draw.
+    """
+
+    hyperparameter: str | None
+    points: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The curve as columns."""
+        return {name: [point[name] for point in self.points] for name in self.points[0]}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """The curve as a dataframe of any library that narwhals knows."""
+        return framed(self.to_dict(), backend)
+
+
+def tradeoff(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    grid: Iterable[float] | None = None,
+    test: tuple[Any, Any] | None = None,
+    criteria: Sequence[str] | None = None,
+    measures: Sequence[str] = MEASURES,
+    sample_weight: Any = None,
+) -> Tradeoff:
+    """Fit a method over its grid, and judge it on the fitting rows and on `test` rows (X, y).
+
+    `estimator` is one of the methods, not yet fitted. `grid` is by default the paper's for its
+    constraint. What does not depend on the hyperparameter is done once: the base model is fitted
+    once, and estimators with a `fit_path` reuse what they found for the value before.
+    """
+    method = method_of(estimator)
+    asked = CRITERIA_OF[method.task] if criteria is None else criteria
+    sets = {"fit": (X, y, sample_weight)}
+    if test is not None:
+        sets["test"] = (test[0], test[1], None)
+    values = list(default_grid(method, estimator) if grid is None else grid)
+    fitted = _fitted(method, estimator, X, y, values, sample_weight)
+    varied = method.hyperparameter or "hyperparameter"
+    points = [
+        {varied: value, "rows": name, **_judged(method, one, *rows, asked, measures)}
+        for value, one in zip(values, fitted, strict=True)
+        for name, rows in sets.items()
+    ]
+    return Tradeoff(method.hyperparameter, tuple(points))
+
+
+def method_of(estimator: Any) -> Method:
+    """The method an estimator does, by its class and settings."""
+    for method in METHODS.values():
+        if isinstance(estimator, method.estimator) and all(
+            getattr(estimator, name) == value for name, value in method.settings.items()
+        ):
+            return method
+    raise InputTypeError(
+        f"{type(estimator).__name__} is none of the methods; they are "
+        f"{sorted({one.estimator.__name__ for one in METHODS.values()})}."
+    )
+
+
+def default_grid(method: Method, estimator: Any) -> Sequence[float | None]:
+    """The paper's values for the estimator's constraint; None where there is nothing to vary."""
+    if method.hyperparameter is None:
+        return (None,)
+    return method.grid[method.constraint_of(estimator)]
+
+
+def _fitted(
+    method: Method, estimator: Any, X: Any, y: Any, grid: Sequence[Any], weight: Any
+) -> Iterator[Any]:
+    weights = {} if weight is None else {"sample_weight": weight}
+    if method.hyperparameter is None:
+        yield clone(estimator).fit(X, y, **weights)
+    elif hasattr(estimator, "fit_path"):
+        yield from estimator.fit_path(X, y, grid, **weights)
+    else:
+        base: dict[str, Any] = {}
+        for value in grid:
+            one = clone(estimator).set_params(**{method.hyperparameter: value}, **base)
+            yield one.fit(X, y, **weights)
+            if method.stage == "post":  # the base model owes nothing to the hyperparameter
+                base = {"estimator": one.estimator_, "prefit": True}
+
+
+def _judged(
+    method: Method,
+    fitted: Any,
+    X: Any,
+    y: Any,
+    weight: Any,
+    criteria: Sequence[str],
+    measures: Sequence[str],
+) -> dict[str, float]:
+    judge = _regression if method.task == "regression" else _classification
+    performance, ask = judge(method, fitted, X, y, weight)
+    return performance | {
+        f"{criterion} {measure}": ask(criterion, measure)
+        for criterion in criteria
+        for measure in measures
+    }
+
+
+def _regression(method: Method, fitted: Any, X: Any, y: Any, weight: Any) -> Judgement:  # noqa: ARG001
+    predicted, whom = fitted.predict(X), fitted.sensitive_.groups(X)
+    error = np.average((np.asarray(y) - predicted) ** 2, weights=weight)
+    options = {"sensitive_features": whom, "sample_weight": weight}
+    return {"rmse": float(np.sqrt(error))}, lambda criterion, measure: CRITERIA[criterion](
+        y, predicted, measure=measure, **options
+    )
+
+
+def _classification(method: Method, fitted: Any, X: Any, y: Any, weight: Any) -> Judgement:
+    counts = expected_tally(
+        y,
+        chances(method, fitted, X),
+        classes=fitted.classes_,
+        sensitive_features=fitted.sensitive_.groups(X),
+        sample_weight=weight,
+    )
+    table, labels = counts.table("y", "yhat"), fitted.classes_.tolist()
+    accuracy = float(np.trace(table) / table.sum())
+
+    def ask(criterion: str, measure: str) -> float:
+        one = CRITERIA[criterion].one_class and len(labels) == 2
+        favorable = labels[-1] if one else None
+        return float(CRITERIA[criterion](counts, measure=measure, favorable=favorable))
+
+    return {"accuracy": accuracy}, ask
+
+
+def chances(method: Method, fitted: Any, X: Any) -> Any:
+    """With which probability each class is decided: 0 or 1 where no lot is drawn."""
+    if method.randomized:
+        return fitted.predict_proba(X)
+    return (fitted.predict(X)[:, None] == fitted.classes_).astype(np.float64)

@@ -1,0 +1,184 @@
+"""How an estimator reads the group of each row: from one or more columns of X."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evenhand._columns import Bin, Column, Label
+from evenhand._columns.encoding import encode, numbers
+from evenhand._errors import InputError
+from evenhand._groups import Groups, groups, show
+
+Codes = NDArray[np.intp]
+Bins = int | Mapping[Any, int] | None
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """The groups seen at fit, and how to find a row's group again: codes into `labels`.
+
+    `columns` are names, or positions where X has no names; `cuts` holds the bin edges of the
+    columns that were cut. The outermost bins are open to values beyond those seen at fit.
+
+    >>> people = np.array([[31, 1], [64, 0], [45, 1]])
+    >>> by_age = Sensitive.learn(people, group=0, bins=2)
+    >>> [str(label) for label in by_age.labels], by_age.codes(np.array([[99, 0], [20, 0]]))
+    (['[31, 45]', '(45, 64]'], array([1, 0]))
+    """
+
+    columns: tuple[Any, ...]
+    labels: tuple[Label, ...]
+    cuts: Mapping[Any, NDArray[np.float64]]
+
+    @classmethod
+    def learn(cls, X: Any, group: Any, bins: Bins = None) -> Sensitive:
+        """Learn the groups of the fitting rows; `bins` cuts numeric columns at quantiles."""
+        columns = _resolved(X, group)
+        values = {name: column_of(X, name) for name in columns}
+        cuts = {name: _edges(values[name], name, count) for name, count in _cut(values, bins)}
+        found = _grouped(values, cuts)
+        if len(found.labels) < 2:
+            only = show(found.labels[0]) if found.labels else "none"
+            raise InputError(
+                f"The group columns {list(columns)} hold one group only ({only}); "
+                "there is nothing to make equal with fewer than two."
+            )
+        return cls(columns, found.labels, cuts)
+
+    def codes(self, X: Any) -> Codes:
+        """The place of each row's group in `labels`; −1 for a group not seen at fit."""
+        found = self.groups(X)
+        place = {label: code for code, label in enumerate(self.labels)}
+        return np.array([place.get(label, -1) for label in found.labels], np.intp)[found.codes]
+
+    def unseen(self, X: Any) -> tuple[Label, ...]:
+        """The groups in X that were not there at fit."""
+        return tuple(label for label in self.groups(X).labels if label not in self.labels)
+
+    def features(self, X: Any, sees_group: bool) -> Any:
+        """What the base model reads: X, without the sensitive columns unless it sees them."""
+        if sees_group:
+            return X
+        if not is_frame(X):
+            width = X.shape[1]
+            return X[:, np.setdiff1d(np.arange(width), np.array(self.columns, np.intp))]
+        import narwhals as nw
+
+        frame = nw.from_native(X, eager_only=True)
+        return frame.drop([name for name in self.columns if name in frame.columns]).to_native()
+
+    def groups(self, X: Any) -> Groups:
+        """The groups of X as they are, seen at fit or not."""
+        return _grouped({name: column_of(X, name) for name in self.columns}, self.cuts)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has named columns (pandas, Polars, Arrow, … through narwhals)."""
+    if isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X):
+        return False
+    import narwhals as nw
+
+    return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def column_of(X: Any, name: Any) -> Any:
+    """One column of an array, sparse matrix or dataframe."""
+    if sparse.issparse(X):
+        return X[:, [name]].toarray().ravel()
+    if not is_frame(X):
+        return X[:, name]
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if name not in frame.columns:
+        raise InputError(f"X has no column {name!r}; its columns are {list(frame.columns)}.")
+    return frame[:, frame.columns.index(name)].to_native()
+
+
+def _resolved(X: Any, group: Any) -> tuple[Any, ...]:
+    """The sensitive columns as names of a dataframe, or as positions from 0 of an array."""
+    wanted = list(group) if isinstance(group, Sequence) and not isinstance(group, str) else [group]
+    if group is None or not wanted:
+        raise InputError("Which columns of X name the group? Pass group=, such as group='sex'.")
+    if is_frame(X):
+        import narwhals as nw
+
+        names = list(nw.from_native(X, eager_only=True).columns)
+        return tuple(
+            names[one] if isinstance(one, int) and one not in names else one for one in wanted
+        )
+    width = X.shape[1]
+    odd = [one for one in wanted if not isinstance(one, int | np.integer) or not _fits(one, width)]
+    if odd:
+        raise InputError(
+            f"X is an array of {width} columns without names, and group names {odd[0]!r}. "
+            "Give the position of the column, or pass a dataframe."
+        )
+    return tuple(int(one) % width for one in wanted)
+
+
+def _fits(position: Any, width: int) -> bool:
+    return -width <= int(position) < width
+
+
+def _cut(values: Mapping[Any, Any], bins: Bins) -> list[tuple[Any, int]]:
+    """The columns to cut, and into how many bins; a single number is for all numeric columns."""
+    if isinstance(bins, Mapping):
+        return [(name, bins[name]) for name in values if name in bins]
+    return [(name, bins) for name in values if bins is not None and _is_numeric(values[name])]
+
+
+def _is_numeric(values: Any) -> bool:
+    """Whether a column holds quantities; in a column of objects every value must be one."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    if kind == "O":
+        return all(isinstance(label, Real) for label in encode(values).labels if label is not None)
+    if isinstance(values, np.ndarray):
+        return kind in "iuf"
+    import narwhals as nw
+
+    return bool(nw.from_native(values, series_only=True).dtype.is_numeric())
+
+
+def _edges(values: Any, name: Any, bins: int) -> NDArray[np.float64]:
+    """Least, quantiles and greatest; one value that many rows share is a bin of its own."""
+    if bins < 2:
+        raise InputError(f"bins={bins} makes one group of column {name!r}; use at least 2.")
+    column = numbers(values, str(name))
+    levels = np.quantile(column[~np.isnan(column)], np.linspace(0, 1, bins + 1))
+    inner = np.unique(levels[1:-1])
+    return np.concatenate([levels[:1], inner[inner < levels[-1]], levels[-1:]])
+
+
+def _grouped(values: Mapping[Any, Any], cuts: Mapping[Any, NDArray[np.float64]]) -> Groups:
+    columns = {
+        str(name): _binned(column, cuts[name], name) if name in cuts else encode(column, str(name))
+        for name, column in values.items()
+    }
+    absent = {name: column.missing for name, column in columns.items() if column.missing}
+    if absent:
+        name, count = next(iter(absent.items()))
+        raise InputError(
+            f"{count} of {len(columns[name])} rows have no value of {name!r}. "
+            "Drop those rows, or fill the column with a value that makes them a group."
+        )
+    return groups(columns)
+
+
+def _binned(values: Any, edges: NDArray[np.float64], name: Any) -> Column:
+    """The bin of each value, by the inner edges alone."""
+    column = numbers(values, str(name))
+    codes = np.searchsorted(edges[1:-1], column, side="left")
+    ends = enumerate(pairwise(edges.tolist()))
+    labels: list[Label] = [Bin(low, high, place == 0) for place, (low, high) in ends]
+    codes[np.isnan(column)] = len(labels)
+    seen, compressed = np.unique(codes, return_inverse=True)
+    return Column(compressed.astype(np.uint32), tuple([*labels, None][i] for i in seen))

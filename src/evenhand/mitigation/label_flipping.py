@@ -1,0 +1,209 @@
+"""FairRR (Zeng et al. 2024): labels are flipped by lot before the model is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from evenhand._errors import InputError
+from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
+from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.refitting import Refitting
+
+HALVINGS = 13
+
+
+class Fitted(NamedTuple):
+    """A model, the strength of the flips behind it, and its disparity (group 0 minus group 1)."""
+
+    model: Any
+    strength: float
+    disparity: float
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Rows and a model to fit to them; with `lots` in [0, 1), labels are flipped for good."""
+
+    rows: Rows
+    refitting: Refitting
+    classes: NDArray[Any]
+    rule: Rule
+    lots: Floats | None = None
+
+    def plain(self) -> Fitted:
+        """The model of the labels as they are."""
+        model = self.refitting.fit(self.classes[self.rows.y], self.rows.weight)
+        return Fitted(model, 0.0, self._disparity(model))
+
+    def weakest(self, plain: Fitted, delta: float) -> Fitted:
+        """The weakest flips that leave at most `delta`, or else those that leave the least."""
+        ahead = int(plain.disparity < 0)
+        mass = cell_masses(self.rows.y, self.rows.group, 2, 2, self.rows.sample_weight)
+        share = (mass / mass.sum())[:, [ahead, 1 - ahead]]
+        may_flip = np.flatnonzero(self.rows.y == (self.rows.group == ahead))
+        twice = self.refitting.rows(np.append(np.arange(len(self.rows.y)), may_flip))
+        low, high, tried = 0.0, self.rule.most(share), [plain]
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            labels, weight = self._flipped(self.rule.flips(middle, share), may_flip)
+            model = twice.fit(labels, weight, tried[-1].model)
+            tried.append(Fitted(model, middle, self._disparity(model)))
+            enough = tried[-1].disparity * np.sign(plain.disparity) <= delta
+            low, high = (low, middle) if enough else (middle, high)
+        allowed = [one for one in tried if abs(one.disparity) <= delta]
+        if allowed:
+            return min(allowed, key=lambda one: one.strength)
+        return min(tried, key=lambda one: abs(one.disparity))
+
+    def _flipped(self, flips: Flips, may_flip: Codes) -> tuple[NDArray[Any], Floats]:
+        """Every row with its label, and those that may flip with the other one as well."""
+        y = self.rows.y
+        chance = np.zeros(len(y))
+        chance[may_flip] = np.where(y[may_flip] == 1, flips.down, flips.up)
+        if self.lots is not None:
+            chance = (self.lots < chance).astype(np.float64)
+        weight = self.rows.weight
+        labels = np.append(y, 1 - y[may_flip])
+        return self.classes[labels], np.append(weight * (1 - chance), (weight * chance)[may_flip])
+
+    def _disparity(self, model: Any) -> float:
+        """The difference in acceptance; none where a group has nobody to compare."""
+        y, group = self.rows.y, self.rows.group
+        accepted = self.rows.weight * (model.predict(self.refitting.X) == self.classes[1])
+        among = list(self.rule.among)
+        above = cell_masses(y, group, 2, 2, accepted)[among].sum(axis=0)
+        below = cell_masses(y, group, 2, 2, self.rows.sample_weight)[among].sum(axis=0)
+        return float(np.subtract(*(above / below))) if below.all() else 0.0
+
+
+Floats = NDArray[np.float64]
+
+
+class Flips(NamedTuple):
+    """Chances that a 1 of the group ahead becomes 0, and a 0 of the other becomes 1."""
+
+    down: float
+    up: float
+
+
+class Rule(NamedTuple):
+    """For which labels rates are compared, the flips at strength t, and the largest sensible t.
+
+    The flips are functions of t and of the shares P(y, a), the group ahead in column 0. At the
+    largest t a chance reaches ½: a group is then accepted or turned down as a whole.
+    """
+
+    among: tuple[int, ...]
+    flips: Callable[[float, Floats], Flips]
+    most: Callable[[Floats], float]
+
+
+def _parity(t: float, share: Floats) -> Flips:
+    ahead, behind = share.sum(axis=0)
+    return Flips(t / (ahead + t), t / (behind + t))
+
+
+def _opportunity(t: float, share: Floats) -> Flips:
+    return Flips(t / (2 * share[1, 0]), t / (2 * (share[1, 1] + t)))
+
+
+def _equality(t: float, share: Floats) -> Flips:
+    return Flips(t / (2 * (share[0, 0] + t)), t / (2 * share[0, 1]))
+
+
+RULES = {
+    "statistical_parity": Rule((0, 1), _parity, lambda share: float(share.sum(axis=0).min())),
+    "equal_opportunity": Rule((1,), _opportunity, lambda share: float(share[1, 0])),
+    "predictive_equality": Rule((0,), _equality, lambda share: float(share[0, 1])),
+}
+
+
+def thresholds(flips: Flips) -> tuple[float, float]:
+    """Where on P(y = 1 | x) the best classifier of flipped labels cuts, ahead and behind.
+
+    >>> thresholds(Flips(down=0.2, up=0.2))
+    (0.625, 0.37499999999999994)
+    """
+    return 0.5 / (1 - flips.down), (0.5 - flips.up) / (1 - flips.up)
+
+
+class LabelFlippingClassifier(GroupClassifier):
+    """The base model, fitted to labels of which some were flipped for or against a group.
+
+    The strength of the flips is the least for which the model's disparity on the fitting rows,
+    with their true labels, is at most `delta`. For two classes and two groups; which group is
+    ahead is read off the base model. The group is not needed to predict.
+
+    Parameters
+    ----------
+    constraint : "statistical_parity", "equal_opportunity" or "predictive_equality"
+        Which rates are compared; equal opportunity leaves false positives as they fall.
+    delta : float
+        The largest difference between the rates.
+    flips : "expected" or "drawn"
+        Whether a row counts with both labels, weighted by their chances, or is flipped by lot
+        once. The first has no chance in it, and the same best classifier.
+
+    The other parameters are those of `GroupReader`.
+
+    """
+
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
+    _reads_group: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        constraint: str = "statistical_parity",
+        delta: float = 0.0,
+        flips: Literal["expected", "drawn"] = "expected",
+        bins: Bins = None,
+        sees_group: bool = True,
+        draw: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.constraint = constraint
+        self.delta = delta
+        self.flips = flips
+
+    def _fit(self, rows: Rows) -> None:
+        require_constraint(self.constraint, RULES, self)
+        if self.flips not in ("expected", "drawn"):
+            raise InputError(f"flips is 'expected' or 'drawn', not {self.flips!r}.")
+        mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
+        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.constraint)
+        features = self._features(rows.X)
+        refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
+        lots = None
+        if self.flips == "drawn":
+            lots = check_random_state(self.random_state).random_sample(len(rows.y))
+        search = Search(rows, refitting, self.classes_, RULES[self.constraint], lots)
+        best = search.plain()
+        if abs(best.disparity) > self.delta:
+            best = search.weakest(best, self.delta)
+        self.estimator_, self.strength_ = refitting.whole(best.model), best.strength
+        if abs(best.disparity) > self.delta:
+            self.notes_ += (
+                f"No strength of flipping keeps {self.constraint} within {self.delta:g} on the "
+                f"fitting rows; this one has the least, {abs(best.disparity):.4g}.",
+            )
+
+    def _decide(self, X: Any, group: Codes) -> Probabilities:  # noqa: ARG002
+        return self._base_probabilities(X)

@@ -1,0 +1,259 @@
+"""Fair regression by reduction (Agarwal, Dudík and Wu 2019), under statistical parity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.utils.validation import check_is_fitted
+
+from evenhand._errors import InputError
+from evenhand.mitigation.estimators import GroupRegressor, Rows, shares, weight_parameter
+from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.refitting import Refitting
+
+RATES = (2.0, 8.0)  # of the prices' growth, slow and fast; they fall with the root of the round
+DEARLY = 100.0  # what the mixture pays for parity that is missed: no loss is worth that
+
+
+class Response(NamedTuple):
+    """A fitted model, its mean squared error, and the groups' excess at each threshold."""
+
+    model: Any
+    loss: float
+    excess: Floats
+
+
+class Mixture(NamedTuple):
+    """How often each model is used, the loss, and the greatest excess of a group."""
+
+    weights: Floats
+    loss: float
+    excess: float
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The rows, a model for them, and the levels and shares by which parity is judged."""
+
+    rows: Rows
+    prepared: Refitting
+    levels: Levels
+    share: Floats
+
+    def play(self, epsilon: float, most: float, rounds: int) -> list[Response]:
+        """Responses to prices that grow where parity is missed by more than ε.
+
+        Prices, upward and downward, sum to `most` at most. The constant, which has parity, is the
+        last response.
+        """
+        growth = np.zeros((len(RATES), 2, len(self.share), len(self.levels.values) - 1))
+        responses = []
+        for played in range(rounds):
+            pace = played % len(RATES)
+            top = max(growth[pace].max(), 0.0)  # so that no power overflows
+            raised = np.exp(growth[pace] - top)
+            up, down = most * raised / (np.exp(-top) + raised.sum())
+            response = self.respond(up - down)
+            responses.append(response)
+            missed = np.stack([response.excess, -response.excess]) - epsilon
+            growth[pace] += missed * RATES[pace] / np.sqrt(played // len(RATES) + 1)
+        constant = DummyRegressor().fit(self.prepared.X, self.rows.y, self.rows.sample_weight)
+        return [*responses, self.judged(constant)]
+
+    def respond(self, prices: Floats) -> Response:
+        """The base model, fitted to the levels that serve each row best at these prices."""
+        best = self.levels.best(prices, self.share)
+        aims = self.levels.values[best[self.rows.group, self.levels.nearest(self.rows.y)]]
+        weights = {}
+        if self.rows.sample_weight is not None:
+            weights[weight_parameter(self.prepared.model)] = self.rows.sample_weight
+        return self.judged(clone(self.prepared.model).fit(self.prepared.X, aims, **weights))
+
+    def judged(self, model: Any) -> Response:
+        """A model with its loss and the groups' excess, its predictions taken to the levels."""
+        group, weight = self.rows.group, self.rows.weight
+        level = self.levels.nearest(np.ravel(model.predict(self.prepared.X)))
+        loss = np.average((self.levels.values[level] - self.rows.y) ** 2, weights=weight)
+        tails = self.levels.tails(level, group, weight, len(self.share))
+        return Response(model, float(loss), tails - self.share @ tails)
+
+
+def mixed(responses: list[Response], epsilon: float) -> Mixture:
+    """The mixture with the least loss of those that miss parity least."""
+    losses = np.array([response.loss for response in responses])
+    gaps = np.stack([response.excess.ravel() for response in responses], axis=1)
+    rows = np.column_stack([np.vstack([gaps, -gaps]), np.full(2 * len(gaps), -1.0)])
+    found = linprog(
+        np.append(losses, DEARLY * losses.max()),
+        A_ub=rows,
+        b_ub=np.full(len(rows), epsilon),
+        A_eq=np.append(np.ones_like(losses), 0.0)[None],
+        b_eq=[1.0],
+        method="highs",
+    )
+    weights = np.maximum(found.x[:-1], 0.0)
+    weights /= weights.sum()
+    return Mixture(weights, float(losses @ weights), float(np.abs(gaps @ weights).max()))
+
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Equally spaced values; a number is taken for the nearest of them.
+
+    >>> Levels.between(0.0, 1.0, 5).nearest(np.array([-1.0, 0.3]))
+    array([0, 1])
+    """
+
+    values: Floats
+
+    @classmethod
+    def between(cls, low: float, high: float, count: int) -> Levels:
+        """So many levels, the outermost at the ends of the range."""
+        return cls(np.linspace(low, high, count))
+
+    def nearest(self, numbers: Floats) -> Codes:
+        """The level of each number; those out of range have the outermost."""
+        return np.searchsorted((self.values[1:] + self.values[:-1]) / 2, numbers, side="right")
+
+    def tails(self, level: Codes, group: Codes, weight: Floats, groups: int) -> Floats:
+        """P(level ≥ each but the lowest | group), as groups × thresholds."""
+        size = len(self.values)
+        cells = np.bincount(group * size + level, weight, minlength=groups * size)
+        parts = cells.reshape(groups, size)
+        upward = np.cumsum(parts[:, ::-1], axis=1)[:, ::-1]
+        return np.asarray(upward[:, 1:] / upward[:, :1])
+
+    def best(self, prices: Floats, share: Floats) -> Codes:
+        """The level that serves each group (row) and true level (column) best, at these prices.
+
+        A price (groups × thresholds) is on how much more often a group is above a threshold than
+        all rows are. So being above costs a row of the group its price over the group's share,
+        less the sum of all groups' prices.
+        """
+        squares = np.square(self.values[:, None] - self.values)
+        toll = prices / share[:, None] - prices.sum(axis=0)
+        tolls = np.pad(np.cumsum(toll, axis=1), ((0, 0), (1, 0)))
+        return np.asarray((squares + tolls[:, None, :]).argmin(axis=-1))
+
+
+class ParityReductionRegressor(GroupRegressor):
+    """A mixture of regressors that puts every group above any threshold about equally often.
+
+    For every threshold z and group a it asks ``|P(f ≥ z | a) − P(f ≥ z)|`` ≤ ε on the fitting
+    rows, so that no two groups' CDFs are more than 2ε apart. The target is cut into levels. Prices
+    on the groups' excess above each threshold grow where parity is missed; the regressor answers
+    by fitting the base model to the levels that would serve each row best at these prices, which
+    is the article's least-squares oracle and a heuristic. The models found, and a constant, are
+    mixed by a linear program. This is not the "FairReg" of AIF360: for that, see
+    `BoundedGroupLossRegressor`.
+
+    Predictions are levels, within `bounds`. `predict` draws one of the models for each row; with
+    draw=False it takes their mean, for which parity is not promised. The group is read at fit
+    only, so that groups that are unseen are no matter; a tiny group's constraint is kept like
+    any other, and may push towards the constant.
+
+    Parameters
+    ----------
+    epsilon : float
+        The greatest excess of a group above a threshold.
+    levels : int
+        Into how many levels the target is cut.
+    bounds : (low, high)
+        The range of the levels; by default that of the fitting targets.
+    max_iter : int
+        How many models are fitted.
+    price_bound : float
+        The sum of all prices at most, in units of the squared range.
+    estimator, group, bins, sees_group, draw, random_state
+        As for `GroupReader`.
+
+    Attributes
+    ----------
+    models_, weights_ : list, ndarray
+        The models of the mixture, and how often each is used.
+    levels_ : Levels
+        The values that predictions take.
+    loss_, excess_ : float
+        The mixture's mean squared error and greatest excess on the fitting rows.
+
+    References
+    ----------
+    Agarwal, Dudík and Wu (2019), "Fair regression: quantitative definitions and reduction-based
+    algorithms".
+
+    """
+
+    _reads_group: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        epsilon: float = 0.05,
+        levels: int = 41,
+        bounds: tuple[float, float] | None = None,
+        max_iter: int = 100,
+        price_bound: float = 1.0,
+        bins: Bins = None,
+        sees_group: bool = True,
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.epsilon = epsilon
+        self.levels = levels
+        self.bounds = bounds
+        self.max_iter = max_iter
+        self.price_bound = price_bound
+
+    def predict_each(self, X: Any) -> Floats:
+        """The predictions of all models of the mixture (rows × models), to be used by weight."""
+        check_is_fitted(self)
+        features = self._features(self._checked(X, reset=False))
+        levels = [self.levels_.nearest(np.ravel(one.predict(features))) for one in self.models_]
+        return self.levels_.values[np.column_stack(levels)]
+
+    def _fit(self, rows: Rows) -> None:
+        if self.epsilon < 0 or self.levels < 2 or self.max_iter < 1:
+            raise InputError(
+                f"epsilon must be at least 0, levels 2 and max_iter 1; they are {self.epsilon}, "
+                f"{self.levels} and {self.max_iter}."
+            )
+        low, high = (rows.y.min(), rows.y.max()) if self.bounds is None else self.bounds
+        self.levels_ = Levels.between(float(low), float(high), self.levels)
+        base = LinearRegression() if self.estimator is None else self.estimator
+        prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
+        game = Game(rows, prepared, self.levels_, shares(rows.group, rows.weight))
+        found = game.play(self.epsilon, self.price_bound * float(high - low) ** 2, self.max_iter)
+        mixture = mixed(found, self.epsilon)
+        used = np.flatnonzero(mixture.weights)
+        self.models_ = [prepared.whole(found[place].model) for place in used]
+        self.weights_ = mixture.weights[used]
+        self.loss_, self.excess_, self.n_iter_ = mixture.loss, mixture.excess, self.max_iter
+
+    def _regress(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
+        each = self.predict_each(X)
+        if not self.draw:
+            return np.asarray(each @ self.weights_)
+        chances = np.cumsum(self.weights_)[:-1]
+        chosen = np.searchsorted(chances, self._lots(len(each)), side="right")
+        return np.asarray(each[np.arange(len(each)), chosen])

@@ -1,0 +1,330 @@
+"""Reduction (Agarwal et al. 2018): a lottery over classifiers fitted to changed labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
+from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.refitting import Refitting
+
+EVENTS = {
+    "statistical_parity": np.array([[1.0, 1.0]]),
+    "equalized_odds": np.array([[1.0, 0.0], [0.0, 1.0]]),
+    "equal_opportunity": np.array([[0.0, 1.0]]),
+    "predictive_equality": np.array([[1.0, 0.0]]),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Least error such that in every event each group is accepted as often as everyone.
+
+    `shares` holds P(y, a), and `events` which labels each event comprises. A classifier h is the
+    table `accepted` of P(h = 1, y, a), and so is a lottery over classifiers: all is linear in it.
+    The constraints are acceptance in a group minus that in the event, and its negative, each at
+    most `bound`; a group without rows in an event is under no constraint there.
+    """
+
+    shares: Floats
+    events: Floats
+    bound: float
+
+    @property
+    def cells(self) -> Floats:
+        """P(event, group)."""
+        return np.asarray(self.events @ self.shares)
+
+    @property
+    def constraints(self) -> int:
+        """How many there are."""
+        return 2 * int(np.count_nonzero(self.cells))
+
+    def error(self, accepted: Floats) -> Floats:
+        """P(h ≠ y)."""
+        rejected = self.shares[1] - accepted[..., 1, :]
+        return np.asarray(accepted[..., 0, :].sum(axis=-1) + rejected.sum(axis=-1))
+
+    def excess(self, accepted: Floats) -> Floats:
+        """By how much each constraint is exceeded."""
+        within, cells = self.events @ accepted, self.cells
+        everyone = within.sum(axis=-1, keepdims=True) / cells.sum(axis=-1, keepdims=True)
+        gap = (within / np.where(cells > 0, cells, 1) - everyone)[..., cells > 0]
+        return np.concatenate([gap, -gap], axis=-1) - self.bound
+
+    def costs(self, multipliers: Floats) -> Floats:
+        """What accepting a unit of each (label, group) adds to error plus multipliers × excess."""
+        cells = self.cells
+        net = np.zeros(cells.shape)
+        net[cells > 0] = np.subtract(*np.split(multipliers, 2))
+        everyone = net.sum(axis=-1, keepdims=True) / cells.sum(axis=-1, keepdims=True)
+        price = net / np.where(cells > 0, cells, 1) - everyone
+        return np.asarray(np.array([[1.0], [-1.0]]) + self.events.T @ price)
+
+    def netted(self, multipliers: Floats) -> Floats:
+        """The least multipliers with the same costs: of a pair of opposites, one is 0."""
+        net: Any = np.subtract(*np.split(multipliers, 2))
+        return np.concatenate([np.maximum(net, 0), np.maximum(-net, 0)])
+
+
+Floats = NDArray[np.float64]
+Fit = Callable[[Floats, Any], tuple[Any, Floats]]
+
+LEAST_ROUNDS = 5
+PROBES = (1.0, 2.0, 5.0, 10.0)
+CHECK_EVERY = 1.6  # times as late as the last check: is the gap still shrinking?
+SHRINK = 0.8
+PRECISION = 1e-8
+
+
+class Lottery(NamedTuple):
+    """Chances of the classifiers, and how far they are from a saddle point."""
+
+    chances: Floats
+    gap: float
+
+
+class Game:
+    """Classifiers found so far, as tables of whom they accept, and how to find more.
+
+    `fit` turns costs of accepting each (label, group), and a model to start from, into a model
+    and whom it accepts.
+    """
+
+    def __init__(self, problem: Problem, fit: Fit, budget: float) -> None:
+        self.problem, self.fit, self.budget = problem, fit, budget
+        self.models: list[Any] = []
+        self.accepted: list[Floats] = []
+        self.tolerance = 0.0
+        self.rounds = 0
+        self._tried: list[tuple[Floats, Any]] = []
+        self._program = (0, Lottery(np.ones(1), np.inf))
+
+    def play(self, rounds: int, rows: float) -> Lottery:
+        """The best lottery of so many rounds; it stops when the gap is below sampling error."""
+        theta, total = np.zeros((2, self.problem.constraints))
+        history: list[int] = []
+        found: list[Lottery] = []
+        pace = Pace(2 / self.budget)
+        for round_ in range(rounds):
+            self.rounds = round_ + 1
+            multipliers = self.budget * _shares(theta)
+            total += multipliers
+            history.append(self.respond(multipliers))
+            self.tolerance = self.tolerance or self._sampling_error(rows)
+            averaged = self._judged(np.bincount(history) / len(history), total / len(history))
+            found.append(min(self._solved() if round_ else averaged, averaged, key=_gap))
+            if found[-1].gap < self.tolerance and round_ >= LEAST_ROUNDS:
+                break
+            pace.check(round_, averaged.gap)
+            theta += pace.step * self.problem.excess(self.accepted[history[-1]])
+        least = min(map(_gap, found))
+        return [one for one in found if one.gap <= least + PRECISION][-1]
+
+    def respond(self, multipliers: Floats) -> int:
+        """The number of the classifier with the least error plus multipliers × excess."""
+        costs = self.problem.costs(multipliers)
+        values = np.array([np.inf, *((accepted * costs).sum() for accepted in self.accepted)])
+        best = int(np.argmin(values)) - 1
+        stakes = (abs(costs) * self.problem.shares).sum()
+        weights = costs * self.problem.shares / max(stakes, PRECISION)
+        apart, start = self._nearest(weights)
+        if apart < PRECISION or stakes < PRECISION:  # answered before, or any answer will do
+            return best
+        model, accepted = self.fit(costs, start)
+        self._tried.append((weights, model))
+        if (accepted * costs).sum() >= values[best + 1] - PRECISION:
+            return best
+        self.models.append(model)
+        self.accepted.append(accepted)
+        return len(self.models) - 1
+
+    @property
+    def fits(self) -> int:
+        """How often the base model was fitted."""
+        return len(self._tried)
+
+    def _nearest(self, weights: Floats) -> tuple[float, Any]:
+        """How far off the most similar weights tried before are, and the model they gave."""
+        apart = [abs(weights - tried).sum() for tried, _ in self._tried]
+        nearest = int(np.argmin(apart)) if apart else 0
+        return (apart[nearest], self._tried[nearest][1]) if apart else (np.inf, None)
+
+    def _sampling_error(self, rows: float) -> float:
+        error = float(self.problem.error(self.accepted[0]))
+        return 0.5 * float(np.sqrt(error * (1 - error) / rows))
+
+    def _solved(self) -> Lottery:
+        """The best lottery over the classifiers so far, by a linear program and its dual."""
+        if self._program[0] == len(self.models):
+            return self._program[1]
+        known = np.array(self.accepted)
+        count, slack = len(known), np.full((self.problem.constraints, 1), -1.0)
+        program = linprog(
+            np.append(self.problem.error(known), self.budget),
+            A_ub=np.hstack([self.problem.excess(known).T, slack]),
+            b_ub=np.zeros(len(slack)),
+            A_eq=np.append(np.ones(count), 0.0)[None],
+            b_eq=1.0,
+            method="highs-ds",
+        )
+        self._program = (count, self._judged(program.x[:-1], -program.ineqlin.marginals))
+        return self._program[1]
+
+    def _judged(self, chances: Floats, multipliers: Floats) -> Lottery:
+        """How much either side could still gain: probes stop once that is more than tolerable."""
+        accepted = np.tensordot(chances, np.array(self.accepted[: len(chances)]), axes=1)
+        least = self.problem.netted(multipliers)
+        excess = self.problem.excess(accepted)
+        error = self.problem.error(accepted)
+        value = error + least @ excess
+        highest = error + self.budget * max(excess.max(), 0.0)
+        gap = highest - value
+        for probe in PROBES:
+            other = self.accepted[self.respond(probe * multipliers)]
+            gap = max(gap, value - self.problem.error(other) - least @ self.problem.excess(other))
+            if gap > self.tolerance + PRECISION:
+                break
+        return Lottery(chances, float(gap))
+
+
+class Pace:
+    """The step of the multipliers, which shrinks when the gap no longer does."""
+
+    def __init__(self, step: float) -> None:
+        self.step = step
+        self._checked, self._gap, self._best = float(LEAST_ROUNDS), np.inf, np.inf
+
+    def check(self, round_: int, gap: float) -> None:
+        """Now and then, compare the best gap so far with that of the last check."""
+        self._best = min(self._best, gap)
+        if round_ < CHECK_EVERY * self._checked:
+            return
+        if self._best > SHRINK * self._gap:
+            self.step *= SHRINK
+        self._checked, self._gap = round_, self._best
+
+
+def _shares(theta: Floats) -> Floats:
+    """The shares exp θ / (1 + Σ exp θ), for θ however large."""
+    top = max(theta.max(), 0.0)
+    weights = np.exp(theta - top)
+    return np.asarray(weights / (np.exp(-top) + weights.sum()))
+
+
+def _gap(lottery: Lottery) -> float:
+    return lottery.gap
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """A model to refit, and the rows, of which those alike may be one row of their weight."""
+
+    refitting: Refitting
+    y: Codes
+    group: Codes
+    weight: Floats
+    mass: Floats
+
+    @classmethod
+    def prepare(cls, estimator: Any, features: Any, rows: Rows, mass: Floats) -> Self:
+        """Make the features ready once; `mass` is the weight of each (label, group)."""
+        refitting = Refitting.prepare(estimator, features, rows.y)
+        first, member = refitting.alike(rows.y * mass.shape[1] + rows.group)
+        weight = np.bincount(member, rows.weight).astype(np.float64)
+        return cls(refitting.rows(first), rows.y[first], rows.group[first], weight, mass)
+
+    def answer(self, costs: Floats, start: Any) -> tuple[Any, Floats]:
+        """Fit the model to accept where that costs less than nothing, weighted by what is at stake.
+
+        What comes back with it is the share of everyone it accepts in each (label, group).
+        """
+        gain = -costs[self.y, self.group]
+        weight = abs(gain) * self.weight
+        weight *= self.mass.sum() / weight.sum()
+        model = self.refitting.fit((gain > 0).astype(np.intp), weight, start)
+        accepted = model.predict(self.refitting.X) * self.weight
+        table = cell_masses(self.y, self.group, 2, self.mass.shape[1], accepted)
+        return model, table / self.mass.sum()
+
+
+class ReductionClassifier(GroupClassifier):
+    """A lottery over base models, each fitted to labels and weights that trade error for parity.
+
+    For two classes, any number of groups, and any base model that takes sample weights; the
+    group is not needed to predict. `predict_proba` is the chance of each class in the lottery,
+    `estimators_` are the models and `chances_` their chances.
+
+    Parameters
+    ----------
+    constraint : "statistical_parity", "equalized_odds", "equal_opportunity", …
+        What is bounded: how far acceptance in a group may differ from that of everyone.
+    eps : float
+        Only how hard the bound is: excess is penalized by at most 1/eps. Below about 1 it
+        changes nothing; above about 50 there is no constraint left. This is what the paper
+        varies, and what fairlearn calls eps.
+    difference_bound : float
+        The bound itself.
+    max_iter : int
+        The most rounds of the game; each is some three to eight fits of the base model.
+
+    The other parameters are those of `GroupReader`.
+
+    """
+
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
+    _reads_group: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        constraint: str = "statistical_parity",
+        eps: float = 0.01,
+        difference_bound: float = 0.01,
+        max_iter: int = 50,
+        bins: Bins = None,
+        sees_group: bool = True,
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.constraint = constraint
+        self.eps = eps
+        self.difference_bound = difference_bound
+        self.max_iter = max_iter
+
+    def _fit(self, rows: Rows) -> None:
+        events = EVENTS[require_constraint(self.constraint, EVENTS, self)]
+        groups = len(self.sensitive_.labels)
+        mass = cell_masses(rows.y, rows.group, 2, groups, rows.sample_weight)
+        learner = Learner.prepare(self.estimator, self._features(rows.X), rows, mass)
+        problem = Problem(mass / mass.sum(), events, self.difference_bound)
+        game = Game(problem, learner.answer, budget=1 / self.eps)
+        lottery = game.play(self.max_iter, mass.sum())
+        drawn = np.flatnonzero(lottery.chances > 0)
+        self.chances_ = lottery.chances[drawn] / lottery.chances[drawn].sum()
+        self.estimators_ = [learner.refitting.whole(game.models[number]) for number in drawn]
+        self.gap_, self.n_iter_, self.n_fits_ = lottery.gap, game.rounds, game.fits
+        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.constraint)
+
+    def _decide(self, X: Any, group: Codes) -> Probabilities:  # noqa: ARG002
+        features = self._features(X)
+        votes = np.array([model.predict(features) for model in self.estimators_])
+        chance = np.clip(self.chances_ @ votes, 0, 1)
+        return np.column_stack([1 - chance, chance])

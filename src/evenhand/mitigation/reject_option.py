@@ -1,0 +1,231 @@
+"""Rejection (Kamiran, Karim and Zhang 2012): near the threshold, the group decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from evenhand._errors import InputError
+from evenhand._groups import show
+from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
+from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.groups import Bins
+
+Floats = NDArray[np.float64]
+
+
+class Choice(NamedTuple):
+    """A threshold, the margin around it, their balanced accuracy and signed disparity."""
+
+    threshold: float
+    margin: float
+    balanced_accuracy: float
+    disparity: float
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Every (threshold, margin) that is tried, with its balanced accuracy and disparity."""
+
+    threshold: Floats
+    margin: Floats
+    balanced_accuracy: Floats
+    disparity: Floats
+
+    def best(self, eps: float) -> Choice:
+        """The best balanced accuracy with |disparity| ≤ eps; if there is none, least |disparity|.
+
+        Of equals it is the one with the smallest threshold, then margin.
+        """
+        allowed = abs(self.disparity) <= eps
+        if allowed.any():
+            at = int(np.argmax(np.where(allowed, self.balanced_accuracy, -np.inf)))
+        else:
+            at = int(np.nanargmin(abs(self.disparity)))
+        columns = self.threshold, self.margin, self.balanced_accuracy, self.disparity
+        return Choice(*(float(column.ravel()[at]) for column in columns))
+
+
+def search_grid(
+    score: Floats,
+    y: Codes,
+    privileged: NDArray[np.bool_],
+    weight: Floats | None = None,
+    *,
+    constraint: str = "statistical_parity",
+    thresholds: int = 100,
+    margins: int = 50,
+) -> Grid:
+    """Balanced accuracy and disparity (others − privileged) of all thresholds and margins.
+
+    The privileged are given the favorable label (1) above threshold + margin, the others above
+    threshold − margin; all sums above any bound are read off one sorted list for each side.
+    """
+    tau = np.linspace(0.01, 0.99, thresholds)[:, None]
+    margin = np.linspace(0, np.minimum(tau, 1 - tau)[:, 0], margins, axis=1)
+    weight = np.ones(len(y)) if weight is None else weight
+    sides = (~privileged, tau - margin), (privileged, tau + margin)
+    masses = [mass_above(score[side], y[side], weight[side], bound) for side, bound in sides]
+    chosen, everyone = (np.array(part) for part in zip(*masses, strict=True))
+    taken, whole = chosen.sum(axis=0), everyone.sum(axis=0)
+    right = _rates(taken[1], whole[1]) + _rates(whole[0] - taken[0], whole[0])
+    disparity = DISPARITIES[constraint](chosen, everyone)
+    return Grid(np.broadcast_to(tau, margin.shape), margin, 0.5 * np.nan_to_num(right), disparity)
+
+
+def mass_above(score: Floats, y: Codes, weight: Floats, bound: Floats) -> Any:
+    """Weight of label 0 and of label 1 above each bound, and in all.
+
+    >>> mass_above(np.array([0.2, 0.7]), np.array([0, 1]), np.ones(2), np.array([0.1, 0.2]))[0]
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    order = np.argsort(score)
+    ordered = np.where(y[order] == np.array([[0], [1]]), weight[order], 0.0)
+    above = np.zeros((2, len(score) + 1))
+    above[:, :-1] = ordered[:, ::-1].cumsum(axis=1)[:, ::-1]
+    return above[:, np.searchsorted(score[order], bound, side="right")], above[:, 0][:, None, None]
+
+
+def _parity_gap(chosen: Floats, everyone: Floats) -> Floats:
+    return _gap(chosen.sum(axis=1), everyone.sum(axis=1))
+
+
+def _odds_gap(chosen: Floats, everyone: Floats) -> Floats:
+    return np.asarray(0.5 * _gap(chosen, everyone).sum(axis=0))
+
+
+def _opportunity_gap(chosen: Floats, everyone: Floats) -> Floats:
+    return np.asarray(_gap(chosen, everyone)[1])
+
+
+def _gap(chosen: Floats, everyone: Floats) -> Floats:
+    """The rate of the others minus that of the privileged; 0 where one has nobody to count."""
+    rates = _rates(chosen, everyone)
+    return np.asarray(np.nan_to_num(rates[0] - rates[1]))
+
+
+def _rates(chosen: Floats, everyone: Floats) -> Floats:
+    rates = np.full(chosen.shape, np.nan)
+    np.divide(chosen, everyone, out=rates, where=everyone > 0)
+    return rates
+
+
+DISPARITIES: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "statistical_parity": _parity_gap,
+    "average_odds": _odds_gap,
+    "equal_opportunity": _opportunity_gap,
+}
+
+
+class RejectOptionClassifier(GroupClassifier):
+    """A threshold with a margin around it, within which the group decides.
+
+    Threshold and margin are those of the best balanced accuracy on the fitting rows for which
+    the signed disparity is at most `eps`; average odds, being signed, may cancel. Within the
+    margin everyone in the privileged group is turned down, and everyone else accepted.
+
+    Parameters
+    ----------
+    constraint : "statistical_parity", "average_odds" or "equal_opportunity"
+        Whose difference between the groups is bounded.
+    eps : float
+        The bound.
+    favorable : label
+        The label people would like to get; None is the last of the sorted classes.
+    privileged : label
+        The group that has the advantage; None is the one where the favorable label is more
+        frequent in the fitting rows.
+
+    The other parameters are those of `GroupReader`.
+
+    """
+
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        constraint: str = "statistical_parity",
+        eps: float = 0.05,
+        favorable: Any = None,
+        privileged: Any = None,
+        bins: Bins = None,
+        sees_group: bool = True,
+        prefit: bool = False,
+        unseen: Literal["error", "base"] = "error",
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            prefit=prefit,
+            unseen=unseen,
+            draw=False,
+        )
+        self.constraint = constraint
+        self.eps = eps
+        self.favorable = favorable
+        self.privileged = privileged
+
+    def path(self, bounds: Iterable[float]) -> list[Self]:
+        """Fitted copies for other values of `eps`, all read from the one grid of this fit."""
+        check_is_fitted(self)
+        return [copy(self).set_params(eps=eps)._choose() for eps in bounds]
+
+    def _fit(self, rows: Rows) -> None:
+        require_constraint(self.constraint, DISPARITIES, self)
+        self._fit_base(rows)
+        self.favorable_ = self._place("favorable", list(self.classes_), default=1)
+        mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
+        odds = mass[self.favorable_] * mass[1 - self.favorable_, ::-1]
+        self.privileged_ = self._place(
+            "privileged", list(self.sensitive_.labels), default=int(np.argmax(odds))
+        )
+        labels = self.sensitive_.labels
+        self._unobserved = empty_cells(mass, self.classes_, labels, self.constraint)
+        self.grid_ = search_grid(
+            self._base_probabilities(rows.X)[:, self.favorable_],
+            (rows.y == self.favorable_).astype(np.intp),
+            rows.group == self.privileged_,
+            rows.sample_weight,
+            constraint=self.constraint,
+        )
+        self._choose()
+
+    def _choose(self) -> Self:
+        """Take the best point of the grid for this `eps`."""
+        self.choice_ = self.grid_.best(self.eps)
+        least = abs(self.choice_.disparity)
+        self.notes_ = self._unobserved
+        if least > self.eps:
+            self.notes_ += (
+                f"No threshold keeps {self.constraint} within {self.eps:g}; this one has the "
+                f"least, {least:.4g}.",
+            )
+        return self
+
+    def _decide(self, X: Any, group: Codes) -> Probabilities:
+        score = self._base_probabilities(X)[:, self.favorable_]
+        threshold, margin = self.choice_.threshold, self.choice_.margin
+        bound = np.where(group == self.privileged_, threshold + margin, threshold - margin)
+        given = np.where(score > bound, self.favorable_, 1 - self.favorable_)
+        return np.asarray(np.eye(2)[given])
+
+    def _place(self, name: str, labels: list[Any], default: int) -> int:
+        """The place of the favorable label or privileged group among the two there are."""
+        wanted = getattr(self, name)
+        if wanted is None:
+            return default
+        if wanted not in labels:
+            raise InputError(f"{name}={wanted!r} is none of {', '.join(map(show, labels))}.")
+        return labels.index(wanted)
