@@ -6,13 +6,16 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test quick check bench docs clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
 
 test: $(VENV)/dev
 	$(BIN)/python -m pytest -n auto
+
+quick: $(VENV)/dev
+	$(BIN)/python -m pytest -n auto -m "not slow"
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
