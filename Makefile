@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick check bench docs clean
+.PHONY: demo test quick check docstrings bench docs clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -22,6 +22,9 @@ check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docstrings: $(VENV)/dev
+	$(BIN)/python tools/docstrings.py
 
 bench: $(BENCH)/done
 	$(BENCH)/bin/python benchmarks/run.py
