@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -11,6 +10,7 @@ from typing import Literal, Protocol
 
 from evenhand._audit.tasks import asks
 from evenhand._errors import InputError
+from evenhand._words import did_you_mean
 from evenhand.measures import MEASURES
 
 Outcome = Literal["pass", "violation", "inconclusive"]
@@ -116,9 +116,8 @@ def known_measure(name: str) -> str:
     """The name of a measure, if it is one."""
     if name in MEASURES:
         return name
-    near = difflib.get_close_matches(name, MEASURES, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"There is no measure {name!r}. {hint}There are {list(MEASURES)}.")
+    hint = did_you_mean(name, MEASURES)
+    raise InputError(f"There is no measure {name!r}.{hint} There are {list(MEASURES)}.")
 
 
 def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from evenhand._audit.finding import Finding
 from evenhand._audit.tasks import DEFAULTS, Ask, asks
 from evenhand._audit.views import View
 from evenhand._errors import InputError
+from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 
 MISSING = {
@@ -65,8 +65,7 @@ def check_tolerances(tolerances: Mapping[str, float], asked: Sequence[Ask]) -> N
     known = [f"{ask.name}.{measure}" for ask in asked for measure in ask.measures]
     for name, bound in tolerances.items():
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, known)
             raise InputError(f"No finding is called {name!r}.{hint} There are {known}.")
         if not np.isfinite(bound) or bound < 0:
             raise InputError(

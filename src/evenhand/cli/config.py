@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+
+from evenhand._words import did_you_mean
 
 
 def from_file(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
@@ -55,9 +56,8 @@ def defaults(section: Mapping[str, Any], command: click.Command, file: Path) -> 
 
 def _unknown(key: str, known: list[str], file: Path) -> str:
     names = [name.replace("_", "-") for name in known]
-    near = difflib.get_close_matches(key, names, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    return f"{file} has the key {key!r}, which is no option. {hint}There are {', '.join(names)}."
+    hint = did_you_mean(key, names)
+    return f"{file} has the key {key!r}, which is no option.{hint} There are {', '.join(names)}."
 
 
 def _shaped(value: Any, parameter: click.Parameter, where: str) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from evenhand._errors import InputError
+from evenhand._words import did_you_mean
 from evenhand.datasets import tables
 from evenhand.datasets.catalogue import TASKS
 from evenhand.datasets.dataset import Dataset
@@ -48,9 +48,8 @@ def find(name: str) -> Task:
     """Look a task up by name, or say which names there are."""
     if name in TASKS:
         return TASKS[name]
-    near = get_close_matches(str(name), TASKS, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"There is no task {name!r}. {hint}There are: {', '.join(TASKS)}.")
+    hint = did_you_mean(name, TASKS)
+    raise InputError(f"There is no task {name!r}.{hint} There are: {', '.join(TASKS)}.")
 
 
 def _choose(task: Task, name: str | None) -> Origin:

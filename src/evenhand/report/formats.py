@@ -3,29 +3,9 @@
 from __future__ import annotations
 
 import re
-from math import floor, isfinite, log10
 from typing import NamedTuple
 
-UNDEFINED = "–"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Three decimals, four if small and fewer if large, thousands set apart.
-
-    >>> [number(x) for x in (0.20593, 0.00312, 0.0000021, 1, -1.5, 52041.2, None)]
-    ['0.206', '0.0031', '<0.0001', '1', '−1.500', '52,041', '–']
-    """
-    if value is None or not isfinite(value):
-        return UNDEFINED
-    size = abs(value)
-    if size < 1000 and size == int(size):
-        return f"{value:.0f}".replace("-", "−")
-    if size >= 1e9:
-        return f"{value:.{digits}g}".replace("-", "−")
-    if size < 0.00005:
-        return "<0.0001" if value > 0 else "−<0.0001"
-    decimals = max(0, digits + (size < 0.01) - max(0, floor(log10(size))))
-    return f"{value:,.{decimals}f}".replace("-", "−")
+from evenhand._words import UNDEFINED, number
 
 
 def difference(value: float | None) -> str:
@@ -35,19 +15,6 @@ def difference(value: float | None) -> str:
     ('+0.150', '−0.150', '0')
     """
     return f"+{number(value)}" if value is not None and value > 0 else number(value)
-
-
-def p_value(value: float | None) -> str:
-    """A p-value without its leading zero.
-
-    >>> p_value(0.0003), p_value(0.0213), p_value(0.31), p_value(1.0)
-    ('<.001', '.021', '.31', '1')
-    """
-    if value is None:
-        return UNDEFINED
-    if value < 0.001:
-        return "<.001"
-    return f"{value:.{3 if value < 0.1 else 2}f}".removeprefix("0") if value < 0.995 else "1"
 
 
 def percent(share: float | None) -> str:

@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evenhand._words import number
 from evenhand.report.formats import (
     count,
     listing,
     measure_name,
     name,
-    number,
     percent,
     plural,
     words,

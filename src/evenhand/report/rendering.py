@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand._errors import InputError
+from evenhand._words import number, p_value
 from evenhand.report import formats
 from evenhand.report.criteria import sections
 from evenhand.report.embedding import abridged, embedded
@@ -20,9 +21,9 @@ from evenhand.report.overviews import against_noise, distributions, thresholds
 
 SCHEMA = "evenhand.audit/1"
 FILTERS = {
-    "number": formats.number,
+    "number": number,
     "difference": formats.difference,
-    "p_value": formats.p_value,
+    "p_value": p_value,
     "percent": formats.percent,
     "count": formats.count,
     "plural": formats.plural,

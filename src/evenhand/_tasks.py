@@ -1,0 +1,253 @@
+"""One answer to two questions: labels or numbers, and which label is the favorable one.
+
+Every entry point asks here, so that the same rows are never read in two ways, and what the columns
+do not show is asked for rather than guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand._columns import Column, Label, encode
+from evenhand._columns.encoding import numbers
+from evenhand._errors import InputError
+from evenhand._words import did_you_mean
+
+Task = Literal["binary", "multiclass", "regression"]
+
+TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression")
+MOST_CLASSES = 20  # more different whole numbers than this may be amounts, such as ages
+WITHOUT_SAYING: tuple[tuple[Label, Label], ...] = ((0, 1), (-1, 1))
+
+
+def task_of(y_true: Any, y_pred: Any = None, task: str | None = None) -> Task:
+    """What is predicted: one of two labels, one of several, or a number.
+
+    Text and truth values are labels, and so are at most 20 different whole numbers; numbers with
+    fractions are a regression. More whole numbers than that can be either, so the caller is asked.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or None
+        True and predicted labels or values, as far as they are known.
+    task : {"binary", "multiclass", "regression"}, optional
+        The caller's own word; it is checked, and goes before what the columns show.
+
+    Returns
+    -------
+    {"binary", "multiclass", "regression"}
+        The task.
+
+    Raises
+    ------
+    InputError
+        If labels and numbers are mixed, if whole numbers can be either, or if there is no such
+        task.
+
+    Examples
+    --------
+    >>> task_of([0, 1, 1], [1, 0, 1]), task_of(["a", "b", "c"]), task_of([0.5, 2.0])
+    ('binary', 'multiclass', 'regression')
+    >>> task_of(range(50))
+    Traceback (most recent call last):
+    evenhand._errors.InputError: y_true takes 50 different whole numbers, which can be labels or
+    amounts; pass task="regression" or task="multiclass".
+
+    """
+    given = check_task(task)
+    if given == "regression":
+        return given
+    named = {"y_true": y_true, "y_pred": y_pred}
+    known = {name: contents_of(one, name) for name, one in named.items() if one is not None}
+    predicted = [known["y_pred"]] if "y_pred" in known else []
+    if given is None and is_regression(known.get("y_true"), predicted):
+        return "regression"
+    labels = {label for one in known.values() if one.column for label in one.column.labels}
+    return task_of_labels([label for label in labels if label is not None], given)
+
+
+def check_task(task: str | None) -> Task | None:
+    """The caller's word for the task, if it is one of the three, or None."""
+    if task is None:
+        return None
+    for known in TASKS:
+        if task == known:
+            return known
+    raise InputError(
+        f"There is no task {task!r}.{did_you_mean(task, TASKS)} "
+        "It is 'binary', 'multiclass' or 'regression'."
+    )
+
+
+def task_of_labels(labels: Sequence[Label], task: Task | None = None) -> Task:
+    """The task of predicting one of these labels.
+
+    >>> task_of_labels([0, 1]), task_of_labels(["a", "b", "c"]), task_of_labels([0], "multiclass")
+    ('binary', 'multiclass', 'multiclass')
+    """
+    if task == "binary" and len(labels) > 2:
+        raise InputError(
+            f'task="binary" is about two labels; here are {len(labels)}: {_some(labels)}. '
+            'Pass task="multiclass", or make them two.'
+        )
+    return task or ("binary" if len(labels) <= 2 else "multiclass")
+
+
+def favorable_label(
+    labels: Iterable[Label], favorable: Label = None, *, required: bool = True
+) -> Label:
+    """The label people wish for.
+
+    Of 0 and 1, of −1 and 1 and of False and True it goes without saying; any other must be named,
+    by itself or as it is written.
+
+    Parameters
+    ----------
+    labels : iterable of labels
+        Those there are, in order.
+    favorable : label, optional
+        The one that the caller named.
+    required : bool, default True
+        Whether to refuse labels of which none was named; else the answer is None.
+
+    Returns
+    -------
+    label or None
+        One of the labels, or None where none was named and none is required.
+
+    Raises
+    ------
+    InputError
+        If the label named is not there, or if none is named and it does not go without saying.
+
+    Examples
+    --------
+    >>> favorable_label([0, 1]), favorable_label(["no", "yes"], "yes"), favorable_label([0, 1], "0")
+    (1, 'yes', 0)
+    >>> favorable_label(["no", "yes"], required=False)
+
+    """
+    known = tuple(labels)
+    if favorable is None:
+        if known in WITHOUT_SAYING:
+            return known[1]
+        if not required:
+            return None
+        raise InputError(
+            f"Which of the labels {_some(known)} is the favorable one? Pass favorable=."
+        )
+    for label in known:
+        if label == favorable:
+            return label
+    for label in known:
+        if str(label) == str(favorable):
+            return label
+    raise InputError(
+        f"The favorable label {favorable!r} is not among the labels {_some(known)}."
+        f"{did_you_mean(favorable, known)}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a column holds, as far as the task depends on it.
+
+    `fraction` is one of its values that is not whole, `distinct` how many values it takes, and
+    `column` its labels, where they had to be read to know that.
+    """
+
+    name: str
+    numeric: bool
+    fraction: float | None = None
+    distinct: int = 0
+    column: Column | None = None
+
+    @property
+    def kind(self) -> str:
+        """Its values in words."""
+        if self.fraction is not None:
+            return f"numbers such as {self.fraction:g}"
+        many = self.numeric and self.distinct > MOST_CLASSES
+        return "whole numbers" if many else "labels"
+
+
+def contents_of(values: Any, name: str) -> Contents:
+    """Look over a column once; whole numbers and text are encoded on the way."""
+    if _is_float(values):
+        fraction = _fraction(numbers(values, name))
+        if fraction is not None:
+            return Contents(name, True, fraction)
+    column = encode(values, name)
+    labels = [label for label in column.labels if label is not None]
+    numeric = bool(labels) and all(_is_number(label) for label in labels)
+    fraction = _fraction(np.array(labels, dtype=np.float64)) if numeric else None
+    return Contents(name, numeric, fraction, len(labels), column)
+
+
+def is_regression(truth: Contents | None, predictions: Sequence[Contents]) -> bool:
+    """Whether the columns hold numbers rather than labels.
+
+    Raises
+    ------
+    InputError
+        If some hold labels and others numbers, or if whole numbers can be either.
+
+    """
+    known = [one for one in (truth, *predictions) if one is not None]
+    fractional = [one for one in known if one.fraction is not None]
+    if not fractional:
+        _check_few([one for one in known if one.numeric and one.distinct > MOST_CLASSES])
+        return False
+    labels = [one for one in known if not one.numeric]
+    if truth is not None and truth.fraction is None:
+        labels += [truth] if truth.distinct <= 2 else []
+    if truth is None or truth.fraction is None:  # nothing says that whole numbers are amounts
+        labels += [one for one in predictions if one.fraction is None]
+    if labels:
+        raise InputError(
+            f"{labels[0].name} holds {labels[0].kind}, and {fractional[0].name} "
+            f"{fractional[0].kind}. If these are scores, pass them as y_score=, beside predicted "
+            'labels; if the target is a number, pass task="regression".'
+        )
+    return True
+
+
+def _check_few(many: Sequence[Contents]) -> None:
+    if many:
+        raise InputError(
+            f"{many[0].name} takes {many[0].distinct} different whole numbers, which can be labels "
+            'or amounts; pass task="regression" or task="multiclass".'
+        )
+
+
+def _is_float(values: Any) -> bool:
+    """Whether the column's type says that it holds floating-point numbers."""
+    if isinstance(values, np.ndarray):
+        return values.dtype.kind == "f"
+    if isinstance(values, Column | list | tuple | range):
+        return False
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return isinstance(series, nw.Series) and series.dtype.is_float()
+
+
+def _is_number(label: Label) -> bool:
+    return isinstance(label, Real | Decimal) and not isinstance(label, bool)
+
+
+def _fraction(values: np.ndarray[Any, Any]) -> float | None:
+    odd = np.isfinite(values) & (values != np.rint(values))
+    return float(values[np.argmax(odd)]) if odd.any() else None
+
+
+def _some(labels: Sequence[Label], most: int = 10) -> str:
+    """The labels as a list, cut where it grows too long to read."""
+    shown = ", ".join(repr(label) for label in labels[:most])
+    return f"[{shown}, …]" if len(labels) > most else f"[{shown}]"
