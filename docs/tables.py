@@ -85,7 +85,7 @@ def methods() -> str:
             f"`{name}`",
             f"`{one.estimator.__name__}`",
             one.stage,
-            ", ".join(one.constraints),
+            ", ".join(one.criteria),
             one.classes if one.task == "classification" else "–",
             one.groups,
             "yes" if one.randomized else "no",

@@ -60,16 +60,24 @@ def runs(train: Adult, test: Adult) -> Iterator[tuple[str, str, dict[str, float]
         prefit = {"prefit": True} if method.stage == "post" else {}
         made = method(base, group=-1, **how, **prefit).fit(train.X, train.y)
         yield name, "", scored(decided(made, method, test.X), test)
-    for constraint in ("statistical_parity", "average_odds"):
+    for criterion in ("statistical_parity", "average_odds"):
         method = METHODS["Rejection"]
-        made = method(base, group=-1, constraint=constraint, prefit=True).fit(train.X, train.y)
-        bounds = method.grid[constraint]
-        for eps, point in zip(bounds, made.path(bounds), strict=True):
-            yield f"Rejection, {constraint}", f"{eps:g}", scored(point.predict_proba(test.X), test)
+        made = method(base, group=-1, criterion=criterion, prefit=True).fit(train.X, train.y)
+        bounds = method.grid[criterion]
+        for epsilon, point in zip(bounds, made.path(bounds), strict=True):
+            yield (
+                f"Rejection, {criterion}",
+                f"{epsilon:g}",
+                scored(point.predict_proba(test.X), test),
+            )
     method = METHODS["Reduction"]
-    for eps in (0.0001, 1.0, 5.0, 50.0):
-        made = method(BASE, group=-1, eps=eps).fit(train.X, train.y)
-        yield "Reduction, statistical_parity", f"{eps:g}", scored(made.predict_proba(test.X), test)
+    for softness in (0.0001, 1.0, 5.0, 50.0):
+        made = method(BASE, group=-1, softness=softness).fit(train.X, train.y)
+        yield (
+            "Reduction, statistical_parity",
+            f"{softness:g}",
+            scored(made.predict_proba(test.X), test),
+        )
 
 
 def decided(made: Any, method: Any, X: Any) -> Any:

@@ -25,7 +25,7 @@ from evenhand.datasets import load, split
 from evenhand.mitigation import LinearPostClassifier
 from evenhand.mitigation.optimal import known_groups, problem, solve
 
-ALPHA = 0.01
+EPSILON = 0.01
 
 
 def timed(work):
@@ -36,7 +36,7 @@ def timed(work):
 
 def by_columns(scores, group, criterion):
     population = known_groups(scores, group, np.ones(len(group)), group.max() + 1)
-    return solve(problem(population, criterion, "mpd", ALPHA)).cost
+    return solve(problem(population, criterion, "mpd", EPSILON)).cost
 
 
 def by_whole_program(scores, group, criterion):
@@ -63,7 +63,7 @@ def by_whole_program(scores, group, criterion):
     found = optimize.linprog(
         np.concatenate([(1 - scores).ravel() / n, np.zeros(len(cells))]),
         A_ub=sparse.block_array([[rate, -middle], [-rate, middle]], format="csr"),
-        b_ub=np.full(2 * rate.shape[0], ALPHA / 2),
+        b_ub=np.full(2 * rate.shape[0], EPSILON / 2),
         A_eq=sparse.hstack([each, sparse.csr_array((n, len(cells)))], format="csr"),
         b_eq=np.ones(n),
         bounds=(0, None),
@@ -73,7 +73,7 @@ def by_whole_program(scores, group, criterion):
 
 
 def by_whole_dual(scores, group):
-    """The dual of the program for parity, which has a constraint for every row and class."""
+    """The dual of the program for parity, which has a criterion for every row and class."""
     n, classes = scores.shape
     groups = group.max() + 1
     row, y = np.divmod(np.arange(n * classes), classes)
@@ -83,7 +83,7 @@ def by_whole_dual(scores, group):
     balance = sparse.csr_array(np.kron(np.eye(classes), np.ones((1, groups))))
     pairs = 2 * classes * groups
     found = optimize.linprog(
-        np.concatenate([-np.ones(n) / n, np.full(pairs, ALPHA / 2)]),
+        np.concatenate([-np.ones(n) / n, np.full(pairs, EPSILON / 2)]),
         A_ub=sparse.hstack([value, price, -price], format="csr"),
         b_ub=(1 - scores).ravel(),
         A_eq=sparse.hstack([sparse.csr_array((classes, n)), balance, -balance], format="csr"),
@@ -109,8 +109,8 @@ def encoded(X):
 
 def against_the_whole_program(rows, dual):
     scores, group = adult_scores(rows)
-    print(f"Adult, {len(group):,} rows, 2 classes, 2 groups, α = {ALPHA}\n")
-    print("| constraint | column generation | whole program (HiGHS) | ratio | costs differ by |")
+    print(f"Adult, {len(group):,} rows, 2 classes, 2 groups, α = {EPSILON}\n")
+    print("| criterion | column generation | whole program (HiGHS) | ratio | costs differ by |")
     print("| --- | --- | --- | --- | --- |")
     for criterion in ("statistical_parity", "equalized_odds"):
         ours, fast, _ = min(
@@ -141,21 +141,21 @@ def at_the_size_of_a_census():
     print(
         f"\n{census.title}: {len(X):,} rows, {len(census.classes)} classes, base model of 100,000"
     )
-    print("\n| constraint | groups | fit, processor | fit, wall | gap | MPD | peak memory |")
+    print("\n| criterion | groups | fit, processor | fit, wall | gap | MPD | peak memory |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    for constraint in ("statistical_parity", "equalized_odds"):
+    for criterion in ("statistical_parity", "equalized_odds"):
         post = LinearPostClassifier(
             base,
             group=list(census.sensitive),
             sees_group=False,
             prefit=True,
-            constraint=constraint,
-            alpha=ALPHA,
+            criterion=criterion,
+            epsilon=EPSILON,
         )
         fitted, used, wall = timed(lambda post=post: post.fit(X, y))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
-            f"| {constraint} | {len(fitted.sensitive_.labels)} | {used:.1f} s | {wall:.1f} s "
+            f"| {criterion} | {len(fitted.sensitive_.labels)} | {used:.1f} s | {wall:.1f} s "
             f"| {fitted.gap_:.1e} | {fitted.value_:.6f} | {peak:.2f} GiB |",
             flush=True,
         )

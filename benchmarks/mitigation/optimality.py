@@ -80,12 +80,12 @@ def settings(rows):
 
 def decisions(one, method):
     """The chances of each class that a method gives the fitting rows, over its grid."""
-    constraint = "statistical_parity"
-    if constraint not in method.constraints:
-        constraint = method.constraints[0]
-    chosen = {method.constraint_parameter: constraint} if method.constraint_parameter else {}
+    criterion = "statistical_parity"
+    if criterion not in method.criteria:
+        criterion = method.criteria[0]
+    chosen = {"criterion": criterion} if "criterion" in method().get_params() else {}
     prefit = {"prefit": True} if method.stage == "post" else {}
-    for value in method.grid.get(constraint, (None,)):
+    for value in method.grid.get(criterion, (None,)):
         varied = {method.hyperparameter: value} if method.hyperparameter else {}
         model = method(one.base, group=0, **chosen, **varied, **prefit).fit(one.X, one.y)
         if method.randomized:

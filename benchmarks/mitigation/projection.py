@@ -3,7 +3,7 @@
 python benchmarks/mitigation/projection.py [--rows 500000 --classes 5 --groups 5]
 
 Times the fit of the prices and the projection of all rows from given probabilities. "off by" is
-how much further than alpha a ratio of the projected rows lies from 1: what the ridge leaves.
+how much further than epsilon a ratio of the projected rows lies from 1: what the ridge leaves.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ GIB = 2**20  # of ru_maxrss, which is in KiB
 
 
 def main() -> None:
-    """One line for each divergence, constraint and bound."""
+    """One line for each divergence, criterion and bound."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name, default in (("rows", 500_000), ("classes", 5), ("groups", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
     p, y, group = made_up(options.rows, options.classes, options.groups)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / GIB
-    print(head("divergence", "constraint", "alpha", "CPU", "wall", f"< {BAR:g} s", "off by"))
+    print(head("divergence", "criterion", "epsilon", "CPU", "wall", f"< {BAR:g} s", "off by"))
     with threadpool_limits(1):
         for divergence in ("kl", "ce"):
-            for constraint in CONSTRAINTS:
-                for alpha in (0.0, 0.01, 0.1):
-                    print(line(divergence, constraint, alpha, p, y, group), flush=True)
+            for criterion in CONSTRAINTS:
+                for epsilon in (0.0, 0.01, 0.1):
+                    print(line(divergence, criterion, epsilon, p, y, group), flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / GIB
     print(f"\nMemory: {before:.2f} GiB with the data, {peak:.2f} GiB at the peak.")
 
@@ -51,9 +51,9 @@ def made_up(rows: int, classes: int, groups: int) -> tuple[np.ndarray, np.ndarra
     return p, (rng.random((rows, 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1), group
 
 
-def line(divergence: str, constraint: str, alpha: float, p, y, group) -> str:
+def line(divergence: str, criterion: str, epsilon: float, p, y, group) -> str:
     mass = cell_masses(y, group, p.shape[1], int(group.max()) + 1)
-    ratios = Ratios.of(constraint, mass, alpha)
+    ratios = Ratios.of(criterion, mass, epsilon)
 
     def run() -> np.ndarray:
         columns = smoothed(p)
@@ -64,10 +64,10 @@ def line(divergence: str, constraint: str, alpha: float, p, y, group) -> str:
     counted = took.result * smoothed(p).T if ratios.own else took.result
     rates = np.array([np.bincount(group, column) for column in counted.T]) / len(y) / ratios.cell
     everyone = counted.mean(axis=0)[:, None] / ratios.whole
-    off = max(abs(rates / everyone - 1).max() - alpha, 0.0)
+    off = max(abs(rates / everyone - 1).max() - epsilon, 0.0)
     verdict = "pass" if took.wall < BAR else "MISS"
     times = f"{took.cpu:.1f} s", f"{took.wall:.1f} s"
-    return row(divergence, constraint, alpha, *times, verdict, f"{off:.4f}")
+    return row(divergence, criterion, epsilon, *times, verdict, f"{off:.4f}")
 
 
 if __name__ == "__main__":

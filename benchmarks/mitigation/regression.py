@@ -86,7 +86,7 @@ def _runs(task: str, seeds: int) -> Iterator[dict[str, Any]]:
 
 def _grid(method: str, how: dict[str, Any]) -> tuple[float, ...]:
     grid = METHODS[method].grid
-    return grid[how.get("criterion", METHODS[method].constraints[0])]
+    return grid[how.get("criterion", METHODS[method].criteria[0])]
 
 
 def _made(method: str, base: Any, data: Any, how: Any, setting: float, seed: int) -> Any:

@@ -81,7 +81,7 @@ def _post_processors(rows: int) -> Iterator[Line]:
     asked = {
         f"barycenter, fit and predict {rows} rows": (BarycenterRegressor(**given), 2.0),
         "transport, 4 groups × 500 bins": (
-            TransportRegressor(alpha=0.05, support=500, **given),
+            TransportRegressor(epsilon=0.05, support=500, **given),
             5.0,
         ),
         "optimal by PQ, 4 groups × 100 bins": (ParityConstrainedRegressor(**given), None),

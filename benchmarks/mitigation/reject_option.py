@@ -43,36 +43,36 @@ def main() -> None:
         score = model.predict_proba(train.X)[:, 1]
         some = np.random.default_rng(0).permutation(len(score))[:rows]
         ours_and_theirs = "evenhand, 10 bounds", "AIF360, 1 bound", "for 10", f"≥ {BAR}×"
-        print(head("constraint", "rows", *ours_and_theirs, "same choice"))
-        for constraint in METRICS:
-            print(compared(constraint, score[some], train.y[some], train.group[some]), flush=True)
-            whole = timed(constraint, score, train.y, train.group)
-            print(row(constraint, len(score), _shown(whole.cpu), "", "", "", ""), flush=True)
+        print(head("criterion", "rows", *ours_and_theirs, "same choice"))
+        for criterion in METRICS:
+            print(compared(criterion, score[some], train.y[some], train.group[some]), flush=True)
+            whole = timed(criterion, score, train.y, train.group)
+            print(row(criterion, len(score), _shown(whole.cpu), "", "", "", ""), flush=True)
 
 
-def compared(constraint: str, score: Any, y: Any, group: Any) -> str:
-    fast = timed(constraint, score, y, group)
-    slow = spent(lambda: theirs(constraint, score, y, group))
-    choice = fast.result[METHODS["Rejection"].grid[constraint].index(BOUND)]
+def compared(criterion: str, score: Any, y: Any, group: Any) -> str:
+    fast = timed(criterion, score, y, group)
+    slow = spent(lambda: theirs(criterion, score, y, group))
+    choice = fast.result[METHODS["Rejection"].grid[criterion].index(BOUND)]
     same = np.allclose(choice[:2], slow.result)
     ratio = 10 * slow.cpu / fast.cpu
     verdict = "pass" if ratio >= BAR else "MISS"
     times = _shown(fast.cpu), _shown(slow.cpu), f"{ratio:.0f}×"
-    return row(constraint, len(y), *times, verdict, "yes" if same else f"no: {choice[:2]}")
+    return row(criterion, len(y), *times, verdict, "yes" if same else f"no: {choice[:2]}")
 
 
-def timed(constraint: str, score: Any, y: Any, group: Any) -> Spent:
+def timed(criterion: str, score: Any, y: Any, group: Any) -> Spent:
     """The least of five times."""
-    runs = (spent(lambda: ours(constraint, score, y, group)) for _ in range(5))
+    runs = (spent(lambda: ours(criterion, score, y, group)) for _ in range(5))
     return min(runs, key=lambda one: one.cpu)
 
 
-def ours(constraint: str, score: Any, y: Any, group: Any) -> list[Any]:
-    grid = search_grid(score, y, group == 1, constraint=constraint)
-    return [grid.best(eps) for eps in METHODS["Rejection"].grid[constraint]]
+def ours(criterion: str, score: Any, y: Any, group: Any) -> list[Any]:
+    grid = search_grid(score, y, group == 1, criterion=criterion)
+    return [grid.best(epsilon) for epsilon in METHODS["Rejection"].grid[criterion]]
 
 
-def theirs(constraint: str, score: Any, y: Any, group: Any) -> tuple[float, float]:
+def theirs(criterion: str, score: Any, y: Any, group: Any) -> tuple[float, float]:
     from aif360.algorithms.postprocessing import RejectOptionClassification
     from aif360.datasets import BinaryLabelDataset
 
@@ -83,7 +83,7 @@ def theirs(constraint: str, score: Any, y: Any, group: Any) -> tuple[float, floa
     found = RejectOptionClassification(
         unprivileged_groups=[{"a": 0}],
         privileged_groups=[{"a": 1}],
-        metric_name=METRICS[constraint],
+        metric_name=METRICS[criterion],
         metric_ub=BOUND,
         metric_lb=-BOUND,
     ).fit(data, scored)

@@ -58,7 +58,7 @@ def test_failed_runs_are_listed_with_status_3(invoke, tmp_path):
     (tmp_path / "mine.toml").write_text(text)
     done = invoke(commands.bench, "run", "mine.toml", "--jobs", "1")
     assert done.exit_code == 3
-    assert "failed: simulated, seed 0, logistic, LinearPost alpha=0.01: " in done.output
+    assert "failed: simulated, seed 0, logistic, LinearPost epsilon=0.01: " in done.output
     assert "mine: 1 of 3 runs have a result." in done.output
 
 

@@ -172,7 +172,7 @@ def test_the_example_in_the_help_is_one(write, tmp_path, monkeypatch):
     text = EXAMPLE.replace("hiring.parquet", "hiring.csv").replace(
         "mypackage.fair:MyClassifier", "evenhand.mitigation:LinearPostClassifier"
     )
-    design = read_design(write(text.replace('"strength"', '"alpha"')))
+    design = read_design(write(text.replace('"strength"', '"epsilon"')))
     names = {one.treatment.name for one in design.runs().values()}
     assert names == {"Base", "Reweight", "LinearPost", "mine"}
 

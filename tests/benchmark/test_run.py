@@ -74,7 +74,7 @@ def test_post_processors_see_the_training_predictions_of_the_one_base_fit(tmp_pa
         BASES["logistic"].estimator("classification"),
         group=X.shape[1] - 1,
         sees_group=False,
-        alpha=0.02,
+        epsilon=0.02,
     )
     other.fit(X[: ready.fitted], ready.y[: ready.fitted])
     (entry,) = entries(tmp_path).values()
@@ -88,7 +88,7 @@ class Moody(LinearPostClassifier):
     fit_path = None
 
     def fit(self, X, y):
-        if self.alpha == 0.1:
+        if self.epsilon == 0.1:
             raise ArithmeticError("not today")
         return super().fit(X, y)
 
@@ -103,10 +103,10 @@ MOODY = Method(
     estimator=Moody,
     stage="post",
     task="classification",
-    constraints=("statistical_parity",),
+    criteria=("statistical_parity",),
     needs_group_at_predict=True,
     randomized=True,
-    hyperparameter="alpha",
+    hyperparameter="epsilon",
     grid={"statistical_parity": (0.01, 0.1, 0.2)},
     citation="none",
 )
@@ -207,7 +207,7 @@ def own_methods(tmp_path, monkeypatch):
                         estimator=estimator,
                         stage="post",
                         task="classification",
-                        constraints=("statistical_parity",),
+                        criteria=("statistical_parity",),
                         needs_group_at_predict=True,
                         randomized=True,
                         citation="none",
@@ -307,7 +307,7 @@ def test_a_run_says_everything_about_itself_in_its_row():
         "base": "logistic",
         "method": "LinearPost",
         "constraint": "statistical_parity",
-        "parameter": "alpha",
+        "parameter": "epsilon",
         "hyperparameter": 0.5,
         "seed": 0,
         "fit_rows": None,

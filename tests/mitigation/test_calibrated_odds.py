@@ -22,13 +22,13 @@ def test_the_chances_are_those_of_aif360_kept_to_0_and_1(cost, seed):
 
     theirs = CalibratedEqOddsPostprocessing(**GROUPS, cost_constraint=cost).fit(data, scored)
     expected = np.clip([theirs.unpriv_mix_rate, theirs.priv_mix_rate], 0, 1)
-    np.testing.assert_allclose(fitted(X, y, cost=cost).withheld_, expected, atol=1e-12)
+    np.testing.assert_allclose(fitted(X, y, criterion=cost).withheld_, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("cost", COSTS)
 def test_expected_costs_are_equal_after_withholding(cost):
     X, y, group, p = people(rows=400, seed=2, gap=0.2)
-    made = fitted(X, y, cost=cost)
+    made = fitted(X, y, criterion=cost)
     assert 0 < made.withheld_.max() < 1
     mixed = p[:, 1] + made.withheld_[group] * (made.base_rates_[group] - p[:, 1])
     costs = []
@@ -43,7 +43,7 @@ def test_expected_costs_are_equal_after_withholding(cost):
 
 def test_the_decision_is_by_lot_between_the_score_and_the_base_rate():
     X, y, group, p = people(rows=400, seed=2, gap=0.2)
-    made = fitted(X, y, cost="fnr")
+    made = fitted(X, y, criterion="fnr")
     chance = made.predict_proba(X)[:, 1]
     for a in (0, 1):
         alone, rate = made.withheld_[a], made.base_rates_[a] >= 0.5
@@ -70,7 +70,7 @@ def test_no_better_than_trivial_means_nothing_to_withhold():
 @pytest.mark.parametrize("cost", COSTS)
 def test_a_group_without_positives_is_no_obstacle(cost):
     X, y, group, _ = people(rows=300)
-    made = fitted(X, np.where(group == 0, 0, y), cost=cost)
+    made = fitted(X, np.where(group == 0, 0, y), criterion=cost)
     assert np.isfinite(made.predict_proba(X)).all()
     assert "Group 0.0 has no rows of class 1" in made.notes_[0]
     assert cost != "fnr" or not made.withheld_.any()
@@ -96,4 +96,4 @@ def test_three_groups_are_refused_with_the_methods_that_take_them():
 def test_an_unknown_cost_is_refused():
     X, y, _, _ = people()
     with pytest.raises(ValueError, match="only 'weighted', 'fpr', 'fnr'"):
-        CalibratedOddsClassifier(group=0, cost="ppv").fit(X, y)
+        CalibratedOddsClassifier(group=0, criterion="ppv").fit(X, y)

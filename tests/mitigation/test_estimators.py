@@ -105,7 +105,7 @@ def test_it_stands_at_the_end_of_a_pipeline_and_in_cross_validation(name, people
 def test_grid_search_varies_the_hyperparameter(name, people):
     X, value = people
     method = METHODS[name]
-    grid = {method.hyperparameter: list(method.grid[method.constraints[0]][1:3])}
+    grid = {method.hyperparameter: list(method.grid[method.criteria[0]][1:3])}
     search = GridSearchCV(made(name, sees_group=False), grid, cv=2).fit(X, target(name, value))
     assert search.best_params_[method.hyperparameter] in grid[method.hyperparameter]
 
@@ -159,11 +159,11 @@ def test_the_catalogue_tells_the_truth(name):
     assert {*method.settings} <= set(parameters)
     if method.hyperparameter:
         assert method.hyperparameter in parameters
-        assert set(method.grid) <= set(method.constraints)
+        assert set(method.grid) <= set(method.criteria)
         assert all(len(values) > 1 for values in method.grid.values())
-    assert method.constraint_of(model) == method.constraints[0]
-    if len(method.constraints) > 1:
-        assert method.constraint_parameter in parameters
+    assert method.criterion_of(model) == method.criteria[0]
+    if len(method.criteria) > 1:
+        assert "criterion" in parameters
     if method.task == "classification":
         limits = {"classes": method.classes, "groups": method.groups}
         assert set(model._needs_two) == {what for what, extent in limits.items() if extent == "two"}

@@ -14,8 +14,8 @@ from mitigation.people import featured
 AMONG = {"statistical_parity": (0, 1), "equal_opportunity": (1,), "predictive_equality": (0,)}
 
 
-def disparity(predicted, y, group, constraint):
-    asked = np.isin(y, AMONG[constraint])
+def disparity(predicted, y, group, criterion):
+    asked = np.isin(y, AMONG[criterion])
     return np.ptp([predicted[asked & (group == a)].mean() for a in (0, 1)])
 
 
@@ -52,21 +52,21 @@ def _cut_among_negatives(lean):
     return (1 + lean) / (2 + lean)
 
 
-@pytest.mark.parametrize("constraint", RULES)
-@pytest.mark.parametrize("delta", [0.0, 0.05, 0.12])
-def test_the_disparity_on_the_fitting_rows_is_at_most_delta(constraint, delta):
+@pytest.mark.parametrize("criterion", RULES)
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.12])
+def test_the_disparity_on_the_fitting_rows_is_at_most_delta(criterion, epsilon):
     X, y, group = featured(rows=4000)
-    fitted = LabelFlippingClassifier(group=0, constraint=constraint, delta=delta).fit(X, y)
-    found = disparity(fitted.predict(X), y, group, constraint)
-    assert found <= delta + 2e-3
-    assert (found > delta) == any("No strength" in note for note in fitted.notes_)
-    if delta:
-        assert found > delta - 0.02  # no more than needed
+    fitted = LabelFlippingClassifier(group=0, criterion=criterion, epsilon=epsilon).fit(X, y)
+    found = disparity(fitted.predict(X), y, group, criterion)
+    assert found <= epsilon + 2e-3
+    assert (found > epsilon) == any("No strength" in note for note in fitted.notes_)
+    if epsilon:
+        assert found > epsilon - 0.02  # no more than needed
 
 
 def test_a_level_above_the_base_model_s_leaves_it_alone():
     X, y, _ = featured()
-    fitted = LabelFlippingClassifier(LogisticRegression(), group=0, delta=0.9).fit(X, y)
+    fitted = LabelFlippingClassifier(LogisticRegression(), group=0, epsilon=0.9).fit(X, y)
     base = LogisticRegression().fit(X, y)
     assert fitted.strength_ == 0
     np.testing.assert_allclose(fitted.predict_proba(X), base.predict_proba(X), atol=1e-6)
@@ -88,14 +88,14 @@ def test_names_of_groups_and_labels_do_not_matter():
 
 def test_flipping_by_lot_is_seeded_and_near_what_is_expected():
     X, y, _ = featured(rows=4000)
-    how = {"group": 0, "delta": 0.05, "flips": "drawn"}
+    how = {"group": 0, "epsilon": 0.05, "flips": "drawn"}
     one, again, other = (
         LabelFlippingClassifier(random_state=seed, **how).fit(X, y).predict_proba(X)
         for seed in (0, 0, 1)
     )
     assert (one == again).all()
     assert (one != other).any()
-    expected = LabelFlippingClassifier(group=0, delta=0.05).fit(X, y).predict_proba(X)
+    expected = LabelFlippingClassifier(group=0, epsilon=0.05).fit(X, y).predict_proba(X)
     assert abs(one - expected).mean() < 0.05
 
 
@@ -104,7 +104,7 @@ def test_it_works_with_trees_pipelines_frames_and_weights():
     X, y, group = featured(rows=1500)
     frame = pd.DataFrame(X, columns=["sex", "a", "b", "c"])
     tree = DecisionTreeClassifier(max_depth=4, random_state=0)
-    fitted = LabelFlippingClassifier(tree, group="sex", delta=0.1)
+    fitted = LabelFlippingClassifier(tree, group="sex", epsilon=0.1)
     fitted.fit(frame, y, sample_weight=np.ones(1500))
     assert disparity(fitted.predict(frame), y, group, "statistical_parity") < 0.2
 
@@ -112,7 +112,7 @@ def test_it_works_with_trees_pipelines_frames_and_weights():
 def test_a_group_without_positives_leaves_equal_opportunity_without_a_question():
     X, y, group = featured()
     y = np.where(group == 0, 0, y)
-    fitted = LabelFlippingClassifier(group=0, constraint="equal_opportunity").fit(X, y)
+    fitted = LabelFlippingClassifier(group=0, criterion="equal_opportunity").fit(X, y)
     assert fitted.strength_ == 0
     assert "Group 0.0 has no rows of class 1" in fitted.notes_[0]
 
@@ -120,6 +120,6 @@ def test_a_group_without_positives_leaves_equal_opportunity_without_a_question()
 def test_equalized_odds_is_refused_with_the_methods_that_can():
     X, y, _ = featured()
     with pytest.raises(ValueError, match=r"'equalized_odds', only.*ReductionClassifier.* can\."):
-        LabelFlippingClassifier(group=0, constraint="equalized_odds").fit(X, y)
+        LabelFlippingClassifier(group=0, criterion="equalized_odds").fit(X, y)
     with pytest.raises(ValueError, match="'expected' or 'drawn', not 'never'"):
         LabelFlippingClassifier(group=0, flips="never").fit(X, y)

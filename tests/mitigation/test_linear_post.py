@@ -21,13 +21,13 @@ def solved(probabilities, group, criterion, epsilon, measure="mpd", tolerance=1e
 
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equal_opportunity", "equalized_odds"])
 @pytest.mark.parametrize(("classes", "groups"), [(2, 2), (2, 5), (3, 3), (4, 5)])
-@pytest.mark.parametrize("alpha", [0.0, 0.03])
-def test_the_cost_is_that_of_the_whole_linear_program(criterion, classes, groups, alpha):
+@pytest.mark.parametrize("epsilon", [0.0, 0.03])
+def test_the_cost_is_that_of_the_whole_linear_program(criterion, classes, groups, epsilon):
     rows = rows_of(300, classes, groups, seed=classes)
-    found = solved(*rows, criterion, alpha)
-    assert found.cost == pytest.approx(whole_program(known(*rows), criterion, alpha), abs=1e-6)
+    found = solved(*rows, criterion, epsilon)
+    assert found.cost == pytest.approx(whole_program(known(*rows), criterion, epsilon), abs=1e-6)
     assert found.gap <= 1e-5
-    assert found.value <= alpha + 1e-9
+    assert found.value <= epsilon + 1e-9
 
 
 def test_two_thousand_rows_agree_too():
@@ -72,12 +72,12 @@ def test_weights_count_like_repeated_rows():
 
 @given(st.integers(0, 999), st.integers(2, 4), st.integers(2, 4), st.floats(0, 0.3))
 @settings(max_examples=8, deadline=None)
-def test_the_numbers_of_groups_and_classes_mean_nothing(seed, classes, groups, alpha):
+def test_the_numbers_of_groups_and_classes_mean_nothing(seed, classes, groups, epsilon):
     probabilities, group = rows_of(80, classes, groups, seed)
     random = np.random.default_rng(seed)
     columns, names = random.permutation(classes), random.permutation(groups)
-    one = solved(probabilities, group, "equalized_odds", alpha)
-    two = solved(probabilities[:, columns], names[group], "equalized_odds", alpha)
+    one = solved(probabilities, group, "equalized_odds", epsilon)
+    two = solved(probabilities[:, columns], names[group], "equalized_odds", epsilon)
     assert one.cost == pytest.approx(two.cost, abs=2e-6)
 
 
@@ -85,7 +85,7 @@ def test_the_numbers_of_groups_and_classes_mean_nothing(seed, classes, groups, a
 @settings(max_examples=5, deadline=None)
 def test_a_looser_bound_costs_no_more_and_none_costs_nothing(seed, criterion):
     rows = rows_of(80, 3, 3, seed)
-    costs = [solved(*rows, criterion, alpha).cost for alpha in (0, 0.01, 0.1, 0.5, 1000)]
+    costs = [solved(*rows, criterion, epsilon).cost for epsilon in (0, 0.01, 0.1, 0.5, 1000)]
     assert np.all(np.diff(costs) <= 2e-6)
     assert costs[-1] == pytest.approx(1 - rows[0].max(axis=1).mean())
     free = solved(*rows, criterion, 1000).rule.probabilities(*rows)
@@ -115,7 +115,7 @@ def people():
 
 def test_the_fitted_rates_are_within_alpha(people):
     X, y = people
-    post = LinearPostClassifier(group="sex", alpha=0.02).fit(X, y)
+    post = LinearPostClassifier(group="sex", epsilon=0.02).fit(X, y)
     chances = post.predict_proba(X)[:, 1]
     assert abs(chances[X["sex"] == 0].mean() - chances[X["sex"] == 1].mean()) <= 0.02 + 1e-9
     assert post.value_ <= 0.02 + 1e-9
@@ -125,11 +125,11 @@ def test_the_fitted_rates_are_within_alpha(people):
 
 def test_the_group_is_not_needed_later_where_it_is_estimated(people):
     X, y = people
-    for constraint in ("statistical_parity", "equalized_odds"):
+    for criterion in ("statistical_parity", "equalized_odds"):
         post = LinearPostClassifier(
             group="sex",
-            constraint=constraint,
-            alpha=0.02,
+            criterion=criterion,
+            epsilon=0.02,
             group_estimator=LogisticRegression(),
             sees_group=False,
             draw=False,
@@ -143,8 +143,8 @@ def test_the_estimated_group_lowers_the_disparity_of_the_true_one(people):
     X, y = people
     options = {"group": "sex", "sees_group": False, "group_estimator": LogisticRegression()}
     gaps = []
-    for alpha in (0.0, 1000):
-        chances = LinearPostClassifier(**options, alpha=alpha).fit(X, y).predict_proba(X)[:, 1]
+    for epsilon in (0.0, 1000):
+        chances = LinearPostClassifier(**options, epsilon=epsilon).fit(X, y).predict_proba(X)[:, 1]
         gaps.append(abs(chances[X["sex"] == 0].mean() - chances[X["sex"] == 1].mean()))
     assert gaps[0] < 0.05 < gaps[1]
 
@@ -153,13 +153,13 @@ def test_a_path_gives_what_single_fits_give(people):
     X, y = people
     post = LinearPostClassifier(RandomForestClassifier(20, random_state=0), group="sex")
     grid = (0.0, 0.05, 1000)
-    for alpha, one in zip(grid, post.fit_path(X, y, grid), strict=True):
+    for epsilon, one in zip(grid, post.fit_path(X, y, grid), strict=True):
         alone = LinearPostClassifier(
-            RandomForestClassifier(20, random_state=0), group="sex", alpha=alpha
+            RandomForestClassifier(20, random_state=0), group="sex", epsilon=epsilon
         ).fit(X, y)
-        assert one.alpha == alpha
+        assert one.epsilon == epsilon
         assert one.objective_ == pytest.approx(alone.objective_, abs=2e-6)
-        assert one.value_ <= alpha + 1e-9
+        assert one.value_ <= epsilon + 1e-9
 
 
 def test_a_class_that_a_group_lacks_is_left_out_and_noted():
@@ -173,7 +173,7 @@ def test_a_class_that_a_group_lacks_is_left_out_and_noted():
 def test_adult_is_within_alpha_by_our_own_criterion():
     adult = load("adult")
     X, y = adult.X[[*adult.numeric, "sex"]].assign(sex=adult.X["sex"] == "Male"), adult.y
-    post = LinearPostClassifier(group="sex", alpha=0.01, random_state=0)
+    post = LinearPostClassifier(group="sex", epsilon=0.01, random_state=0)
     post.set_params(estimator=LogisticRegression(max_iter=5000, solver="newton-cholesky"))
     found = evaluate(
         "statistical_parity",

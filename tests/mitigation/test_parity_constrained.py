@@ -124,7 +124,7 @@ def test_by_mpd_it_is_the_transport_regressor():
     X, y = people()
     how = {"group": "group", "support": 80, "random_state": 0}
     ours = ParityConstrainedRegressor(measure="mpd", epsilon=0.1, **how).fit(X, y)
-    theirs = TransportRegressor(alpha=0.1, **how).fit(X, y)
+    theirs = TransportRegressor(epsilon=0.1, **how).fit(X, y)
     assert (ours.predict(X) == theirs.predict(X)).all()
 
 

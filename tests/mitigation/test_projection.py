@@ -24,7 +24,7 @@ cvxpy = pytest.importorskip("cvxpy", reason="an independent solver for the progr
 SIZES = [(2, 2), (3, 2), (3, 4)]
 
 
-def constraint_rows(p, y, group, constraint, alpha):
+def constraint_rows(p, y, group, criterion, epsilon):
     """G of shape (rows, classes, constraints), written out entry by entry as in the paper."""
     n, classes = p.shape
     columns = []
@@ -33,11 +33,11 @@ def constraint_rows(p, y, group, constraint, alpha):
             for sign in (1, -1):
                 column = np.zeros((n, classes))
                 mine = (group == a).astype(float)
-                if constraint == "statistical_parity":
-                    column[:, k] = sign * (mine / mine.mean() - 1) - alpha
+                if criterion == "statistical_parity":
+                    column[:, k] = sign * (mine / mine.mean() - 1) - epsilon
                 else:
                     here, whole = ((group == a) & (y == k)).mean(), (y == k).mean()
-                    apart = sign * (mine / here - 1 / whole) - alpha / whole
+                    apart = sign * (mine / here - 1 / whole) - epsilon / whole
                     column[:, k] = p[:, k] * apart
                 columns.append(column)
     return np.stack(columns, axis=2)
@@ -63,24 +63,24 @@ def dual_by_cvxpy(p, rows, divergence, ridge, as_published):
     return p / (v.value + z.value)
 
 
-def ours(p, y, group, constraint, alpha, weight=None, **how):
+def ours(p, y, group, criterion, epsilon, weight=None, **how):
     mass = cell_masses(y, group, p.shape[1], group.max() + 1, weight)
-    ratios = Ratios.of(constraint, mass, alpha)
+    ratios = Ratios.of(criterion, mass, epsilon)
     prices = fit_prices(p.T.copy(), group, ratios, weight, **how)
     return project(p.T.copy(), group, prices, ratios, how.get("divergence", "kl"))
 
 
 @pytest.mark.parametrize(("classes", "groups"), SIZES)
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("criterion", CONSTRAINTS)
 @pytest.mark.parametrize("divergence", ["kl", "ce"])
-@pytest.mark.parametrize("alpha", [0.0, 0.1])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
 def test_the_projection_is_that_of_the_dual_solved_by_others(
-    classes, groups, constraint, divergence, alpha
+    classes, groups, criterion, divergence, epsilon
 ):
     _, y, group, p = people(rows=120, classes=classes, groups=groups)
-    rows = constraint_rows(p, y, group, constraint, alpha)
+    rows = constraint_rows(p, y, group, criterion, epsilon)
     theirs = dual_by_cvxpy(p, rows, divergence, 120**-0.5, as_published=False)
-    found = ours(p, y, group, constraint, alpha, divergence=divergence)
+    found = ours(p, y, group, criterion, epsilon, divergence=divergence)
     np.testing.assert_allclose(found, theirs, atol=2e-4)
 
 
@@ -93,30 +93,30 @@ def test_the_published_slip_can_be_had():
     assert abs(found - ours(p, y, group, "statistical_parity", 0.05)).max() > 1e-3
 
 
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("criterion", CONSTRAINTS)
 @pytest.mark.parametrize("divergence", ["kl", "ce"])
 def test_with_hardly_any_ridge_it_is_the_nearest_point_that_meets_the_constraints(
-    constraint, divergence
+    criterion, divergence
 ):
     _, y, group, p = people(rows=100, classes=3, groups=2)
-    rows = constraint_rows(p, y, group, constraint, 0.1)
+    rows = constraint_rows(p, y, group, criterion, 0.1)
     h = cvxpy.Variable(p.shape, nonneg=True)
     apart = cvxpy.sum(cvxpy.kl_div(h, p) if divergence == "kl" else cvxpy.kl_div(p, h))
     means = [cvxpy.sum(cvxpy.multiply(rows[:, :, j], h)) <= 0 for j in range(rows.shape[2])]
     cvxpy.Problem(cvxpy.Minimize(apart), [cvxpy.sum(h, axis=1) == 1, *means]).solve(
         solver="CLARABEL"
     )
-    found = ours(p, y, group, constraint, 0.1, divergence=divergence, ridge=1e-9)
+    found = ours(p, y, group, criterion, 0.1, divergence=divergence, ridge=1e-9)
     np.testing.assert_allclose(found, h.value, atol=2e-4)
     assert np.einsum("iyj,iy->j", rows, found).max() / 100 < 1e-6
 
 
 @pytest.mark.parametrize("divergence", ["kl", "ce"])
-@pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_slope_and_curvature_are_those_of_finite_differences(divergence, constraint):
+@pytest.mark.parametrize("criterion", CONSTRAINTS)
+def test_slope_and_curvature_are_those_of_finite_differences(divergence, criterion):
     _, y, group, p = people(rows=60, classes=3, groups=3)
     order = np.argsort(group)
-    ratios = Ratios.of(constraint, cell_masses(y, group, 3, 3), 0.1)
+    ratios = Ratios.of(criterion, cell_masses(y, group, 3, 3), 0.1)
     weight = np.random.default_rng(0).dirichlet(np.ones(60))
     dual = Dual(p[order].T.copy(), group[order], weight, ratios, divergence, 0.1, False)
     at = np.random.default_rng(1).random((2, 3, 3)) / 20
@@ -162,7 +162,7 @@ def test_whole_weights_are_repeated_rows(divergence):
 def test_a_loose_bound_leaves_the_probabilities_alone(divergence):
     X, y, _, p = people(rows=100, gap=0.2)
     fitted = ProjectionClassifier(
-        ReadsScores(), group=0, alpha=1.0, divergence=divergence, prefit=True
+        ReadsScores(), group=0, epsilon=1.0, divergence=divergence, prefit=True
     ).fit(X, y)
     np.testing.assert_allclose(fitted.predict_proba(X), smoothed(p).T)
     assert (fitted.predict(X) == p.argmax(axis=1)).all()
@@ -172,7 +172,7 @@ def test_a_group_without_a_class_is_under_no_constraint_there():
     X, y, group, _ = people(rows=400, classes=3, groups=3)
     y = np.where((group == 2) & (y == 1), 0, y)
     fitted = ProjectionClassifier(
-        ReadsScores((0, 1, 2)), group=0, constraint="mean_equalized_odds", alpha=0, prefit=True
+        ReadsScores((0, 1, 2)), group=0, criterion="mean_equalized_odds", epsilon=0, prefit=True
     ).fit(X, y)
     assert fitted.notes_ == (
         "Group 2.0 has no rows of class 1, so nothing is required of it there.",
@@ -183,14 +183,14 @@ def test_a_group_without_a_class_is_under_no_constraint_there():
 def test_the_paper_s_grid_brings_expected_rates_together_monotonically():
     X, y, group, _ = people(rows=2000, classes=3, groups=3)
     gaps = []
-    for alpha in (1.0, 0.3, 0.1, 0.01, 0.0):
+    for epsilon in (1.0, 0.3, 0.1, 0.01, 0.0):
         fitted = ProjectionClassifier(
-            ReadsScores((0, 1, 2)), group=0, alpha=alpha, regularization=1e-6, prefit=True
+            ReadsScores((0, 1, 2)), group=0, epsilon=epsilon, regularization=1e-6, prefit=True
         ).fit(X, y)
         chances = fitted.predict_proba(X)
         rates = np.array([chances[group == a].mean(axis=0) for a in range(3)])
         gaps.append(abs(rates / chances.mean(axis=0) - 1).max())
-        assert gaps[-1] <= alpha + 1e-4
+        assert gaps[-1] <= epsilon + 1e-4
     assert gaps == sorted(gaps, reverse=True)
 
 
@@ -215,7 +215,7 @@ def test_an_unseen_group_is_refused_or_gets_the_base_decision():
 
 def test_other_constraints_and_divergences_are_refused():
     X, y, _, _ = people()
-    with pytest.raises(ValueError, match=r"cannot meet the constraint 'equalized_odds'.*can\."):
-        ProjectionClassifier(group=0, constraint="equalized_odds").fit(X, y)
+    with pytest.raises(ValueError, match=r"cannot meet the criterion 'equalized_odds'.*can\."):
+        ProjectionClassifier(group=0, criterion="equalized_odds").fit(X, y)
     with pytest.raises(ValueError, match="'kl' or 'ce', not 'tv'"):
         ProjectionClassifier(group=0, divergence="tv").fit(X, y)

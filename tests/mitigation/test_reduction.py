@@ -38,38 +38,38 @@ def gaps(chance, y, group):
     return np.array([accuracy, parity, max(odds)])
 
 
-def by_fairlearn(base, constraint, X, y, group, bound=0.01, **how):
-    moment = MOMENTS[constraint](difference_bound=bound)
+def by_fairlearn(base, criterion, X, y, group, bound=0.01, **how):
+    moment = MOMENTS[criterion](difference_bound=bound)
     fitted = reductions.ExponentiatedGradient(base, moment, **how)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it grows pandas series in a deprecated way
         return fitted.fit(X, y, sensitive_features=group)._pmf_predict(X)[:, 1]
 
 
-@pytest.mark.parametrize("constraint", EVENTS)
+@pytest.mark.parametrize("criterion", EVENTS)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_lottery_is_that_of_fairlearn(constraint, seed):
+def test_the_lottery_is_that_of_fairlearn(criterion, seed):
     X, y, group = featured(rows=2000, seed=seed)
     base = LogisticRegression(max_iter=1000)
-    theirs = by_fairlearn(base, constraint, X, y, group, bound=0.02)
-    ours = ReductionClassifier(base, group=0, constraint=constraint, difference_bound=0.02)
+    theirs = by_fairlearn(base, criterion, X, y, group, bound=0.02)
+    ours = ReductionClassifier(base, group=0, criterion=criterion, epsilon=0.02)
     chance = ours.fit(X, y).predict_proba(X)[:, 1]
-    which = [0, 1] if constraint == "statistical_parity" else [0, 2]
+    which = [0, 1] if criterion == "statistical_parity" else [0, 2]
     ours_and_theirs = gaps(chance, y, group)[which], gaps(theirs, y, group)[which]
     np.testing.assert_allclose(*ours_and_theirs, atol=0.005)
 
 
-@pytest.mark.parametrize("constraint", ["statistical_parity", "equalized_odds"])
-def test_on_adult_the_lottery_is_that_of_fairlearn(constraint):
+@pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds"])
+def test_on_adult_the_lottery_is_that_of_fairlearn(criterion):
     pd = pytest.importorskip("pandas")
     parts = split(load("adult"), seed=0).normalized()
     X = pd.get_dummies(parts.X_train, dtype=float)[:4000]
     group = X["sex_Male"].to_numpy()
     y = parts.y_train.to_numpy()[:4000]
     base = LogisticRegression(max_iter=1000)
-    theirs = by_fairlearn(base, constraint, X.to_numpy(), y, group)
-    ours = ReductionClassifier(base, group="sex_Male", constraint=constraint).fit(X, y)
-    which = [0, 1] if constraint == "statistical_parity" else [0, 2]
+    theirs = by_fairlearn(base, criterion, X.to_numpy(), y, group)
+    ours = ReductionClassifier(base, group="sex_Male", criterion=criterion).fit(X, y)
+    which = [0, 1] if criterion == "statistical_parity" else [0, 2]
     chance = ours.predict_proba(X)[:, 1]
     np.testing.assert_allclose(
         gaps(chance, y, group)[which], gaps(theirs, y, group)[which], atol=0.005
@@ -118,15 +118,15 @@ def test_with_exact_answers_the_game_ends_at_the_best_lottery_of_all(name, seed)
     )
 
 
-@pytest.mark.parametrize("constraint", ["statistical_parity", "equalized_odds"])
-@pytest.mark.parametrize("eps", [1e-4, 500.0])
-def test_the_ends_of_the_paper_s_grid_do_not_overflow(constraint, eps):
+@pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds"])
+@pytest.mark.parametrize("softness", [1e-4, 500.0])
+def test_the_ends_of_the_paper_s_grid_do_not_overflow(criterion, softness):
     X, y, group = featured(rows=800)
-    fitted = ReductionClassifier(group=0, constraint=constraint, eps=eps).fit(X, y)
+    fitted = ReductionClassifier(group=0, criterion=criterion, softness=softness).fit(X, y)
     found = gaps(fitted.predict_proba(X)[:, 1], y, group)
     free = gaps(LogisticRegression(max_iter=1000).fit(X, y).predict(X), y, group)
-    which = list(MOMENTS).index(constraint) + 1
-    if eps == 500.0:  # there the constraint costs nothing
+    which = list(MOMENTS).index(criterion) + 1
+    if softness == 500.0:  # there the criterion costs nothing
         assert found[0] >= free[0] - 0.005
     else:
         assert found[which] < free[which] / 2
@@ -136,7 +136,7 @@ def test_the_bound_is_met_by_any_base_model():
     X, y, group = featured(rows=1500)
     base = DecisionTreeClassifier(max_depth=4, random_state=0)
     for bound in (0.01, 0.05):
-        fitted = ReductionClassifier(base, group=0, difference_bound=bound).fit(X, y)
+        fitted = ReductionClassifier(base, group=0, epsilon=bound).fit(X, y)
         chance = fitted.predict_proba(X)[:, 1]
         rates = [chance[group == a].mean() for a in (0, 1)]
         assert max(abs(rates - chance.mean())) <= bound + 0.002
@@ -156,7 +156,7 @@ def test_whole_weights_are_repeated_rows():
 def test_three_groups_one_without_positives():
     X, y, group, _ = people(rows=900, groups=3)
     y = np.where(group == 1, 0, y)
-    fitted = ReductionClassifier(group=0, constraint="equalized_odds").fit(X, y)
+    fitted = ReductionClassifier(group=0, criterion="equalized_odds").fit(X, y)
     assert fitted.notes_ == (
         "Group 1.0 has no rows of class 1, so nothing is required of it there.",
     )

@@ -28,36 +28,34 @@ def made(name, base=None, **how):
 
 
 LOOSE_IS_LEAST = ("WassBC", "FairReg")
-SETTINGS = [
-    (name, constraint) for name, one in REGRESSIONS.items() for constraint in one.constraints
-]
+SETTINGS = [(name, criterion) for name, one in REGRESSIONS.items() for criterion in one.criteria]
 
 
-def ends(name, constraint):
+def ends(name, criterion):
     """The loosest and the strictest setting of a method."""
     method = REGRESSIONS[name]
-    chosen = {method.constraint_parameter: constraint} if len(method.constraints) > 1 else {}
-    least, most = min(method.grid[constraint]), max(method.grid[constraint])
+    chosen = {"criterion": criterion} if len(method.criteria) > 1 else {}
+    least, most = min(method.grid[criterion]), max(method.grid[criterion])
     order = (least, most) if name in LOOSE_IS_LEAST else (most, least)
     return [made(name, **{method.hyperparameter: one}, **chosen) for one in order]
 
 
-@pytest.mark.parametrize(("name", "constraint"), SETTINGS)
-def test_the_loosest_setting_is_the_base_model_up_to_bins(name, constraint):
+@pytest.mark.parametrize(("name", "criterion"), SETTINGS)
+def test_the_loosest_setting_is_the_base_model_up_to_bins(name, criterion):
     X, y = people(600)
     base = LinearRegression().fit(X, y).predict(X)
-    loose, _ = ends(name, constraint)
+    loose, _ = ends(name, criterion)
     away = np.abs(loose.fit(X, y).predict(X) - np.clip(base, y.min(), y.max()))
     assert away.max() < np.ptp(base) / 25
 
 
-@pytest.mark.parametrize(("name", "constraint"), [one for one in SETTINGS if one[0] != "FairReg"])
-def test_the_strictest_setting_is_more_equal_than_the_base_model(name, constraint):
+@pytest.mark.parametrize(("name", "criterion"), [one for one in SETTINGS if one[0] != "FairReg"])
+def test_the_strictest_setting_is_more_equal_than_the_base_model(name, criterion):
     X, y = people(600)
     base = LinearRegression().fit(X, y).predict(X)
-    _, strict = ends(name, constraint)
+    _, strict = ends(name, criterion)
     before, after = (
-        evaluate(constraint, None, values, sensitive_features=X["group"], measure="mpd")
+        evaluate(criterion, None, values, sensitive_features=X["group"], measure="mpd")
         for values in (base, strict.fit(X, y).predict(X))
     )
     assert after < before / 3
@@ -147,7 +145,7 @@ def test_model_selection_takes_it(name):
     method = REGRESSIONS[name]
     model = made(name)
     assert np.isfinite(cross_val_predict(model, X, y, cv=3)).all()
-    grid = method.grid[method.constraints[0]]
+    grid = method.grid[method.criteria[0]]
     search = GridSearchCV(model, {method.hyperparameter: [grid[0], grid[-1]]}, cv=2)
     assert search.fit(X, y).best_score_ > -1
 
@@ -171,7 +169,7 @@ def test_real_people_get_finite_predictions_that_trade_error_for_parity(name, re
         model.set_params(estimator=base, group=group)
         .fit(parts.X_train, parts.y_train)
         .predict(parts.X_test)
-        for model in ends(name, REGRESSIONS[name].constraints[0])
+        for model in ends(name, REGRESSIONS[name].criteria[0])
     ]
     errors = [np.sqrt(np.mean((one - parts.y_test) ** 2)) for one in values]
     assert max(errors) < 0.25  # the reference of FairReg reaches 1e11 on law_school

@@ -16,7 +16,7 @@ METRICS = {
 SIZE = {"thresholds": 30, "margins": 12}
 
 
-def slow_grid(score, y, privileged, weight, constraint):
+def slow_grid(score, y, privileged, weight, criterion):
     """Every threshold and margin decided row by row, as the method is described."""
     for tau in np.linspace(0.01, 0.99, SIZE["thresholds"]):
         for margin in np.linspace(0, min(tau, 1 - tau), SIZE["margins"]):
@@ -36,23 +36,23 @@ def slow_grid(score, y, privileged, weight, constraint):
                 "average_odds": (gap(y == 0) + gap(y == 1)) / 2,
                 "equal_opportunity": gap(y == 1),
             }
-            yield tau, margin, balanced, gaps[constraint]
+            yield tau, margin, balanced, gaps[criterion]
 
 
-@pytest.mark.parametrize("constraint", DISPARITIES)
-def test_the_grid_is_what_deciding_row_by_row_gives(constraint):
+@pytest.mark.parametrize("criterion", DISPARITIES)
+def test_the_grid_is_what_deciding_row_by_row_gives(criterion):
     _, y, group, p = people(rows=80)
     score = p[:, 1].round(2)  # so that some scores lie on a threshold
     weight = np.random.default_rng(1).integers(1, 4, 80).astype(float)
-    grid = search_grid(score, y, group == 1, weight, constraint=constraint, **SIZE)
-    slow = np.array(list(slow_grid(score, y, group == 1, weight, constraint))).T
+    grid = search_grid(score, y, group == 1, weight, criterion=criterion, **SIZE)
+    slow = np.array(list(slow_grid(score, y, group == 1, weight, criterion))).T
     fast = grid.threshold, grid.margin, grid.balanced_accuracy, grid.disparity
     for ours, theirs in zip(fast, slow, strict=True):
         np.testing.assert_allclose(ours.ravel(), theirs, atol=1e-12)
 
 
-@pytest.mark.parametrize("constraint", DISPARITIES)
-def test_the_choice_is_that_of_aif360(constraint):
+@pytest.mark.parametrize("criterion", DISPARITIES)
+def test_the_choice_is_that_of_aif360(criterion):
     _, y, group, p = people(rows=120, seed=3)
     data, scored = dataset(y, group), dataset(y, group, p[:, 1])
     from aif360.algorithms.postprocessing import RejectOptionClassification
@@ -61,11 +61,11 @@ def test_the_choice_is_that_of_aif360(constraint):
         **GROUPS,
         num_class_thresh=SIZE["thresholds"],
         num_ROC_margin=SIZE["margins"],
-        metric_name=METRICS[constraint],
+        metric_name=METRICS[criterion],
         metric_ub=0.05,
         metric_lb=-0.05,
     ).fit(data, scored)
-    choice = search_grid(p[:, 1], y, group == 1, constraint=constraint, **SIZE).best(0.05)
+    choice = search_grid(p[:, 1], y, group == 1, criterion=criterion, **SIZE).best(0.05)
     assert choice.threshold == pytest.approx(theirs.classification_threshold)
     assert choice.margin == pytest.approx(theirs.ROC_margin)
     assert abs(choice.disparity) <= 0.05
@@ -79,7 +79,7 @@ def test_labels_are_those_of_aif360():
     theirs = RejectOptionClassification(
         **GROUPS, num_class_thresh=100, num_ROC_margin=50, metric_ub=0.1, metric_lb=-0.1
     ).fit_predict(data, scored)
-    ours = RejectOptionClassifier(ReadsScores(), group=0, eps=0.1, prefit=True).fit(X, y)
+    ours = RejectOptionClassifier(ReadsScores(), group=0, epsilon=0.1, prefit=True).fit(X, y)
     assert ours.privileged_ == 1
     assert (ours.predict(X) == theirs.labels.ravel()).all()
 
@@ -88,12 +88,12 @@ def test_one_grid_serves_all_bounds():
     X, y, _ = featured()
     bounds = [0.01, 0.05, 0.2, 2.0]
     fitted = RejectOptionClassifier(group=0).fit(X, y)
-    for eps, copy in zip(bounds, fitted.path(bounds), strict=True):
-        alone = RejectOptionClassifier(group=0, eps=eps).fit(X, y)
-        assert copy.eps == eps
+    for epsilon, copy in zip(bounds, fitted.path(bounds), strict=True):
+        alone = RejectOptionClassifier(group=0, epsilon=epsilon).fit(X, y)
+        assert copy.epsilon == epsilon
         assert copy.choice_ == alone.choice_
         assert (copy.predict(X) == alone.predict(X)).all()
-    assert fitted.eps == 0.05
+    assert fitted.epsilon == 0.05
 
 
 def test_a_tighter_bound_never_has_a_better_balanced_accuracy():
@@ -118,7 +118,7 @@ def test_the_privileged_group_is_where_the_favorable_label_is_frequent():
 
 def test_an_unreachable_bound_is_noted_and_the_least_disparity_taken():
     X, y, _, _ = people(rows=60, seed=5)
-    fitted = RejectOptionClassifier(ReadsScores(), group=0, eps=-1.0, prefit=True).fit(X, y)
+    fitted = RejectOptionClassifier(ReadsScores(), group=0, epsilon=-1.0, prefit=True).fit(X, y)
     assert "No threshold keeps statistical_parity within -1" in fitted.notes_[0]
     assert abs(fitted.choice_.disparity) == abs(fitted.grid_.disparity).min()
 
@@ -127,7 +127,7 @@ def test_a_group_without_positives_is_under_no_constraint_among_them():
     X, y, group, _ = people(rows=200)
     y = np.where(group == 0, 0, y)
     fitted = RejectOptionClassifier(
-        ReadsScores(), group=0, constraint="equal_opportunity", prefit=True
+        ReadsScores(), group=0, criterion="equal_opportunity", prefit=True
     ).fit(X, y)
     assert fitted.notes_ == (
         "Group 0.0 has no rows of class 1, so nothing is required of it there.",

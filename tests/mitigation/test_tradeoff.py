@@ -36,7 +36,7 @@ VARIED = [
 def test_the_base_model_is_fitted_once_for_the_whole_grid(people, name):
     method = METHODS[name]
     Counted.fits = 0
-    tradeoff(method(Counted(), group="sex"), *people, grid=method.grid[method.constraints[0]][-3:])
+    tradeoff(method(Counted(), group="sex"), *people, grid=method.grid[method.criteria[0]][-3:])
     assert Counted.fits == 1
 
 
@@ -46,11 +46,11 @@ def test_the_values_are_those_of_each_fit_alone(people):
         LinearPostClassifier(group="sex"), X, y, grid=[0.01, 0.1], criteria=["statistical_parity"]
     )
     for point in curve.points:
-        alone = LinearPostClassifier(group="sex", alpha=point["alpha"]).fit(X, y)
+        alone = LinearPostClassifier(group="sex", epsilon=point["epsilon"]).fit(X, y)
         chances = alone.predict_proba(X)
         right = chances[np.arange(len(y)), (y == "yes").astype(int)]
         assert point["accuracy"] == pytest.approx(right.mean(), abs=5e-3)
-        assert point["statistical_parity mpd"] == pytest.approx(point["alpha"], abs=1e-6)
+        assert point["statistical_parity mpd"] == pytest.approx(point["epsilon"], abs=1e-6)
 
 
 def test_a_method_without_lots_is_judged_by_its_labels(people):
@@ -76,7 +76,7 @@ def test_test_rows_are_judged_beside_the_fitting_rows(people):
 
 def test_a_question_about_one_class_takes_the_last_of_two(people):
     X, y = people
-    post = LinearPostClassifier(group="sex", constraint="equal_opportunity")
+    post = LinearPostClassifier(group="sex", criterion="equal_opportunity")
     curve = tradeoff(post, X, y, grid=[1000.0], criteria=["equal_opportunity"], measures=["mpd"])
     labels = LogisticRegression(max_iter=1000).fit(X, y).predict(X)
     assert curve.points[0]["equal_opportunity mpd"] == pytest.approx(

@@ -13,27 +13,29 @@ from mitigation.couplings import histograms, least_by_highs, supply_of
 from mitigation.regressions import distance, people
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.03, 0.2, 1.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.03, 0.2, 1.0])
 @pytest.mark.parametrize(("groups", "values", "seed"), [(2, 7, 0), (3, 12, 1), (4, 15, 2)])
-def test_the_corridor_costs_as_little_as_the_best_of_all_couplings(groups, values, seed, alpha):
+def test_the_corridor_costs_as_little_as_the_best_of_all_couplings(groups, values, seed, epsilon):
     points = np.sort(np.random.default_rng(seed).normal(size=values))
     mass, share = histograms(groups, values, seed)
     supply = supply_of(points, mass, share)
-    after = corridor(supply, alpha)
-    assert supply.cost(after) == pytest.approx(least_by_highs(points, mass, share, alpha), abs=1e-9)
-    assert np.ptp(after, axis=0).max() <= alpha + 1e-12
+    after = corridor(supply, epsilon)
+    assert supply.cost(after) == pytest.approx(
+        least_by_highs(points, mass, share, epsilon), abs=1e-9
+    )
+    assert np.ptp(after, axis=0).max() <= epsilon + 1e-12
     assert (np.diff(after, axis=1, prepend=0) >= 0).all()
     assert (after[:, -1] == 1).all()
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 4), st.integers(2, 8), st.floats(0, 1), st.integers(0, 10_000))
-def test_any_corridor_agrees_with_linear_programming(groups, values, alpha, seed):
+def test_any_corridor_agrees_with_linear_programming(groups, values, epsilon, seed):
     points = np.sort(np.random.default_rng(seed).uniform(-5, 5, size=values))
     mass, share = histograms(groups, values, seed, empty=0.5)
     supply = supply_of(points, mass, share)
-    least = least_by_highs(points, mass, share, alpha)
-    assert supply.cost(corridor(supply, alpha)) == pytest.approx(least, abs=1e-6)
+    least = least_by_highs(points, mass, share, epsilon)
+    assert supply.cost(corridor(supply, epsilon)) == pytest.approx(least, abs=1e-6)
 
 
 def test_the_cost_of_a_plan_is_the_squared_distance_between_quantiles():
@@ -52,7 +54,7 @@ def test_the_cost_of_a_plan_is_the_squared_distance_between_quantiles():
 def test_a_smaller_alpha_costs_more():
     points, (mass, share) = np.linspace(0, 1, 40), histograms(4, 40, seed=3)
     supply = supply_of(points, mass, share)
-    costs = [supply.cost(corridor(supply, alpha)) for alpha in np.linspace(0, 1, 30)]
+    costs = [supply.cost(corridor(supply, epsilon)) for epsilon in np.linspace(0, 1, 30)]
     assert (np.diff(costs) <= 1e-15).all()
     assert costs[0] > 100 * costs[-1]
 
@@ -71,29 +73,29 @@ def test_draws_follow_the_plan():
 
 
 @pytest.mark.parametrize("support", [200, "exact"])
-@pytest.mark.parametrize("alpha", [0.0, 0.1])
-def test_fitted_predictions_are_within_alpha(support, alpha):
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+def test_fitted_predictions_are_within_alpha(support, epsilon):
     X, y = people(3000)
-    model = TransportRegressor(group="group", alpha=alpha, support=support, random_state=0)
+    model = TransportRegressor(group="group", epsilon=epsilon, support=support, random_state=0)
     values = model.fit(X, y).predict(X)
     noise = 0 if support == "exact" else 0.03  # one draw for each row of a bin
-    assert distance(values, X["group"].to_numpy()) <= alpha + noise + 0.002
-    assert np.ptp(model.plan_.after, axis=0).max() <= alpha + 1e-12
+    assert distance(values, X["group"].to_numpy()) <= epsilon + noise + 0.002
+    assert np.ptp(model.plan_.after, axis=0).max() <= epsilon + 1e-12
 
 
 def test_alpha_of_one_only_bins():
     X, y = people()
-    model = TransportRegressor(GivenScores("score"), group="group", alpha=1, support=50).fit(X, y)
+    model = TransportRegressor(GivenScores("score"), group="group", epsilon=1, support=50).fit(X, y)
     width = np.ptp(X["score"]) / 50
     assert np.abs(model.predict(X) - X["score"]).max() <= width / 2 + 1e-9
-    exact = TransportRegressor(GivenScores("score"), group="group", alpha=1, support="exact")
+    exact = TransportRegressor(GivenScores("score"), group="group", epsilon=1, support="exact")
     assert (exact.fit(X, y).predict(X) == X["score"]).all()
     assert (exact.predict_quantile(X, 1.0) == X["score"]).all()
 
 
 def test_a_score_on_an_edge_belongs_to_one_bin_whatever_the_lot():
     X = np.column_stack([np.tile([0, 1], 50), np.repeat(np.arange(50.0), 2)])
-    how = {"group": 0, "alpha": 1, "support": 49, "random_state": 0}
+    how = {"group": 0, "epsilon": 1, "support": 49, "random_state": 0}
     drawn, sure = (TransportRegressor(GivenScores(1), draw=draw, **how) for draw in (True, False))
     values = sure.fit(X, X[:, 1]).predict(X)
     assert np.abs(values - X[:, 1]).max() <= 0.5
@@ -188,7 +190,7 @@ def test_privacy_refuses_what_would_leak(wrong):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"alpha": 2}, "alpha is 2"),
+        ({"epsilon": 2}, "epsilon is 2"),
         ({"support": 0}, "number of bins or 'exact', not 0"),
         ({"bounds": (1.0, 0.0)}, "low < high"),
     ],

@@ -58,7 +58,7 @@ def tradeoff(
     """Fit a method over its grid, and judge it on the fitting rows and on `test` rows (X, y).
 
     `estimator` is one of the methods, not yet fitted. `grid` is by default the paper's for its
-    constraint. What does not depend on the hyperparameter is done once: the base model is fitted
+    criterion. What does not depend on the hyperparameter is done once: the base model is fitted
     once, and estimators with a `fit_path` reuse what they found for the value before.
     """
     method = method_of(estimator)
@@ -91,10 +91,10 @@ def method_of(estimator: Any) -> Method:
 
 
 def default_grid(method: Method, estimator: Any) -> Sequence[float | None]:
-    """The paper's values for the estimator's constraint; None where there is nothing to vary."""
+    """The paper's values for the estimator's criterion; None where there is nothing to vary."""
     if method.hyperparameter is None:
         return (None,)
-    return method.grid[method.constraint_of(estimator)]
+    return method.grid[method.criterion_of(estimator)]
 
 
 def _fitted(

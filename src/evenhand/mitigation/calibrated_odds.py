@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._groups import show
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
+from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
 from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
 from evenhand.mitigation.groups import Bins
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 COSTS = ("weighted", "fpr", "fnr")
 
 
-def withholding(mass: Floats, score: Floats, cost: str = "weighted") -> Floats:
+def withholding(mass: Floats, score: Floats, criterion: str = "weighted") -> Floats:
     """The chance, for each of two groups, that a score is replaced by the group's base rate.
 
     `mass` is the weight of each (label, group) and `score` the sum of weight × score there. The
@@ -30,20 +30,20 @@ def withholding(mass: Floats, score: Floats, cost: str = "weighted") -> Floats:
     counted = np.where(mass > 0, mass, 1)
     generalized = np.array([score[0], mass[1] - score[1]]) / counted
     trivial = rates[[1, 0]]
-    costs, ceiling = (_cost(errors, rates, cost) for errors in (generalized, trivial))
+    costs, ceiling = (_cost(errors, rates, criterion) for errors in (generalized, trivial))
     low = int(np.argmin(costs))
     room, needed = ceiling[low] - costs[low], costs[1 - low] - costs[low]
-    observed = cost == "weighted" or (mass[COSTS.index(cost) - 1] > 0).all()
+    observed = criterion == "weighted" or (mass[COSTS.index(criterion) - 1] > 0).all()
     chances = np.zeros(2)
     chances[low] = min(needed / room, 1.0) if room > 0 and observed else 0.0
     return chances
 
 
-def _cost(errors: Floats, rates: Floats, cost: str) -> Floats:
+def _cost(errors: Floats, rates: Floats, criterion: str) -> Floats:
     """Each group's cost from its mean error on negatives and on positives."""
-    if cost == "weighted":
+    if criterion == "weighted":
         return np.asarray(0.5 * (errors * rates).sum(axis=0))
-    return np.asarray(errors[COSTS.index(cost) - 1])
+    return np.asarray(errors[COSTS.index(criterion) - 1])
 
 
 class CalibratedOddsClassifier(GroupClassifier):
@@ -55,7 +55,7 @@ class CalibratedOddsClassifier(GroupClassifier):
 
     Parameters
     ----------
-    cost : "weighted", "fpr" or "fnr"
+    criterion : "weighted", "fpr" or "fnr"
         The cost that is made equal: the mean score of negatives, 1 − the mean score of
         positives, or both weighted by how frequent they are.
 
@@ -70,7 +70,7 @@ class CalibratedOddsClassifier(GroupClassifier):
         estimator: Any = None,
         *,
         group: Any = None,
-        cost: str = "weighted",
+        criterion: str = "weighted",
         bins: Bins = None,
         sees_group: bool = True,
         prefit: bool = False,
@@ -88,16 +88,16 @@ class CalibratedOddsClassifier(GroupClassifier):
             draw=draw,
             random_state=random_state,
         )
-        self.cost = cost
+        self.criterion = criterion
 
     def _fit(self, rows: Rows) -> None:
-        require_constraint(self.cost, COSTS, self)
+        require_criterion(self.criterion, COSTS, self)
         self._fit_base(rows)
         score = self._base_probabilities(rows.X)[:, 1]
         mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
         summed = cell_masses(rows.y, rows.group, 2, 2, rows.weight * score)
         self.base_rates_ = mass[1] / mass.sum(axis=0)
-        self.withheld_ = withholding(mass, summed, self.cost)
+        self.withheld_ = withholding(mass, summed, self.criterion)
         self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels)
         full = np.flatnonzero(self.withheld_ == 1)
         if len(full):

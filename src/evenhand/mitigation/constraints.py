@@ -13,20 +13,20 @@ from evenhand._groups import show
 from evenhand.mitigation.estimators import Codes
 
 
-def require_constraint(asked: str, known: Collection[str], method: Any) -> str:
-    """The constraint, or an error that names those of the method and who can meet this one.
+def require_criterion(asked: str, known: Collection[str], method: Any) -> str:
+    """The criterion, or an error that names those of the method and who can meet this one.
 
-    >>> require_constraint("equalized_odds", ["statistical_parity", "equalized_odds"], object())
+    >>> require_criterion("equalized_odds", ["statistical_parity", "equalized_odds"], object())
     'equalized_odds'
     """
     if asked in known:
         return asked
     from evenhand.mitigation.methods import METHODS
 
-    others = {one.estimator.__name__ for one in METHODS.values() if asked in one.constraints}
+    others = {one.estimator.__name__ for one in METHODS.values() if asked in one.criteria}
     hint = f"; {', '.join(sorted(others))} can" if others else ""
     raise InputError(
-        f"{type(method).__name__} cannot meet the constraint {asked!r}, only "
+        f"{type(method).__name__} cannot meet the criterion {asked!r}, only "
         f"{', '.join(map(repr, known))}{hint}."
     )
 
@@ -46,7 +46,7 @@ def cell_masses(
 
 
 def empty_cells(
-    mass: NDArray[np.float64], classes: Iterable[Any], groups: Iterable[Any], constraint: str = ""
+    mass: NDArray[np.float64], classes: Iterable[Any], groups: Iterable[Any], criterion: str = ""
 ) -> tuple[str, ...]:
     """A sentence for each (class, group) without rows: nothing can be required there.
 
@@ -55,7 +55,7 @@ def empty_cells(
     >>> empty_cells(np.array([[3.0, 0.0]]), ["yes"], ["F", "M"])
     ('Group M has no rows of class yes, so nothing is required of it there.',)
     """
-    if constraint == "statistical_parity":
+    if criterion == "statistical_parity":
         return ()
     names = [show(label) for label in classes], [show(label) for label in groups]
     return tuple(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
 from evenhand._columns.validation import finite
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
+from evenhand.mitigation._parameters import NamedParameters
 from evenhand.mitigation.groups import Bins, Sensitive, column_of, is_frame
 
 
@@ -105,7 +106,7 @@ class Rows:
         return np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
 
 
-class GroupReader(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
     """An estimator whose X holds the group columns, of which the base model may see none.
 
     Parameters
@@ -389,7 +390,7 @@ def shares(group: Codes, weight: Floats) -> Floats:
     return np.asarray(sums / sums.sum())
 
 
-class GivenScores(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class GivenScores(RegressorMixin, NamedParameters):  # type: ignore[misc]
     """A regressor that reads its predictions from a column of X, and learns nothing.
 
     Give it to a method as `estimator` to adjust scores that another model made: the column is

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from evenhand._errors import InputError
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
+from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
 from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.refitting import Refitting
@@ -42,8 +42,8 @@ class Search:
         model = self.refitting.fit(self.classes[self.rows.y], self.rows.weight)
         return Fitted(model, 0.0, self._disparity(model))
 
-    def weakest(self, plain: Fitted, delta: float) -> Fitted:
-        """The weakest flips that leave at most `delta`, or else those that leave the least."""
+    def weakest(self, plain: Fitted, epsilon: float) -> Fitted:
+        """The weakest flips that leave at most `epsilon`, or else those that leave the least."""
         ahead = int(plain.disparity < 0)
         mass = cell_masses(self.rows.y, self.rows.group, 2, 2, self.rows.sample_weight)
         share = (mass / mass.sum())[:, [ahead, 1 - ahead]]
@@ -55,9 +55,9 @@ class Search:
             labels, weight = self._flipped(self.rule.flips(middle, share), may_flip)
             model = twice.fit(labels, weight, tried[-1].model)
             tried.append(Fitted(model, middle, self._disparity(model)))
-            enough = tried[-1].disparity * np.sign(plain.disparity) <= delta
+            enough = tried[-1].disparity * np.sign(plain.disparity) <= epsilon
             low, high = (low, middle) if enough else (middle, high)
-        allowed = [one for one in tried if abs(one.disparity) <= delta]
+        allowed = [one for one in tried if abs(one.disparity) <= epsilon]
         if allowed:
             return min(allowed, key=lambda one: one.strength)
         return min(tried, key=lambda one: abs(one.disparity))
@@ -138,14 +138,14 @@ class LabelFlippingClassifier(GroupClassifier):
     """The base model, fitted to labels of which some were flipped for or against a group.
 
     The strength of the flips is the least for which the model's disparity on the fitting rows,
-    with their true labels, is at most `delta`. For two classes and two groups; which group is
+    with their true labels, is at most `epsilon`. For two classes and two groups; which group is
     ahead is read off the base model. The group is not needed to predict.
 
     Parameters
     ----------
-    constraint : "statistical_parity", "equal_opportunity" or "predictive_equality"
+    criterion : "statistical_parity", "equal_opportunity" or "predictive_equality"
         Which rates are compared; equal opportunity leaves false positives as they fall.
-    delta : float
+    epsilon : float
         The largest difference between the rates.
     flips : "expected" or "drawn"
         Whether a row counts with both labels, weighted by their chances, or is flipped by lot
@@ -163,8 +163,8 @@ class LabelFlippingClassifier(GroupClassifier):
         estimator: Any = None,
         *,
         group: Any = None,
-        constraint: str = "statistical_parity",
-        delta: float = 0.0,
+        criterion: str = "statistical_parity",
+        epsilon: float = 0.0,
         flips: Literal["expected", "drawn"] = "expected",
         bins: Bins = None,
         sees_group: bool = True,
@@ -179,29 +179,29 @@ class LabelFlippingClassifier(GroupClassifier):
             draw=draw,
             random_state=random_state,
         )
-        self.constraint = constraint
-        self.delta = delta
+        self.criterion = criterion
+        self.epsilon = epsilon
         self.flips = flips
 
     def _fit(self, rows: Rows) -> None:
-        require_constraint(self.constraint, RULES, self)
+        require_criterion(self.criterion, RULES, self)
         if self.flips not in ("expected", "drawn"):
             raise InputError(f"flips is 'expected' or 'drawn', not {self.flips!r}.")
         mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
-        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.constraint)
+        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.criterion)
         features = self._features(rows.X)
         refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
         lots = None
         if self.flips == "drawn":
             lots = check_random_state(self.random_state).random_sample(len(rows.y))
-        search = Search(rows, refitting, self.classes_, RULES[self.constraint], lots)
+        search = Search(rows, refitting, self.classes_, RULES[self.criterion], lots)
         best = search.plain()
-        if abs(best.disparity) > self.delta:
-            best = search.weakest(best, self.delta)
+        if abs(best.disparity) > self.epsilon:
+            best = search.weakest(best, self.epsilon)
         self.estimator_, self.strength_ = refitting.whole(best.model), best.strength
-        if abs(best.disparity) > self.delta:
+        if abs(best.disparity) > self.epsilon:
             self.notes_ += (
-                f"No strength of flipping keeps {self.constraint} within {self.delta:g} on the "
+                f"No strength of flipping keeps {self.criterion} within {self.epsilon:g} on the "
                 f"fitting rows; this one has the least, {abs(best.disparity):.4g}.",
             )
 

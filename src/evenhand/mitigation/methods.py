@@ -29,17 +29,17 @@ Extent = Literal["two", "any"]
 class Method:
     """A method by the name the field gives it, and the estimator that does it.
 
-    The first of `constraints` is the default; `grid` holds the values of `hyperparameter` that
+    The first of `criteria` is the default; an estimator that lets one choose has a parameter
+    `criterion`, and others have none to choose. `grid` holds the values of `hyperparameter` that
     the paper tries for each of them. `settings` are what sets this method apart from others of
-    the same estimator. `constraint_parameter` names the parameter that takes the constraint; it
-    is None where there is nothing to choose.
+    the same estimator.
     """
 
     name: str
     estimator: type[Any]
     stage: Stage
     task: Task
-    constraints: tuple[str, ...]
+    criteria: tuple[str, ...] = ()
     classes: Extent = "any"
     groups: Extent = "any"
     needs_group_at_predict: bool
@@ -47,16 +47,15 @@ class Method:
     hyperparameter: str | None = None
     grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    constraint_parameter: str | None = "constraint"
     citation: str
 
     def __call__(self, estimator: Any = None, **parameters: Any) -> Any:
         """The estimator of this method, with its settings and these parameters."""
         return self.estimator(estimator, **{**self.settings, **parameters})
 
-    def constraint_of(self, estimator: Any) -> str:
-        """The constraint that an estimator of this method was told to meet."""
-        return str(getattr(estimator, self.constraint_parameter or "", self.constraints[0]))
+    def criterion_of(self, estimator: Any) -> str:
+        """The criterion that an estimator of this method was told to meet."""
+        return str(getattr(estimator, "criterion", next(iter(self.criteria), "")))
 
 
 _DISTANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.3, 0.35, 0.45, 0.5, 1.0)
@@ -69,7 +68,7 @@ REGRESSIONS: list[Method] = [
         estimator=BoundedGroupLossRegressor,
         stage="in",
         task="regression",
-        constraints=("bounded_group_loss",),
+        criteria=("bounded_group_loss",),
         needs_group_at_predict=False,
         randomized=False,
         hyperparameter="constraint_weight",
@@ -81,7 +80,7 @@ REGRESSIONS: list[Method] = [
         estimator=ParityReductionRegressor,
         stage="in",
         task="regression",
-        constraints=("strong_parity",),
+        criteria=("strong_parity",),
         needs_group_at_predict=False,
         randomized=True,
         hyperparameter="epsilon",
@@ -93,7 +92,7 @@ REGRESSIONS: list[Method] = [
         estimator=BarycenterRegressor,
         stage="post",
         task="regression",
-        constraints=("strong_parity",),
+        criteria=("strong_parity",),
         needs_group_at_predict=True,
         randomized=False,
         hyperparameter="fraction",
@@ -106,10 +105,10 @@ REGRESSIONS: list[Method] = [
         estimator=TransportRegressor,
         stage="post",
         task="regression",
-        constraints=("strong_parity",),
+        criteria=("strong_parity",),
         needs_group_at_predict=True,
         randomized=True,
-        hyperparameter="alpha",
+        hyperparameter="epsilon",
         grid={"strong_parity": _DISTANCES},
         citation="Xian, Li, Kamath, Zhao: Differentially Private Post-Processing for Fair "
         "Regression, 2024",
@@ -119,8 +118,7 @@ REGRESSIONS: list[Method] = [
         estimator=ParityConstrainedRegressor,
         stage="post",
         task="regression",
-        constraints=_PARITIES,
-        constraint_parameter="criterion",
+        criteria=_PARITIES,
         needs_group_at_predict=True,
         randomized=True,
         hyperparameter="epsilon",
@@ -133,7 +131,7 @@ REGRESSIONS: list[Method] = [
 _FINE = (0.001, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
 _INEQUALITIES = (0.0, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0)
 _LEVELS = (0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.4)
-_HARDNESS = (0.0001, 0.01, 0.05, 0.5, 1.0, 3.0, 5.0, 10.0, 50.0, 100.0, 500.0)
+_SOFTNESS = (0.0001, 0.01, 0.05, 0.5, 1.0, 3.0, 5.0, 10.0, 50.0, 100.0, 500.0)
 _BOUNDS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 _RATIOS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.3, 0.5, 1.0)
 
@@ -143,8 +141,7 @@ _CATALOGUE: list[Method] = [
         estimator=ReweightingClassifier,
         stage="pre",
         task="classification",
-        constraints=("statistical_parity",),
-        constraint_parameter=None,
+        criteria=("statistical_parity",),
         needs_group_at_predict=False,
         randomized=False,
         citation="Kamiran, Calders: Data Preprocessing Techniques for Classification without "
@@ -155,12 +152,12 @@ _CATALOGUE: list[Method] = [
         estimator=LabelFlippingClassifier,
         stage="pre",
         task="classification",
-        constraints=tuple(RULES),
+        criteria=tuple(RULES),
         classes="two",
         groups="two",
         needs_group_at_predict=False,
         randomized=False,
-        hyperparameter="delta",
+        hyperparameter="epsilon",
         grid=dict.fromkeys(RULES, _LEVELS),
         citation="Zeng, Yang, Wang, Dobriban, Cheng: FairRR, Pre-Processing for Group Fairness "
         "through Randomized Response, 2024",
@@ -170,12 +167,12 @@ _CATALOGUE: list[Method] = [
         estimator=ReductionClassifier,
         stage="in",
         task="classification",
-        constraints=tuple(EVENTS),
+        criteria=tuple(EVENTS),
         classes="two",
         needs_group_at_predict=False,
         randomized=True,
-        hyperparameter="eps",
-        grid=dict.fromkeys(EVENTS, _HARDNESS),
+        hyperparameter="softness",
+        grid=dict.fromkeys(EVENTS, _SOFTNESS),
         citation="Agarwal, Beygelzimer, Dudík, Langford, Wallach: A Reductions Approach to Fair "
         "Classification, 2018",
     ),
@@ -184,12 +181,12 @@ _CATALOGUE: list[Method] = [
         estimator=RejectOptionClassifier,
         stage="post",
         task="classification",
-        constraints=tuple(DISPARITIES),
+        criteria=tuple(DISPARITIES),
         classes="two",
         groups="two",
         needs_group_at_predict=True,
         randomized=False,
-        hyperparameter="eps",
+        hyperparameter="epsilon",
         grid=dict.fromkeys(DISPARITIES, _BOUNDS),
         citation="Kamiran, Karim, Zhang: Decision Theory for Discrimination-Aware "
         "Classification, 2012",
@@ -199,8 +196,7 @@ _CATALOGUE: list[Method] = [
         estimator=EqualizedOddsClassifier,
         stage="post",
         task="classification",
-        constraints=("equalized_odds",),
-        constraint_parameter=None,
+        criteria=("equalized_odds",),
         classes="two",
         needs_group_at_predict=True,
         randomized=True,
@@ -211,8 +207,7 @@ _CATALOGUE: list[Method] = [
         estimator=CalibratedOddsClassifier,
         stage="post",
         task="classification",
-        constraints=COSTS,
-        constraint_parameter="cost",
+        criteria=COSTS,
         classes="two",
         groups="two",
         needs_group_at_predict=True,
@@ -225,10 +220,10 @@ _CATALOGUE: list[Method] = [
             estimator=ProjectionClassifier,
             stage="post",
             task="classification",
-            constraints=CONSTRAINTS,
+            criteria=CONSTRAINTS,
             needs_group_at_predict=True,
             randomized=False,
-            hyperparameter="alpha",
+            hyperparameter="epsilon",
             grid=dict.fromkeys(CONSTRAINTS, _RATIOS),
             settings={"divergence": divergence},
             citation="Alghamdi et al.: Beyond Adult and COMPAS, Fair Multi-Class Prediction via "
@@ -241,10 +236,10 @@ _CATALOGUE: list[Method] = [
         estimator=LinearPostClassifier,
         stage="post",
         task="classification",
-        constraints=("statistical_parity", "equal_opportunity", "equalized_odds"),
+        criteria=("statistical_parity", "equal_opportunity", "equalized_odds"),
         needs_group_at_predict=True,
         randomized=True,
-        hyperparameter="alpha",
+        hyperparameter="epsilon",
         grid={
             "statistical_parity": (*_FINE, 0.12, 0.14, 0.16, 1000.0),
             "equal_opportunity": (*_FINE, 1000.0),
@@ -258,8 +253,7 @@ _CATALOGUE: list[Method] = [
         estimator=RateConstrainedClassifier,
         stage="post",
         task="classification",
-        constraints=tuple(RATES),
-        constraint_parameter="criterion",
+        criteria=tuple(RATES),
         needs_group_at_predict=True,
         randomized=True,
         hyperparameter="epsilon",

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from evenhand._columns.factorize import chunks
 from evenhand._errors import InputError
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
+from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
 from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Rows
 from evenhand.mitigation.groups import Bins
 
@@ -157,22 +157,22 @@ class Ratios:
 
     cell: Floats
     whole: Floats
-    alpha: float
+    epsilon: float
     own: bool
 
     @classmethod
-    def of(cls, constraint: str, mass: Floats, alpha: float) -> Ratios:
+    def of(cls, criterion: str, mass: Floats, epsilon: float) -> Ratios:
         """From the weight of each (class, group)."""
         share = mass / mass.sum()
-        if constraint == "mean_equalized_odds":
-            return cls(share, share.sum(axis=1, keepdims=True), alpha, own=True)
+        if criterion == "mean_equalized_odds":
+            return cls(share, share.sum(axis=1, keepdims=True), epsilon, own=True)
         alone = np.broadcast_to(share.sum(axis=0), share.shape)
-        return cls(alone, np.ones((len(share), 1)), alpha, own=False)
+        return cls(alone, np.ones((len(share), 1)), epsilon, own=False)
 
     def prices(self, multipliers: Floats) -> Floats:
         """What each (class, group) costs, from the multipliers (±, classes, groups)."""
         above, below = multipliers
-        everyone = (1 + self.alpha) * above - (1 - self.alpha) * below
+        everyone = (1 + self.epsilon) * above - (1 - self.epsilon) * below
         apart = np.divide(above - below, self.cell, out=np.zeros(above.shape), where=self.cell > 0)
         return np.asarray(apart - everyone.sum(axis=1, keepdims=True) / self.whole)
 
@@ -180,7 +180,7 @@ class Ratios:
         """The gradient by the multipliers, from that by the prices."""
         own = np.divide(by_price, self.cell, out=np.zeros(by_price.shape), where=self.cell > 0)
         everyone = by_price.sum(axis=1, keepdims=True) / self.whole
-        return np.array([own - (1 + self.alpha) * everyone, (1 - self.alpha) * everyone - own])
+        return np.array([own - (1 + self.epsilon) * everyone, (1 - self.epsilon) * everyone - own])
 
     def charged(self, prices: Floats, p: Floats) -> Floats:
         """Prices by row, for rows that count by their own probability or all alike."""
@@ -262,10 +262,10 @@ class ProjectionClassifier(GroupClassifier):
 
     Parameters
     ----------
-    constraint : "statistical_parity" or "mean_equalized_odds"
+    criterion : "statistical_parity" or "mean_equalized_odds"
         Whose ratio between a group and everyone is bounded: P(ŷ = y | a), or P(ŷ = y | y, a),
         which is the diagonal of equalized odds, by the model's own probability of y.
-    alpha : float
+    epsilon : float
         How far the ratio may be from 1; for a rare class that is little in absolute terms.
     divergence : "kl" or "ce"
         What is least: D(new ‖ base), or D(base ‖ new).
@@ -283,8 +283,8 @@ class ProjectionClassifier(GroupClassifier):
         estimator: Any = None,
         *,
         group: Any = None,
-        constraint: str = "statistical_parity",
-        alpha: float = 0.1,
+        criterion: str = "statistical_parity",
+        epsilon: float = 0.1,
         divergence: Literal["kl", "ce"] = "kl",
         regularization: float | None = None,
         as_published: bool = False,
@@ -305,20 +305,20 @@ class ProjectionClassifier(GroupClassifier):
             draw=draw,
             random_state=random_state,
         )
-        self.constraint = constraint
-        self.alpha = alpha
+        self.criterion = criterion
+        self.epsilon = epsilon
         self.divergence = divergence
         self.regularization = regularization
         self.as_published = as_published
 
     def _fit(self, rows: Rows) -> None:
-        require_constraint(self.constraint, CONSTRAINTS, self)
+        require_criterion(self.criterion, CONSTRAINTS, self)
         if self.divergence not in DIVERGENCES:
             raise InputError(f"divergence is 'kl' or 'ce', not {self.divergence!r}.")
         self._fit_base(rows)
         classes, groups = len(self.classes_), len(self.sensitive_.labels)
         mass = cell_masses(rows.y, rows.group, classes, groups, rows.sample_weight)
-        self.ratios_ = Ratios.of(self.constraint, mass, self.alpha)
+        self.ratios_ = Ratios.of(self.criterion, mass, self.epsilon)
         self.notes_ = empty_cells(self.ratios_.cell, self.classes_, self.sensitive_.labels)
         self.prices_ = fit_prices(
             smoothed(self._base_probabilities(rows.X)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from evenhand.mitigation.constraints import require_constraint
+from evenhand.mitigation.constraints import require_criterion
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.optimal.classifier import Bound, RuleClassifier
 
@@ -94,19 +94,19 @@ CONSTRAINTS = ("statistical_parity", "equal_opportunity", "equalized_odds")
 
 
 class LinearPostClassifier(RuleClassifier):
-    """Post-processes a classifier so that no two groups' rates are more than α apart.
+    """Post-processes a classifier so that no two groups' rates are more than ε apart.
 
     For any number of classes and groups; it is `RateConstrainedClassifier` with the measure MPD
     and the cost of an error. Where the published method breaks ties by noise, this one mixes rules
-    by lot, so that α is met exactly on the fitting rows.
+    by lot, so that ε is met exactly on the fitting rows.
 
     Parameters
     ----------
     estimator, group, bins, sees_group, prefit, unseen, draw, random_state
         As for every method: see `GroupReader`.
-    constraint : "statistical_parity", "equal_opportunity" or "equalized_odds"
+    criterion : "statistical_parity", "equal_opportunity" or "equalized_odds"
         Which rates; given the truth, which is taken from the base model's probabilities.
-    alpha : float
+    epsilon : float
         The largest difference between groups.
     favorable : label or None
         For equal opportunity; None is the last of two classes, and each of more.
@@ -117,7 +117,7 @@ class LinearPostClassifier(RuleClassifier):
 
     """
 
-    _hyperparameter: ClassVar[str] = "alpha"
+    _hyperparameter: ClassVar[str] = "epsilon"
     cost = None
 
     def __init__(
@@ -125,8 +125,8 @@ class LinearPostClassifier(RuleClassifier):
         estimator: Any = None,
         *,
         group: Any = None,
-        constraint: str = "statistical_parity",
-        alpha: float = 0.01,
+        criterion: str = "statistical_parity",
+        epsilon: float = 0.01,
         favorable: Any = None,
         group_estimator: Any = None,
         tolerance: float = 1e-6,
@@ -147,11 +147,11 @@ class LinearPostClassifier(RuleClassifier):
             draw=draw,
             random_state=random_state,
         )
-        self.constraint = constraint
-        self.alpha = alpha
+        self.criterion = criterion
+        self.epsilon = epsilon
         self.favorable = favorable
         self.group_estimator = group_estimator
         self.tolerance = tolerance
 
     def _bound(self) -> Bound:
-        return Bound(require_constraint(self.constraint, CONSTRAINTS, self), "mpd", self.alpha)
+        return Bound(require_criterion(self.criterion, CONSTRAINTS, self), "mpd", self.epsilon)

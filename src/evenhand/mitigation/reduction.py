@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
+from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
 from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.refitting import Refitting
@@ -264,13 +264,13 @@ class ReductionClassifier(GroupClassifier):
 
     Parameters
     ----------
-    constraint : "statistical_parity", "equalized_odds", "equal_opportunity", …
+    criterion : "statistical_parity", "equalized_odds", "equal_opportunity", …
         What is bounded: how far acceptance in a group may differ from that of everyone.
-    eps : float
-        Only how hard the bound is: excess is penalized by at most 1/eps. Below about 1 it
+    softness : float
+        Only how hard the bound is: excess is penalized by at most 1/softness. Below about 1 it
         changes nothing; above about 50 there is no constraint left. This is what the paper
         varies, and what fairlearn calls eps.
-    difference_bound : float
+    epsilon : float
         The bound itself.
     max_iter : int
         The most rounds of the game; each is some three to eight fits of the base model.
@@ -281,15 +281,16 @@ class ReductionClassifier(GroupClassifier):
 
     _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
     _reads_group: ClassVar[bool] = False
+    _renamed: ClassVar[Mapping[str, str]] = {"eps": "softness"}
 
     def __init__(
         self,
         estimator: Any = None,
         *,
         group: Any = None,
-        constraint: str = "statistical_parity",
-        eps: float = 0.01,
-        difference_bound: float = 0.01,
+        criterion: str = "statistical_parity",
+        softness: float = 0.01,
+        epsilon: float = 0.01,
         max_iter: int = 50,
         bins: Bins = None,
         sees_group: bool = True,
@@ -304,24 +305,24 @@ class ReductionClassifier(GroupClassifier):
             draw=draw,
             random_state=random_state,
         )
-        self.constraint = constraint
-        self.eps = eps
-        self.difference_bound = difference_bound
+        self.criterion = criterion
+        self.softness = softness
+        self.epsilon = epsilon
         self.max_iter = max_iter
 
     def _fit(self, rows: Rows) -> None:
-        events = EVENTS[require_constraint(self.constraint, EVENTS, self)]
+        events = EVENTS[require_criterion(self.criterion, EVENTS, self)]
         groups = len(self.sensitive_.labels)
         mass = cell_masses(rows.y, rows.group, 2, groups, rows.sample_weight)
         learner = Learner.prepare(self.estimator, self._features(rows.X), rows, mass)
-        problem = Problem(mass / mass.sum(), events, self.difference_bound)
-        game = Game(problem, learner.answer, budget=1 / self.eps)
+        problem = Problem(mass / mass.sum(), events, self.epsilon)
+        game = Game(problem, learner.answer, budget=1 / self.softness)
         lottery = game.play(self.max_iter, mass.sum())
         drawn = np.flatnonzero(lottery.chances > 0)
         self.chances_ = lottery.chances[drawn] / lottery.chances[drawn].sum()
         self.estimators_ = [learner.refitting.whole(game.models[number]) for number in drawn]
         self.gap_, self.n_iter_, self.n_fits_ = lottery.gap, game.rounds, game.fits
-        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.constraint)
+        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.criterion)
 
     def _decide(self, X: Any, group: Codes) -> Probabilities:  # noqa: ARG002
         features = self._features(X)

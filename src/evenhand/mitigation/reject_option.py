@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_constraint
+from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
 from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
 from evenhand.mitigation.groups import Bins
 
@@ -38,12 +38,12 @@ class Grid:
     balanced_accuracy: Floats
     disparity: Floats
 
-    def best(self, eps: float) -> Choice:
-        """The best balanced accuracy with |disparity| ≤ eps; if there is none, least |disparity|.
+    def best(self, epsilon: float) -> Choice:
+        """The best balanced accuracy with |disparity| ≤ ε; if there is none, the least |disparity|.
 
         Of equals it is the one with the smallest threshold, then margin.
         """
-        allowed = abs(self.disparity) <= eps
+        allowed = abs(self.disparity) <= epsilon
         if allowed.any():
             at = int(np.argmax(np.where(allowed, self.balanced_accuracy, -np.inf)))
         else:
@@ -58,7 +58,7 @@ def search_grid(
     privileged: NDArray[np.bool_],
     weight: Floats | None = None,
     *,
-    constraint: str = "statistical_parity",
+    criterion: str = "statistical_parity",
     thresholds: int = 100,
     margins: int = 50,
 ) -> Grid:
@@ -75,7 +75,7 @@ def search_grid(
     chosen, everyone = (np.array(part) for part in zip(*masses, strict=True))
     taken, whole = chosen.sum(axis=0), everyone.sum(axis=0)
     right = _rates(taken[1], whole[1]) + _rates(whole[0] - taken[0], whole[0])
-    disparity = DISPARITIES[constraint](chosen, everyone)
+    disparity = DISPARITIES[criterion](chosen, everyone)
     return Grid(np.broadcast_to(tau, margin.shape), margin, 0.5 * np.nan_to_num(right), disparity)
 
 
@@ -128,14 +128,14 @@ class RejectOptionClassifier(GroupClassifier):
     """A threshold with a margin around it, within which the group decides.
 
     Threshold and margin are those of the best balanced accuracy on the fitting rows for which
-    the signed disparity is at most `eps`; average odds, being signed, may cancel. Within the
+    the signed disparity is at most `epsilon`; average odds, being signed, may cancel. Within the
     margin everyone in the privileged group is turned down, and everyone else accepted.
 
     Parameters
     ----------
-    constraint : "statistical_parity", "average_odds" or "equal_opportunity"
+    criterion : "statistical_parity", "average_odds" or "equal_opportunity"
         Whose difference between the groups is bounded.
-    eps : float
+    epsilon : float
         The bound.
     favorable : label
         The label people would like to get; None is the last of the sorted classes.
@@ -154,8 +154,8 @@ class RejectOptionClassifier(GroupClassifier):
         estimator: Any = None,
         *,
         group: Any = None,
-        constraint: str = "statistical_parity",
-        eps: float = 0.05,
+        criterion: str = "statistical_parity",
+        epsilon: float = 0.05,
         favorable: Any = None,
         privileged: Any = None,
         bins: Bins = None,
@@ -172,18 +172,18 @@ class RejectOptionClassifier(GroupClassifier):
             unseen=unseen,
             draw=False,
         )
-        self.constraint = constraint
-        self.eps = eps
+        self.criterion = criterion
+        self.epsilon = epsilon
         self.favorable = favorable
         self.privileged = privileged
 
     def path(self, bounds: Iterable[float]) -> list[Self]:
-        """Fitted copies for other values of `eps`, all read from the one grid of this fit."""
+        """Fitted copies for other values of `epsilon`, all read from the one grid of this fit."""
         check_is_fitted(self)
-        return [copy(self).set_params(eps=eps)._choose() for eps in bounds]
+        return [copy(self).set_params(epsilon=epsilon)._choose() for epsilon in bounds]
 
     def _fit(self, rows: Rows) -> None:
-        require_constraint(self.constraint, DISPARITIES, self)
+        require_criterion(self.criterion, DISPARITIES, self)
         self._fit_base(rows)
         self.favorable_ = self._place("favorable", list(self.classes_), default=1)
         mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
@@ -192,24 +192,24 @@ class RejectOptionClassifier(GroupClassifier):
             "privileged", list(self.sensitive_.labels), default=int(np.argmax(odds))
         )
         labels = self.sensitive_.labels
-        self._unobserved = empty_cells(mass, self.classes_, labels, self.constraint)
+        self._unobserved = empty_cells(mass, self.classes_, labels, self.criterion)
         self.grid_ = search_grid(
             self._base_probabilities(rows.X)[:, self.favorable_],
             (rows.y == self.favorable_).astype(np.intp),
             rows.group == self.privileged_,
             rows.sample_weight,
-            constraint=self.constraint,
+            criterion=self.criterion,
         )
         self._choose()
 
     def _choose(self) -> Self:
-        """Take the best point of the grid for this `eps`."""
-        self.choice_ = self.grid_.best(self.eps)
+        """Take the best point of the grid for this `epsilon`."""
+        self.choice_ = self.grid_.best(self.epsilon)
         least = abs(self.choice_.disparity)
         self.notes_ = self._unobserved
-        if least > self.eps:
+        if least > self.epsilon:
             self.notes_ += (
-                f"No threshold keeps {self.constraint} within {self.eps:g}; this one has the "
+                f"No threshold keeps {self.criterion} within {self.epsilon:g}; this one has the "
                 f"least, {least:.4g}.",
             )
         return self

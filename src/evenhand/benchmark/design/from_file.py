@@ -121,12 +121,12 @@ def _treatments(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Treatment]:
         where = f"[methods.{name}]"
         _check(where, found, OF_METHOD)
         method = _method(name, found, where)
-        constraints = _listed(found.get("constraints", method.constraints[:1]))
+        constraints = _listed(found.get("constraints", method.criteria[:1] or (None,)))
         for constraint in constraints:
-            if constraint not in method.constraints:
+            if constraint is not None and constraint not in method.criteria:
                 raise DesignError(
                     f"{where} has the constraint {constraint!r}; {method.name} takes "
-                    f"{', '.join(method.constraints)}."
+                    f"{', '.join(method.criteria)}."
                 )
             yield treatment(
                 method,
@@ -160,12 +160,10 @@ def _own(name: str, found: Mapping[str, Any]) -> Method:
     given = {key: found[key] for key in OWN if key in found}
     estimator = imported(given.pop("estimator"))
     values: dict[str, Any] = {"stage": "in", "task": "classification", "randomized": False, **given}
-    constraints = tuple(_listed(found.get("constraints", ["own"])))
     return Method(
         name=name,
         estimator=estimator,
-        constraints=constraints,
-        constraint_parameter="constraint" if "constraints" in found else None,
+        criteria=tuple(_listed(found.get("constraints", ()))),
         needs_group_at_predict=True,
         citation=f"{estimator.__module__}.{estimator.__qualname__}",
         **values,

@@ -53,7 +53,7 @@ class Treatment:
             return BASE
         method, settings = self.method, {**self.method.settings, **self.settings}
         source = source_fingerprint(method.estimator.__module__)
-        use = [method.constraint_parameter, method.hyperparameter, method.stage, method.randomized]
+        use = [method.hyperparameter, method.stage, method.randomized]
         return fingerprint([method.estimator.__qualname__, settings, use, source])
 
 

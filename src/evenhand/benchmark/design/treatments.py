@@ -24,9 +24,9 @@ def treatment(
     (0.01, 0.1)
     """
     found = METHODS[method] if isinstance(method, str) else method
-    constraint = constraint or found.constraints[0]
+    constraint = constraint or next(iter(found.criteria), None)
     values: tuple[float | None, ...] = tuple(
-        found.grid.get(constraint, ()) if grid is None else grid
+        found.grid.get(constraint or "", ()) if grid is None else grid
     )
     return Treatment(
         name=name or found.name,

@@ -96,7 +96,7 @@ def hyperparameters() -> Table:
             method.citation,
         )
         for method in METHODS.values()
-        for constraint in method.constraints
+        for constraint in method.criteria
     ]
     head = ("Method", "Stage", "Constraint", "Parameter", "Values", "Source")
     return Table("hyperparameters", "Methods and hyperparameters", head, tuple(rows))

@@ -142,8 +142,8 @@ def _estimator(prepared: Prepared, treatment: Treatment, width: int) -> Any:
         "favorable": prepared.favorable,
     }
     options = {name: value for name, value in options.items() if name in known}
-    if method.constraint_parameter in known and treatment.constraint is not None:
-        options[str(method.constraint_parameter)] = treatment.constraint
+    if "criterion" in known and treatment.constraint is not None:
+        options["criterion"] = treatment.constraint
     underlying = _given(prepared) if after else clone(prepared.model)
     return method(underlying, **{**options, **treatment.settings})
 

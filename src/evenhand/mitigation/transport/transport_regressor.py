@@ -49,12 +49,12 @@ def repaired(histograms: Floats) -> tuple[Floats, Floats]:
 
 
 class TransportRegressor(PlannedRegressor):
-    """Moves predictions as little as possible so that no two groups' CDFs differ by more than α.
+    """Moves predictions as little as possible so that no two groups' CDFs differ by more than ε.
 
-    The Kolmogorov–Smirnov distance between any two groups is at most `alpha` on the fitting rows,
+    The Kolmogorov–Smirnov distance between any two groups is at most `epsilon` on the fitting rows,
     and the mean squared move is the least that allows it. The original solves a linear program
     over couplings; on a line only the groups' CDFs are unknown, and at each cut point they are
-    the old ones, clipped to a corridor of width α.
+    the old ones, clipped to a corridor of width ε.
 
     Predictions are values of the support: bin centers, or fitted predictions. Those beyond the
     range count as the outermost bin. A bin that was empty in a group at fit has a rank all the
@@ -62,7 +62,7 @@ class TransportRegressor(PlannedRegressor):
 
     Parameters
     ----------
-    alpha : float
+    epsilon : float
         The greatest distance between two groups' CDFs: 0 is parity, 1 no constraint.
     support : int or "exact"
         The number of bins of equal width, or all fitted predictions as they are.
@@ -94,7 +94,7 @@ class TransportRegressor(PlannedRegressor):
         estimator: Any = None,
         *,
         group: Any = None,
-        alpha: float = 0.0,
+        epsilon: float = 0.0,
         support: Choice = 500,
         bounds: tuple[float, float] | None = None,
         privacy: float | None = None,
@@ -115,21 +115,21 @@ class TransportRegressor(PlannedRegressor):
             draw=draw,
             random_state=random_state,
         )
-        self.alpha = alpha
+        self.epsilon = epsilon
         self.support = support
         self.bounds = bounds
         self.privacy = privacy
 
     def _fit(self, rows: Rows) -> None:
-        if not 0 <= self.alpha <= 1:
-            raise InputError(f"alpha is {self.alpha}; a distance of CDFs lies between 0 and 1.")
+        if not 0 <= self.epsilon <= 1:
+            raise InputError(f"epsilon is {self.epsilon}; a distance of CDFs lies between 0 and 1.")
         self._refuse_leaks(rows)
         scores = self._fit_base(rows)
         support = Support.of(scores, self.support, self.bounds)
         supply = self._supplied(support, scores, rows)
-        self.plan_ = Plan(support, supply, corridor(supply, self.alpha))
+        self.plan_ = Plan(support, supply, corridor(supply, self.epsilon))
         self.cost_ = self.plan_.cost
-        self.gap_ = certified_gap(supply, self.alpha)
+        self.gap_ = certified_gap(supply, self.epsilon)
 
     def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:
         if self.privacy is None:

@@ -1,0 +1,76 @@
+"""Parameters: one name for one thing, and no other is taken."""
+
+import pickle
+from inspect import signature
+
+import pytest
+from sklearn.base import clone
+
+import evenhand.mitigation as mitigation
+from evenhand.mitigation import METHODS, GivenScores
+
+ESTIMATORS = sorted({method.estimator for method in METHODS.values()}, key=lambda one: one.__name__)
+OLD = ("alpha", "delta", "eps", "constraint")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: one.__name__)
+def test_how_unequal_is_epsilon_and_what_is_criterion(estimator):
+    names = set(signature(estimator).parameters)
+    assert not names & {*OLD, "difference_bound", "favourable"}
+    for name in OLD:
+        with pytest.raises(TypeError, match=f"{estimator.__name__} has no parameter '{name}'"):
+            estimator(**{name: 0.1})
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("LinearPostClassifier", "alpha", "epsilon"),
+        ("LinearPostClassifier", "constraint", "criterion"),
+        ("LabelFlippingClassifier", "delta", "epsilon"),
+        ("ProjectionClassifier", "alpha", "epsilon"),
+        ("RejectOptionClassifier", "eps", "epsilon"),
+        ("ReductionClassifier", "eps", "softness"),
+        ("ReductionClassifier", "difference_bound", "epsilon"),
+        ("CalibratedOddsClassifier", "cost", "criterion"),
+        ("TransportRegressor", "alpha", "epsilon"),
+    ],
+)
+def test_an_old_name_is_refused_with_the_new_one(name, old, new):
+    estimator = getattr(mitigation, name)
+    message = f"{name} has no parameter '{old}': it is '{new}' now"
+    with pytest.raises(TypeError, match=message):
+        estimator(**{old: 0.1})
+    with pytest.raises(ValueError, match=message):
+        estimator().set_params(**{old: 0.1})
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: one.__name__)
+def test_a_misspelt_parameter_is_refused_with_the_nearest(estimator):
+    with pytest.raises(TypeError, match=r"no parameter 'see_group'\. Did you mean 'sees_group'\?"):
+        estimator(see_group=False)
+    with pytest.raises(ValueError, match=r"no parameter 'see_group'\. Did you mean 'sees_group'\?"):
+        estimator().set_params(see_group=False)
+
+
+def test_a_name_near_to_none_is_answered_with_all():
+    with pytest.raises(TypeError, match=r"no parameter 'xyzzy'\. Its parameters are column\."):
+        GivenScores("score", xyzzy=1)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: one.__name__)
+def test_the_signature_stays_as_written(estimator):
+    model = estimator(group="sex")
+    assert list(signature(estimator).parameters)[:2] == ["estimator", "group"]
+    assert set(signature(estimator).parameters) == set(model.get_params(deep=False))
+    for copy in (clone(model), pickle.loads(pickle.dumps(model))):
+        assert copy.get_params() == model.get_params()
+
+
+def test_parameters_of_the_model_underneath_are_its_own_affair():
+    from sklearn.linear_model import LogisticRegression
+
+    model = mitigation.LinearPostClassifier(LogisticRegression(), group="sex")
+    assert model.set_params(estimator__C=2.0).estimator.C == 2.0
+    with pytest.raises(ValueError, match="Invalid parameter 'c'"):
+        model.set_params(estimator__c=2.0)
