@@ -41,11 +41,9 @@ class TestFaultsSeenElsewhere:
         from evenhand._columns import encoding
 
         seen = []
-        original = encoding._encode_array
+        original = encoding._encode_integers
         monkeypatch.setattr(
-            encoding,
-            "_encode_array",
-            lambda values, name: seen.append(name) or original(values, name),
+            encoding, "_encode_integers", lambda values: seen.append(values) or original(values)
         )
         rng = np.random.default_rng(0)
         y, group = rng.integers(0, 2, 5000), rng.integers(0, 500, 5000)

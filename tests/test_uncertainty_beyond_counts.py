@@ -5,7 +5,7 @@ import pytest
 
 import evenhand as eh
 from evenhand._distributions.ranks import auroc_errors
-from evenhand._sources import Rows, summarize
+from evenhand.statistics.kinds import Rows, summarize
 
 
 def rows(rng, groups=6, size=150, apart=0.0):

@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns import validation
-from evenhand._columns.column import Column, positions, union
-from evenhand._columns.encoding import numbers
-from evenhand._columns.factorize import ROWS_AT_A_TIME, Codes, chunks, recode, smallest_unsigned
-from evenhand._columns.validation import check_lengths, classes, finite, weights
+from evenhand._columns.codes import (
+    ROWS_AT_A_TIME,
+    Codes,
+    Column,
+    chunks,
+    positions,
+    recode,
+    smallest_unsigned,
+    union,
+)
+from evenhand._columns.encoding import check_lengths, classes, finite, floats, numbers, weights
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, groups, show
 from evenhand._tally import Axis, Tally, gathered
@@ -202,8 +208,8 @@ def expected_tally(
     names = np.asarray(classes, dtype=object).tolist()
     chances = _chances(probabilities, names)
     truth, labels = _truth(y_true, names)
-    weight = validation.weights(sample_weight)
-    validation.check_lengths(y_true=truth, probabilities=chances, sample_weight=weight)
+    weight = weights(sample_weight)
+    check_lengths(y_true=truth, probabilities=chances, sample_weight=weight)
     factors: dict[str, Any] = {"rows": 1.0}
     if weight is not None:
         factors |= {"weight": weight, "weight²": weight * weight}
@@ -233,14 +239,13 @@ def _spread(counted: Tally, names: list[str], labels: tuple[Any, ...], places: l
 
 def _truth(y_true: Any, names: list[Any]) -> tuple[Column, tuple[Any, ...]]:
     """The true labels, coded in the union with the labels that may be predicted."""
-    column = validation.classes(y_true, "y_true")
+    column = classes(y_true, "y_true")
     labels = union(column.labels, names)
-    place = np.array([labels.index(label) for label in column.labels], dtype=np.intp)
-    return Column(place[column.codes].astype(np.uint32), labels), labels
+    return Column(_moved(column, labels), labels), labels
 
 
 def _chances(probabilities: Any, names: list[Any]) -> NDArray[np.float64]:
-    chances = np.asarray(probabilities, dtype=np.float64)
+    chances = floats(probabilities)
     if chances.ndim != 2 or chances.shape[1] != len(names):
         raise InputError(
             f"probabilities has the shape {chances.shape}; it needs a column for each of the "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Column, encode
-from evenhand._columns.validation import check_classes
+from evenhand._columns.encoding import check_classes
 from evenhand._counting import share_classes
 from evenhand._errors import InputError
 from evenhand._groups import Groups, Missing, Rare, groups, missing_note, settle_rare

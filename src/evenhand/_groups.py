@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns.bins import Bin, cut
-from evenhand._columns.column import Column, Label, canonical
+from evenhand._columns.codes import (
+    Codes,
+    Column,
+    Label,
+    canonical,
+    combine,
+    recode,
+    smallest_unsigned,
+)
 from evenhand._columns.encoding import encode
-from evenhand._columns.factorize import Codes, combine, recode, smallest_unsigned
 from evenhand._errors import InputError, InputTypeError
 
 Missing = Literal["error", "group"]

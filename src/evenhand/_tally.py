@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.column import Label, positions, union
+from evenhand._columns.codes import Label, positions, union
 from evenhand._errors import InputError
 from evenhand._groups import Rare, settle_rare
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.from_rows import MOST_THRESHOLDS
 from evenhand._columns import Column, Label
-from evenhand._columns.column import positions
+from evenhand._columns.codes import positions
 from evenhand._distributions import Distribution, RankedScores, distribution
 from evenhand._frames import Cells, Whom, columns_as_keys, counted, distinct
 from evenhand._groups import Groups
-from evenhand._sources import SCORE_BINS, Source
 from evenhand._tally import Tally
+from evenhand.statistics.kinds import SCORE_BINS, Source
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.tasks import Ask
 from evenhand._columns import Label
-from evenhand._columns.column import positions
+from evenhand._columns.codes import positions
 from evenhand._distributions import Distribution
 from evenhand._tally import Axis, Tally
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from evenhand._audit.tasks import Task
 from evenhand._columns import Label
 from evenhand._errors import InputError
-from evenhand._sources import Source
 from evenhand._tally import Tally
+from evenhand.statistics.kinds import Source
 
 MOST_THRESHOLDS = 200
 

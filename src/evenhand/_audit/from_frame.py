@@ -14,13 +14,13 @@ from evenhand._audit.evidence import Evidence, favorable_of
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.tasks import MOST_CLASSES, Task
 from evenhand._columns import Column, Label
-from evenhand._columns.column import union
-from evenhand._columns.validation import classes
+from evenhand._columns.codes import union
+from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes
 from evenhand._errors import InputError
 from evenhand._frames import Cells, Whom, columns_as_keys, counted, crossed, distinct
 from evenhand._groups import Missing, Rare, groups
-from evenhand._sources import Source
+from evenhand.statistics.kinds import Source
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from evenhand._audit.evidence import Evidence, favorable_of
 from evenhand._audit.tasks import TASKS, Task, task_of
 from evenhand._columns import Column, Label
-from evenhand._columns.column import union
-from evenhand._columns.validation import check_lengths, classes, finite
+from evenhand._columns.codes import union
+from evenhand._columns.encoding import check_lengths, classes, finite
 from evenhand._counting import count, tally
 from evenhand._distributions import Distribution, distribution
 from evenhand._errors import InputError
 from evenhand._groups import Groups, groups
-from evenhand._sources import Rows, Source, summarize
 from evenhand._tally import Tally
+from evenhand.statistics.kinds import Rows, Source, summarize
 
 MOST_THRESHOLDS = 200
 

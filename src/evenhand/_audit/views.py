@@ -13,7 +13,7 @@ from evenhand._audit.examination import options_of
 from evenhand._audit.finding import Verdict
 from evenhand._audit.tasks import Ask
 from evenhand._columns import Bin, Label
-from evenhand._columns.column import positions, union
+from evenhand._columns.codes import positions, union
 from evenhand._uncertainty.chance import Chance, chances
 from evenhand._uncertainty.multiplicity import holm, verdict
 from evenhand._uncertainty.question import questions

@@ -1,7 +1,7 @@
 """Columns of anything, from anywhere, as small integer codes and labels."""
 
 from evenhand._columns.bins import Bin, cut
-from evenhand._columns.column import Column, Label
+from evenhand._columns.codes import Column, Label
 from evenhand._columns.encoding import encode
 
 __all__ = ["Bin", "Column", "Label", "cut", "encode"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.column import Column, canonical
+from evenhand._columns.codes import Column, canonical
 from evenhand._columns.encoding import numbers
 from evenhand._errors import InputError
 

@@ -9,17 +9,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.column import Column
-from evenhand._columns.encoding import numbers
-from evenhand._columns.factorize import combine
-from evenhand._columns.validation import classes, finite, weights
+from evenhand._columns.codes import Column, combine
+from evenhand._columns.encoding import classes, finite, numbers, weights
 from evenhand._counting import moments, share_classes, tally
 from evenhand._distributions import Distribution
 from evenhand._distributions.distribution import ascending, steps
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, columns_of, groups
-from evenhand._sources import Source
 from evenhand._tally import Axis, Tally, gathered
+from evenhand.statistics.kinds import Source
 
 Floats = NDArray[np.float64]
 Sources = Mapping[str, tuple[Source, ...]]  # for each need, a source for each model

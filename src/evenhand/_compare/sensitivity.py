@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from evenhand import measures
 from evenhand._columns.bins import Bin
-from evenhand._columns.column import Label, positions, union
+from evenhand._columns.codes import Label, positions, union
 from evenhand._compare.evidence import Evidence, Sources
 from evenhand._compare.paired import kendall, ranks
 from evenhand._compare.question import Question, enough, noise
 from evenhand._compare.tables import Tidy, table
-from evenhand._sources import Source
 from evenhand._uncertainty.multiplicity import holm, verdict
 from evenhand.statistics import F
+from evenhand.statistics.kinds import Source
 
 Coarser = Callable[[Label], Label]
 

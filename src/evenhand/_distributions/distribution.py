@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.column import Column, Label, positions, union
-from evenhand._columns.factorize import Codes, chunks, smallest_unsigned
-from evenhand._columns.validation import check_lengths, classes, finite, weights
+from evenhand._columns.codes import (
+    Codes,
+    Column,
+    Label,
+    chunks,
+    positions,
+    smallest_unsigned,
+    union,
+)
+from evenhand._columns.encoding import check_lengths, classes, finite, weights
 from evenhand._errors import InputError
 from evenhand._groups import groups
 

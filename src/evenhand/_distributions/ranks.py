@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._columns.factorize import Codes
+from evenhand._columns.codes import Codes
 from evenhand._distributions.distribution import Distribution
 from evenhand._errors import InputError
 

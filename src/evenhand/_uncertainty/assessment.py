@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._sources import Source
 from evenhand._uncertainty.chance import Chance, chances
 from evenhand._uncertainty.interval import ConfidenceInterval, Worlds, bounds, stories
 from evenhand._uncertainty.models import Floats
 from evenhand._uncertainty.question import questions
 from evenhand.criteria import Criterion, Reading
 from evenhand.measures import Measure
+from evenhand.statistics.kinds import Source
 
 ENOUGH, LEAST_WORLDS, MOST_COUNTS = 1000, 1000, 3_000_000
 

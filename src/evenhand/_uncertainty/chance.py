@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._sources import Source
 from evenhand._uncertainty.models import Floats, Model
 from evenhand._uncertainty.question import Question, questions
 from evenhand.criteria import Criterion
+from evenhand.statistics.kinds import Source
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._sources import Source
 from evenhand._uncertainty.models import Floats, Model, drawn
 from evenhand._uncertainty.question import Question, questions
 from evenhand.criteria import Criterion
 from evenhand.statistics import Table
+from evenhand.statistics.kinds import Source
 
 STRETCHES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15, 1.35, 1.6, 2, 3, 5, 9)
 THRESHOLDS = (3.5, 3, 2.5, 2.2, 1.9, 1.6, 1.3, 1.1, 0.9, 0.7, 0.5, 0.3, 0.15)

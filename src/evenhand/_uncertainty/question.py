@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from evenhand._distributions import Distribution
-from evenhand._sources import Source
 from evenhand._uncertainty.models import (
     Floats,
     Model,
@@ -25,6 +24,7 @@ from evenhand.criteria.criterion import How
 from evenhand.criteria.evaluation import named
 from evenhand.measures import Measure, is_scale_free, mpd
 from evenhand.statistics import Table
+from evenhand.statistics.kinds import Source
 
 
 @dataclass(frozen=True, eq=False)

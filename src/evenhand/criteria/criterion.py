@@ -16,10 +16,10 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution, RankedScores
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
-from evenhand._sources import Rows, Source, summarize
 from evenhand._tally import Tally
 from evenhand.measures import Aggregate, Measure
 from evenhand.statistics import STATISTICS, E, F, Statistic, Table
+from evenhand.statistics.kinds import Rows, Source, summarize
 
 
 @dataclass(frozen=True, eq=False)

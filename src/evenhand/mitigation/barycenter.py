@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from evenhand._columns.factorize import smallest_unsigned
+from evenhand._columns.codes import smallest_unsigned
 from evenhand._distributions.distribution import ascending
 from evenhand._errors import InputError
 from evenhand._groups import show

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from evenhand._columns.validation import finite
+from evenhand._columns.encoding import finite
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
 from evenhand.mitigation._parameters import NamedParameters

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.column import Label
+from evenhand._columns.codes import Label
 from evenhand._tally import Tally
 
 Floats = NDArray[np.float64]

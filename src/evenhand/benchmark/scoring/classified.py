@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._distributions import distribution
-from evenhand._sources import Rows, summarize
 from evenhand._tally import Axis, Tally
 from evenhand.benchmark.design.questions import Question
 from evenhand.benchmark.scoring.answers import answers, swept
 from evenhand.benchmark.scoring.counted import EXPECTED, Answered, counts, whom
 from evenhand.benchmark.store import Truth
 from evenhand.statistics import Statistic, Table
+from evenhand.statistics.kinds import Rows, summarize
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand._columns.column import Column
+from evenhand._columns.codes import Column
 from evenhand._counting import count, expected_tally
 from evenhand._groups import Groups
 from evenhand._tally import Tally

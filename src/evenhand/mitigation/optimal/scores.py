@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.factorize import smallest_unsigned
+from evenhand._columns.codes import smallest_unsigned
 from evenhand.mitigation.optimal.rule import cheapest, tilt
 
 GUESSES = 1024  # among all groups

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.column import Column, Label, union
-from evenhand._columns.validation import classes, finite
+from evenhand._columns.codes import Column, Label, union
+from evenhand._columns.encoding import classes, finite, floats
 from evenhand._counting import count, moments, tally
 from evenhand._distributions import Distribution, RankedScores, distribution
 from evenhand._errors import InputError
@@ -134,7 +134,7 @@ def _scored(rows: Rows) -> tuple[Column, NDArray[np.float64]]:
 
 def _matrix(y_score: Any) -> NDArray[np.float64]:
     scores = y_score if getattr(y_score, "ndim", 1) == 2 else finite(y_score, "y_score")[:, None]
-    scores = np.asarray(scores, dtype=np.float64)
+    scores = floats(scores)
     if not np.isfinite(scores).all():
         raise InputError("y_score has values that are not finite; drop or fill those rows.")
     return scores
