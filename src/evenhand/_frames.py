@@ -1,9 +1,9 @@
-"""A tally of any dataframe, lazy query or database table, counted by its own engine."""
+"""The group-by: rows of any dataframe, lazy query or database table, counted by its own engine."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,12 @@ from evenhand._counting import share_classes
 from evenhand._errors import InputError
 from evenhand._groups import Groups, Missing, Rare, groups, missing_note, settle_rare
 from evenhand._tally import Axis, Tally, gathered
+from evenhand._words import did_you_mean, plural
 
-Counted = dict[str, list[Any]]
-Keys = dict[str, list[str]]
+Floats = NDArray[np.float64]
+Expression = Any  # of narwhals, which is imported only when a table is read
+
+MOST_LISTED = 20
 
 
 def tally_frame(
@@ -30,269 +33,309 @@ def tally_frame(
     strata: str | Sequence[str] | None = None,
     sums: Mapping[str, str] | None = None,
     missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
 ) -> Tally:
-    """Count rows by group in the engine that holds them; only the counts come back.
+    """Count the rows of a table in the engine that holds it; only the counts come back.
 
-    `frame` is a pandas, Polars (eager or lazy), Arrow, DuckDB, Dask, Ibis or Spark table, or any
-    other that narwhals reads; the rest are names of its columns. `sums` maps names to columns
-    whose values are added up in each cell.
+    Parameters
+    ----------
+    frame : dataframe, lazy query or database table
+        Of pandas, Polars (eager or lazy), Arrow, DuckDB, Dask, Ibis, Spark, or anything else that
+        narwhals reads.
+    y_true, y_pred : str
+        The columns of the true and predicted labels; `y_true` may be None where it is not known.
+    sensitive_features : str or sequence of str
+        The columns that name the groups; several are crossed.
+    sample_weight : str, optional
+        The column of the rows' weights.
+    strata : str or sequence of str, optional
+        The columns within which "conditional_statistical_parity" compares groups.
+    sums : mapping of str to str, optional
+        Columns of numbers to add up in each cell, by the name that their sum is to have.
+    missing : {"error", "group"}, default "error"
+        Whether rows without a group or stratum are refused or are a group of their own.
+    min_count : int, default 0
+        Groups of fewer rows are rare.
+    rare : {"keep", "merge", "drop"}, default "keep"
+        What becomes of rare groups; a note of the tally says so.
+
+    Returns
+    -------
+    Tally
+        The same as `tally` gives for the columns.
+
+    Raises
+    ------
+    InputError
+        If a column is not there, labels are missing, or a weight or number to add up is missing,
+        negative (weights) or not finite.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"y": [1, 0, 1], "p": [1, 1, 0], "sex": ["F", "M", "M"]})
+    >>> tally_frame(people, y_true="y", y_pred="p", sensitive_features="sex")
+    <Tally of 3 rows in 3 cells (y: 2, yhat: 2, group: 2)>
+
     """
-    keys = {
-        "y": _listed(y_true),
-        "yhat": [y_pred],
-        "stratum": _listed(strata),
-        "group": _listed(sensitive_features),
-    }
-    cells = _counted(frame, keys, sample_weight, dict(sums or {}))
-    labelled = {
-        axis: check_classes(encode(cells[f"{axis} 0"]), keys[axis][0])
-        for axis in ("y", "yhat")
-        if keys[axis]
-    }
-    columns = share_classes(labelled)
-    notes: list[str] = []
-    for axis in ("stratum", "group"):
-        if keys[axis]:
-            columns[axis] = _together(cells, axis, keys[axis])
-            notes += _missing_notes(cells, axis, keys[axis], missing)
-    axes = tuple(Axis(name, column.labels) for name, column in columns.items())
-    codes = np.array([column.codes for column in columns.values()], dtype=np.intp)
-    totals = {name: np.array(cells[key]) for name, key in _total_names(cells).items()}
-    return gathered(axes, codes, totals, tuple(notes))
-
-
-def _counted(frame: Any, keys: Keys, sample_weight: str | None, sums: dict[str, str]) -> Counted:
-    """One group-by in the engine: a row for each observed cell."""
     import narwhals as nw
 
-    table = nw.from_native(frame).lazy()
-    wanted = {f"{axis} {i}": name for axis, names in keys.items() for i, name in enumerate(names)}
-    _check_columns(table, [*wanted.values(), *sums.values(), *_listed(sample_weight)])
-    weight = nw.col(sample_weight).cast(nw.Float64) if sample_weight else nw.lit(1.0)
-    named = {
-        f"sum {name}": nw.col(column).cast(nw.Float64) * weight for name, column in sums.items()
-    }
-    if sample_weight:
-        named |= {"sum weight": weight, "sum weight²": weight * weight}
-    picked = table.select(
-        *(nw.col(column).alias(key) for key, column in wanted.items()),
-        *(column.alias(name) for name, column in named.items()),
+    group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
+    within = GroupColumns(listed(strata), missing)
+    labels = {"y": y_true, "yhat": y_pred} if y_true else {"yhat": y_pred}
+    totals = dict(sums or {})
+    table = read_table(
+        frame, [*labels.values(), *within.names, *group.names, *totals.values(), sample_weight]
     )
-    totals = [nw.col(name).sum() for name in named]
-    least = [nw.col(name).min().alias("least") for name in named if name == "sum weight"]
-    counted = picked.group_by(*wanted).agg(nw.len().alias("rows"), *totals, *least).collect()
-    cells: Counted = counted.to_dict(as_series=False)
-    _check_totals(cells)
-    return cells
-
-
-def _check_columns(table: Any, wanted: Sequence[str]) -> None:
-    there = table.collect_schema().names()
-    for name in wanted:
-        if name not in there:
-            raise InputError(f"The table has no column {name!r}; it has {there}.")
-
-
-def _check_totals(cells: Counted) -> None:
-    if not cells["rows"]:
-        raise InputError("There are no rows to count.")
-    if min(cells.get("least", [0])) < 0:
-        raise InputError(f"sample_weight has negative values, such as {min(cells['least']):g}.")
-    for name in cells:
-        if name.startswith("sum ") and not np.isfinite(np.array(cells[name], dtype=float)).all():
-            raise InputError(f"Column {name[4:]!r} has values that are missing or not finite.")
-
-
-def _together(cells: Counted, axis: str, names: list[str]) -> Column:
-    found = groups({name: cells[f"{axis} {i}"] for i, name in enumerate(names)}, missing="group")
-    return Column(found.codes, found.labels)
-
-
-def _missing_notes(cells: Counted, axis: str, names: list[str], missing: Missing) -> list[str]:
-    """Say how many rows, not cells, lack each column."""
-    notes: list[str] = []
-    for i, name in enumerate(names):
-        column = encode(cells[f"{axis} {i}"])
-        labels = np.array([label is None for label in column.labels])
-        absent = int(np.array(cells["rows"])[labels[column.codes]].sum())
-        notes += missing_note(name, absent, sum(cells["rows"]), missing)
-    return notes
-
-
-def _total_names(cells: Counted) -> dict[str, str]:
-    return {
-        name.removeprefix("sum "): name for name in cells if name == "rows" or name[:4] == "sum "
-    }
-
-
-def _listed(names: str | Sequence[str] | None) -> list[str]:
-    if names is None:
-        return []
-    return [names] if isinstance(names, str) else list(names)
-
-
-Floats = NDArray[np.float64]
-
-NOT_SUMS = ("least", "most", "least weight")
-UNWEIGHTED = ("bad ", *NOT_SUMS)
+    cells = count_cells(
+        table,
+        columns=[*within.names, *group.names],
+        keys={axis: nw.col(name) for axis, name in labels.items()},
+        sums={name: as_float(column) for name, column in totals.items()},
+        finite=totals.values(),
+        weight=sample_weight,
+    )
+    coded = share_classes({axis: cells.labels(axis, name) for axis, name in labels.items()})
+    notes: tuple[str, ...] = ()
+    if within.names:
+        stratum = within.of(cells)
+        coded["stratum"], notes = Column(stratum.codes, stratum.labels), stratum.notes
+    return cells.tally(coded, group.of(cells), notes=notes)
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Key values of every observed cell, and its totals."""
+    """Every observed cell: what it has in common, and its totals.
+
+    `keys` are values by our names ("y", "yhat", …), `columns` by the names that the caller's
+    columns have. `sums` are weighted where rows are; `least` and `most` are extremes.
+    """
 
     keys: Mapping[str, NDArray[Any]]
-    totals: Mapping[str, Floats]
-
-    @property
-    def rows(self) -> Floats:
-        """Rows in each cell."""
-        return self.totals["rows"]
+    columns: Mapping[str, NDArray[Any]]
+    rows: Floats
+    sums: Mapping[str, Floats]
+    least: Mapping[str, Floats] = field(default_factory=dict)
+    most: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def weight(self) -> Floats:
         """The weight of each cell; rows that were not weighted weigh 1."""
-        return self.totals.get("weight", self.rows)
+        return self.sums.get("weight", self.rows)
 
     def where(self, kept: NDArray[np.bool_]) -> Cells:
         """Some of the cells."""
-        keys = {name: one[kept] for name, one in self.keys.items()}
-        return Cells(keys, {name: one[kept] for name, one in self.totals.items()})
+        parts = (self.keys, self.columns, self.sums, self.least, self.most)
+        keys, columns, sums, least, most = (
+            {name: values[kept] for name, values in part.items()} for part in parts
+        )
+        return Cells(keys, columns, self.rows[kept], sums, least, most)
 
     def labels(self, key: str, name: str) -> Column:
-        """A key as class labels."""
-        column = encode(self.keys[key], name)
-        missing = [label is None for label in column.labels]
-        absent = int(self.rows[np.array(missing, dtype=bool)[column.codes]].sum())
+        """A key as class labels; `name` is that of the column it came from."""
+        column = encode(self.keys[key], repr(name))
+        absent = self.rows_without(column)
         if absent:
-            raise InputError(f"{name!r} has {absent} missing labels; drop or fill those rows.")
-        return check_classes(column, name)
+            raise InputError(
+                f"{name!r} has {plural(absent, 'missing label')}; drop or fill those rows."
+            )
+        return check_classes(column, repr(name))
 
-    def tally(self, columns: Mapping[str, Column], edges: Sequence[float] = ()) -> Tally:
-        """The totals along coded columns; `edges` are those of the axis "bin"."""
+    def rows_without(self, column: Column) -> int:
+        """How many rows, not cells, lack a value of a column of the cells."""
+        missing = np.array([label is None for label in column.labels], dtype=bool)
+        return int(self.rows[missing[column.codes]].sum())
+
+    def tally(
+        self,
+        columns: Mapping[str, Column],
+        group: Groups,
+        *,
+        edges: Mapping[str, Sequence[float]] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Tally:
+        """The totals along coded columns and groups, without the rows of dropped groups."""
+        kept = group.codes < len(group.labels)
+        coded = {**columns, "group": Column(group.codes, group.labels)}
         axes = tuple(
-            Axis(name, tuple(edges), "edges") if name == "bin" else Axis(name, one.labels)
-            for name, one in columns.items()
+            Axis(name, tuple(edges[name]), "edges")
+            if edges and name in edges
+            else Axis(name, column.labels)
+            for name, column in coded.items()
         )
-        codes = np.array([one.codes for one in columns.values()], dtype=np.intp)
-        sums: dict[str, NDArray[Any]] = {
-            name: one for name, one in self.totals.items() if not name.startswith(UNWEIGHTED)
-        }
-        return gathered(axes, codes, sums | {"rows": self.rows.astype(np.int64)}, ())
+        codes = np.array([column.codes[kept] for column in coded.values()], dtype=np.intp)
+        sums: dict[str, NDArray[Any]] = {"rows": self.rows[kept].astype(np.int64)}
+        sums |= {name: values[kept] for name, values in self.sums.items()}
+        return gathered(axes, codes, sums, (*notes, *group.notes))
 
 
 @dataclass(frozen=True)
-class Whom:
+class GroupColumns:
     """Which columns name the groups, and what becomes of missing and rare ones."""
 
-    columns: tuple[str, ...]
+    names: tuple[str, ...]
     missing: Missing = "error"
     min_count: int = 0
     rare: Rare = "keep"
 
-    def find(self, cells: Cells) -> tuple[Cells, Groups]:
-        """The group of every cell, and the cells without those of dropped groups."""
-        found, notes = crossed(cells, self.columns, self.missing)
-        sizes = np.bincount(found.codes, cells.rows, minlength=len(found.labels))
-        settled = settle_rare(found.labels, sizes, self.min_count, self.rare)
-        codes = settled.target[found.codes].astype(np.uint32)
-        kept = codes < len(settled.labels)
-        notes += settled.notes
-        return cells.where(kept), Groups(codes[kept], settled.labels, self.columns, tuple(notes))
+    def of(self, cells: Cells) -> Groups:
+        """The group of every cell; the codes of dropped groups lie past the last label."""
+        coded = {name: encode(cells.columns[name], name) for name in self.names}
+        rows = int(cells.rows.sum())
+        notes = [
+            note
+            for name, column in coded.items()
+            for note in missing_note(name, cells.rows_without(column), rows, self.missing)
+        ]
+        crossed = groups(coded, missing="group")
+        sizes = np.bincount(crossed.codes, cells.rows, minlength=len(crossed.labels))
+        settled = settle_rare(crossed.labels, sizes, self.min_count, self.rare)
+        codes = settled.target[crossed.codes].astype(np.uint32)
+        return Groups(codes, settled.labels, self.names, (*notes, *settled.notes))
 
 
-def crossed(cells: Cells, names: Sequence[str], missing: Missing) -> tuple[Column, list[str]]:
-    """Key columns crossed, and notes of the rows that lack one of them."""
-    coded = {name: encode(cells.keys[f"column {name}"], name) for name in names}
-    notes: list[str] = []
-    for name, column in coded.items():
-        absent = np.array([label is None for label in column.labels], dtype=bool)[column.codes]
-        notes += missing_note(name, int(cells.rows[absent].sum()), int(cells.rows.sum()), missing)
-    found = groups(coded, missing="group")
-    return Column(found.codes, found.labels), notes
+def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
+    """The table as a lazy query, if it has every column that is wanted."""
+    import narwhals as nw
+
+    table = nw.from_native(frame).lazy()
+    there = table.collect_schema().names()
+    for name in wanted:
+        if name is not None and name not in there:
+            shown = ", ".join(there[:MOST_LISTED]) + (", …" if len(there) > MOST_LISTED else "")
+            hint = did_you_mean(name, there)
+            raise InputError(f"The table has no column {name!r}.{hint} It has {shown}.")
+    return table
+
+
+def count_cells(
+    table: Any,
+    *,
+    columns: Sequence[str],
+    keys: Mapping[str, Expression],
+    sums: Mapping[str, Expression] | None = None,
+    extremes: Mapping[str, Expression] | None = None,
+    finite: Iterable[str] = (),
+    weight: str | None = None,
+) -> Cells:
+    """Count rows, and add up weights and expressions times weight, in every cell: one group-by.
+
+    A cell has the same values of `columns`, which are the caller's, and of `keys`, which are
+    expressions under our names. Weights, and the columns named `finite`, must be finite numbers.
+    """
+    import narwhals as nw
+
+    share = as_float(weight) if weight else None
+    totals = {
+        name: values if share is None else values * share for name, values in (sums or {}).items()
+    }
+    if share is not None:
+        totals |= {"weight": share, "weight²": share * share}
+    checked = list(dict.fromkeys([*finite, *([weight] if weight else [])]))
+    ends = dict(extremes or {})
+    picked = _Selection()
+    cell_keys = [picked.add(values) for values in keys.values()]
+    cell_columns = [picked.add(nw.col(name)) for name in columns]
+    added = [picked.add(values) for values in totals.values()]
+    bad = [picked.add(_not_finite(as_float(name))) for name in checked]
+    extreme = [picked.add(values) for values in ends.values()]
+    lightest = [] if share is None else [picked.add(share)]
+    found = (
+        table.select(*picked.expressions)
+        .group_by(*cell_keys, *cell_columns)
+        .agg(
+            nw.len().alias("rows"),
+            *(nw.col(name).sum() for name in [*added, *bad]),
+            *(nw.col(name).min().alias(f"least {name}") for name in extreme),
+            *(nw.col(name).max().alias(f"most {name}") for name in extreme),
+            *(nw.col(name).min() for name in lightest),
+        )
+        .collect()
+    )
+    if not len(found):
+        raise InputError("There are no rows to count.")
+    for name, place in zip(checked, bad, strict=True):
+        check_finite(name, int(_floats(found[place]).sum()))
+    for place in lightest:
+        _check_not_negative(str(weight), float(_floats(found[place]).min()))
+    return Cells(
+        {name: _values(found[place]) for name, place in zip(keys, cell_keys, strict=True)},
+        {name: _values(found[place]) for name, place in zip(columns, cell_columns, strict=True)},
+        _floats(found["rows"]),
+        {name: _floats(found[place]) for name, place in zip(totals, added, strict=True)},
+        {name: _floats(found[f"least {place}"]) for name, place in zip(ends, extreme, strict=True)},
+        {name: _floats(found[f"most {place}"]) for name, place in zip(ends, extreme, strict=True)},
+    )
+
+
+def check_finite(name: str, bad: int) -> None:
+    """Refuse a column of which so many values are missing or not finite."""
+    if bad:
+        raise InputError(
+            f"{name!r} has {plural(bad, 'value')} that {'is' if bad == 1 else 'are'} missing or "
+            "not finite; drop or fill those rows."
+        )
 
 
 def distinct(table: Any, names: Sequence[str]) -> int:
     """How many different combinations of values the columns take."""
     import narwhals as nw
 
-    found = table.group_by(*names).agg(nw.len().alias("rows of it")).select(nw.len())
-    return int(found.collect().item())
+    picked = table.select(*(nw.col(name).alias(str(i)) for i, name in enumerate(names)))
+    cells = picked.group_by(*map(str, range(len(names)))).agg(nw.len().alias("rows"))
+    return int(cells.select(nw.len()).collect().item())
 
 
-def columns_as_keys(names: Sequence[str]) -> dict[str, Any]:
-    """Keys for columns of the table, apart from ours, whatever their names."""
+def as_float(name: str) -> Expression:
+    """A column as floating-point numbers."""
     import narwhals as nw
 
-    return {f"column {name}": nw.col(name) for name in names}
+    return nw.col(name).cast(nw.Float64)
 
 
-def counted(
-    table: Any, keys: Mapping[str, Any], sums: Mapping[str, Any], weight: str | None
-) -> Cells:
-    """Count rows, and add up weights and expressions times weight, in each cell of the keys.
-
-    Of "least" and "most" the extremes are taken, and "bad …" is not weighted.
-    """
-    import narwhals as nw
-
-    share = nw.col(weight).cast(nw.Float64) if weight else None
-    named = {
-        name: one if share is None or name.startswith(UNWEIGHTED) else one * share
-        for name, one in sums.items()
-    }
-    if weight and share is not None:
-        named |= {"weight": share, "weight²": share * share, "least weight": share}
-        named[f"bad {weight}"] = not_finite(share)
-    inside = {f"key {name}": one for name, one in keys.items()}
-    inside |= {f"sum {name}": one for name, one in named.items()}
-    picked = table.select(*(one.alias(name) for name, one in inside.items()))
-    totals = [_total(nw.col(f"sum {name}"), name) for name in named]
-    found = picked.group_by(*(f"key {name}" for name in keys)).agg(nw.len(), *totals).collect()
-    coded = {name: _key(found[f"key {name}"], name) for name in keys}
-    floats = {name: _floats(found[f"sum {name}"]) for name in named}
-    return _checked(Cells(coded, {"rows": _floats(found["len"])} | floats), weight)
+def listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Names of columns, of which there may be one, several or none."""
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
-def not_finite(column: Any) -> Any:
+def _check_not_negative(weight: str, lightest: float) -> None:
+    if lightest < 0:
+        raise InputError(f"The weights in {weight!r} include negative ones, such as {lightest:g}.")
+
+
+class _Selection:
+    """Expressions under names of our own, which no column of the caller's can clash with."""
+
+    def __init__(self) -> None:
+        self.expressions: list[Expression] = []
+
+    def add(self, expression: Expression) -> str:
+        name = f"selected {len(self.expressions)}"
+        self.expressions.append(expression.alias(name))
+        return name
+
+
+def _not_finite(column: Expression) -> Expression:
     """One where a number is missing, NaN or infinite, and zero elsewhere."""
     import narwhals as nw
 
     return nw.when(column.is_finite()).then(nw.lit(0)).otherwise(nw.lit(1))
 
 
-def _key(column: Any, name: str) -> NDArray[Any]:
-    if name == "fine":
-        return _floats(column)
+def _values(column: Any) -> NDArray[Any]:
+    """Values of a key: whole numbers as they are, all else as objects."""
+    if column.dtype.is_integer() and not column.null_count():
+        return np.asarray(column.to_numpy())
     values: list[Any] = column.to_list()
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
 
 
 def _floats(column: Any) -> Floats:
     import narwhals as nw
 
     return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-
-
-def _total(column: Any, name: str) -> Any:
-    if name in ("least", "least weight"):
-        return column.min()
-    return column.max() if name == "most" else column.sum()
-
-
-def _checked(cells: Cells, weight: str | None) -> Cells:
-    """Refuse no rows at all, weights that are not weights, and numbers that are none."""
-    if not len(cells.rows):
-        raise InputError("There are no rows to count.")
-    for name, total in cells.totals.items():
-        if name.startswith("bad ") and total.sum():
-            raise InputError(
-                f"{name[4:]!r} has {total.sum():.0f} values that are missing or not finite; "
-                "drop or fill those rows."
-            )
-    least = cells.totals.get("least weight", np.zeros(1)).min()
-    if least < 0:
-        raise InputError(f"The weights in {weight!r} include negative ones, such as {least:g}.")
-    return cells

@@ -6,15 +6,16 @@ do not show is asked for rather than guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from evenhand._columns import Column, Label, encode
+from evenhand._columns.codes import union
 from evenhand._columns.encoding import numbers
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
@@ -60,16 +61,36 @@ def task_of(y_true: Any, y_pred: Any = None, task: str | None = None) -> Task:
     amounts; pass task="regression" or task="multiclass".
 
     """
+    targets = read_targets(y_true, {} if y_pred is None else {"y_pred": y_pred}, task)
+    if targets.are_numbers:
+        return "regression"
+    columns = (targets.y_true, *targets.predictions.values())
+    labels = union(*(encode(values).labels for values in columns if values is not None))
+    return task_of_labels([label for label in labels if label is not None], check_task(task))
+
+
+class Targets(NamedTuple):
+    """Truth and predictions, and whether they are numbers; labels may be encoded already."""
+
+    are_numbers: bool
+    y_true: Any
+    predictions: dict[str, Any]
+
+
+def read_targets(y_true: Any, predictions: Mapping[str, Any], task: str | None = None) -> Targets:
+    """Look once over the truth, which may be None, and over predictions by name."""
     given = check_task(task)
     if given == "regression":
-        return given
-    named = {"y_true": y_true, "y_pred": y_pred}
-    known = {name: contents_of(one, name) for name, one in named.items() if one is not None}
-    predicted = [known["y_pred"]] if "y_pred" in known else []
-    if given is None and is_regression(known.get("y_true"), predicted):
-        return "regression"
-    labels = {label for one in known.values() if one.column for label in one.column.labels}
-    return task_of_labels([label for label in labels if label is not None], given)
+        return Targets(True, y_true, dict(predictions))
+    truth = None if y_true is None else contents_of(y_true, "y_true")
+    known = {name: contents_of(values, name) for name, values in predictions.items()}
+    if given is None and is_regression(truth, list(known.values())):
+        return Targets(True, y_true, dict(predictions))
+    return Targets(
+        False,
+        truth if truth is None else truth.column or y_true,
+        {name: contents.column or predictions[name] for name, contents in known.items()},
+    )
 
 
 def check_task(task: str | None) -> Task | None:

@@ -18,11 +18,11 @@ from evenhand._audit.questions import (
 )
 from evenhand._audit.result import Audit
 from evenhand._audit.subgroups import ranked
-from evenhand._audit.tasks import Task
 from evenhand._audit.views import examined, views_of
 from evenhand._columns import Label
 from evenhand._dataframes import kind_of
 from evenhand._scoring import columns_from, scores_of
+from evenhand._tasks import Task
 from evenhand.criteria import Criterion
 
 MEASURES = ("mpd", "gini", "pq")

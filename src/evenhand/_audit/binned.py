@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import Evidence
-from evenhand._audit.from_rows import MOST_THRESHOLDS
+from evenhand._audit.evidence import MOST_THRESHOLDS, Evidence
 from evenhand._columns import Column, Label
 from evenhand._columns.codes import positions
 from evenhand._distributions import Distribution, RankedScores, distribution
-from evenhand._frames import Cells, Whom, columns_as_keys, counted, distinct
+from evenhand._frames import Cells, GroupColumns, as_float, count_cells, distinct
 from evenhand._groups import Groups
 from evenhand._tally import Tally
 from evenhand.statistics.kinds import SCORE_BINS, Source
@@ -22,10 +21,11 @@ from evenhand.statistics.kinds import SCORE_BINS, Source
 Floats = NDArray[np.float64]
 
 MOST_BINS, LEAST_BINS, MOST_CELLS = 1 << 14, 1 << 8, 1 << 21
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class Facts:
+class Spread:
     """Where the numbers of a column lie."""
 
     low: float
@@ -50,7 +50,7 @@ class Binned:
     """Cells by bin and group (and more): the bin of each, and of each bin its extreme values."""
 
     cells: Cells
-    whom: Groups
+    groups: Groups
     bins: NDArray[np.intp]
     least: Floats
     most: Floats
@@ -60,15 +60,10 @@ class Binned:
         """Which bins hold more than one value."""
         return self.least < self.most
 
-    @property
-    def group(self) -> Column:
-        """The group of every cell."""
-        return Column(self.whom.codes, self.whom.labels)
-
     def shares(self, weight: Floats) -> Floats:
         """The share of its group's weight in each bin (groups, bins)."""
-        shape = (len(self.whom.labels), len(self.least))
-        key = np.ravel_multi_index((self.whom.codes.astype(np.intp), self.bins), shape)
+        shape = (len(self.groups.labels), len(self.least))
+        key = np.ravel_multi_index((self.groups.codes.astype(np.intp), self.bins), shape)
         table = np.bincount(key, weight, minlength=shape[0] * shape[1]).reshape(shape)
         total = table.sum(axis=1, keepdims=True)
         shares = np.zeros(shape)
@@ -79,10 +74,10 @@ class Binned:
         """Each bin as its greatest value, where every group's F is exact."""
         return distribution(
             self.most[self.bins],
-            sensitive_features=self.whom,
+            sensitive_features=self.groups,
             y_true=truth,
             sample_weight=self.cells.weight,
-            squared_weight=self.cells.totals.get("weight²", self.cells.rows),
+            squared_weight=self.cells.sums.get("weight²", self.cells.rows),
         )
 
     def note(self, name: str) -> str:
@@ -109,53 +104,61 @@ class Binned:
 def binned(
     table: Any,
     column: Any,
-    facts: Facts,
-    whom: Whom,
+    spread: Spread,
+    grouping: GroupColumns,
     *,
-    keys: Mapping[str, Any],
+    number: int,
     sums: Mapping[str, Any],
-    weight: str | None,
-    groups: int,
+    keys: Mapping[str, Any] | None = None,
+    weight: str | None = None,
 ) -> Binned:
-    """Count a column in bins, by its group and the given keys."""
-    number = int(np.clip(MOST_CELLS // groups, LEAST_BINS, MOST_BINS))
-    asked = columns_as_keys(whom.columns) | dict(keys)
-    asked["fine"] = facts.bin_of(column, number)
-    found = counted(table, asked, {**sums, "least": column, "most": column}, weight)
-    cells, who = whom.find(found.where(found.weight > 0))
-    bins = np.unique(cells.keys["fine"], return_inverse=True)[1]
-    least = np.full(bins.max() + 1, np.inf)
+    """Count a column by group and the given keys, in bins for about `number` groups."""
+    bins = int(np.clip(MOST_CELLS // number, LEAST_BINS, MOST_BINS))
+    cells = count_cells(
+        table,
+        columns=grouping.names,
+        keys={**(keys or {}), "fine": spread.bin_of(column, bins)},
+        sums=sums,
+        extremes={"value": column},
+        weight=weight,
+    )
+    groups = grouping.of(cells)
+    kept = (cells.weight > 0) & (groups.codes < len(groups.labels))
+    cells = cells.where(kept)
+    groups = Groups(groups.codes[kept], groups.labels, groups.names, groups.notes)
+    places = np.unique(cells.keys["fine"], return_inverse=True)[1]
+    least = np.full(places.max() + 1, np.inf)
     most = -least
-    np.minimum.at(least, bins, cells.totals["least"])
-    np.maximum.at(most, bins, cells.totals["most"])
-    return Binned(cells, who, bins, least, most)
-
-
-EPSILON = float(np.finfo(np.float64).eps)
+    np.minimum.at(least, places, cells.least["value"])
+    np.maximum.at(most, places, cells.most["value"])
+    return Binned(cells, groups, places, least, most)
 
 
 def binned_regression(
-    table: Any, y_true: str | None, y_pred: str, weight: str | None, whom: Whom, facts: Facts
+    table: Any,
+    y_true: str | None,
+    y_pred: str,
+    weight: str | None,
+    grouping: GroupColumns,
+    spread: Spread,
 ) -> Evidence:
     """Moments exactly, and the distribution in bins."""
-    import narwhals as nw
-
-    yhat = nw.col(y_pred).cast(nw.Float64)
+    yhat = as_float(y_pred)
     sums = {"yhat": yhat, "yhat²": yhat * yhat}
     if y_true:
-        y = nw.col(y_true).cast(nw.Float64)
+        y = as_float(y_true)
         error = y - yhat
         square = error * error
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": error.abs(), "absolute_error²": square}
-    groups = distinct(table, whom.columns)
-    found = binned(table, yhat, facts, whom, keys={}, sums=sums, weight=weight, groups=groups)
+    number = distinct(table, grouping.names)
+    counted = binned(table, yhat, spread, grouping, number=number, sums=sums, weight=weight)
     sources: dict[str, Source] = {
-        "moments": found.cells.tally({"group": found.group}),
-        "steps": found.distribution(),
+        "moments": counted.cells.tally({}, counted.groups),
+        "steps": counted.distribution(),
     }
-    notes = (*found.whom.notes, found.note(y_pred))
-    return Evidence("regression", whom.columns, sources, notes=notes)
+    notes = (*counted.groups.notes, counted.note(y_pred))
+    return Evidence("regression", grouping.names, sources, notes=notes)
 
 
 def binned_scores(
@@ -164,65 +167,68 @@ def binned_scores(
     y_true: str | None,
     y_score: str,
     weight: str | None,
-    whom: Whom,
-    facts: Facts,
+    grouping: GroupColumns,
+    spread: Spread,
 ) -> Evidence:
     """Add to evidence of labels what a score tells."""
     import narwhals as nw
 
-    score = nw.col(y_score).cast(nw.Float64)
+    score = as_float(y_score)
     truth_known = nw.col(y_true) if y_true else None
     ranked = bool(y_true) and known.favorable is not None and len(known.classes) == 2
     keys: dict[str, Any] = {"y": truth_known} if y_true else {}
     sums = {"score": score}
-    if ranked and facts.low >= 0 and facts.high <= 1:
+    if ranked and spread.low >= 0 and spread.high <= 1:
         keys["bin"] = sum(((score >= e).cast(nw.Int64) for e in SCORE_BINS[1:-1]), nw.lit(0))
         loss = _cross_entropy(score, truth_known, known.favorable)
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
-    groups = len(known.groups)
-    found = binned(table, score, facts, whom, keys=keys, sums=sums, weight=weight, groups=groups)
-    sources = {**known.sources, "steps": found.distribution()}
-    notes = [*known.notes, found.note(y_score)]
+    number = len(known.groups)
+    counted = binned(
+        table, score, spread, grouping, number=number, sums=sums, keys=keys, weight=weight
+    )
+    sources = {**known.sources, "steps": counted.distribution()}
+    notes = [*known.notes, counted.note(y_score)]
     if not y_true:
         return replace(known, sources=sources, notes=tuple(notes))
-    truth = _truth(found.cells, y_true, known.classes)
+    truth = _truth(counted.cells, y_true, known.classes)
     if ranked:
-        sources |= _ranked(found, truth, known.favorable)
-        error = found.area_error(truth.codes == known.classes.index(known.favorable))
+        sources |= _ranked(counted, truth, known.favorable)
+        error = counted.area_error(truth.codes == known.classes.index(known.favorable))
         notes += [f"Areas under ROC curves are off by at most {error:.2g}."] if error else []
-    curve = _thresholds(found, truth)
+    curve = _thresholds(counted, truth)
     return replace(known, sources=sources, thresholds=curve, notes=tuple(notes))
 
 
-def _ranked(found: Binned, truth: Column, good: Label) -> dict[str, Source]:
+def _ranked(counted: Binned, truth: Column, good: Label) -> dict[str, Source]:
     """Areas, and for probabilities losses and calibration."""
-    sources: dict[str, Source] = {"ranks": RankedScores((good,), (found.distribution(truth),))}
-    if "bin" not in found.cells.keys:
+    sources: dict[str, Source] = {"ranks": RankedScores((good,), (counted.distribution(truth),))}
+    cells, groups = counted.cells, counted.groups
+    if "bin" not in cells.keys:
         return sources
-    hits = found.cells.weight * (truth.codes == truth.labels.index(good))
-    cells = Cells(found.cells.keys, {**found.cells.totals, "hits": hits})
+    hits = cells.weight * (truth.codes == truth.labels.index(good))
     bins = Column(cells.keys["bin"].astype(np.uint8), SCORE_BINS[:-1])
-    sources["losses"] = found.cells.tally({"group": found.group})
-    sources["bins"] = cells.tally({"bin": bins, "group": found.group}, SCORE_BINS)
+    sources["losses"] = cells.tally({}, groups)
+    with_hits = replace(cells, sums={**cells.sums, "hits": hits})
+    sources["bins"] = with_hits.tally({"bin": bins}, groups, edges={"bin": SCORE_BINS})
     return sources
 
 
-def _thresholds(found: Binned, truth: Column) -> Tally:
+def _thresholds(counted: Binned, truth: Column) -> Tally:
     """Counts by score bin, truth and group; the edges are the least values of some bins."""
-    mass = np.cumsum(np.bincount(found.bins, found.cells.weight))
+    mass = np.cumsum(np.bincount(counted.bins, counted.cells.weight))
     wanted = np.linspace(0, mass[-1], MOST_THRESHOLDS)
     at = np.minimum(np.searchsorted(mass, wanted), len(mass) - 1)
-    edges = found.least[np.unique(at)]
-    codes = np.searchsorted(edges, found.least, side="right")[found.bins]
+    edges = counted.least[np.unique(at)]
+    codes = np.searchsorted(edges, counted.least, side="right")[counted.bins]
     bins = (-np.inf, *edges.tolist(), np.inf)
     column = Column(codes.astype(np.uint32), bins[:-1])
-    return found.cells.tally({"bin": column, "y": truth, "group": found.group}, bins)
+    return counted.cells.tally({"bin": column, "y": truth}, counted.groups, edges={"bin": bins})
 
 
 def _truth(cells: Cells, name: str, classes: Sequence[Label]) -> Column:
-    found = cells.labels("y", name)
-    places = positions(found.labels, classes).astype(np.uint32)
-    return Column(places[found.codes], tuple(classes))
+    column = cells.labels("y", name)
+    places = positions(column.labels, classes).astype(np.uint32)
+    return Column(places[column.codes], tuple(classes))
 
 
 def _cross_entropy(score: Any, truth: Any, good: Label) -> Any:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.tasks import Task
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._tally import Tally
+from evenhand._tasks import Task
 from evenhand.statistics.kinds import Source
 
 MOST_THRESHOLDS = 200
@@ -21,7 +21,8 @@ MOST_THRESHOLDS = 200
 class Evidence:
     """Summaries by need ("labels", "moments", "steps", …), and what the groups are.
 
-    `thresholds` counts (score bin, truth, group), where a score decides between two classes.
+    `thresholds` counts (score bin, truth, group), where a score decides between two classes;
+    `decided_at` is the score from which the decisions are favorable, where there is one.
     """
 
     task: Task
@@ -36,7 +37,7 @@ class Evidence:
     @property
     def counted(self) -> Tally:
         """A tally that knows the groups and their rows."""
-        return next(one for one in self.sources.values() if isinstance(one, Tally))
+        return next(source for source in self.sources.values() if isinstance(source, Tally))
 
     @property
     def groups(self) -> tuple[Label, ...]:
@@ -50,18 +51,27 @@ class Evidence:
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Evidence:
         """The same with every group moved to one of the new labels."""
-        moved = {need: one.regrouped(target, labels) for need, one in self.sources.items()}
+        moved = {need: source.regrouped(target, labels) for need, source in self.sources.items()}
         curve = self.thresholds
         curve = None if curve is None else curve.regrouped(target, labels)
         return replace(self, sources=moved, thresholds=curve)
 
 
-def favorable_of(labels: tuple[Label, ...], favorable: Label) -> Label:
-    """The favorable label, where it was named or goes without saying; else None."""
-    if favorable is None:
-        return labels[1] if labels in ((0, 1), (-1, 1)) else None
-    if favorable not in labels:
+def check_several(labels: tuple[Label, ...]) -> None:
+    """Refuse to compare one group with nobody."""
+    if len(labels) < 2:
         raise InputError(
-            f"The favorable label {favorable!r} is not among the labels {list(labels)}."
+            f"There is one group only, {labels[0]!r}: nothing to compare it with. "
+            "Check the sensitive column, or the filter before it."
         )
-    return favorable
+
+
+def threshold_behind(least_selected: float, most_rejected: float) -> float | None:
+    """The threshold that explains decisions, if one does: a half, or the least score selected.
+
+    >>> threshold_behind(0.7, 0.3), threshold_behind(0.4, 0.3), threshold_behind(0.4, 0.6)
+    (0.5, 0.4, None)
+    """
+    if most_rejected >= least_selected:
+        return None
+    return 0.5 if most_rejected < 0.5 <= least_selected else least_selected

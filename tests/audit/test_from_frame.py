@@ -11,9 +11,10 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn.metrics import log_loss, roc_auc_score
 
-from evenhand import CRITERIA
+from evenhand import CRITERIA, groups
 from evenhand._audit import from_frame
 from evenhand._audit.from_frame import evidence_from_frame
+from evenhand._audit.from_rows import from_rows
 
 ENGINES = {
     "pandas": lambda rows: rows,
@@ -210,10 +211,12 @@ def test_the_task_is_seen_in_the_columns(engine, people, change, task):
     assert evidence_from_frame(engine(people), **names).task == task
 
 
-def test_very_many_whole_numbers_are_values_not_labels(engine, people):
+def test_very_many_whole_numbers_can_be_either_so_the_caller_is_asked(engine, people):
     many = people.assign(income=np.arange(ROWS) * 1000)
     names = {"y_true": "income", "y_pred": "income", "sensitive_features": "sex"}
-    assert evidence_from_frame(engine(many), **names).task == "regression"
+    with pytest.raises(ValueError, match=r"'income' takes 4000 different whole numbers.*task="):
+        evidence_from_frame(engine(many), **names)
+    assert evidence_from_frame(engine(many), **names, task="regression").task == "regression"
     few = people.assign(income=people.region * 1000)
     assert evidence_from_frame(engine(few), **names).task == "multiclass"
 
@@ -242,7 +245,7 @@ def test_the_threshold_behind_the_decisions_is_found(people, monkeypatch, bring,
 
 def test_scores_in_place_of_predictions_are_pointed_out(engine, people):
     names = {"y_true": "label", "y_pred": "score", "sensitive_features": "sex"}
-    with pytest.raises(ValueError, match="'label' holds two labels, and 'score' numbers between"):
+    with pytest.raises(ValueError, match="'label' holds labels, and 'score' numbers such as"):
         evidence_from_frame(engine(people), **names)
     assert evidence_from_frame(engine(people), **names, task="regression").task == "regression"
 
@@ -263,6 +266,16 @@ def test_columns_may_have_any_name(people, monkeypatch, bring):
         ours, theirs = one.sources[need], two.sources[need]
         assert ours.axes == theirs.axes
         np.testing.assert_allclose(ours.sums["weight"], theirs.sums["weight"])
+
+
+def test_labels_seen_in_dropped_groups_only_are_still_labels(people):
+    odd = people.assign(label=np.where(people.sex == "c", 2, people.label))
+    names = {**LABELS, "sensitive_features": "sex", "min_count": 1000, "rare": "drop"}
+    one = evidence_from_frame(odd, **names)
+    whole = groups(odd.sex, min_count=1000, rare="drop")
+    other = from_rows(odd.label, odd.decision, sensitive_features=whole)
+    assert one.classes == other.classes == (0, 1, 2)
+    assert one.groups == other.groups == ("a", "b")
 
 
 def test_a_score_alone_needs_the_truth(people):
