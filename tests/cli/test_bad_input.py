@@ -15,10 +15,10 @@ def hole(people, column, value=None):
 
 
 ROWS = {
-    "a missing prediction": (lambda rows: hole(rows, "p"), "'p' has 1 missing labels"),
+    "a missing prediction": (lambda rows: hole(rows, "p"), "'p' has 1 missing label;"),
     "a NaN label": (
         lambda rows: changed(rows, y=rows.y.astype(float).where(rows.index != 3)),
-        "'y' has 1 missing labels",
+        "'y' has 1 missing label;",
     ),
     "a missing group": (
         lambda rows: hole(rows, "g"),
@@ -47,9 +47,9 @@ def test_rows_that_cannot_be_audited_are_refused(run, people, case):
 SCORES = {
     "inf": (
         lambda rows: rows.s.where(rows.index != 3, np.inf),
-        "'s' has 1 values that are missing",
+        "'s' has 1 value that is missing",
     ),
-    "nan": (lambda rows: rows.s.where(rows.index != 3), "'s' has 1 values that are missing"),
+    "nan": (lambda rows: rows.s.where(rows.index != 3), "'s' has 1 value that is missing"),
     "text": (lambda rows: rows.s.astype(str), "'s' must hold numbers"),
 }
 
