@@ -11,7 +11,7 @@ from evenhand import AGGREGATES, CRITERIA, MEASURES, STATISTICS, Criterion
 from evenhand.benchmark.findings.properties import PROPERTIES
 from evenhand.measures import is_scale_free
 from evenhand.mitigation import METHODS
-from evenhand.statistics import Statistic
+from evenhand.statistics import KINDS, Statistic
 
 Rows = Iterable[Sequence[str]]
 
@@ -24,16 +24,6 @@ FORMULAS = {
         "0 to 1 − d{sup}`1/q − 1/p`",
     ),
     "shortfall": ("1 − min w / max w", "0 to 1"),
-}
-NEEDS = {
-    "predictions": "predicted labels",
-    "labels": "true and predicted labels",
-    "strata": "predicted labels and strata",
-    "moments": "true and predicted values",
-    "losses": "true labels and y_score",
-    "bins": "true labels and y_score",
-    "ranks": "true labels and y_score",
-    "steps": "predicted values",
 }
 CELLS = {"c": "class", "c, k": "pair of labels", "t": "cut point", "": "–"}
 
@@ -56,18 +46,31 @@ def axiom_marks() -> str:
 
 
 def criteria() -> str:
-    head = ("Name", "Formula; S is the measure", "Default", "MPD up to", "What it is not")
+    head = (
+        "Name",
+        "What it asks",
+        "Formula; S is the measure",
+        "Default",
+        "MPD up to",
+        "It is not",
+    )
     rows = [
-        (f"`{name}`", one.formula, f"`{one.measure}`", _most(one), one.is_not)
+        (f"`{name}`", one.asks, one.formula, f"`{one.measure}`", _most(one), one.is_not)
         for name, one in CRITERIA.items()
     ]
-    return listed(head, rows, (22, 29, 8, 8, 33), "names")
+    return listed(head, rows, (16, 24, 22, 7, 7, 24), "names")
 
 
 def statistics() -> str:
     head = ("Name", "Formula", "Range", "One for each", "Needs")
     rows = [
-        (f"`{name}`", one.formula, _range(one), CELLS.get(one.over, one.over), NEEDS[one.needs])
+        (
+            f"`{name}`",
+            one.formula,
+            _range(one),
+            CELLS.get(one.over, one.over),
+            KINDS[one.needs].columns,
+        )
         for name, one in STATISTICS.items()
     ]
     return listed(head, rows, (20, 38, 12, 10, 20), "names")
@@ -124,6 +127,10 @@ def _most(criterion: Criterion) -> str:
 def _range(statistic: Statistic) -> str:
     low, high = statistic.bounds
     return f"{_number(low)} to {_number(high)}"
+
+
+def _columns(statistic: Statistic) -> str:
+    return KINDS[statistic.needs].columns
 
 
 def _number(value: float) -> str:

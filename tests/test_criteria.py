@@ -1,5 +1,7 @@
 """Criteria against their definitions, fairlearn and scikit-learn."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from fairlearn import metrics as fairlearn
@@ -8,15 +10,13 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 import evenhand as eh
+from evenhand.criteria import accuracy_parity, equalized_odds, statistical_parity
 from evenhand.datasets import load
 from evenhand.measures import mpd
+from evenhand.statistics import E, Rows, summarize
 from strategies import classified, predictions
 
-COUNTED = [
-    name
-    for name, criterion in eh.CRITERIA.items()
-    if criterion.statistic.needs in ("predictions", "labels")
-]
+COUNTED = [name for name, criterion in eh.CRITERIA.items() if criterion.kind.about == "labels"]
 
 
 def per_group(function, rows, **options):
@@ -289,40 +289,112 @@ def test_regression_parity_by_its_three_definitions():
     assert area == pytest.approx(eh.gini(levels)[:-1] @ np.diff(cuts))
 
 
-@pytest.mark.parametrize("measure", eh.MEASURES)
-@pytest.mark.parametrize("criterion", COUNTED)
-class TestLawsOfEveryCountedCriterion:
+Y, P, GROUP = [1, 0, 1, 0, 1, 0], [1, 0, 0, 0, 1, 1], [*"aabbcc"]
+SUMMARIES = {
+    "equalized_odds": eh.tally(Y, P, sensitive_features=GROUP),
+    "strong_parity": eh.distribution(P, sensitive_features=GROUP),
+    "performance_parity": summarize("ranks", Rows(Y, None, GROUP, y_score=[0.9, 0, 0.5, 1, 1, 0])),
+}
+COLUMNS = {
+    "y_pred": P,
+    "sensitive_features": GROUP,
+    "sample_weight": [9.0] * 6,
+    "y_score": [0.5] * 6,
+    "strata": GROUP,
+    "classes": [0, 1],
+}
+
+
+class TestASummaryHoldsItsColumns:
+    def ask(self, name, *arguments, **options):
+        g = {"g": "auroc"} if name == "performance_parity" else {}
+        criterion, summary = eh.CRITERIA[name], SUMMARIES[name]
+        answers = [
+            criterion(summary, *arguments, **g, **options),
+            criterion.read(summary, *arguments, **g, **options).value,
+            eh.evaluate(name, summary, *arguments, **g, **options),
+        ]
+        assert answers == [answers[0]] * 3
+        return answers[0]
+
+    @pytest.mark.parametrize(
+        "measure", [*eh.MEASURES.values(), partial(eh.pq, p=0.5), *eh.MEASURES]
+    )
+    @pytest.mark.parametrize("name", SUMMARIES)
+    def test_the_second_argument_is_the_measure(self, name, measure):
+        assert self.ask(name, measure) == self.ask(name, measure=measure)
+
+    def test_gini_is_not_pq(self):
+        """False positive rates are 0, 0 and 1."""
+        assert self.ask("equalized_odds", eh.gini) == pytest.approx(eh.gini([0.0, 0.0, 1.0]))
+        assert self.ask("equalized_odds") == pytest.approx(eh.pq([0.0, 0.0, 1.0]))
+
+    @pytest.mark.parametrize("column", COLUMNS)
+    @pytest.mark.parametrize("name", SUMMARIES)
+    def test_a_column_beside_it_is_refused_by_name(self, name, column):
+        kind = type(SUMMARIES[name]).__name__
+        with pytest.raises(eh.EvenhandError, match=f"A {kind} already holds .*; drop {column}.$"):
+            self.ask(name, **{column: COLUMNS[column]})
+
+    def test_all_columns_beside_it_are_listed(self):
+        with pytest.raises(TypeError, match="drop y_pred, sensitive_features, sample_weight"):
+            self.ask("equalized_odds", P, sensitive_features=GROUP, sample_weight=[1] * 6)
+
+    def test_two_measures_are_one_too_many(self):
+        with pytest.raises(TypeError, match=r"Two measures were given: gini.*measure=mpd"):
+            self.ask("equalized_odds", eh.gini, measure="mpd")
+
+    @given(rows=classified(), measure=st.sampled_from([*eh.MEASURES]))
+    def test_a_summary_answers_as_its_columns_do(self, rows, measure):
+        options = {"sensitive_features": rows.group, "sample_weight": rows.weight}
+        counts = eh.tally(rows.y_true, rows.y_pred, **options)
+        for criterion in (statistical_parity, equalized_odds, accuracy_parity):
+            whole = criterion(rows.y_true, rows.y_pred, measure=measure, **options)
+            assert criterion(counts, measure) == pytest.approx(whole, nan_ok=True)
+
+
+def test_a_statistic_that_needs_an_unknown_summary_is_refused_at_once():
+    with pytest.raises(ValueError, match=r"needs 'moment'.*Did you mean 'moments'"):
+        eh.Criterion("mine", E("yhat", needs="moment"))
+
+
+class TestLawsOfEveryCountedCriterionByEveryMeasure:
     @given(rows=classified(classes=3))
-    def test_renaming_and_reordering_groups_changes_nothing(self, criterion, measure, rows):
+    def test_renaming_and_reordering_groups_changes_nothing(self, rows):
         names = {name: 100 - i for i, name in enumerate(np.unique(rows.group))}
         other = rows._replace(group=np.array([names[name] for name in rows.group]))
-        assert value(criterion, other, measure) == pytest.approx(
-            value(criterion, rows, measure), abs=1e-12, nan_ok=True
-        )
+        assert values(other) == pytest.approx(values(rows), abs=1e-12, nan_ok=True)
 
     @given(rows=classified(classes=3, groups=1))
-    def test_identical_groups_score_zero(self, criterion, measure, rows):
+    def test_identical_groups_score_zero(self, rows):
         twice = [np.concatenate([column, column]) for column in rows]
         twice[2] = np.repeat(["a", "b"], len(rows.group))
-        found = value(criterion, type(rows)(*twice), measure)
-        assert np.isnan(found) or found == pytest.approx(0, abs=1e-12)
+        found = values(type(rows)(*twice))
+        zero = {asked: value if np.isnan(value) else 0 for asked, value in found.items()}
+        assert found == pytest.approx(zero, abs=1e-12, nan_ok=True)
 
     @given(rows=classified(classes=3))
-    def test_a_weight_of_two_is_a_row_twice(self, criterion, measure, rows):
+    def test_a_weight_of_two_is_a_row_twice(self, rows):
         times = rows.weight.astype(int)
         repeated = [np.repeat(column, times) for column in rows]
         repeated[3] = np.ones(times.sum())
-        assert value(criterion, type(rows)(*repeated), measure) == pytest.approx(
-            value(criterion, rows, measure), abs=1e-12, nan_ok=True
+        found = values(type(rows)(*repeated))
+        assert found == pytest.approx(values(rows), abs=1e-12, nan_ok=True)
+
+
+def values(rows):
+    """Every counted criterion by every measure."""
+    counts = eh.tally(
+        rows.y_true, rows.y_pred, sensitive_features=rows.group, sample_weight=rows.weight
+    )
+    best = max(rows.y_true.max(), rows.y_pred.max())
+    return {
+        (name, measure): eh.CRITERIA[name](
+            counts, measure, favorable=best if eh.CRITERIA[name].one_class else None
         )
-
-
-def value(criterion, rows, measure):
-    options = {"sensitive_features": rows.group, "sample_weight": rows.weight}
-    if eh.CRITERIA[criterion].one_class:
-        options["favorable"] = max(rows.y_true.max(), rows.y_pred.max())
-    reading = eh.CRITERIA[criterion].read(rows.y_true, rows.y_pred, measure=measure, **options)
-    return float(reading)
+        for name in COUNTED
+        for measure in eh.MEASURES
+    }
 
 
 @given(rows=classified(), replicates=st.integers(1, 4))

@@ -5,6 +5,7 @@ import pkgutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import evenhand as eh
@@ -135,3 +136,47 @@ def test_importing_the_package_imports_nothing_heavy():
     code = f"import evenhand, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+GROUPS = {
+    "short text": np.array([*"abc"]),
+    "long text": np.array(["a long name", "another long name", "a name"]),
+    "numbers": np.arange(3),
+    "a list": None,
+}
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_evaluating_is_ten_calls_deep_in_ten_files_at_most(kind):
+    rng = np.random.default_rng(0)
+    y_true, y_pred, codes = rng.integers(0, 2, 2000), rng.integers(0, 2, 2000), np.arange(2000) % 3
+    names = GROUPS[kind]
+    group = [f"group {code}" for code in codes] if names is None else names[codes]
+
+    def call():
+        eh.evaluate("equalized_odds", y_true, y_pred, sensitive_features=group)
+
+    call()  # imports that wait for the first use are not part of it
+    depth, files = traced(call)
+    assert depth <= 10
+    assert len(files) <= 10
+
+
+def traced(call):
+    """How deep the package's own frames go, comprehensions included, and their files."""
+    root, depth, deepest, files = eh.__path__[0], 0, 0, set()
+
+    def profile(frame, event, _):
+        nonlocal depth, deepest
+        if event not in ("call", "return") or not frame.f_code.co_filename.startswith(root):
+            return
+        depth += 1 if event == "call" else -1
+        deepest = max(deepest, depth)
+        files.add(frame.f_code.co_filename)
+
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return deepest, files

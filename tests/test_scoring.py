@@ -1,6 +1,7 @@
 """Criteria as scorers in scikit-learn's model selection."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -101,6 +102,36 @@ def test_a_wrong_column_is_named(people):
         ValueError, match=r"no column 'gender'; its columns are \['x', 'sex', 'old'\]"
     ):
         scorer(LogisticRegression().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measur": "gini"}, "make_scorer has no argument 'measur'. Did you mean 'measure'?"),
+        ({"measure": "ginni"}, "There is no measure 'ginni'"),
+        ({"aggregate": "wurst"}, "There is no aggregate 'wurst'"),
+        ({"transform": "log"}, "There is no transform 'log'"),
+        ({"g": "f1"}, "g= is for 'performance_parity'"),
+        ({"tau": 0.1}, "tau is for 'strong_parity'"),
+    ],
+)
+def test_a_scorer_refuses_what_it_does_not_know_when_it_is_made(options, message):
+    with pytest.raises(eh.EvenhandError, match=re.escape(message)):
+        eh.make_scorer("statistical_parity", group="sex", **options)
+
+
+def test_strata_are_columns_of_x_too(people):
+    X, y = people
+    model = LogisticRegression().fit(X, y)
+    scorer = eh.make_scorer("conditional_statistical_parity", group="sex", strata="old")
+    options = {"sensitive_features": X["sex"], "strata": X["old"]}
+    within = eh.evaluate("conditional_statistical_parity", None, model.predict(X), **options)
+    assert scorer(model, X, y) == -within
+
+
+def test_a_scorer_shows_how_it_was_made():
+    scorer = eh.make_scorer("strong_parity", group=["sex"], tau=0.1)
+    assert repr(scorer) == "FairnessScorer('strong_parity', group=['sex'], tau=0.1)"
 
 
 def test_weights_reach_the_criterion(people):

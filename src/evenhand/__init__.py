@@ -14,8 +14,7 @@ from evenhand._groups import Groups, groups
 from evenhand._scoring import make_scorer
 from evenhand._tally import Tally
 from evenhand._uncertainty import Chance, ConfidenceInterval, chance, interval
-from evenhand.criteria import CRITERIA, Criterion, Reading, evaluate
-from evenhand.criteria.evaluation import UndefinedWarning
+from evenhand.criteria import CRITERIA, Criterion, Reading, UndefinedWarning, evaluate
 from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, shortfall
 from evenhand.statistics import STATISTICS
 

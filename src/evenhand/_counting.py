@@ -25,6 +25,7 @@ from evenhand._groups import Groups, groups, show
 from evenhand._tally import Axis, Tally, gathered
 
 ROWS_FOR_THREADS = 1 << 17
+ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
 
 
@@ -37,40 +38,117 @@ def tally(
     strata: Any = None,
     sums: Mapping[str, Any] | None = None,
 ) -> Tally:
-    """Count rows by true label, predicted label and group (and stratum).
+    """Count rows by true label, predicted label and group (and stratum), in one pass.
 
-    `y_true` may be None where no criterion will ask for it. `sums` names further columns of
-    numbers to add up in each cell.
+    The counts are all that criteria of labels need to know of the rows: count once, ask often.
 
+    Parameters
+    ----------
+    y_true : array-like or None
+        True labels: a list, array, or pandas, Polars or Arrow column of any kind. None where no
+        criterion will ask for them.
+    y_pred : array-like or None
+        Predicted labels, of the same kind.
+    sensitive_features : array-like or dataframe
+        The column or columns that name the groups, or what `groups` made of them. Several columns
+        are intersected.
+    sample_weight : array-like, optional
+        Weights of the rows; by default every row weighs 1.
+    strata : array-like or dataframe, optional
+        Within which "conditional_statistical_parity" will compare groups.
+    sums : mapping of str to array-like, optional
+        Further columns of numbers to add up in each cell, by name.
+
+    Returns
+    -------
+    Tally
+        A cell for each combination of labels and group that occurs. Its axes are "y", "yhat",
+        "stratum" and "group", as far as they were given; its sums are "rows" and, with weights,
+        "weight" and "weight²" (the squares), beside those named in `sums`.
+
+    Raises
+    ------
+    InputError
+        If columns differ in length, labels are missing, or scores are given as labels.
+
+    See Also
+    --------
+    tally_frame : The same for a table of any engine, or a query that is not yet collected.
+    expected_tally : The same for decisions made by lot.
+    moments : Sums for regression.
+
+    Examples
+    --------
     >>> counts = tally([1, 0, 1], [1, 1, 0], sensitive_features=["a", "b", "b"])
     >>> counts
     <Tally of 3 rows in 3 cells (y: 2, yhat: 2, group: 2)>
     >>> counts.table("yhat", "group")
     array([[0., 1.],
            [1., 1.]])
+
+    Tallies of parts add up to that of the whole:
+
+    >>> counts + tally([0], [1], sensitive_features=["c"])
+    <Tally of 4 rows in 4 cells (y: 2, yhat: 2, group: 3)>
+
     """
-    given = {
+    jobs: dict[str, tuple[Any, ...]] = {
         "y": (classes, y_true, "y_true"),
         "yhat": (classes, y_pred, "y_pred"),
         "stratum": (groups, strata),
         "group": (groups, sensitive_features),
     }
-    read = side_by_side({axis: job for axis, job in given.items() if job[1] is not None})
-    whom = read.pop("group")
-    columns = share_classes({axis: read.pop(axis) for axis in ("y", "yhat") if axis in read})
-    for axis, strata_found in read.items():
-        columns[axis] = Column(strata_found.codes, strata_found.labels)
+    given = {axis: job for axis, job in jobs.items() if job[1] is not None}
+    if max(_rows(column) for _, column, *_ in given.values()) >= ROWS_FOR_THREADS:
+        coded = _in_threads(given)
+    else:
+        coded = {}
+        for axis, (encoder, *arguments) in given.items():
+            coded[axis] = encoder(*arguments)
+    whom = coded.pop("group")
+    columns = share_classes({axis: coded[axis] for axis in ("y", "yhat") if axis in coded})
+    if "stratum" in coded:
+        columns["stratum"] = Column(coded["stratum"].codes, coded["stratum"].labels)
     return count(columns, whom, sample_weight=sample_weight, sums=sums)
 
 
 def moments(
     y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
 ) -> Tally:
-    """Add up, by group, what regression criteria need: ŷ, and where y is known y, y², errors.
+    """Add up, by group, what criteria of regression need.
 
+    Parameters
+    ----------
+    y_true : array-like or None
+        True values; None where no criterion will ask for them.
+    y_pred : array-like
+        Predicted values.
+    sensitive_features : array-like or dataframe
+        The column or columns that name the groups, or what `groups` made of them.
+    sample_weight : array-like, optional
+        Weights of the rows; by default every row weighs 1.
+
+    Returns
+    -------
+    Tally
+        A cell for each group, with the sums "rows", "yhat" and "yhat²", and where the truth is
+        known "y", "y²", "squared_error", "absolute_error" and the squares of both.
+
+    Raises
+    ------
+    InputError
+        If a value is not finite, or columns differ in length.
+
+    See Also
+    --------
+    distribution : The whole distribution by group, for "strong_parity".
+
+    Examples
+    --------
     >>> sums = moments([1.0, 2.0], [1.5, 2.0], sensitive_features=["a", "b"])
     >>> sums.table("group", of="squared_error")
     array([0.25, 0.  ])
+
     """
     yhat = finite(y_pred, "y_pred")
     sums = {"yhat": yhat, "yhat²": yhat * yhat}
@@ -82,6 +160,65 @@ def moments(
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": abs(error), "absolute_error²": square}
     return count({}, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
+
+
+def expected_tally(
+    y_true: Any,
+    probabilities: Any,
+    *,
+    classes: Sequence[Any],
+    sensitive_features: Any,
+    sample_weight: Any = None,
+) -> Tally:
+    """Expected counts by true label, predicted label and group of decisions made by lot.
+
+    Parameters
+    ----------
+    y_true : array-like
+        True labels.
+    probabilities : array-like of shape (rows, classes)
+        Column k is the chance that a row is given the label `classes[k]`.
+    classes : sequence of labels
+        The labels of the columns.
+    sensitive_features : array-like or dataframe
+        The column or columns that name the groups, or what `groups` made of them.
+    sample_weight : array-like, optional
+        Weights of the rows; by default every row weighs 1.
+
+    Returns
+    -------
+    Tally
+        Expected rows, not whole ones; every criterion of labels reads it.
+
+    Raises
+    ------
+    InputError
+        If a row of probabilities does not add up to 1, or has not one for each class.
+
+    Examples
+    --------
+    >>> chances = [[0.25, 0.75], [1.0, 0.0]]
+    >>> counts = expected_tally([1, 0], chances, classes=[0, 1], sensitive_features=["a", "b"])
+    >>> counts.table("yhat", "group")
+    array([[0.25, 1.  ],
+           [0.75, 0.  ]])
+
+    """
+    names = np.asarray(classes, dtype=object).tolist()
+    chances = _chances(probabilities, names)
+    truth, labels = _truth(y_true, names)
+    weight = weights(sample_weight)
+    check_lengths(y_true=truth, probabilities=chances, sample_weight=weight)
+    factors: dict[str, Any] = {"rows": 1.0}
+    if weight is not None:
+        factors |= {"weight": weight, "weight²": weight * weight}
+    sums = {
+        f"{name} {k}": column * factor
+        for name, factor in factors.items()
+        for k, column in enumerate(chances.T)
+    }
+    counted = count({"y": truth}, groups(sensitive_features), sums=sums)
+    return _spread(counted, list(factors), labels, [labels.index(label) for label in names])
 
 
 def count(
@@ -100,8 +237,8 @@ def count(
     axes = tuple(
         Axis(name, tuple(edges[name]), "edges")
         if edges and name in edges
-        else Axis(name, one.labels)
-        for name, one in coded.items()
+        else Axis(name, column.labels)
+        for name, column in coded.items()
     )
     sizes = [axis.size for axis in axes[:-1]] + [axes[-1].size + 1]  # the last is for rows left out
     if weight is not None:
@@ -128,10 +265,8 @@ def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
     }
 
 
-def side_by_side(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """Call (function, *arguments) for every name; with many rows, all at once in threads."""
-    if max(_rows(job[1]) for job in jobs.values()) < ROWS_FOR_THREADS:
-        return {name: function(*arguments) for name, (function, *arguments) in jobs.items()}
+def _in_threads(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """Call (function, *arguments) for every name, all at once."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(len(jobs)) as pool:
@@ -181,45 +316,6 @@ def _fused(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> NDArray[Any]:
         key *= key.dtype.type(size)
         key += column.astype(key.dtype, copy=False)
     return key
-
-
-ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
-
-
-def expected_tally(
-    y_true: Any,
-    probabilities: Any,
-    *,
-    classes: Sequence[Any],
-    sensitive_features: Any,
-    sample_weight: Any = None,
-) -> Tally:
-    """Expected counts by true label, predicted label and group of decisions made by lot.
-
-    Column k of `probabilities` is the chance that a row is given the label `classes[k]`. The
-    tally holds expected rows, not whole ones, and every criterion of labels reads it.
-
-    >>> chances = [[0.25, 0.75], [1.0, 0.0]]
-    >>> counts = expected_tally([1, 0], chances, classes=[0, 1], sensitive_features=["a", "b"])
-    >>> counts.table("yhat", "group")
-    array([[0.25, 1.  ],
-           [0.75, 0.  ]])
-    """
-    names = np.asarray(classes, dtype=object).tolist()
-    chances = _chances(probabilities, names)
-    truth, labels = _truth(y_true, names)
-    weight = weights(sample_weight)
-    check_lengths(y_true=truth, probabilities=chances, sample_weight=weight)
-    factors: dict[str, Any] = {"rows": 1.0}
-    if weight is not None:
-        factors |= {"weight": weight, "weight²": weight * weight}
-    sums = {
-        f"{name} {k}": column * factor
-        for name, factor in factors.items()
-        for k, column in enumerate(chances.T)
-    }
-    counted = count({"y": truth}, groups(sensitive_features), sums=sums)
-    return _spread(counted, list(factors), labels, [labels.index(label) for label in names])
 
 
 def _spread(counted: Tally, names: list[str], labels: tuple[Any, ...], places: list[int]) -> Tally:

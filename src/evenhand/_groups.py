@@ -93,10 +93,10 @@ def groups(
     unknown = set(bins or ()) - set(named)
     if unknown:
         raise InputError(f"bins names {sorted(unknown)}, but the columns are {list(named)}.")
-    coded = {
-        name: cut(values, bins[name], name) if bins and name in bins else encode(values, name)
-        for name, values in named.items()
-    }
+    coded = {}
+    for name, values in named.items():
+        edges = (bins or {}).get(name)
+        coded[name] = encode(values, name) if edges is None else cut(values, edges, name)
     notes = tuple(
         note
         for name, column in coded.items()

@@ -2,51 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from evenhand._columns import Label
 from evenhand._errors import InputError
+from evenhand._signatures import SETTINGS, documented, suggests_names
+from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
+from evenhand.measures import Aggregate, Measure
 
-NEEDS_SCORES = ("ranks", "losses", "bins")
+
+@suggests_names
+@documented(settings=SETTINGS)
+def make_scorer(
+    criterion: str | Criterion,
+    *,
+    group: Any,
+    strata: Any = None,
+    measure: str | Measure | None = None,
+    aggregate: str | Aggregate | None = None,
+    g: str | Callable[[Any, Any], Any] | None = None,
+    transform: str | None = None,
+    favorable: Label = None,
+    classes: Sequence[Label] | None = None,
+    tau: float | None = None,
+) -> FairnessScorer:
+    """A scorer for `cross_validate` and `GridSearchCV`; greater is better, and 0 is best.
+
+    Parameters
+    ----------
+    criterion : str or Criterion
+        A name in `CRITERIA`, such as "equalized_odds", or a criterion of your own.
+    group : str, int or list
+        The sensitive column or columns of X, by name; by position where X is an array.
+    strata : str, int or list, optional
+        The columns of X within which "conditional_statistical_parity" compares groups.
+    {settings}
+    classes : sequence of labels, optional
+        Labels of the columns of scores; by default the estimator's `classes_`.
+
+    Returns
+    -------
+    FairnessScorer
+        A callable (estimator, X, y), whose value is minus that of the criterion.
+
+    Raises
+    ------
+    InputError
+        If there is no such criterion, measure, aggregate, statistic or transform.
+
+    Examples
+    --------
+    >>> scorer = make_scorer("equalized_odds", group="sex", measure="mpd")
+    >>> scorer
+    FairnessScorer('equalized_odds', group='sex', measure='mpd')
+
+    """
+    asked = named(criterion)
+    asked.with_statistic(g).settings(measure, aggregate, transform, tau).resolve()
+    options = {
+        "measure": measure,
+        "aggregate": aggregate,
+        "g": g,
+        "transform": transform,
+        "favorable": favorable,
+        "classes": classes,
+        "tau": tau,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    return FairnessScorer(asked, group, given, strata)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FairnessScorer:
     """A callable (estimator, X, y) that scikit-learn's model selection takes as `scoring`."""
 
     criterion: Criterion
     group: Any
     options: dict[str, Any] = field(default_factory=dict)
+    strata: Any = None
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the criterion's value on the estimator's predictions for X."""
-        g = self.options.get("g")
-        needs = self.criterion.with_statistic(g).statistic.needs
-        y_score = scores_of(estimator, X) if needs in NEEDS_SCORES and not callable(g) else None
-        options = {"sample_weight": sample_weight, "y_score": y_score, **self.options}
-        if y_score is not None:
+        g, options = self.options.get("g"), dict(self.options)
+        if self.criterion.with_statistic(g).kind.about == "scores" and not callable(g):
+            options["y_score"] = scores_of(estimator, X)
             options.setdefault("classes", list(estimator.classes_))
-        column = columns_from(X, self.group)
-        predicted = estimator.predict(X)
-        return -evaluate(self.criterion, y, predicted, sensitive_features=column, **options)
+        if self.strata is not None:
+            options["strata"] = columns_from(X, self.strata)
+        return -evaluate(
+            self.criterion,
+            y,
+            estimator.predict(X),
+            sensitive_features=columns_from(X, self.group),
+            sample_weight=sample_weight,
+            **options,
+        )
 
-
-def make_scorer(criterion: str | Criterion, *, group: Any, **options: Any) -> FairnessScorer:
-    """A scorer for `cross_validate` and `GridSearchCV`; greater is better, and 0 is best.
-
-    `group` names one or more columns of X (by position where X is an array); options are those of
-    `evaluate`, such as measure="gini".
-
-    >>> scorer = make_scorer("equalized_odds", group="sex", measure="mpd")
-    >>> scorer.group
-    'sex'
-    """
-    return FairnessScorer(named(criterion), group, options)
+    def __repr__(self) -> str:
+        strata = {} if self.strata is None else {"strata": self.strata}
+        options = {"group": self.group, **strata, **self.options}
+        written = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        return f"FairnessScorer({self.criterion.name!r}, {written})"
 
 
 def scores_of(estimator: Any, X: Any) -> Any:
@@ -67,5 +129,8 @@ def columns_from(X: Any, group: Any) -> Any:
     wanted = list(group) if many else [group]
     absent = [name for name in wanted if name not in frame.columns]
     if absent:
-        raise InputError(f"X has no column {absent[0]!r}; its columns are {frame.columns}.")
+        raise InputError(
+            f"X has no column {absent[0]!r}; its columns are {frame.columns}."
+            f"{did_you_mean(absent[0], frame.columns)}"
+        )
     return frame.select(wanted).to_native()

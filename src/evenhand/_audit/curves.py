@@ -58,7 +58,7 @@ def threshold_curves(evidence: Evidence, asked: Sequence[Ask]) -> Thresholds | N
     curves = [
         Curve(ask.name, measure, np.asarray(ask.criterion(decided, measure=measure, **options)))
         for ask in asked
-        if ask.criterion.statistic.needs in ("labels", "predictions")
+        if ask.criterion.kind.about == "labels"
         for options in [{"favorable": evidence.favorable} if ask.criterion.one_class else {}]
         for measure in ask.measures
     ]

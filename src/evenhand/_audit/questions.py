@@ -16,17 +16,6 @@ from evenhand._errors import InputError
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 
-MISSING = {
-    "labels": "y_true",
-    "strata": "strata",
-    "bins": "y_score with probabilities of two classes",
-    "ranks": "y_score",
-    "losses": "y_score with probabilities",
-    "steps": "y_score",
-    "moments": "numbers to predict",
-    "predictions": "labels to predict",
-}
-
 
 def answerable(
     evidence: Evidence, criteria: Sequence[str | Criterion] | None, measures: Sequence[str]
@@ -52,7 +41,7 @@ def _why_not(evidence: Evidence, ask: Ask) -> str | None:
     """What is missing to ask it, if anything."""
     needs = ask.criterion.statistic.needs
     if needs not in evidence.sources:
-        return MISSING[needs]
+        return ask.criterion.kind.hint
     if needs == "moments" and not {"squared_error"} <= set(evidence.counted.sums):
         return None if ask.name == "weak_parity" else "y_true"
     if ask.criterion.one_class and evidence.task == "binary" and evidence.favorable is None:

@@ -133,7 +133,8 @@ def renumber(codes: Codes, size: int) -> tuple[Codes, NDArray[Any]]:
 def recode(target: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
     """target[codes], a chunk at a time: NumPy widens what it indexes with to 64 bits."""
     result = np.empty(len(codes), target.dtype)
-    for rows in chunks(len(codes)):
+    for start in range(0, len(codes), ROWS_AT_A_TIME):
+        rows = slice(start, start + ROWS_AT_A_TIME)
         target.take(codes[rows], out=result[rows], mode="clip")
     return result
 
@@ -141,9 +142,10 @@ def recode(target: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
 def first_rows(codes: NDArray[Any], size: int) -> NDArray[np.intp]:
     """The row of each code in the first chunk that has it; −1 for a code that never occurs."""
     first = np.full(size, -1, np.intp)
-    for rows in chunks(len(codes), max(ROWS_AT_A_TIME, 8 * size)):
-        here = np.full(size, -1, np.intp)
-        here[codes[rows]] = np.arange(rows.start, rows.stop)
+    step = max(ROWS_AT_A_TIME, 8 * size)
+    for start in range(0, len(codes), step):
+        part, here = codes[start : start + step], np.full(size, -1, np.intp)
+        here[part] = np.arange(start, start + len(part))
         np.copyto(first, here, where=first < 0)
         if (first >= 0).all():
             break

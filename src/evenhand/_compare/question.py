@@ -101,11 +101,11 @@ def _chosen(asked: str | Criterion, evidence: Evidence, task: Task, g: str | Non
     criterion = named(asked)
     if criterion.takes_g and (g or task == "regression"):
         criterion = criterion.with_statistic(g or "mse")
-    needs = criterion.statistic.needs
-    if needs not in evidence.needs:
-        kind = "labels" if task == "classification" else "numbers"
+    if criterion.statistic.needs not in evidence.needs:
+        kind, about = "labels" if task == "classification" else "numbers", criterion.kind.about
+        lacking = f"predicted {about}" if about in ("labels", "numbers") else about
         raise InputError(
-            f"{criterion.name} cannot be asked of predicted {kind}: it needs {_words(needs)}. "
+            f"{criterion.name} cannot be asked of predicted {kind}: it needs {lacking}. "
             f"For {task} there are {list(BY_TASK[task])}, among others."
         )
     if evidence.truth is None and _reads_truth(criterion):
@@ -116,12 +116,6 @@ def _chosen(asked: str | Criterion, evidence: Evidence, task: Task, g: str | Non
 def _reads_truth(criterion: Criterion) -> bool:
     of = getattr(criterion.statistic, "of", "yhat")
     return criterion.statistic.needs == "labels" or of not in ("yhat", ("yhat",))
-
-
-def _words(needs: str) -> str:
-    words = {"moments": "predicted numbers", "steps": "predicted numbers", "strata": "strata"}
-    labels = {"labels": "predicted labels", "predictions": "predicted labels"}
-    return {**words, **labels}.get(needs, "scores")
 
 
 def noise(

@@ -16,7 +16,7 @@ from evenhand._distributions.ranks import auroc_errors
 from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
 from evenhand.criteria import Criterion
-from evenhand.criteria.criterion import How
+from evenhand.criteria.criterion import Settings
 from evenhand.statistics import Average, Derived, E, P, Ratio, Statistic, Table
 from evenhand.statistics.forms import ratio
 
@@ -352,7 +352,7 @@ def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
     return Counts(table, sizes.astype(np.int64), read), edges
 
 
-def across_cuts(how: How, model: Counts, edges: Floats, span: Floats) -> How:
+def across_cuts(how: Settings, model: Counts, edges: Floats, span: Floats) -> Settings:
     """How the measure is taken over the cut points: supremum or integral, as sums of cells."""
     if how.aggregate == "integral":
         ends = np.concatenate([span[:1], (edges[1:] + edges[:-1]) / 2, span[1:]])

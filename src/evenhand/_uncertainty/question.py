@@ -20,7 +20,7 @@ from evenhand._uncertainty.models import (
     means_of,
 )
 from evenhand.criteria import Criterion, Reading
-from evenhand.criteria.criterion import How
+from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
 from evenhand.measures import Measure, is_scale_free, mpd
 from evenhand.statistics import Table
@@ -54,7 +54,7 @@ def questions(
     asked = named(criterion).with_statistic(options.pop("g", None))
     asked.check(source)
     favorable = options.pop("favorable", None)
-    hows = [asked.how(way, **options) for way in ways]
+    hows = [asked.settings(way, **options) for way in ways]
     if isinstance(source, Distribution):
         return _about_cuts(source, asked, ways, hows, options)
     table = asked.table(source, favorable)
@@ -67,7 +67,7 @@ def _about_cuts(
     source: Distribution,
     asked: Criterion,
     ways: Sequence[str | Measure | None],
-    hows: Sequence[How],
+    hows: Sequence[Settings],
     options: dict[str, Any],
 ) -> tuple[Model, list[Question]]:
     """Questions about distributions: their worlds know some cut points, their value knows all."""
@@ -80,7 +80,9 @@ def _about_cuts(
     return model, made
 
 
-def _question(asked: Criterion, how: How, reading: Reading, cuts: Table | None = None) -> Question:
+def _question(
+    asked: Criterion, how: Settings, reading: Reading, cuts: Table | None = None
+) -> Question:
     sweeps = cuts is not None
     worst = how.aggregate == "worst" or (sweeps and asked.across == "worst")
     low, high = asked.statistic.bounds

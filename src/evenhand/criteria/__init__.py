@@ -1,7 +1,52 @@
-"""Which statistic must be equal between groups: the criterion, and the catalogue of them all."""
+"""Which statistic must be equal between groups: the criteria by name, and how to ask one."""
 
-from evenhand.criteria.catalogue import CRITERIA
-from evenhand.criteria.criterion import Criterion, Reading
-from evenhand.criteria.evaluation import evaluate
+from evenhand.criteria.catalogue import (
+    CRITERIA,
+    accuracy_parity,
+    average_odds,
+    calibration_parity,
+    calibration_within_groups,
+    conditional_statistical_parity,
+    equal_opportunity,
+    equalized_odds,
+    error_parity,
+    false_omission_rate_parity,
+    performance_parity,
+    predictive_equality,
+    predictive_parity,
+    selection_rate_ratio,
+    statistical_parity,
+    strong_parity,
+    treatment_equality,
+    wasserstein_parity,
+    weak_parity,
+)
+from evenhand.criteria.criterion import Criterion, Reading, Settings
+from evenhand.criteria.evaluation import UndefinedWarning, evaluate
 
-__all__ = ["CRITERIA", "Criterion", "Reading", "evaluate"]
+__all__ = [
+    "CRITERIA",
+    "Criterion",
+    "Reading",
+    "Settings",
+    "UndefinedWarning",
+    "accuracy_parity",
+    "average_odds",
+    "calibration_parity",
+    "calibration_within_groups",
+    "conditional_statistical_parity",
+    "equal_opportunity",
+    "equalized_odds",
+    "error_parity",
+    "evaluate",
+    "false_omission_rate_parity",
+    "performance_parity",
+    "predictive_equality",
+    "predictive_parity",
+    "selection_rate_ratio",
+    "statistical_parity",
+    "strong_parity",
+    "treatment_equality",
+    "wasserstein_parity",
+    "weak_parity",
+]

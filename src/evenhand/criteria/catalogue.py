@@ -1,116 +1,163 @@
-"""The criteria of the paper and of the field, a line each; S is any measure."""
+"""The criteria of the paper and of the field, one after the other; S is any measure.
+
+Each says what it asks, and what it is not. They are importable names and, by name, `CRITERIA`.
+"""
 
 from __future__ import annotations
 
 from evenhand.criteria.criterion import Criterion
 from evenhand.statistics import STATISTICS, E, F, P
 
-_of = STATISTICS
+# The paper's, for classification: Definitions 4.1 to 4.5.
 
-_CATALOGUE = [
-    # The paper's, for classification: Definitions 4.1 to 4.5.
-    Criterion(
-        "statistical_parity",
-        P("yhat"),
-        "It ignores the truth: a perfect classifier violates it when base rates differ.",
-    ),
-    Criterion(
-        "equalized_odds",
-        P("yhat", given="y"),
-        "It does not say that errors are few, only that they fall alike, given the truth.",
-    ),
-    Criterion(
-        "average_odds",
-        _of["average_odds"],
-        "It is not equalized odds: a higher TPR can hide a lower FPR, and the average is equal.",
-    ),
-    Criterion(
-        "performance_parity",
-        _of["average_odds"],
-        "Equal performance can be equally poor; look at the groups' values too.",
-        takes_g=True,
-    ),
-    # The paper's, for regression.
-    Criterion(
-        "strong_parity",
-        F("yhat"),
-        "It ignores the truth, and looks at the one cut point where the groups differ most. "
-        "Gini and PQ of raw CDFs are degenerate there, so they take exp(F) unless told otherwise.",
-    ),
-    Criterion(
-        "wasserstein_parity",
-        F("yhat"),
-        "It has the unit of the predictions, so it cannot be compared between targets.",
-        across="integral",
-    ),
-    Criterion(
-        "weak_parity",
-        E("yhat", bounds=(float("-inf"), float("inf"))),
-        "Equal means leave room for unequal spreads and tails.",
-    ),
-    # The field's.
-    Criterion(
-        "conditional_statistical_parity",
-        P("yhat", given="stratum"),
-        "It is only as fair as the stratum: a stratum that encodes the group hides everything.",
-    ),
-    Criterion(
-        "selection_rate_ratio",
-        P("yhat"),
-        "The four-fifths rule (at most 0.2) is a rule of thumb of employment law, not a proof.",
-        measure="shortfall",
-        one_class=True,
-    ),
-    Criterion(
-        "equal_opportunity",
-        _of["tpr"],
-        "It says nothing of those who do not qualify: false positives may differ.",
-        one_class=True,
-    ),
-    Criterion(
-        "predictive_equality",
-        _of["fpr"],
-        "It says nothing of those who qualify: false negatives may differ.",
-        one_class=True,
-    ),
-    Criterion(
-        "predictive_parity",
-        _of["ppv"],
-        "With unequal base rates it cannot hold together with equalized odds.",
-        one_class=True,
-    ),
-    Criterion(
-        "false_omission_rate_parity",
-        _of["false_omission_rate"],
-        "It looks only at those who were turned down.",
-        one_class=True,
-    ),
-    Criterion(
-        "accuracy_parity",
-        _of["accuracy"],
-        "Equal accuracy can hide opposite errors: false alarms here, misses there.",
-    ),
-    Criterion(
-        "error_parity",
-        _of["error_rate"],
-        "The same question as accuracy parity by MPD, but Gini and PQ weigh small errors more.",
-    ),
-    Criterion(
-        "treatment_equality",
-        _of["error_ratio"],
-        "A ratio of errors says nothing of how many there are; undefined without false positives.",
-        one_class=True,
-    ),
-    Criterion(
-        "calibration_parity",
-        E("hits", given="bin", needs="bins", bounds=(0.0, 1.0)),
-        "Scores that mean the same in every group may still be wrong in all of them.",
-    ),
-    Criterion(
-        "calibration_within_groups",
-        _of["calibration_error"],
-        "Equal calibration errors are not small ones; look at the groups' values too.",
-    ),
-]
+statistical_parity = Criterion(
+    "statistical_parity",
+    P("yhat"),
+    asks="Is each label predicted equally often in every group?",
+    is_not="It ignores the truth: a perfect classifier violates it when base rates differ.",
+)
 
-CRITERIA: dict[str, Criterion] = {criterion.name: criterion for criterion in _CATALOGUE}
+equalized_odds = Criterion(
+    "equalized_odds",
+    P("yhat", given="y"),
+    asks="Among people with the same true label, is each label predicted equally often in every "
+    "group?",
+    is_not="It does not say that errors are few, only that they fall alike, given the truth.",
+)
+
+average_odds = Criterion(
+    "average_odds",
+    STATISTICS["average_odds"],
+    asks="Is the mean of true and false positive rate the same in every group?",
+    is_not="It is not equalized odds: a higher TPR can hide a lower FPR, and the average is equal.",
+)
+
+performance_parity = Criterion(
+    "performance_parity",
+    STATISTICS["average_odds"],
+    asks="Does the model perform equally well in every group?",
+    is_not="Equal performance can be equally poor; look at the groups' values too.",
+    takes_g=True,
+)
+
+# The paper's, for regression.
+
+strong_parity = Criterion(
+    "strong_parity",
+    F("yhat"),
+    asks="Do the predictions have the same distribution in every group, at the cut point where "
+    "the groups differ most?",
+    is_not="It ignores the truth, and looks at the one cut point where the groups differ most. "
+    "Gini and PQ of raw CDFs are degenerate there, so they take exp(F) unless told otherwise.",
+)
+
+wasserstein_parity = Criterion(
+    "wasserstein_parity",
+    F("yhat"),
+    asks="Do the predictions have the same distribution in every group, over all cut points "
+    "together?",
+    is_not="It has the unit of the predictions, so it cannot be compared between targets.",
+    across="integral",
+)
+
+weak_parity = Criterion(
+    "weak_parity",
+    E("yhat", bounds=(float("-inf"), float("inf"))),
+    asks="Is the mean prediction the same in every group?",
+    is_not="Equal means leave room for unequal spreads and tails.",
+)
+
+# The field's.
+
+conditional_statistical_parity = Criterion(
+    "conditional_statistical_parity",
+    P("yhat", given="stratum"),
+    asks="Within each stratum, is each label predicted equally often in every group?",
+    is_not="It is only as fair as the stratum: a stratum that encodes the group hides everything.",
+)
+
+selection_rate_ratio = Criterion(
+    "selection_rate_ratio",
+    P("yhat"),
+    asks="How far does the group selected least often fall short of the one selected most often?",
+    is_not="The four-fifths rule (at most 0.2) is a rule of thumb of employment law, not a proof.",
+    measure="shortfall",
+    one_class=True,
+)
+
+equal_opportunity = Criterion(
+    "equal_opportunity",
+    STATISTICS["tpr"],
+    asks="Of those who truly belong to the class, is the same share found in every group?",
+    is_not="It says nothing of those who do not qualify: false positives may differ.",
+    one_class=True,
+)
+
+predictive_equality = Criterion(
+    "predictive_equality",
+    STATISTICS["fpr"],
+    asks="Of those who truly do not belong to the class, is the same share taken for it in every "
+    "group?",
+    is_not="It says nothing of those who qualify: false negatives may differ.",
+    one_class=True,
+)
+
+predictive_parity = Criterion(
+    "predictive_parity",
+    STATISTICS["ppv"],
+    asks="Of those predicted to belong to the class, does the same share truly belong in every "
+    "group?",
+    is_not="With unequal base rates it cannot hold together with equalized odds.",
+    one_class=True,
+)
+
+false_omission_rate_parity = Criterion(
+    "false_omission_rate_parity",
+    STATISTICS["false_omission_rate"],
+    asks="Of those predicted not to belong to the class, does the same share truly belong in every "
+    "group?",
+    is_not="It looks only at those who were turned down.",
+    one_class=True,
+)
+
+accuracy_parity = Criterion(
+    "accuracy_parity",
+    STATISTICS["accuracy"],
+    asks="Is the share of right predictions the same in every group?",
+    is_not="Equal accuracy can hide opposite errors: false alarms here, misses there.",
+)
+
+error_parity = Criterion(
+    "error_parity",
+    STATISTICS["error_rate"],
+    asks="Is the share of wrong predictions the same in every group?",
+    is_not="The same question as accuracy parity by MPD, but Gini and PQ weigh small errors more.",
+)
+
+treatment_equality = Criterion(
+    "treatment_equality",
+    STATISTICS["error_ratio"],
+    asks="Is the ratio of misses to false alarms the same in every group?",
+    is_not="A ratio of errors says nothing of how many there are; undefined without false "
+    "positives.",
+    one_class=True,
+)
+
+calibration_parity = Criterion(
+    "calibration_parity",
+    E("hits", given="bin", needs="bins", bounds=(0.0, 1.0)),
+    asks="Does a score mean the same in every group: is the outcome equally frequent among people "
+    "with like scores?",
+    is_not="Scores that mean the same in every group may still be wrong in all of them.",
+)
+
+calibration_within_groups = Criterion(
+    "calibration_within_groups",
+    STATISTICS["calibration_error"],
+    asks="Are the scores equally well calibrated in every group?",
+    is_not="Equal calibration errors are not small ones; look at the groups' values too.",
+)
+
+CRITERIA: dict[str, Criterion] = {
+    thing.name: thing for thing in tuple(globals().values()) if isinstance(thing, Criterion)
+}

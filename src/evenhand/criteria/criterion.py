@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,18 +13,40 @@ from numpy.typing import NDArray
 from evenhand import _sweep as sweep
 from evenhand import measures
 from evenhand._columns import Label
-from evenhand._distributions import Distribution, RankedScores
+from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
-from evenhand._tally import Tally
+from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._tasks import favorable_label
+from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure
-from evenhand.statistics import STATISTICS, E, F, Statistic, Table
-from evenhand.statistics.kinds import Rows, Source, summarize
+from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Rows, Source, Statistic, Table
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A value, the inequality in each cell, and the statistic of each group in each cell."""
+    """A value, the inequality in each cell, and the statistic of each group in each cell.
+
+    `float(reading)` is the value; `print(reading)` says what was left out.
+
+    Attributes
+    ----------
+    criterion, measure, aggregate : str
+        What was asked, and how it was measured.
+    transform : str or None
+        The transform that was used, if any.
+    value : float or ndarray
+        How unequal; an array for a batch of tallies.
+    cell_values : ndarray
+        The inequality in each cell (…, cells).
+    table : ndarray
+        The statistic (…, cells, groups); NaN where it is undefined.
+    cells : tuple of labels
+        What the cells are: classes, pairs (given, class), strata, bins, or one cut point.
+    groups : tuple of labels
+        The groups.
+
+    """
 
     criterion: str
     measure: str
@@ -66,8 +88,26 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class How:
-    """Measure, aggregate, transform and least pooled F, as asked for."""
+class Settings:
+    """How a criterion is measured.
+
+    Parameters
+    ----------
+    measure : str or callable
+        A name in `MEASURES`, or a function of the last axis.
+    aggregate : str or callable
+        A name in `AGGREGATES`, or a function of the last axis.
+    transform : {"exp", "raw"}, optional
+        The transform before a relative measure; None is the criterion's own habit.
+    tau : float, optional
+        The least pooled F of a cut point, for a supremum over cut points.
+
+    Examples
+    --------
+    >>> Settings("gini", "worst").function.__name__
+    'gini'
+
+    """
 
     measure: str | Measure
     aggregate: str | Aggregate
@@ -85,10 +125,20 @@ class How:
         return None if self.transform == "raw" else self.transform
 
     def check(self, *, sweeps: bool) -> None:
-        """Refuse a transform that does not exist, and what only distributions know."""
+        """Refuse a transform that does not exist, and what only distributions know.
+
+        Parameters
+        ----------
+        sweeps : bool
+            Whether the statistic is a distribution.
+
+        """
         if self.transform not in (None, "raw", *measures.TRANSFORMS):
             known = ["raw", *measures.TRANSFORMS]
-            raise InputError(f"There is no transform {self.transform!r}; there are {known}.")
+            raise InputError(
+                f"There is no transform {self.transform!r}; there are {known}."
+                f"{did_you_mean(self.transform, known)}"
+            )
         if sweeps and self.aggregate not in ("worst", "integral"):
             raise InputError(
                 f"Over cut points the aggregate is 'worst' or 'integral', not {self.aggregate!r}."
@@ -96,109 +146,244 @@ class How:
         if self.tau is not None and not sweeps:
             raise InputError("tau is for 'strong_parity': the least pooled F of a cut point.")
 
-    def for_supremum(self) -> How:
+    def resolve(self) -> tuple[Measure, Aggregate | None]:
+        """The functions themselves; refuse names of none. An integral is no aggregate of cells."""
+        sweeps = self.aggregate == "integral"
+        return self.function, None if sweeps else measures.resolve_aggregate(self.aggregate)
+
+    def for_supremum(self) -> Settings:
         """On raw CDFs a scale-free supremum is degenerate: exponentiate, unless told otherwise."""
         if self.transform is None and self.tau is None and measures.is_scale_free(self.function):
             return replace(self, transform="exp")
         return self
 
     def reading(self, name: str, value: Any, cells: Any, table: Table) -> Reading:
-        """The answer, with how it was asked."""
+        """The answer, with how it was measured.
+
+        Parameters
+        ----------
+        name : str
+            The criterion's name.
+        value : float or ndarray
+            Its value.
+        cells : ndarray
+            The inequality in each cell.
+        table : Table
+            The statistic of each group in each cell.
+
+        Returns
+        -------
+        Reading
+            All of it.
+
+        """
         used = self.applied if measures.is_scale_free(self.function) else None
-        asked = (name_of(self.measure), name_of(self.aggregate), used)
-        return Reading(name, *asked, value, cells, table.values, table.cells, table.groups)
+        how = (name_of(self.measure), name_of(self.aggregate), used)
+        return Reading(name, *how, value, cells, table.values, table.cells, table.groups)
 
 
-def name_of(thing: Any) -> str:
-    """The name of a measure or aggregate, with the arguments it was given.
-
-    >>> name_of(partial(measures.pq, p=0.5))
-    'pq(p=0.5)'
-    """
-    if isinstance(thing, partial):
-        named = [f"{key}={value}" for key, value in thing.keywords.items()]
-        return f"{name_of(thing.func)}({', '.join([*map(str, thing.args), *named])})"
-    return thing if isinstance(thing, str) else getattr(thing, "__name__", repr(thing))
-
-
-KINDS: dict[str, type[Any]] = {"steps": Distribution, "ranks": RankedScores}
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Criterion:
     """A statistic of each group that should be equal; 0 is equal, larger is worse.
 
-    `one_class` marks a question about the favorable class alone when there are two classes;
-    with more classes, and no favorable one named, it is asked of each class in turn.
+    Call it with a Tally (or Distribution) and a measure, or with columns.
+
+    Parameters
+    ----------
+    name : str
+        The field's name for it.
+    statistic : Statistic
+        What should be equal between groups, as data: `P("yhat", given="y")`.
+    is_not : str, default ""
+        What it does not say, in a sentence.
+    measure : str, default "pq"
+        The measure where none is named.
+    across : str, default "worst"
+        The aggregate over classes or cut points where none is named.
+    one_class : bool, default False
+        Whether it asks about the favorable class alone when there are two classes; with more
+        classes, and no favorable one named, it is asked of each class in turn.
+    takes_g : bool, default False
+        Whether its statistic can be replaced by `g`.
+    asks : str, default ""
+        What it asks, in a plain sentence.
+
+    See Also
+    --------
+    evaluate : Any criterion by name, in one call.
+
+    Examples
+    --------
+    >>> from evenhand import gini, tally
+    >>> from evenhand.criteria import statistical_parity
+    >>> counts = tally(None, [1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"])
+    >>> round(statistical_parity(counts, gini, favorable=1), 4)
+    0.1667
+    >>> print(statistical_parity)
+    statistical_parity: worst over c of S over a of P(ŷ = c | a)
+
     """
 
     name: str
     statistic: Statistic
-    is_not: str
+    is_not: str = ""
     measure: str = "pq"
     across: str = "worst"
     one_class: bool = False
     takes_g: bool = False
+    asks: str = ""
 
-    def __call__(self, y_true: Any, y_pred: Any = None, **options: Any) -> Any:
-        """Its value for a tally (or distribution), or for columns; options as for `read`.
+    direction = "0: the groups are equal in this respect; larger: less equal"
 
-        >>> from evenhand import CRITERIA, tally
-        >>> counts = tally([1, 0, 1, 1], [1, 0, 0, 1], sensitive_features=["a", "a", "b", "b"])
-        >>> CRITERIA["statistical_parity"](counts, measure="mpd")
-        0.0
+    def __post_init__(self) -> None:
+        if self.statistic.needs not in KINDS:
+            raise InputError(
+                f"{self.name} needs {self.statistic.needs!r}, but the kinds of summary are "
+                f"{list(KINDS)}.{did_you_mean(self.statistic.needs, KINDS)}"
+            )
+        object.__setattr__(self, "__doc__", _help(self))
+
+    @documented(columns=COLUMNS, settings=SETTINGS)
+    def __call__(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        measure: str | Measure | None = None,
+        aggregate: str | Aggregate | None = None,
+        g: str | Callable[[Any, Any], Any] | None = None,
+        transform: str | None = None,
+        sample_weight: Any = None,
+        y_score: Any = None,
+        strata: Any = None,
+        favorable: Label = None,
+        classes: Sequence[Label] | None = None,
+        tau: float | None = None,
+    ) -> Any:
+        """Its value for a summary of the rows, or for columns.
+
+        Parameters
+        ----------
+        {columns}
+        {settings}
+
+        Returns
+        -------
+        float or ndarray
+            How unequal; NaN if fewer than two groups were observed. An array for a batch of
+            tallies.
+
+        Raises
+        ------
+        InputTypeError
+            If columns are given beside a summary, which holds them already.
+
+        Examples
+        --------
+        >>> from evenhand import gini, tally
+        >>> from evenhand.criteria import equalized_odds
+        >>> group = ["a", "a", "b", "b"]
+        >>> counts = tally([1, 0, 1, 0], [1, 0, 0, 0], sensitive_features=group)
+        >>> equalized_odds(counts, gini)
+        0.5
+        >>> equalized_odds([1, 0, 1, 0], [1, 0, 0, 0], sensitive_features=group, measure="mpd")
+        1.0
+
         """
-        value = self.read(y_true, y_pred, **options).value
+        value = self.read(
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            measure=measure,
+            aggregate=aggregate,
+            g=g,
+            transform=transform,
+            sample_weight=sample_weight,
+            y_score=y_score,
+            strata=strata,
+            favorable=favorable,
+            classes=classes,
+            tau=tau,
+        ).value
         return float(value) if np.ndim(value) == 0 else value
 
+    @documented(columns=COLUMNS, settings=SETTINGS)
     def read(
         self,
         y_true: Any,
         y_pred: Any = None,
         *,
+        sensitive_features: Any = None,
         measure: str | Measure | None = None,
         aggregate: str | Aggregate | None = None,
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
-        tau: float | None = None,
+        sample_weight: Any = None,
+        y_score: Any = None,
+        strata: Any = None,
         favorable: Label = None,
-        **columns: Any,
+        classes: Sequence[Label] | None = None,
+        tau: float | None = None,
     ) -> Reading:
         """Its value with the cells, the table and what was left out.
 
-        `y_true` may be a Tally or Distribution that was made before; then it is all that is read.
-        The other columns, and what the options mean, are those of `evaluate`.
+        Parameters
+        ----------
+        {columns}
+        {settings}
+
+        Returns
+        -------
+        Reading
+            The value, the inequality in each cell, and the statistic of each group.
+
+        Raises
+        ------
+        InputTypeError
+            If columns are given beside a summary, which holds them already.
+
+        Examples
+        --------
+        >>> from evenhand.criteria import statistical_parity
+        >>> reading = statistical_parity.read(None, [1, 0, 1, 1], sensitive_features=[*"aabb"])
+        >>> reading.groups, reading.table
+        (('a', 'b'), array([[0.5, 0. ],
+               [0.5, 1. ]]))
+
         """
         asked, source = self.with_statistic(g), y_true
-        if not isinstance(y_true, Tally | Distribution | RankedScores):
-            rows = Rows(
-                y_true, y_pred, favorable=favorable, loss=g if callable(g) else None, **columns
+        columns = {
+            "sensitive_features": sensitive_features,
+            "sample_weight": sample_weight,
+            "y_score": y_score,
+            "strata": strata,
+            "classes": classes,
+        }
+        if isinstance(y_true, Source):
+            measure = _measure_beside(y_true, y_pred, measure, columns)
+        else:
+            loss = g if callable(g) else None
+            source = asked.kind.summarize(
+                Rows(y_true, y_pred, favorable=favorable, loss=loss, **columns)
             )
-            source = summarize(asked.statistic.needs, rows)
         asked.check(source)
-        how = asked.how(measure, aggregate, transform, tau)
+        settings = asked.settings(measure, aggregate, transform, tau)
         if isinstance(asked.statistic, F):
-            return asked._sweep(source, how)
-        return asked.reading(asked.table(source, favorable), how)
+            return asked._sweep(source, settings)
+        return asked.reading(asked.table(source, favorable), settings)
 
-    def how(
-        self,
-        measure: str | Measure | None = None,
-        aggregate: str | Aggregate | None = None,
-        transform: str | None = None,
-        tau: float | None = None,
-    ) -> How:
-        """How it is asked, with its own habits where nothing is said."""
-        how = How(measure or self.measure, aggregate or self.across, transform, tau)
-        how.check(sweeps=isinstance(self.statistic, F))
-        return how
+    @property
+    def kind(self) -> Kind:
+        """The kind of summary that its statistic reads."""
+        return KINDS[self.statistic.needs]
 
     @property
     def formula(self) -> str:
         """The criterion in symbols; S is the measure, a runs over the groups.
 
-        >>> from evenhand import CRITERIA
-        >>> print(CRITERIA["equal_opportunity"].formula)
+        >>> from evenhand.criteria import equal_opportunity
+        >>> print(equal_opportunity.formula)
         worst over c of S over a of tp / (tp + fn)
         """
         over = self.statistic.over
@@ -215,13 +400,26 @@ class Criterion:
         unit = ", times the range of ŷ" if self.across == "integral" else ""
         return f"0 to {most} by MPD, 1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2), 1 by shortfall{unit}"
 
-    direction = "0: the groups are equal in this respect; larger: less equal"
-
     def __str__(self) -> str:
         return f"{self.name}: {self.formula}"
 
+    def __repr__(self) -> str:
+        return f"<Criterion {self}>"
+
     def with_statistic(self, g: str | Callable[[Any, Any], Any] | None) -> Criterion:
-        """The same criterion of another statistic, where it takes one."""
+        """The same criterion of another statistic, where it takes one.
+
+        Parameters
+        ----------
+        g : str, callable or None
+            A name in `STATISTICS`, a loss function (y_true, y_pred), or None for its own.
+
+        Returns
+        -------
+        Criterion
+            This one where `g` is None.
+
+        """
         if g is None:
             return self
         if not self.takes_g:
@@ -229,65 +427,171 @@ class Criterion:
         if callable(g):
             return replace(self, statistic=E("loss", needs="losses", bounds=(-np.inf, np.inf)))
         if g not in STATISTICS:
-            raise InputError(f"There is no statistic g={g!r}; there are {list(STATISTICS)}.")
+            raise InputError(
+                f"There is no statistic g={g!r}.{did_you_mean(g, STATISTICS)} "
+                f"There are {list(STATISTICS)}."
+            )
         return replace(self, statistic=STATISTICS[g])
 
+    def settings(
+        self,
+        measure: str | Measure | None = None,
+        aggregate: str | Aggregate | None = None,
+        transform: str | None = None,
+        tau: float | None = None,
+    ) -> Settings:
+        """How it is measured, with its own habits where nothing is said.
+
+        Parameters
+        ----------
+        measure : str or callable, optional
+            The measure.
+        aggregate : str or callable, optional
+            The aggregate over classes or cut points.
+        transform : {"exp", "raw"}, optional
+            The transform before a relative measure.
+        tau : float, optional
+            The least pooled F of a cut point.
+
+        Returns
+        -------
+        Settings
+            All four.
+
+        """
+        settings = Settings(measure or self.measure, aggregate or self.across, transform, tau)
+        settings.check(sweeps=isinstance(self.statistic, F))
+        return settings
+
     def check(self, source: Source) -> None:
-        """Refuse a summary of the rows that does not hold what the statistic reads."""
-        kind = KINDS.get(self.statistic.needs, Tally)
-        if not isinstance(source, kind):
+        """Refuse a summary of the rows that does not hold what the statistic reads.
+
+        Parameters
+        ----------
+        source : Tally, Distribution or RankedScores
+            The summary.
+
+        """
+        summary = self.kind.summary
+        if not isinstance(source, summary):
             raise InputTypeError(
-                f"{self.name} reads a {kind.__name__}, not a {type(source).__name__}: "
+                f"{self.name} reads a {summary.__name__}, not a {type(source).__name__}: "
                 f"{self.statistic.formula} cannot be had from it."
             )
 
     def table(self, source: Source, favorable: Label = None) -> Table:
-        """The statistic's table; of the favorable class alone where the question is about one."""
+        """The statistic's table; of the favorable class alone where the question is about one.
+
+        Parameters
+        ----------
+        source : Tally, Distribution or RankedScores
+            The summary that the statistic reads.
+        favorable : label, optional
+            The favorable label.
+
+        Returns
+        -------
+        Table
+            Values (…, cells, groups).
+
+        """
         table = self.statistic.read(source)
         by_class = self.statistic.over.endswith("c")
         asks_one = self.one_class and len(table.cells) == 2
         if not by_class or (favorable is None and not asks_one):
             return table
         classes = tuple(dict.fromkeys(class_of(cell) for cell in table.cells))
-        return _only(table, _favorable(classes, favorable))
+        return _only(table, favorable_label(classes, favorable))
 
-    def reading(self, table: Table, how: How) -> Reading:
-        """The answer, from the statistic's table."""
-        measure = measures.transformed(how.function, how.applied)
+    def reading(self, table: Table, settings: Settings) -> Reading:
+        """The answer, from the statistic's table.
+
+        Parameters
+        ----------
+        table : Table
+            Values (…, cells, groups).
+        settings : Settings
+            How it is measured.
+
+        Returns
+        -------
+        Reading
+            The value with its cells.
+
+        """
+        measure = measures.transformed(settings.function, settings.applied)
         cells = np.asarray(measure(table.values))
-        value = measures.resolve_aggregate(how.aggregate)(cells)
-        return how.reading(self.name, value, cells, table)
+        value = measures.resolve_aggregate(settings.aggregate)(cells)
+        return settings.reading(self.name, value, cells, table)
 
-    def _sweep(self, source: Distribution, how: How) -> Reading:
-        if how.aggregate == "integral":
-            value = sweep.integral(source, how.function, transform=how.applied)
+    def _sweep(self, source: Distribution, settings: Settings) -> Reading:
+        if settings.aggregate == "integral":
+            value = sweep.integral(source, settings.function, transform=settings.applied)
             whole = Table(np.empty((0, len(source.groups))), (), source.groups)
-            return how.reading(self.name, value, np.array([]), whole)
-        how = how.for_supremum()
-        peak = sweep.supremum(source, how.function, transform=how.applied, tau=how.tau or 0.0)
+            return settings.reading(self.name, value, np.array([]), whole)
+        settings = settings.for_supremum()
+        transform, tau = settings.applied, settings.tau or 0.0
+        peak = sweep.supremum(source, settings.function, transform=transform, tau=tau)
         table = Table(peak.levels[None, :], (peak.at,), source.groups)
-        return how.reading(self.name, peak.value, np.array([peak.value]), table)
-
-
-def _favorable(cells: tuple[Label, ...], favorable: Label) -> Label:
-    if favorable is None and cells in ((0, 1), (-1, 1)):
-        return cells[1]
-    if favorable not in cells:
-        raise InputError(
-            f"The favorable label {favorable!r} is not among the labels {list(cells)}. "
-            "Say which label is favorable: pass favorable=."
-            if favorable is not None
-            else f"Which of the labels {list(cells)} is the favorable one? Pass favorable=."
-        )
-    return favorable
-
-
-def _only(table: Table, cell: Label) -> Table:
-    """The cells about one class."""
-    at = [i for i, one in enumerate(table.cells) if class_of(one) == cell]
-    return Table(table.values[..., at, :], tuple(table.cells[i] for i in at), table.groups)
+        return settings.reading(self.name, peak.value, np.array([peak.value]), table)
 
 
 def class_of(cell: Label) -> Label:
     """The class a cell is about: of a pair (given, class), the second."""
     return cell[1] if isinstance(cell, tuple) else cell
+
+
+def name_of(thing: Any) -> str:
+    """The name of a measure or aggregate, with the arguments it was given.
+
+    >>> name_of(partial(measures.pq, p=0.5))
+    'pq(p=0.5)'
+    """
+    if isinstance(thing, partial):
+        named = [f"{key}={value}" for key, value in thing.keywords.items()]
+        return f"{name_of(thing.func)}({', '.join([*map(str, thing.args), *named])})"
+    return thing if isinstance(thing, str) else getattr(thing, "__name__", repr(thing))
+
+
+def _measure_beside(
+    summary: Source, second: Any, measure: str | Measure | None, columns: Mapping[str, Any]
+) -> str | Measure | None:
+    """The measure, which may stand second beside a summary; columns may not stand there."""
+    is_measure = isinstance(second, str) or callable(second)
+    given = {"y_pred": None if is_measure else second, **columns}
+    refused = [name for name, value in given.items() if value is not None]
+    if refused:
+        raise InputTypeError(
+            f"A {type(summary).__name__} already holds the columns; drop {', '.join(refused)}."
+        )
+    if is_measure and measure is not None:
+        raise InputTypeError(
+            f"Two measures were given: {name_of(second)}, the second argument, and "
+            f"measure={name_of(measure)}. Keep one."
+        )
+    return second if is_measure else measure
+
+
+def _only(table: Table, label: Label) -> Table:
+    """The cells about one class."""
+    at = [i for i, cell in enumerate(table.cells) if class_of(cell) == label]
+    return Table(table.values[..., at, :], tuple(table.cells[i] for i in at), table.groups)
+
+
+def _help(criterion: Criterion) -> str:
+    """What `help()` says of one criterion."""
+    return f"""{criterion.asks or criterion.name}
+
+    {criterion.formula}
+
+where S is the measure and a runs over the groups. {criterion.direction}.
+Range: {criterion.range}.
+What it is not: {criterion.is_not}
+
+It reads {criterion.kind.columns}. By default the measure is {criterion.measure!r}.
+
+    {criterion.name}(counts, measure)                      for a summary made before
+    {criterion.name}(y_true, y_pred, sensitive_features=…)  for columns
+
+`help(type({criterion.name}).__call__)` explains every argument.
+"""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from evenhand._columns import Label
 from evenhand._errors import InputError
+from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import CRITERIA
 from evenhand.criteria.criterion import Criterion
 from evenhand.measures import Aggregate, Measure
@@ -20,6 +21,7 @@ class UndefinedWarning(UserWarning):
     """A criterion has no value, because fewer than two groups were observed where it looks."""
 
 
+@documented(columns=COLUMNS, settings=SETTINGS)
 def evaluate(
     criterion: str | Criterion,
     y_true: Any,
@@ -34,7 +36,7 @@ def evaluate(
     y_score: Any = None,
     strata: Any = None,
     favorable: Label = None,
-    classes: Any = None,
+    classes: Sequence[Label] | None = None,
     tau: float | None = None,
 ) -> float:
     """How unequally a criterion's statistic falls on the groups: 0 is equal, larger is worse.
@@ -42,43 +44,40 @@ def evaluate(
     Parameters
     ----------
     criterion : str or Criterion
-        A name in `CRITERIA`, such as "equalized_odds".
-    y_true, y_pred : array-like
-        True and predicted labels or values; or one Tally or Distribution made before, alone.
-    sensitive_features : array-like or dataframe
-        The column or columns that name the groups, or what `groups` made of them.
-    measure : str or callable
-        "pq" (the default), "gini", "mpd", "shortfall", or a function of the last axis.
-    aggregate : str or callable
-        "worst" (the default), "mean" or "total" over classes; over cut points "worst" (the
-        supremum) or "integral".
-    g : str or callable
-        The statistic of "performance_parity", such as "f1" or "mse", or a function
-        (y_true, y_pred) that gives a loss for each row.
-    transform : str
-        "exp" or "raw"; None is the criterion's own habit.
-    sample_weight : array-like
-        Weights of the rows.
-    y_score : array-like
-        Scores for AUROC, cross-entropy and calibration: one column, or one for each class.
-    strata : array-like or dataframe
-        Within which "conditional_statistical_parity" compares groups.
-    favorable : label
-        The favorable label, where a criterion asks about one class.
-    classes : sequence of labels
-        Of the columns of `y_score`, where `y_true` does not show them all.
-    tau : float
-        For "strong_parity": keep to cut points whose pooled F is at least tau.
+        A name in `CRITERIA`, such as "equalized_odds", or a criterion of your own.
+    {columns}
+    {settings}
+
+    Returns
+    -------
+    float
+        How unequal; NaN, with an `UndefinedWarning`, if fewer than two groups were observed.
+
+    Raises
+    ------
+    InputError
+        If a column cannot be used, or something that the criterion needs was not given.
+    InputTypeError
+        If columns are given beside a summary, which holds them already.
+
+    See Also
+    --------
+    tally : Count rows once, for many criteria.
+    Criterion.read : The value with its cells, groups, and what was left out.
 
     Examples
     --------
-    >>> evaluate(
-    ...     "statistical_parity",
-    ...     ["no", "yes", "no", "no"],
-    ...     ["no", "yes", "yes", "no"],
-    ...     sensitive_features=["a", "a", "b", "b"],
-    ... )
-    0.0
+    >>> import evenhand as eh
+    >>> truth, predicted = ["no", "yes", "no", "yes"], ["no", "yes", "yes", "yes"]
+    >>> group = ["a", "a", "b", "b"]
+    >>> eh.evaluate("statistical_parity", truth, predicted, sensitive_features=group, measure="mpd")
+    0.5
+
+    Count once, ask often:
+
+    >>> counts = eh.tally(truth, predicted, sensitive_features=group)
+    >>> round(eh.evaluate("statistical_parity", counts, eh.gini), 4)
+    0.5
 
     """
     reading = named(criterion).read(
@@ -107,6 +106,7 @@ def named(criterion: str | Criterion) -> Criterion:
         return criterion
     if criterion in CRITERIA:
         return CRITERIA[criterion]
-    near = difflib.get_close_matches(criterion, CRITERIA, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"There is no criterion {criterion!r}. {hint}There are {list(CRITERIA)}.")
+    raise InputError(
+        f"There is no criterion {criterion!r}.{did_you_mean(criterion, CRITERIA)} "
+        f"There are {list(CRITERIA)}."
+    )

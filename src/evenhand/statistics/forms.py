@@ -8,7 +8,7 @@ was not observed in a group (0/0) is NaN there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from evenhand._columns.codes import Label
 from evenhand._tally import Tally
 
 Floats = NDArray[np.float64]
-Needs = Literal["predictions", "labels", "strata", "moments", "losses", "bins", "ranks", "steps"]
 
 SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "y = c"}
 
@@ -35,8 +34,8 @@ class Statistic(Protocol):
     """Anything that reads a table of group values from what it needs."""
 
     @property
-    def needs(self) -> Needs:
-        """Which summary of the rows it reads."""
+    def needs(self) -> str:
+        """Which summary of the rows it reads: a name in `KINDS`."""
 
     @property
     def formula(self) -> str:
@@ -63,7 +62,7 @@ class P:
     bounds = (0.0, 1.0)
 
     @property
-    def needs(self) -> Needs:
+    def needs(self) -> str:
         axes = {self.event, self.given} - {None}
         if "stratum" in axes:
             return "strata"
@@ -100,7 +99,7 @@ class Ratio:
     above: str
     below: str
     bounds: tuple[float, float] = (0.0, 1.0)
-    needs: Needs = "labels"
+    needs: str = "labels"
 
     @property
     def over(self) -> str:
@@ -137,7 +136,7 @@ class Average:
     one: Ratio
     two: Ratio
     bounds = (0.0, 1.0)
-    needs: Needs = "labels"
+    needs: str = "labels"
     over = "c"
 
     @property

@@ -1,10 +1,13 @@
-"""From the caller's columns to whatever summary of them a statistic needs."""
+"""The kinds of summary that statistics read, and how each is made of the caller's columns.
+
+A statistic names the kind it `needs`; what differs from kind to kind is said here, once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +19,6 @@ from evenhand._distributions import Distribution, RankedScores, distribution
 from evenhand._errors import InputError
 from evenhand._groups import groups
 from evenhand._tally import Tally
-from evenhand.statistics.forms import Needs
 
 Source = Tally | Distribution | RankedScores
 SCORE_BINS = tuple(np.linspace(0, 1, 11).round(1).tolist())
@@ -24,7 +26,34 @@ SCORE_BINS = tuple(np.linspace(0, 1, 11).round(1).tolist())
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What the caller gave, not yet counted."""
+    """What the caller gave, not yet counted.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or None
+        True and predicted labels or values.
+    sensitive_features : array-like or dataframe
+        The column or columns that name the groups, or what `groups` made of them.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    y_score : array-like, optional
+        Scores: one column, or one for each class.
+    strata : array-like or dataframe, optional
+        Within which groups are compared.
+    loss : callable, optional
+        A function (y_true, y_pred) that gives a loss for each row.
+    favorable : label, optional
+        Of which label a single column of scores is the score.
+    classes : sequence of labels, optional
+        Labels of the columns of `y_score`.
+
+    Examples
+    --------
+    >>> rows = Rows([1, 0], [1, 1], ["a", "b"])
+    >>> KINDS["labels"].summarize(rows)
+    <Tally of 2 rows in 2 cells (y: 2, yhat: 2, group: 2)>
+
+    """
 
     y_true: Any
     y_pred: Any
@@ -36,80 +65,208 @@ class Rows:
     favorable: Label = None
     classes: Sequence[Label] | None = None
 
+    def __post_init__(self) -> None:
+        if self.sensitive_features is None:
+            raise InputError("Pass sensitive_features: the column or columns that name the groups.")
+
     def require(self, name: str, why: str) -> Any:
-        """A column that must have been given."""
+        """A column that must have been given.
+
+        Parameters
+        ----------
+        name : str
+            The column's name.
+        why : str
+            What it holds, for the error.
+
+        Returns
+        -------
+        array-like
+            The column.
+
+        Raises
+        ------
+        InputError
+            If the column was not given.
+
+        """
         value = getattr(self, name)
         if value is None:
             raise InputError(f"This criterion needs {name}: {why}.")
         return value
 
 
-def summarize(needs: Needs, rows: Rows) -> Source:
-    """Count, add up or order the rows, whichever the statistic needs."""
-    if rows.sensitive_features is None:
-        raise InputError("Pass sensitive_features: the column or columns that name the groups.")
-    return SOURCES[needs](rows)
+class Kind:
+    """A kind of summary of the rows; a statistic names the one it `needs`.
+
+    A kind of your own is a subclass, put into `KINDS` under a name.
+
+    Attributes
+    ----------
+    summary : type
+        The class of the summary: a Tally, a Distribution or RankedScores.
+    about : {"labels", "strata", "numbers", "scores"}
+        What is predicted, or what else is looked at.
+    columns : str
+        The columns it is made of, in words.
+    hint : str
+        What to pass where it is lacking, in words.
+
+    """
+
+    summary: type[Source] = Tally
+    about: Literal["labels", "strata", "numbers", "scores"]
+    columns: str
+    hint: str
+
+    def summarize(self, rows: Rows) -> Source:
+        """Count, add up or order the rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The caller's columns.
+
+        Returns
+        -------
+        Tally, Distribution or RankedScores
+            The summary.
+
+        """
+        raise NotImplementedError
 
 
-def _predictions(rows: Rows) -> Tally:
-    """The truth adds classes that were never predicted, and changes nothing else."""
-    return tally(rows.y_true, rows.require("y_pred", "the predicted labels"), **_common(rows))
+def summarize(needs: str, rows: Rows) -> Source:
+    """Summarize the rows as a statistic needs them.
+
+    Parameters
+    ----------
+    needs : str
+        The kind of summary, a name in `KINDS`.
+    rows : Rows
+        The caller's columns.
+
+    Returns
+    -------
+    Tally, Distribution or RankedScores
+        The summary.
+
+    Examples
+    --------
+    >>> summarize("steps", Rows(None, [0.4, 0.1], ["a", "b"])).values
+    array([0.1, 0.4])
+
+    """
+    return KINDS[needs].summarize(rows)
 
 
-def _labels(rows: Rows) -> Tally:
-    y_true = rows.require("y_true", "the true labels")
-    return tally(y_true, rows.require("y_pred", "the predicted labels"), **_common(rows))
+class Predictions(Kind):
+    """Counts by predicted label; the truth adds classes that were never predicted, no more."""
+
+    about, columns, hint = "labels", "predicted labels", "labels to predict"
+
+    def summarize(self, rows: Rows) -> Tally:
+        y_pred = rows.require("y_pred", "the predicted labels")
+        return tally(rows.y_true, y_pred, **_common(rows))
 
 
-def _strata(rows: Rows) -> Tally:
-    strata = rows.require("strata", "the column within which groups are compared")
-    y_pred = rows.require("y_pred", "the predicted labels")
-    return tally(None, y_pred, strata=strata, **_common(rows))
+class Labels(Kind):
+    """Counts by true and predicted label."""
+
+    about, columns, hint = "labels", "true and predicted labels", "y_true"
+
+    def summarize(self, rows: Rows) -> Tally:
+        y_true = rows.require("y_true", "the true labels")
+        y_pred = rows.require("y_pred", "the predicted labels")
+        return tally(y_true, y_pred, **_common(rows))
 
 
-def _moments(rows: Rows) -> Tally:
-    return moments(rows.y_true, rows.require("y_pred", "the predicted values"), **_common(rows))
+class Strata(Kind):
+    """Counts by stratum and predicted label."""
+
+    about, columns, hint = "strata", "predicted labels and strata", "strata"
+
+    def summarize(self, rows: Rows) -> Tally:
+        strata = rows.require("strata", "the column within which groups are compared")
+        y_pred = rows.require("y_pred", "the predicted labels")
+        return tally(None, y_pred, strata=strata, **_common(rows))
 
 
-def _steps(rows: Rows) -> Distribution:
-    return distribution(rows.require("y_pred", "the predicted values"), **_common(rows))
+class Moments(Kind):
+    """Sums of the predicted values, and of the true ones and the errors where they are known."""
+
+    about, columns, hint = "numbers", "true and predicted values", "numbers to predict"
+
+    def summarize(self, rows: Rows) -> Tally:
+        y_pred = rows.require("y_pred", "the predicted values")
+        return moments(rows.y_true, y_pred, **_common(rows))
 
 
-def _losses(rows: Rows) -> Tally:
-    if rows.loss is not None:
-        name, loss = "loss", finite(rows.loss(rows.y_true, rows.y_pred), "the loss")
-    else:
-        name, loss = "cross_entropy", _cross_entropy(*_scored(rows))
-    sums = {name: loss, f"{name}²": loss * loss}
-    whom = groups(rows.sensitive_features)
-    return count({}, whom, sample_weight=rows.sample_weight, sums=sums)
+class Steps(Kind):
+    """The distribution of the predicted values."""
+
+    summary = Distribution
+    about, columns, hint = "numbers", "predicted values", "y_score"
+
+    def summarize(self, rows: Rows) -> Distribution:
+        return distribution(rows.require("y_pred", "the predicted values"), **_common(rows))
 
 
-def _bins(rows: Rows) -> Tally:
-    truth, scores = _scored(rows)
-    if scores.shape[1] != 2:
-        raise InputError(
-            f"Calibration is about one class; y_score has {scores.shape[1]} columns. "
-            "Pass y_true == label and the score of that label."
+class Losses(Kind):
+    """Sums of a loss of each row: the cross-entropy of its scores, or the caller's own."""
+
+    about, columns, hint = "scores", "true labels and y_score", "y_score with probabilities"
+
+    def summarize(self, rows: Rows) -> Tally:
+        if rows.loss is not None:
+            name, loss = "loss", finite(rows.loss(rows.y_true, rows.y_pred), "the loss")
+        else:
+            name, loss = "cross_entropy", _cross_entropy(*_scored(rows))
+        sums = {name: loss, f"{name}²": loss * loss}
+        whom = groups(rows.sensitive_features)
+        return count({}, whom, sample_weight=rows.sample_weight, sums=sums)
+
+
+class Bins(Kind):
+    """Rows, hits and sums of the score of one class in bins of that score."""
+
+    about, columns = "scores", "true labels and y_score"
+    hint = "y_score with probabilities of two classes"
+
+    def summarize(self, rows: Rows) -> Tally:
+        truth, scores = _scored(rows)
+        if scores.shape[1] != 2:
+            raise InputError(
+                f"Calibration is about one class; y_score has {scores.shape[1]} columns. "
+                "Pass y_true == label and the score of that label."
+            )
+        score = _probabilities(scores)[:, 1]
+        inner = np.array(SCORE_BINS[1:-1])
+        codes = np.searchsorted(inner, score, side="right").astype(np.uint8)
+        return count(
+            {"bin": Column(codes, SCORE_BINS[:-1])},
+            groups(rows.sensitive_features),
+            sample_weight=rows.sample_weight,
+            sums={"hits": (truth.codes == 1).astype(np.float64), "score": score},
+            edges={"bin": SCORE_BINS},
         )
-    score = _probabilities(scores)[:, 1]
-    edges = np.array(SCORE_BINS)
-    codes = np.searchsorted(edges[1:-1], score, side="right").astype(np.uint8)
-    sums = {"hits": (truth.codes == 1).astype(np.float64), "score": score}
-    return count(
-        {"bin": Column(codes, SCORE_BINS[:-1])},
-        groups(rows.sensitive_features),
-        sample_weight=rows.sample_weight,
-        sums=sums,
-        edges={"bin": SCORE_BINS},
-    )
 
 
-def _ranks(rows: Rows) -> RankedScores:
-    truth, scores = _scored(rows)
-    which = [1] if len(truth.labels) == 2 else range(len(truth.labels))
-    ordered = tuple(distribution(scores[:, k], y_true=truth, **_common(rows)) for k in which)
-    return RankedScores(tuple(truth.labels[k] for k in which), ordered)
+class Ranks(Kind):
+    """The distribution of the score of each class, with the true labels."""
+
+    summary = RankedScores
+    about, columns, hint = "scores", "true labels and y_score", "y_score"
+
+    def summarize(self, rows: Rows) -> RankedScores:
+        truth, scores = _scored(rows)
+        which = [1] if len(truth.labels) == 2 else range(len(truth.labels))
+        ordered = tuple(distribution(scores[:, k], y_true=truth, **_common(rows)) for k in which)
+        return RankedScores(tuple(truth.labels[k] for k in which), ordered)
+
+
+def _common(rows: Rows) -> dict[str, Any]:
+    return {"sensitive_features": rows.sensitive_features, "sample_weight": rows.sample_weight}
 
 
 def _scored(rows: Rows) -> tuple[Column, NDArray[np.float64]]:
@@ -120,7 +277,7 @@ def _scored(rows: Rows) -> tuple[Column, NDArray[np.float64]]:
     if scores.shape[1] == 1:
         scores = np.column_stack([1 - scores, scores])
         if rows.favorable is not None and len(labels) == 2:
-            labels = (*(one for one in labels if one != rows.favorable), rows.favorable)
+            labels = (*(label for label in labels if label != rows.favorable), rows.favorable)
         elif len(labels) == 1 and labels[0] in (0, 1):
             labels = (0, 1)
     if len(labels) != scores.shape[1] or not set(observed.labels) <= set(labels):
@@ -128,7 +285,7 @@ def _scored(rows: Rows) -> tuple[Column, NDArray[np.float64]]:
             f"y_score has {scores.shape[1]} columns, but y_true takes {list(observed.labels)}. "
             "Pass classes=, the labels of the columns in sorted order."
         )
-    place = np.array([labels.index(one) for one in observed.labels], dtype=np.uint32)
+    place = np.array([labels.index(label) for label in observed.labels], dtype=np.uint32)
     return Column(place[observed.codes], labels), scores
 
 
@@ -154,17 +311,13 @@ def _cross_entropy(truth: Column, scores: NDArray[np.float64]) -> NDArray[np.flo
     return -np.log(np.maximum(chosen, np.finfo(np.float64).eps))
 
 
-def _common(rows: Rows) -> dict[str, Any]:
-    return {"sensitive_features": rows.sensitive_features, "sample_weight": rows.sample_weight}
-
-
-SOURCES: dict[Needs, Callable[[Rows], Source]] = {
-    "predictions": _predictions,
-    "labels": _labels,
-    "strata": _strata,
-    "moments": _moments,
-    "losses": _losses,
-    "bins": _bins,
-    "ranks": _ranks,
-    "steps": _steps,
+KINDS: dict[str, Kind] = {
+    "predictions": Predictions(),
+    "labels": Labels(),
+    "strata": Strata(),
+    "moments": Moments(),
+    "losses": Losses(),
+    "bins": Bins(),
+    "ranks": Ranks(),
+    "steps": Steps(),
 }

@@ -13,7 +13,7 @@ from evenhand._columns import Label
 from evenhand._distributions.ranks import RankedScores, auroc_by_group
 from evenhand._errors import InputTypeError
 from evenhand._tally import Tally
-from evenhand.statistics.forms import SYMBOLS, Floats, Needs, Table, ratio
+from evenhand.statistics.forms import SYMBOLS, Floats, Table, ratio
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class E:
 
     of: str
     given: str | None = None
-    needs: Needs = "moments"
+    needs: str = "moments"
     bounds: tuple[float, float] = (0.0, np.inf)
 
     @property
@@ -50,7 +50,7 @@ class Derived:
     formula: str
     function: Callable[..., Floats]
     bounds: tuple[float, float]
-    needs: Needs = "moments"
+    needs: str = "moments"
     over = ""
 
     def read(self, source: Tally) -> Table:
@@ -63,7 +63,7 @@ class Derived:
 class CalibrationError:
     """How far scores are from the rates they promise, on average over the bins of each group."""
 
-    needs: Needs = "bins"
+    needs: str = "bins"
     over = ""
     bounds = (0.0, 1.0)
     formula = "E|P(y = c | score bin, a) − E(score | score bin, a)|"
@@ -78,7 +78,7 @@ class CalibrationError:
 class Auroc:
     """Area under the ROC curve by group: P(score of a positive > score of a negative)."""
 
-    needs: Needs = "ranks"
+    needs: str = "ranks"
     over = "c"
     bounds = (0.0, 1.0)
     formula = "P(score⁺ > score⁻ | a) + ½ P(score⁺ = score⁻ | a)"
@@ -95,7 +95,7 @@ class F:
     """The cumulative distribution of a score by group: F("yhat")."""
 
     of: str
-    needs: Needs = "steps"
+    needs: str = "steps"
     over = "t"
     bounds = (0.0, 1.0)
 

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand._errors import InputError
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.criteria import CRITERIA, Criterion
-from evenhand.criteria.criterion import How
+from evenhand.criteria.criterion import Settings
 from evenhand.datasets.task import Kind
 from evenhand.measures import Measure, pq
 
@@ -55,22 +55,22 @@ class Question:
         return _criterion(self.criterion).with_statistic(self.g)
 
     @property
-    def how(self) -> How:
+    def how(self) -> Settings:
         """Measure, aggregate and transform."""
         measure: str | Measure | None = self.measure
         if self.p is not None or self.q is not None:
             measure = partial(pq, p=self.p or 1, q=self.q or 2)
         elif self.measure is not None and is_import_path(self.measure):
             measure = imported(self.measure)
-        return self.asked.how(measure, self.aggregate, self.transform, self.tau)
+        return self.asked.settings(measure, self.aggregate, self.transform, self.tau)
 
     @property
     def kind(self) -> Kind:
         """Of which predictions it is asked."""
-        needs = self.asked.statistic.needs
-        if needs == "strata":
+        about = self.asked.kind.about
+        if about == "strata":
             raise InputError(f"{self.criterion} needs strata, which a benchmark does not store.")
-        return "regression" if needs in ("moments", "steps") else "classification"
+        return "regression" if about == "numbers" else "classification"
 
     def check(self) -> None:
         """Refuse what cannot be asked, before anything is computed."""

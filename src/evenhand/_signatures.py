@@ -1,0 +1,99 @@
+"""Doors that explain themselves: parameters documented once, and the nearest name to a typo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from textwrap import indent
+from typing import Any, ParamSpec, TypeVar
+
+from evenhand._errors import InputTypeError
+from evenhand._words import did_you_mean
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+COLUMNS = """\
+y_true : array-like, or Tally, Distribution or RankedScores
+    True labels or values; None where the criterion does not ask for them. Or a summary that
+    was made before: then no columns may follow, and the second argument is the measure.
+y_pred : array-like, str or callable, optional
+    Predicted labels or values. Beside a summary: the measure, as in `criterion(counts, gini)`.
+sensitive_features : array-like or dataframe, optional
+    The column or columns that name the groups, or what `groups` made of them; needed unless
+    `y_true` is a summary.
+sample_weight : array-like, optional
+    Weights of the rows; by default every row weighs 1.
+y_score : array-like, optional
+    Scores for AUROC, cross-entropy and calibration: one column for the favorable label, or a
+    column for each class.
+strata : array-like or dataframe, optional
+    Within which "conditional_statistical_parity" compares groups.
+classes : sequence of labels, optional
+    Labels of the columns of `y_score`, where `y_true` does not show them all."""
+
+SETTINGS = """\
+measure : str or callable, optional
+    How unequal: "pq", "gini", "mpd", "shortfall", or a function of the last axis; by default
+    the criterion's own, which is "pq" or "shortfall".
+aggregate : str or callable, optional
+    How classes are combined: "worst" (the default), "mean" or "total", or a function of the
+    last axis. Over cut points of a distribution, "worst" (the supremum) or "integral".
+g : str or callable, optional
+    The statistic of "performance_parity", a name in `STATISTICS` such as "f1" or "mse", or a
+    function (y_true, y_pred) that gives a loss for each row.
+transform : {"exp", "raw"}, optional
+    "exp" exponentiates the statistic before a relative measure, "raw" never does; by default
+    the criterion's own habit.
+favorable : label, optional
+    The label people wish for, where a criterion asks about one class; 1 of 0 and 1 goes
+    without saying. It is not called `pos_label` as in scikit-learn, because "positive" often
+    names what is bad for people: a disease, a default, a relapse.
+tau : float, optional
+    For "strong_parity": keep to cut points whose pooled F is at least tau."""
+
+
+def documented(**blocks: str) -> Callable[[Function], Function]:
+    """Replace {name} on a line of its own in a docstring by a block of text, indented alike.
+
+    >>> @documented(settings="tau : float")
+    ... def ask(tau):
+    ...     '''Ask.
+    ...
+    ...     {settings}
+    ...     '''
+    >>> print(ask.__doc__.splitlines()[-2].strip())
+    tau : float
+    """
+
+    def fill(function: Function) -> Function:
+        lines = (function.__doc__ or "").split("\n")
+        for at, line in enumerate(lines):
+            block = blocks.get(line.strip()[1:-1]) if line.strip().startswith("{") else None
+            if block is not None:
+                lines[at] = indent(block, line[: line.index("{")])
+        function.__doc__ = "\n".join(lines)
+        return function
+
+    return fill
+
+
+def suggests_names(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Refuse an argument that the function does not have, and name the nearest that it has."""
+    known = [
+        name
+        for name, parameter in signature(function).parameters.items()
+        if parameter.kind is not Parameter.POSITIONAL_ONLY
+    ]
+
+    @wraps(function)
+    def checked(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        for name in options:
+            if name not in known:
+                hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
+                raise InputTypeError(f"{function.__name__} has no argument {name!r}.{hint}")
+        return function(*args, **options)
+
+    return checked
