@@ -7,7 +7,7 @@ observed entries have no inequality to speak of, and give NaN. All zeros are equ
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,6 +181,38 @@ def _settled(index: Any, low: Any, high: Any, observed: Any) -> Any:
 
 
 MEASURES: dict[str, Measure] = {"mpd": mpd, "gini": gini, "pq": pq, "shortfall": shortfall}
+
+
+class Description(NamedTuple):
+    """What tables say of a measure of a vector w of d groups."""
+
+    formula: str
+    range: str
+    is_not: str
+
+
+DESCRIPTIONS: dict[str, Description] = {
+    "mpd": Description(
+        "max w − min w",
+        "0 to the range of the statistic",
+        "It sees two groups only, and grows with the number of groups by chance alone.",
+    ),
+    "gini": Description(
+        "Σᵢⱼ |wᵢ − wⱼ| / (2 d Σᵢ wᵢ)",
+        "0 to 1 − 1/d",
+        "It is relative: rates of 0.1 and 0.2 are as unequal as 0.4 and 0.8.",
+    ),
+    "pq": Description(
+        "1 − mean(w) / √mean(w²)",
+        "0 to 1 − 1/√d",
+        "It is relative, and near 0 even for visible gaps: compare it with its noise floor.",
+    ),
+    "shortfall": Description(
+        "1 − min w / max w",
+        "0 to 1",
+        "It sees two groups only, and one empty group makes it 1.",
+    ),
+}
 TRANSFORMS: dict[str, Callable[[Values], Values]] = {"exp": exponential}
 
 

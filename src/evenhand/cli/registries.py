@@ -11,20 +11,8 @@ from rich.text import Text
 
 from evenhand.cli.terminal import columns, console
 from evenhand.criteria import CRITERIA
-from evenhand.measures import MEASURES, is_scale_free
+from evenhand.measures import DESCRIPTIONS, MEASURES, Description, Measure, is_scale_free
 
-FORMULAS = {
-    "mpd": ("max w − min w", "0 to the range of the statistic"),
-    "gini": ("Σᵢⱼ |wᵢ − wⱼ| / (2 d Σᵢ wᵢ)", "0 to 1 − 1/d"),
-    "pq": ("1 − mean(w) / √mean(w²)", "0 to 1 − 1/√d"),
-    "shortfall": ("1 − min w / max w", "0 to 1"),
-}
-NOT = {
-    "mpd": "It sees two groups only, and grows with the number of groups by chance alone.",
-    "gini": "It is relative: rates of 0.1 and 0.2 are as unequal as 0.4 and 0.8.",
-    "pq": "It is relative, and near 0 even for visible gaps: compare it with its noise floor.",
-    "shortfall": "It sees two groups only, and one empty group makes it 1.",
-}
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
@@ -50,18 +38,21 @@ def criteria(as_json: bool) -> None:
 @as_json
 def measures(as_json: bool) -> None:
     """List the measures: how unequal a vector w of d groups is."""
-    known = [
-        {
-            "name": name,
-            "formula": FORMULAS[name][0],
-            "range": FORMULAS[name][1],
-            "what": (inspect.getdoc(measure) or "").partition("\n")[0],
-            "scale_free": is_scale_free(measure),
-            "is_not": NOT[name],
-        }
-        for name, measure in MEASURES.items()
-    ]
-    _show(known, as_json)
+    _show([_described(name, measure) for name, measure in MEASURES.items()], as_json)
+
+
+def _described(name: str, measure: Measure) -> dict[str, Any]:
+    """What there is to say of a measure; one that was registered bare has its docstring alone."""
+    what = (inspect.getdoc(measure) or "").partition("\n")[0]
+    known = DESCRIPTIONS.get(name, Description(what, "", ""))
+    return {
+        "name": name,
+        "formula": known.formula,
+        "range": known.range,
+        "what": what,
+        "scale_free": is_scale_free(measure),
+        "is_not": known.is_not,
+    }
 
 
 def _show(known: list[dict[str, Any]], as_json: bool) -> None:

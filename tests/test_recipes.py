@@ -1,0 +1,169 @@
+"""A stranger adds a measure, a criterion and an estimator, each in one place, as CONTRIBUTING says.
+
+It is done in a copy of the package, with nothing else changed: what was added must then work
+wherever it is promised to.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evenhand
+
+MEASURE = '''
+
+def deviation(values: ArrayLike) -> Any:
+    """Standard deviation of the entries."""
+    return np.nanstd(np.asarray(values, dtype=np.float64), axis=-1)
+
+
+MEASURES["deviation"] = deviation
+DESCRIPTIONS["deviation"] = Description("√Var(w)", "0 to half the range", "It has a unit.")
+'''
+CRITERION = """
+
+CRITERIA["f1_parity"] = Criterion(
+    "f1_parity", STATISTICS["f1"], is_not="It never looks at true negatives.", one_class=True
+)
+"""
+ESTIMATOR = '''"""Lottery: everybody has the same chance of each label, whatever they are like."""
+
+import numpy as np
+
+from evenhand.mitigation.estimators import GroupClassifier
+
+
+class LotteryClassifier(GroupClassifier):
+    """Draws labels by their shares in the training rows."""
+
+    def __init__(self, estimator=None, *, group=None, bins=None, draw=True, random_state=None):
+        super().__init__(estimator, group=group, bins=bins, draw=draw, random_state=random_state)
+
+    def _fit(self, rows):
+        self.shares_ = np.bincount(rows.y, rows.sample_weight) / len(rows.y)
+
+    def _decide(self, X, group):
+        return np.tile(self.shares_, (len(group), 1))
+'''
+METHOD = """
+
+from evenhand.mitigation.lottery import LotteryClassifier  # noqa: E402
+
+METHODS["Lottery"] = Method(
+    name="Lottery",
+    estimator=LotteryClassifier,
+    stage="post",
+    task="classification",
+    criteria=("statistical_parity",),
+    needs_group_at_predict=False,
+    randomized=True,
+    citation="nobody",
+)
+"""
+USE = """
+import json
+
+import numpy as np
+import pandas as pd
+from click.testing import CliRunner
+
+import evenhand as eh
+from evenhand.cli.audit import audit
+from evenhand.cli.registries import criteria, measures
+from evenhand.mitigation import METHODS, tradeoff
+
+truth, predicted = [1, 1, 0, 0, 1, 0] * 20, [1, 0, 0, 1, 1, 0] * 20
+sex = ["a", "a", "b", "b", "c", "c"] * 20
+people = pd.DataFrame({"sex": sex, "truth": truth, "predicted": predicted})
+people.to_csv("people.csv", index=False)
+asked = {"criteria": ["f1_parity"], "measures": ["deviation", "mpd"], "random_state": 0}
+report = eh.audit(truth, predicted, sensitive_features=sex, **asked)
+lottery = METHODS["Lottery"](group="sex", random_state=0)
+curve = tradeoff(lottery, people[["sex"]], truth, criteria=["f1_parity"], measures=["deviation"])
+columns = "--target truth --prediction predicted --group sex".split()
+named = "--criterion f1_parity --measure deviation --fail-if".split()
+gated = CliRunner().invoke(audit, ["people.csv", *columns, *named, "f1_parity.deviation > 0.9"])
+listed = {
+    name: [row["name"] for row in json.loads(CliRunner().invoke(command, ["--json"]).stdout)]
+    for name, command in {"criteria": criteria, "measures": measures}.items()
+}
+print(json.dumps({
+    "home": eh.__file__,
+    "by_hand": float(np.std([2 / 3, 0, 1])),
+    "evaluated": eh.evaluate(
+        "f1_parity", truth, predicted, sensitive_features=sex, measure="deviation", favorable=1
+    ),
+    "audited": [[finding.criterion, finding.measure, finding.value] for finding in report.findings],
+    "page": "deviation" in report.to_html() and "f1 parity" in report.to_html().lower(),
+    "parity": eh.evaluate(
+        "statistical_parity", eh.expected_tally(
+            truth, lottery.fit(people[["sex"]], truth).predict_proba(people[["sex"]]),
+            sensitive_features=sex, classes=[0, 1]
+        )
+    ),
+    "curve": sorted(curve.points[0]),
+    "gated": [gated.exit_code, gated.output],
+    **listed,
+}))
+"""
+
+
+def append(path, text):
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory):
+    """What the changed copy answers."""
+    folder = tmp_path_factory.mktemp("copy")
+    home = folder / "evenhand"
+    shutil.copytree(Path(evenhand.__file__).parent, home)
+    append(home / "measures.py", MEASURE)
+    append(home / "criteria" / "catalogue.py", CRITERION)
+    (home / "mitigation" / "lottery.py").write_text(ESTIMATOR)
+    append(home / "mitigation" / "methods.py", METHOD)
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    run = subprocess.run(
+        [sys.executable, "-c", USE],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    answers = json.loads(run.stdout)
+    assert Path(answers["home"]).is_relative_to(folder)
+    return answers
+
+
+def test_a_measure_and_a_criterion_are_evaluated_by_name(used):
+    assert used["evaluated"] == pytest.approx(used["by_hand"])
+
+
+def test_they_are_audited_and_on_the_page(used):
+    value = pytest.approx(used["by_hand"])
+    assert used["audited"][0] == ["f1_parity", "deviation", value]
+    assert [row[:2] for row in used["audited"]] == [
+        ["f1_parity", "deviation"],
+        ["f1_parity", "mpd"],
+    ]
+    assert used["page"]
+
+
+def test_the_command_line_lists_them_and_gates_by_them(used):
+    assert "f1_parity" in used["criteria"]
+    assert "deviation" in used["measures"]
+    status, said = used["gated"]
+    assert status == 0, said
+    assert "f1_parity.deviation > 0.9: passed" in said
+
+
+def test_an_estimator_is_a_method_with_a_trade_off(used):
+    assert used["parity"] == pytest.approx(0, abs=1e-12)
+    assert "f1_parity deviation" in used["curve"]
