@@ -72,3 +72,16 @@ def test_hooks_run_the_tools_of_make_check():
     for hook in hooks:
         tool = hook["entry"].removeprefix(".venv/bin/").split(" --")[0]
         assert f"$(BIN)/{tool}" in recipe or tool == "python tools/docstrings.py", tool
+
+
+def test_the_map_in_contributing_names_every_room_in_the_order_of_the_import_contract():
+    tree = (ROOT / "CONTRIBUTING.md").read_text().split("```")[1]
+    named = re.findall(
+        r"(\w+)(?:/|\.py)", tree.partition("paper/")[0].removeprefix("src/evenhand/")
+    )
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    floors = [re.findall(r"\w+", layer) for layer in settings["contracts"][0]["layers"]]
+    rooms = {room: floor for floor, names in enumerate(floors) for room in names}
+    assert set(rooms) - {"__main__"} <= set(named)
+    order = [rooms[room] for room in named if room in rooms]
+    assert order == sorted(order)
