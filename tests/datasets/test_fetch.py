@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import evenhand
 from evenhand.datasets import FetchError, File, download
 from evenhand.datasets.fetch import data_dir, fetch
 
@@ -141,3 +142,8 @@ def test_a_missing_package_is_named_with_the_extra_that_brings_it(server, monkey
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r'needs pooch: pip install "evenhand\[data\]"'):
         fetch(server.file())
+
+
+def test_a_file_that_cannot_be_had_is_an_error_of_ours_and_of_the_system():
+    assert issubclass(FetchError, evenhand.EvenhandError)
+    assert issubclass(FetchError, OSError)

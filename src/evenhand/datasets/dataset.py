@@ -15,12 +15,28 @@ if TYPE_CHECKING:
 class Dataset:
     """Features X, target y, the sensitive columns of X, and their provenance.
 
-    In a classification, y holds the numbers 0, 1, … of the `classes`.
+    Made by `load`.
 
+    Attributes
+    ----------
+    task : Task
+        What is predicted, and for whom.
+    origin : Origin
+        Where the rows come from.
+    X : DataFrame
+        The features, sensitive columns included.
+    y : Series
+        The target; in a classification, the numbers 0, 1, … of the `classes`.
+    sensitive : tuple of str
+        The columns of X whose combinations are the groups.
+
+    Examples
+    --------
     >>> from evenhand.datasets import load
     >>> adult = load("adult")
     >>> adult.n_rows, adult.classes, adult.sensitive, adult.is_stand_in
     (48842, ('<=50K', '>50K'), ('sex',), False)
+
     """
 
     task: Task

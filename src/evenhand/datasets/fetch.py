@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
 
+from evenhand._errors import EvenhandError
 from evenhand.datasets.download import InterruptedDownloadError, WebPageError, discard, download
 from evenhand.datasets.extras import require
 from evenhand.datasets.task import File, Origin
@@ -17,7 +18,7 @@ from evenhand.datasets.task import File, Origin
 VARIABLE = "EVENHAND_DATA"
 
 
-class FetchError(OSError):
+class FetchError(EvenhandError, OSError):
     """A file could not be had; the message says why, and how to get it by hand."""
 
 

@@ -31,8 +31,42 @@ def load(
 ) -> Dataset:
     """Load a task by name, downloading its official files if nothing is here yet.
 
+    Files are looked for, and kept, in the folder that the environment variable EVENHAND_DATA
+    names, else in the platform's cache. UCI Adult ships with the package.
+
+    Parameters
+    ----------
+    name : str
+        A name in `TASKS`, such as "adult".
+    n_groups : int, optional
+        The number of groups, where the task leaves a choice.
+    target : str, optional
+        Another target column than the task's first.
+    sensitive : str or sequence of str, optional
+        Other columns to group by than the task's.
+    origin : str, optional
+        Where to take the rows from; by default the first that is here, else the official one.
+
+    Returns
+    -------
+    Dataset
+        Features, target, sensitive columns, and where they come from. The rows are checked
+        against the published counts.
+
+    Raises
+    ------
+    InputError
+        If there is no such task, column or origin; it says which there are.
+    FetchError
+        If a file cannot be had; it says why, and how to get it by hand.
+
+    Examples
+    --------
+    >>> load("adult").X.shape
+    (48842, 13)
     >>> load("adult_multigroup", n_groups=50).groups.drop_duplicates().shape
     (50, 3)
+
     """
     task = find(name)
     if n_groups is not None:

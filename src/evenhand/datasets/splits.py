@@ -21,7 +21,16 @@ Integers = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Parts:
-    """Features and target of the training and the test rows."""
+    """Features and target of the training and the test rows.
+
+    Attributes
+    ----------
+    X_train, X_test : DataFrame
+        The features.
+    y_train, y_test : Series
+        The target.
+
+    """
 
     X_train: pd.DataFrame
     X_test: pd.DataFrame
@@ -31,7 +40,20 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Split:
-    """Row numbers of the training and the test part of a data set."""
+    """Row numbers of the training and the test part of a data set.
+
+    Made by `split`.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The data set that was divided.
+    seed : int
+        Which division of all it is.
+    train, test : ndarray of int
+        The numbers of the rows, in order.
+
+    """
 
     dataset: Dataset
     seed: int
@@ -45,7 +67,14 @@ class Split:
         return self.dataset.metadata | {"split": sizes}
 
     def parts(self) -> Parts:
-        """Both parts as they are."""
+        """Both parts as they are.
+
+        Returns
+        -------
+        Parts
+            Features and target of both.
+
+        """
         X, y = self.dataset.X, self.dataset.y
         return Parts(
             X_train=X.iloc[self.train],
@@ -59,6 +88,12 @@ class Split:
 
         Numeric features get mean 0 and standard deviation 1, a regression's target the range
         0 … 1; test rows may fall outside. Categories and missing values stay as they are.
+
+        Returns
+        -------
+        Parts
+            Features and target of both.
+
         """
         raw = self.parts()
         numeric = list(self.dataset.numeric)
@@ -81,12 +116,34 @@ def split(dataset: Dataset, *, seed: int, test_size: float = 0.2) -> Split:
 
     Strata are group × class, or groups for a regression. A stratum too small to give a row to
     both parts joins the other small ones of its group; if those are still too few, they join
-    the small ones of all groups.
+    the small ones of all groups. The rows depend on the seed alone, not on the platform.
 
+    Parameters
+    ----------
+    dataset : Dataset
+        What `load` gave.
+    seed : int
+        Which division; 0 or more.
+    test_size : float, default 0.2
+        The share of the test rows.
+
+    Returns
+    -------
+    Split
+        The numbers of the rows; `parts()` and `normalized()` give the rows themselves.
+
+    Raises
+    ------
+    InputError
+        If the seed is negative or the share not between 0 and 1.
+
+    Examples
+    --------
     >>> from evenhand.datasets import load
     >>> halves = split(load("simulated"), seed=0)
     >>> len(halves.train), len(halves.test), halves.test[:5]
     (4000, 1000, array([ 2,  3, 11, 13, 15]))
+
     """
     _refuse_impossible(seed, test_size)
     strata = _strata(dataset, at_least=int(np.ceil(1 / min(test_size, 1 - test_size))))

@@ -22,8 +22,18 @@ Kind = Literal["classification", "regression"]
 class File:
     """One file of an origin: its name in the data directory, and how to get and verify it.
 
-    A file without a url is never downloaded; a packaged one ships with evenhand. Where no sha256
-    is known, the length, the columns and the counts after cleaning are all that is verified.
+    Parameters
+    ----------
+    name : str
+        The file's name in the data directory.
+    url : str, optional
+        Where it is downloaded from; a file without a url is never downloaded.
+    sha256 : str, optional
+        Its hash. Where none is known, the length, the columns and the counts after cleaning are
+        all that is verified.
+    packaged : bool, default False
+        Whether it ships with evenhand.
+
     """
 
     name: str
@@ -36,9 +46,39 @@ class File:
 class Origin:
     """One place a task's rows come from, and how its columns become readable ones.
 
-    `columns` maps the file's names to ours, `extra` names columns that only `keep` and `derive`
-    look at. `keep` filters rows, part by part while they are read; `derive` adds columns once
-    all rows are there. `labels` names the codes of a column; `codes` are categories without names.
+    Parameters
+    ----------
+    name : str
+        What `load` calls it by: "official", "extract", …
+    files : tuple of File
+        Where the rows are, in order.
+    columns : mapping of str to str
+        Our names by the file's names.
+    extra : tuple of str
+        Columns that only `keep` and `derive` look at.
+    members : tuple of str
+        The files to read inside a zip archive.
+    csv : mapping
+        Options of `pandas.read_csv`.
+    keep : callable, optional
+        Filters rows, part by part while they are read.
+    derive : callable, optional
+        Adds columns once all rows are there.
+    simulate : callable, optional
+        Makes the rows, instead of files.
+    labels : mapping of str to mapping
+        The names of a column's codes, by column.
+    codes : tuple of str
+        Columns of categories without names.
+    sample : int, optional
+        How many rows to draw, always the same ones.
+    source_rows, rows : int, optional
+        How many rows the files have, and how many are left: both are checked.
+    counts : tuple of tuples of int
+        Rows by class and group, as published: checked after loading.
+    stand_in : str
+        What the rows are, if they are others than those the task is defined on.
+
     """
 
     name: str
@@ -73,8 +113,32 @@ class Origin:
 class Task:
     """What is predicted, which columns are sensitive, and the origins in order of preference.
 
-    `groups` names the values of the sensitive column, in the order of an origin's `counts`,
-    which has one row per class (one row in all for a regression).
+    Parameters
+    ----------
+    name, description, source, license, citation : str
+        What it is called, what it is about, whose it is, on which terms, and how to cite it.
+    kind : {"classification", "regression"}
+        What is predicted.
+    targets : tuple of str
+        The columns that can be the target; the first is the default.
+    sensitive : tuple of str
+        The columns whose combinations are the groups.
+    n_groups : int
+        How many groups there are.
+    origins : tuple of Origin
+        Where the rows may come from, in order of preference.
+    classes : tuple of str
+        What the numbers 0, 1, … of the target stand for; empty for a regression.
+    groups : tuple of str
+        The values of the sensitive column in the order of an origin's `counts`, which has one row
+        per class (one row in all for a regression).
+    model_sees_sensitive : bool, default True
+        Whether a model is meant to see the sensitive columns.
+    group_counts : sequence of int
+        The other numbers of groups there can be.
+    variant : callable, optional
+        From a number of groups to the task with that many.
+
     """
 
     name: str
@@ -107,7 +171,19 @@ class Task:
         return ", ".join(map(str, counts))
 
     def with_groups(self, n_groups: int) -> Task:
-        """Build the same task with another number of groups."""
+        """Build the same task with another number of groups.
+
+        Parameters
+        ----------
+        n_groups : int
+            How many: one of `group_counts`.
+
+        Returns
+        -------
+        Task
+            The task with that many groups.
+
+        """
         if self.variant is None:
             raise InputError(
                 f"{self.name!r} has {self.n_groups} groups and no other choice of n_groups. "

@@ -14,7 +14,32 @@ from evenhand._errors import MissingExtraError
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """One HTML file with everything in it: text, charts, style, script and the document itself."""
+    """One HTML file with everything in it: text, charts, style, script and the document itself.
+
+    Parameters
+    ----------
+    document : mapping
+        An audit's document: `Audit.document()`, or what `Audit.to_json` wrote.
+
+    Returns
+    -------
+    str
+        The page. It opens offline, and asks for nothing from the network.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> sex = ["F", "F", "M", "M"] * 25
+    >>> audit = evenhand.audit([1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25, sensitive_features=sex)
+    >>> page(audit.document())[:15]
+    '<!doctype html>'
+
+    """
     _require_jinja()
     from evenhand.report.rendering import page as render
 
@@ -22,7 +47,32 @@ def page(document: Mapping[str, Any]) -> str:
 
 
 def snippet(document: Mapping[str, Any]) -> str:
-    """A compact HTML table of the findings, for notebooks."""
+    """A compact HTML table of the findings, for notebooks.
+
+    Parameters
+    ----------
+    document : mapping
+        An audit's document: `Audit.document()`, or what `Audit.to_json` wrote.
+
+    Returns
+    -------
+    str
+        HTML without a head or body, as notebooks show it.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> sex = ["F", "F", "M", "M"] * 25
+    >>> audit = evenhand.audit([1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25, sensitive_features=sex)
+    >>> "<table>" in snippet(audit.document())
+    True
+
+    """
     _require_jinja()
     from evenhand.report.rendering import snippet as render
 
