@@ -100,7 +100,10 @@ def _of_object(name: str, item: Any) -> Iterator[Fault]:
     else:
         estimator = hasattr(item, "get_params")
         fields = () if estimator else ("Attributes",)
-        yield from _validated(name, item, CALLABLE if estimator else RECORD, fields)
+        codes = CALLABLE if estimator else RECORD
+        if getattr(item, "_is_protocol", False):  # its *args are typing's, and nobody makes one
+            codes = codes - PARAMETERS
+        yield from _validated(name, item, codes, fields)
         for key, member in vars(item).items():
             if _is_method(key, member):
                 yield from _validated(f"{name}.{key}", getattr(item, key), METHOD)

@@ -32,10 +32,23 @@ RARE = ("keep", "merge", "drop")
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The group of every row: codes into labels. A code past the last label is left out.
+    """The group of every row, as `groups` makes it.
 
-    The label of an intersection is a tuple, one part for each name; `notes` says in words what
-    became of rare and missing values.
+    Attributes
+    ----------
+    codes : ndarray of unsigned integers
+        For each row the place of its group in `labels`; a row past the last label is left out.
+    labels : tuple of labels
+        The groups, sorted. The label of an intersection is a tuple, one part for each name.
+    names : tuple of str
+        The sensitive columns.
+    notes : tuple of str
+        What became of rare and missing values, in words.
+
+    See Also
+    --------
+    groups : Read the group of each row from sensitive columns.
+
     """
 
     codes: Codes
@@ -52,7 +65,21 @@ class Groups:
         return np.bincount(self.codes, minlength=len(self.labels))[: len(self.labels)]
 
     def settle_rare(self, min_count: int, rare: Rare) -> Groups:
-        """Merge or drop the groups of fewer than `min_count` rows, and note it."""
+        """Merge or drop the groups of fewer than `min_count` rows, and note it.
+
+        Parameters
+        ----------
+        min_count : int
+            The least number of rows.
+        rare : {"keep", "merge", "drop"}
+            What becomes of a group with fewer.
+
+        Returns
+        -------
+        Groups
+            The groups that are left.
+
+        """
         if min_count <= 1 and rare in RARE:  # every group has a row: spare the count
             return self
         settled = settle_rare(self.labels, self.sizes, min_count, rare)
@@ -79,13 +106,36 @@ def groups(
 ) -> Groups:
     """Read the group of each row from one or many sensitive columns.
 
-    `sensitive_features` is a list, array, series, mapping of columns or dataframe; several
-    columns are intersected, and only observed combinations become groups. `bins` cuts a
-    continuous column at a number of quantiles or at given edges.
+    Parameters
+    ----------
+    sensitive_features : array-like, mapping of columns, dataframe or Groups
+        One or many columns, of any kind and library. Several are intersected, and only
+        combinations that occur become groups.
+    bins : mapping of str to int or sequence of float, optional
+        For a continuous column, by name: into how many quantile bins it is cut, or at which edges.
+    missing : {"error", "group"}, default "error"
+        Whether to refuse missing values, or to make them a group of their own.
+    min_count : int, default 0
+        Groups of fewer rows are rare.
+    rare : {"keep", "merge", "drop"}, default "keep"
+        What becomes of rare groups: kept and named in the notes, merged into one, or left out.
 
+    Returns
+    -------
+    Groups
+        Pass it as `sensitive_features` to any function.
+
+    Raises
+    ------
+    InputError
+        If values are missing, an edge is wrong, or nobody would be left.
+
+    Examples
+    --------
     >>> people = {"sex": ["F", "M", "F"], "age": [31, 64, 45]}
     >>> [show(label) for label in groups(people, bins={"age": [18, 40, 90]}).labels]
     ['F × [18, 40]', 'F × (40, 90]', 'M × (40, 90]']
+
     """
     if isinstance(sensitive_features, Groups):
         return sensitive_features.settle_rare(min_count, rare)
@@ -141,17 +191,17 @@ def settle_rare(
     if not len(small):
         return Settled(everyone, tuple(labels), ())
     listed = ", ".join(f"{show(labels[i])} ({sizes[i]:g})" for i in small.tolist())
-    found = f"{len(small)} of {len(labels)} groups have fewer than {min_count} rows"
+    finding = f"{len(small)} of {len(labels)} groups have fewer than {min_count} rows"
     if rare == "keep":
-        return Settled(everyone, tuple(labels), (f"{found}, and were kept: {listed}",))
+        return Settled(everyone, tuple(labels), (f"{finding}, and were kept: {listed}",))
     large = np.setdiff1d(everyone, small)
     kept = tuple(labels[i] for i in large.tolist()) + ((MERGED,) if rare == "merge" else ())
     if not kept:
-        raise InputError(f"{found}: nobody would be left. Lower min_count, or merge them.")
+        raise InputError(f"{finding}: nobody would be left. Lower min_count, or merge them.")
     target = np.full(len(labels), len(large))
     target[large] = np.arange(len(large))
     done = f"were merged into {MERGED!r}" if rare == "merge" else "were dropped"
-    return Settled(target, kept, (f"{found}, and {done}: {listed}",))
+    return Settled(target, kept, (f"{finding}, and {done}: {listed}",))
 
 
 def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[str]:

@@ -29,8 +29,8 @@ def make_scorer(
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
     favorable: Label = None,
-    classes: Sequence[Label] | None = None,
     tau: float | None = None,
+    classes: Sequence[Label] | None = None,
 ) -> FairnessScorer:
     """A scorer for `cross_validate` and `GridSearchCV`; greater is better, and 0 is best.
 

@@ -31,10 +31,38 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Sums over the rows in each observed cell; tallies of parts add up to that of the whole.
+    """Sums over the rows in each cell that occurs; tallies of parts add up to that of the whole.
 
-    `cells` holds one code for each axis and cell, and `sums` the totals of the cells by name,
-    after any batch axes: "rows", "weight" where rows were weighted, and other named sums.
+    A cell is a combination of labels, such as true label 1, predicted label 0, group "a". Make one
+    with `tally`, `tally_frame`, `moments` or `expected_tally`; add them with `+` or `sum`.
+
+    Parameters
+    ----------
+    axes : tuple of Axis
+        What the cells are told apart by: "y", "yhat", "stratum", "bin", "group", each with labels.
+    cells : ndarray of int, of shape (axes, cells)
+        For each cell its place along each axis: `axes[i].labels[cells[i, k]]` is what cell k is
+        along axis i. Cells in which no row falls are not there.
+    sums : mapping of str to ndarray, each of shape (…, cells)
+        Totals over the rows of each cell: "rows" counts them, "weight" adds up their weights (and
+        "weight²" the squares) where they were weighted; others by name. Axes before the last are a
+        batch of tallies with the same cells, all of which a criterion reads at once.
+    notes : tuple of str, default ()
+        What became of rare and missing groups, in words.
+
+    Examples
+    --------
+    >>> from evenhand import tally
+    >>> counts = tally(["yes", "no"], ["yes", "yes"], sensitive_features=["a", "b"])
+    >>> [axis.name for axis in counts.axes], counts.labels("y")
+    (['y', 'yhat', 'group'], ('no', 'yes'))
+    >>> counts.cells
+    array([[0, 1],
+           [1, 1],
+           [1, 0]])
+    >>> counts.sums["rows"]
+    array([1, 1])
+
     """
 
     axes: tuple[Axis, ...]
@@ -43,7 +71,19 @@ class Tally:
     notes: tuple[str, ...] = ()
 
     def labels(self, axis: str) -> tuple[Label, ...]:
-        """Labels along an axis ("y", "yhat", "group", …)."""
+        """Labels along an axis.
+
+        Parameters
+        ----------
+        axis : str
+            The name of the axis: "y", "yhat", "group", …
+
+        Returns
+        -------
+        tuple of labels
+            Sorted; of an axis of bins, the edges.
+
+        """
         return self.axis(axis).labels
 
     @property
@@ -52,7 +92,21 @@ class Tally:
         return self.labels("group")
 
     def table(self, *names: str, of: str = "weight") -> NDArray[np.float64]:
-        """Dense totals along the named axes, in that order, after the batch axes."""
+        """Dense totals along the named axes, in that order, after the batch axes.
+
+        Parameters
+        ----------
+        *names : str
+            The axes; the rows are added up over the others.
+        of : str, default "weight"
+            Which sum; rows that were not weighted weigh 1.
+
+        Returns
+        -------
+        ndarray
+            An axis for each name; 0 where no row fell.
+
+        """
         shape = tuple(self.axis(name).size for name in names)
         order = [[axis.name for axis in self.axes].index(name) for name in names]
         values = self._sum(of)
@@ -79,7 +133,21 @@ class Tally:
         return self if zero == 0 else NotImplemented
 
     def settle_rare(self, min_count: int, rare: Rare) -> Tally:
-        """Merge or drop the groups of fewer than `min_count` rows, and note it."""
+        """Merge or drop the groups of fewer than `min_count` rows, and note it.
+
+        Parameters
+        ----------
+        min_count : int
+            The least number of rows.
+        rare : {"keep", "merge", "drop"}
+            What becomes of a group with fewer.
+
+        Returns
+        -------
+        Tally
+            The same counts of the groups that are left.
+
+        """
         settled = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
         moved = self.regrouped(settled.target, settled.labels)
         return replace(moved, notes=self.notes + settled.notes)
@@ -87,9 +155,24 @@ class Tally:
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Tally:
         """Each group becomes the group `target` of the new labels; past the last, it is dropped.
 
+        Parameters
+        ----------
+        target : ndarray of int
+            For each group its new place.
+        labels : tuple of labels
+            The new groups.
+
+        Returns
+        -------
+        Tally
+            The same counts of the new groups.
+
+        Examples
+        --------
         >>> counts = Tally((Axis("group", ("a", "b")),), np.array([[0, 1]]), {"rows": np.ones(2)})
         >>> counts.regrouped(np.array([0, 0]), ("all",)).table("group")
         array([2.])
+
         """
         at = self.axes.index(self.axis("group"))
         cells = self.cells.copy()
@@ -116,7 +199,19 @@ class Tally:
         return self.sums[name]
 
     def axis(self, name: str) -> Axis:
-        """The axis of that name."""
+        """The axis of that name.
+
+        Parameters
+        ----------
+        name : str
+            Such as "y", "yhat" or "group".
+
+        Returns
+        -------
+        Axis
+            Its name, labels and kind.
+
+        """
         for axis in self.axes:
             if axis.name == name:
                 return axis
@@ -173,8 +268,8 @@ def gathered(
     flat = np.ravel_multi_index(tuple(cells), sizes)
     totals = {name: _totals(flat, values) for name, values in sums.items()}
     where = totals["rows"][0]
-    found = np.array(np.unravel_index(where, sizes), dtype=np.intp)
-    return Tally(axes, found, {name: total for name, (_, total) in totals.items()}, notes)
+    places = np.array(np.unravel_index(where, sizes), dtype=np.intp)
+    return Tally(axes, places, {name: total for name, (_, total) in totals.items()}, notes)
 
 
 def _totals(flat: NDArray[np.intp], values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:

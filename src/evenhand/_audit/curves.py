@@ -56,10 +56,10 @@ def threshold_curves(evidence: Evidence, asked: Sequence[Ask]) -> Thresholds | N
         return None
     decided = decisions(counts, evidence.classes, evidence.favorable)
     curves = [
-        Curve(ask.name, measure, np.asarray(ask.criterion(decided, measure=measure, **options)))
+        Curve(ask.name, measure, np.asarray(ask.criterion(decided, measure, favorable=favorable)))
         for ask in asked
         if ask.criterion.kind.about == "labels"
-        for options in [{"favorable": evidence.favorable} if ask.criterion.one_class else {}]
+        for favorable in [evidence.favorable if ask.criterion.one_class else None]
         for measure in ask.measures
     ]
     edges = np.array(counts.labels("bin")[1:-1], dtype=np.float64)

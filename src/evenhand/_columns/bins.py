@@ -16,8 +16,18 @@ from evenhand._errors import InputError
 class Bin(NamedTuple):
     """A bin of a continuous attribute; only the lowest bin contains its own left end.
 
+    Parameters
+    ----------
+    low, high : float
+        Where it begins and ends.
+    lowest : bool, default False
+        Whether it contains its left end.
+
+    Examples
+    --------
     >>> print(Bin(28.0, 37.0), Bin(17.0, 28.0, lowest=True))
     (28, 37] [17, 28]
+
     """
 
     low: float

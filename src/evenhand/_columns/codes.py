@@ -117,7 +117,7 @@ def combine(columns: Sequence[tuple[Codes, int]]) -> tuple[Codes, NDArray[np.int
     return fused, first_rows(fused, len(seen))
 
 
-def renumber(codes: Codes, size: int) -> tuple[Codes, NDArray[Any]]:
+def renumber(codes: NDArray[Any], size: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Codes without gaps, in the same order, and the old code of each."""
     if size > DENSE:
         seen, inverse = np.unique(codes, return_inverse=True)

@@ -22,7 +22,141 @@ from evenhand._columns.encoding import check_lengths, classes, finite, weights
 from evenhand._errors import InputError
 from evenhand._groups import groups
 
+Floats = NDArray[np.float64]
+
 LEVELS_AT_A_TIME = 1 << 18
+
+
+def distribution(
+    values: Any,
+    *,
+    sensitive_features: Any,
+    y_true: Any = None,
+    sample_weight: Any = None,
+    squared_weight: Any = None,
+) -> Distribution:
+    """Order the values of a score once, for any question about its distribution by group.
+
+    Parameters
+    ----------
+    values : array-like
+        Scores, probabilities or predicted values.
+    sensitive_features : array-like or dataframe
+        The column or columns that name the groups, or what `groups` made of them.
+    y_true : array-like, optional
+        True labels, where a criterion asks for the area under the ROC curve.
+    sample_weight : array-like, optional
+        Weights of the rows. Where a value stands for several rows, the sum of their weights.
+    squared_weight : array-like, optional
+        Where a value stands for several rows, the sum of their squared weights.
+
+    Returns
+    -------
+    Distribution
+        Ask "strong_parity" or "wasserstein_parity" of it.
+
+    Raises
+    ------
+    InputError
+        If a value is not finite, or columns differ in length.
+
+    Examples
+    --------
+    >>> from evenhand.criteria import strong_parity
+    >>> scores = distribution([0.9, 0.1, 0.4], sensitive_features=["a", "b", "a"])
+    >>> scores.values
+    array([0.1, 0.4, 0.9])
+    >>> strong_parity(scores, "mpd")
+    1.0
+
+    """
+    whom = groups(sensitive_features)
+    score = finite(values, "the score")
+    weight = weights(sample_weight)
+    truth = None if y_true is None else classes(y_true, "y_true")
+    check_lengths(score=score, sensitive_features=whom, sample_weight=weight, y_true=truth)
+    squares = weights(squared_weight)
+    return _ordered(score, whom.codes, whom.labels, weight, truth, squares)
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Pooled values in ascending order with the group of each, and its weight and truth if known.
+
+    Made by `distribution`. Distributions of parts add up to that of the whole, group by group.
+
+    Attributes
+    ----------
+    values : ndarray
+        The scores of all groups, ascending.
+    codes : ndarray of unsigned integers
+        For each value the place of its group in `groups`.
+    groups : tuple of labels
+        The groups.
+    weights : ndarray or None
+        The weight of each value.
+    truth : Column or None
+        The true label of each value.
+    steps : Steps
+        How the distribution functions of the groups rise along the values.
+    squares : ndarray or None
+        Where an entry stands for several rows, the sum of their squared weights: how much the rows
+        vary.
+
+    """
+
+    values: Floats
+    codes: Codes
+    groups: tuple[Label, ...]
+    weights: Floats | None
+    truth: Column | None
+    steps: Steps
+    squares: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __add__(self, other: Distribution) -> Distribution:
+        if not isinstance(other, Distribution):
+            return NotImplemented
+        if [self.weights is None, self.truth is None, self.squares is None] != [
+            other.weights is None,
+            other.truth is None,
+            other.squares is None,
+        ]:
+            raise InputError("Cannot add distributions when only one has weights or true labels.")
+        labels = union(self.groups, other.groups)
+        codes = [positions(part.groups, labels)[part.codes] for part in (self, other)]
+        truth = None
+        if self.truth is not None and other.truth is not None:
+            truth = _stacked(self.truth, other.truth)
+        values = np.concatenate([self.values, other.values])
+        weight, squares = _both(self.weights, other.weights), _both(self.squares, other.squares)
+        return _ordered(values, np.concatenate(codes), labels, weight, truth, squares)
+
+    def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Distribution:
+        """Each group becomes the group `target` of the new labels.
+
+        Parameters
+        ----------
+        target : ndarray of int
+            For each group its new place.
+        labels : tuple of labels
+            The new groups.
+
+        Returns
+        -------
+        Distribution
+            The same values in the new groups.
+
+        """
+        codes = target.astype(smallest_unsigned(len(labels)))[self.codes]
+        path = steps(self.values, codes, len(labels), self.weights)
+        rest = (self.weights, self.truth, path, self.squares)
+        return Distribution(self.values, codes, labels, *rest)
+
+    def __radd__(self, zero: int) -> Distribution:
+        return self if zero == 0 else NotImplemented
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,25 +219,6 @@ def steps(values: Floats, codes: NDArray[Any], groups: int, weights: Floats | No
     return Steps(codes, before, after, cuts, observed)
 
 
-def _counted(counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """F before and after each row, group by group."""
-    size = np.repeat(counts.astype(np.float64), counts)
-    rank = np.arange(len(size), dtype=np.float64)
-    rank -= np.repeat((np.cumsum(counts) - counts).astype(np.float64), counts)
-    return rank / size, (rank + 1) / size
-
-
-def _weighted(weights: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """F before and after each row of weights, group by group."""
-    grown = np.append(0.0, np.cumsum(weights))
-    ends = np.cumsum(counts)
-    base = np.repeat(grown[ends - counts], counts)
-    after = (grown[1:] - base) / (np.repeat(grown[ends], counts) - base)
-    before = np.append(0.0, after[:-1])
-    before[(ends - counts)[counts > 0]] = 0.0
-    return before, after
-
-
 def ascending(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -127,88 +242,6 @@ def ascending(
         repair = np.argsort(placed, kind="stable")
         keys, placed = keys[repair], placed[repair]
     return keys, placed
-
-
-def _sortable(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Integers in the order of the numbers: negative floats count their bits backwards."""
-    bits = np.ascontiguousarray(values).view(np.int64)
-    return bits ^ ((bits >> 63) & np.int64(0x7FFF_FFFF_FFFF_FFFF))
-
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Distribution:
-    """Pooled values in ascending order with the group of each, and its weight and truth if known.
-
-    Distributions of parts add up to that of the whole, group by group. Where an entry stands for
-    several rows, `squares` is the sum of their squared weights: how much the rows vary.
-    """
-
-    values: Floats
-    codes: Codes
-    groups: tuple[Label, ...]
-    weights: Floats | None
-    truth: Column | None
-    steps: Steps
-    squares: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __add__(self, other: Distribution) -> Distribution:
-        if not isinstance(other, Distribution):
-            return NotImplemented
-        if [self.weights is None, self.truth is None, self.squares is None] != [
-            other.weights is None,
-            other.truth is None,
-            other.squares is None,
-        ]:
-            raise InputError("Cannot add distributions when only one has weights or true labels.")
-        labels = union(self.groups, other.groups)
-        codes = [positions(part.groups, labels)[part.codes] for part in (self, other)]
-        truth = None
-        if self.truth is not None and other.truth is not None:
-            truth = _stacked(self.truth, other.truth)
-        values = np.concatenate([self.values, other.values])
-        weight, squares = _both(self.weights, other.weights), _both(self.squares, other.squares)
-        return _ordered(values, np.concatenate(codes), labels, weight, truth, squares)
-
-    def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Distribution:
-        """Each group becomes the group `target` of the new labels."""
-        codes = target.astype(smallest_unsigned(len(labels)))[self.codes]
-        path = steps(self.values, codes, len(labels), self.weights)
-        rest = (self.weights, self.truth, path, self.squares)
-        return Distribution(self.values, codes, labels, *rest)
-
-    def __radd__(self, zero: int) -> Distribution:
-        return self if zero == 0 else NotImplemented
-
-
-def distribution(
-    values: Any,
-    *,
-    sensitive_features: Any,
-    y_true: Any = None,
-    sample_weight: Any = None,
-    squared_weight: Any = None,
-) -> Distribution:
-    """Order the values of a score once, for any question about its distribution by group.
-
-    Where a value stands for several rows, `sample_weight` is the sum of their weights, and
-    `squared_weight` that of the squares.
-
-    >>> distribution([0.9, 0.1, 0.4], sensitive_features=["a", "b", "a"]).values
-    array([0.1, 0.4, 0.9])
-    """
-    whom = groups(sensitive_features)
-    score = finite(values, "the score")
-    weight = weights(sample_weight)
-    truth = None if y_true is None else classes(y_true, "y_true")
-    check_lengths(score=score, sensitive_features=whom, sample_weight=weight, y_true=truth)
-    squares = weights(squared_weight)
-    return _ordered(score, whom.codes, whom.labels, weight, truth, squares)
 
 
 def _ordered(
@@ -242,3 +275,28 @@ def _stacked(one: Column, two: Column) -> Column:
     labels = union(one.labels, two.labels)
     codes = [positions(part.labels, labels)[part.codes] for part in (one, two)]
     return Column(np.concatenate(codes).astype(smallest_unsigned(len(labels))), labels)
+
+
+def _counted(counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """F before and after each row, group by group."""
+    size = np.repeat(counts.astype(np.float64), counts)
+    rank = np.arange(len(size), dtype=np.float64)
+    rank -= np.repeat((np.cumsum(counts) - counts).astype(np.float64), counts)
+    return rank / size, (rank + 1) / size
+
+
+def _weighted(weights: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """F before and after each row of weights, group by group."""
+    grown = np.append(0.0, np.cumsum(weights))
+    ends = np.cumsum(counts)
+    base = np.repeat(grown[ends - counts], counts)
+    after = (grown[1:] - base) / (np.repeat(grown[ends], counts) - base)
+    before = np.append(0.0, after[:-1])
+    before[(ends - counts)[counts > 0]] = 0.0
+    return before, after
+
+
+def _sortable(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Integers in the order of the numbers: negative floats count their bits backwards."""
+    bits = np.ascontiguousarray(values).view(np.int64)
+    return bits ^ ((bits >> 63) & np.int64(0x7FFF_FFFF_FFFF_FFFF))

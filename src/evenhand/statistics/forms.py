@@ -23,7 +23,18 @@ SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Values (…, cells, groups), and what the cells are; batch axes come first."""
+    """A statistic of each group in each cell.
+
+    Parameters
+    ----------
+    values : ndarray of shape (…, cells, groups)
+        The statistic; NaN where it is undefined. Batch axes come first.
+    cells : tuple of labels
+        What the cells are: classes, pairs (given, class), strata or bins.
+    groups : tuple of labels
+        The groups.
+
+    """
 
     values: Floats
     cells: tuple[Label, ...]
@@ -31,7 +42,10 @@ class Table:
 
 
 class Statistic(Protocol):
-    """Anything that reads a table of group values from what it needs."""
+    """Anything that reads a table of group values from what it needs.
+
+    A statistic of your own is a class with these five members; see `P` or `Ratio`.
+    """
 
     @property
     def needs(self) -> str:
@@ -50,12 +64,38 @@ class Statistic(Protocol):
         """Least and greatest possible value."""
 
     def read(self, source: Any) -> Table:
-        """Its value in every cell and group."""
+        """Its value in every cell and group.
+
+        Parameters
+        ----------
+        source : Tally, Distribution or RankedScores
+            The summary that it `needs`.
+
+        Returns
+        -------
+        Table
+            Values (…, cells, groups).
+
+        """
 
 
 @dataclass(frozen=True)
 class P:
-    """A probability by group: P("yhat"), or given something: P("yhat", given="y")."""
+    """A probability by group: P("yhat"), or given something: P("yhat", given="y").
+
+    Parameters
+    ----------
+    event : str
+        The axis of a tally whose labels are the events.
+    given : str, optional
+        The axis on which the probability is conditioned, beside the group.
+
+    Examples
+    --------
+    >>> print(P("yhat", given="y").formula)
+    P(ŷ = c | y = k, a)
+
+    """
 
     event: str
     given: str | None = None
@@ -63,6 +103,7 @@ class P:
 
     @property
     def needs(self) -> str:
+        """Which summary of the rows it reads: a name in `KINDS`."""
         axes = {self.event, self.given} - {None}
         if "stratum" in axes:
             return "strata"
@@ -70,14 +111,17 @@ class P:
 
     @property
     def over(self) -> str:
+        """The symbols of its cells."""
         return "k, c" if self.given else "c"
 
     @property
     def formula(self) -> str:
+        """Itself, in symbols."""
         condition = f"{SYMBOLS[self.given]} = k, a" if self.given else "a"
         return f"P({SYMBOLS[self.event]} = c | {condition})"
 
     def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
         axes = [name for name in (self.given, self.event) if name]
         counts = source.table(*axes, "group")
         rates = ratio(counts, counts.sum(axis=-2, keepdims=True))
@@ -94,6 +138,22 @@ class Ratio:
 
     Outcomes are tp, fp, fn and tn of each class, and over all classes: correct, wrong, all. Both
     terms are linear in the counts, and `numerator` and `denominator` give their coefficients.
+
+    Parameters
+    ----------
+    above, below : str
+        The terms above and below the line, such as "2 tp + fp".
+    bounds : tuple of float, default (0.0, 1.0)
+        Least and greatest possible value.
+    needs : str, default "labels"
+        The kind of summary it reads.
+
+    Examples
+    --------
+    >>> f1 = Ratio("2 tp", "2 tp + fp + fn")
+    >>> f1.denominator
+    {'tp': 2.0, 'fp': 1.0, 'fn': 1.0}
+
     """
 
     above: str
@@ -103,10 +163,12 @@ class Ratio:
 
     @property
     def over(self) -> str:
+        """The symbols of its cells."""
         return "" if self.below == "all" else "c"
 
     @property
     def formula(self) -> str:
+        """Itself, in symbols."""
         return f"{_bracketed(self.above)} / {_bracketed(self.below)}"
 
     @property
@@ -120,6 +182,7 @@ class Ratio:
         return _coefficients(self.below)
 
     def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
         outcomes = one_against_rest(source.table("y", "yhat", "group"))
         above, below = (
             sum(factor * outcomes[name] for name, factor in terms.items())
@@ -131,7 +194,16 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Average:
-    """The mean of two ratios; values that cancel hide from it."""
+    """The mean of two ratios; values that cancel hide from it.
+
+    Parameters
+    ----------
+    one, two : Ratio
+        The ratios.
+    needs : str, default "labels"
+        The kind of summary it reads.
+
+    """
 
     one: Ratio
     two: Ratio
@@ -141,9 +213,11 @@ class Average:
 
     @property
     def formula(self) -> str:
+        """Itself, in symbols."""
         return f"½ [{self.one.formula} + {self.two.formula}]"
 
     def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
         one, two = self.one.read(source), self.two.read(source)
         return Table((one.values + two.values) / 2, one.cells, one.groups)
 

@@ -166,6 +166,7 @@ class Predictions(Kind):
     about, columns, hint = "labels", "predicted labels", "labels to predict"
 
     def summarize(self, rows: Rows) -> Tally:
+        """Summarize the rows in this way."""
         y_pred = rows.require("y_pred", "the predicted labels")
         return tally(rows.y_true, y_pred, **_common(rows))
 
@@ -176,6 +177,7 @@ class Labels(Kind):
     about, columns, hint = "labels", "true and predicted labels", "y_true"
 
     def summarize(self, rows: Rows) -> Tally:
+        """Summarize the rows in this way."""
         y_true = rows.require("y_true", "the true labels")
         y_pred = rows.require("y_pred", "the predicted labels")
         return tally(y_true, y_pred, **_common(rows))
@@ -187,6 +189,7 @@ class Strata(Kind):
     about, columns, hint = "strata", "predicted labels and strata", "strata"
 
     def summarize(self, rows: Rows) -> Tally:
+        """Summarize the rows in this way."""
         strata = rows.require("strata", "the column within which groups are compared")
         y_pred = rows.require("y_pred", "the predicted labels")
         return tally(None, y_pred, strata=strata, **_common(rows))
@@ -198,6 +201,7 @@ class Moments(Kind):
     about, columns, hint = "numbers", "true and predicted values", "numbers to predict"
 
     def summarize(self, rows: Rows) -> Tally:
+        """Summarize the rows in this way."""
         y_pred = rows.require("y_pred", "the predicted values")
         return moments(rows.y_true, y_pred, **_common(rows))
 
@@ -209,6 +213,7 @@ class Steps(Kind):
     about, columns, hint = "numbers", "predicted values", "y_score"
 
     def summarize(self, rows: Rows) -> Distribution:
+        """Summarize the rows in this way."""
         return distribution(rows.require("y_pred", "the predicted values"), **_common(rows))
 
 
@@ -218,6 +223,7 @@ class Losses(Kind):
     about, columns, hint = "scores", "true labels and y_score", "y_score with probabilities"
 
     def summarize(self, rows: Rows) -> Tally:
+        """Summarize the rows in this way."""
         if rows.loss is not None:
             name, loss = "loss", finite(rows.loss(rows.y_true, rows.y_pred), "the loss")
         else:
@@ -234,6 +240,7 @@ class Bins(Kind):
     hint = "y_score with probabilities of two classes"
 
     def summarize(self, rows: Rows) -> Tally:
+        """Summarize the rows in this way."""
         truth, scores = _scored(rows)
         if scores.shape[1] != 2:
             raise InputError(
@@ -259,6 +266,7 @@ class Ranks(Kind):
     about, columns, hint = "scores", "true labels and y_score", "y_score"
 
     def summarize(self, rows: Rows) -> RankedScores:
+        """Summarize the rows in this way."""
         truth, scores = _scored(rows)
         which = [1] if len(truth.labels) == 2 else range(len(truth.labels))
         ordered = tuple(distribution(scores[:, k], y_true=truth, **_common(rows)) for k in which)

@@ -18,7 +18,25 @@ from evenhand.statistics.forms import SYMBOLS, Floats, Table, ratio
 
 @dataclass(frozen=True)
 class E:
-    """An expectation by group of a named sum: E("yhat"), E("squared_error")."""
+    """An expectation by group of a named sum: E("yhat"), E("squared_error").
+
+    Parameters
+    ----------
+    of : str
+        The sum of a tally.
+    given : str, optional
+        The axis on which the expectation is conditioned, beside the group.
+    needs : str, default "moments"
+        The kind of summary it reads.
+    bounds : tuple of float, default (0.0, inf)
+        Least and greatest possible value.
+
+    Examples
+    --------
+    >>> print(E("yhat").formula)
+    E(ŷ | a)
+
+    """
 
     of: str
     given: str | None = None
@@ -27,14 +45,17 @@ class E:
 
     @property
     def over(self) -> str:
+        """The symbols of its cells."""
         return SYMBOLS[self.given] if self.given else ""
 
     @property
     def formula(self) -> str:
+        """Itself, in symbols."""
         condition = f"{SYMBOLS[self.given]}, a" if self.given else "a"
         return f"E({SYMBOLS.get(self.of, self.of)} | {condition})"
 
     def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
         axes = (self.given, "group") if self.given else ("group",)
         means = ratio(source.table(*axes, of=self.of), source.table(*axes))
         if self.given:
@@ -44,7 +65,22 @@ class E:
 
 @dataclass(frozen=True)
 class Derived:
-    """A function of the means by group of named sums (and of the groups' weights)."""
+    """A function of the means by group of named sums (and of the groups' weights).
+
+    Parameters
+    ----------
+    of : tuple of str
+        The sums of a tally.
+    formula : str
+        Itself, in symbols.
+    function : callable
+        Of the means, in that order, and of the weights.
+    bounds : tuple of float
+        Least and greatest possible value.
+    needs : str, default "moments"
+        The kind of summary it reads.
+
+    """
 
     of: tuple[str, ...]
     formula: str
@@ -54,6 +90,7 @@ class Derived:
     over = ""
 
     def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
         weight = source.table("group")
         means = [ratio(source.table("group", of=name), weight) for name in self.of]
         return Table(self.function(*means, weight)[..., None, :], ("all",), source.groups)
@@ -61,7 +98,14 @@ class Derived:
 
 @dataclass(frozen=True)
 class CalibrationError:
-    """How far scores are from the rates they promise, on average over the bins of each group."""
+    """How far scores are from the rates they promise, on average over the bins of each group.
+
+    Parameters
+    ----------
+    needs : str, default "bins"
+        The kind of summary it reads.
+
+    """
 
     needs: str = "bins"
     over = ""
@@ -69,6 +113,7 @@ class CalibrationError:
     formula = "E|P(y = c | score bin, a) − E(score | score bin, a)|"
 
     def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
         gaps = source.table("bin", "group", of="hits") - source.table("bin", "group", of="score")
         error = ratio(np.abs(gaps).sum(axis=-2), source.table("group"))
         return Table(error[..., None, :], ("all",), source.groups)
@@ -76,7 +121,14 @@ class CalibrationError:
 
 @dataclass(frozen=True)
 class Auroc:
-    """Area under the ROC curve by group: P(score of a positive > score of a negative)."""
+    """Area under the ROC curve by group: P(score of a positive > score of a negative).
+
+    Parameters
+    ----------
+    needs : str, default "ranks"
+        The kind of summary it reads.
+
+    """
 
     needs: str = "ranks"
     over = "c"
@@ -84,15 +136,26 @@ class Auroc:
     formula = "P(score⁺ > score⁻ | a) + ½ P(score⁺ = score⁻ | a)"
 
     def read(self, source: RankedScores) -> Table:
+        """Its value in every cell and group."""
         rows = [
-            auroc_by_group(one, c) for c, one in zip(source.classes, source.scores, strict=True)
+            auroc_by_group(scores, label)
+            for label, scores in zip(source.classes, source.scores, strict=True)
         ]
         return Table(np.array(rows), source.classes, source.scores[0].groups)
 
 
 @dataclass(frozen=True)
 class F:
-    """The cumulative distribution of a score by group: F("yhat")."""
+    """The cumulative distribution of a score by group: F("yhat").
+
+    Parameters
+    ----------
+    of : str
+        What is distributed.
+    needs : str, default "steps"
+        The kind of summary it reads.
+
+    """
 
     of: str
     needs: str = "steps"
@@ -101,9 +164,11 @@ class F:
 
     @property
     def formula(self) -> str:
+        """Itself, in symbols."""
         return f"P({SYMBOLS[self.of]} ≤ t | a)"
 
     def read(self, source: Any) -> Table:  # noqa: ARG002
+        """Its value in every cell and group."""
         raise InputTypeError("A distribution is swept, not read; ask a criterion for its value.")
 
 
