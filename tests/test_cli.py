@@ -1,3 +1,4 @@
+import subprocess
 import sys
 
 import pytest
@@ -58,7 +59,7 @@ def test_fetch_has_nothing_to_do_for_packaged_and_simulated_tasks(run):
     assert run("datasets", "fetch", "simulated")[0] == 0
 
 
-def test_a_failed_fetch_is_one_message_and_status_1(run, monkeypatch):
+def test_a_failed_fetch_is_one_message_and_status_2(run, monkeypatch):
     def offline(*args, **kwargs):
         import requests
 
@@ -66,7 +67,7 @@ def test_a_failed_fetch_is_one_message_and_status_1(run, monkeypatch):
 
     monkeypatch.setattr("requests.get", offline)
     code, out, err = run("datasets", "fetch", "law_school")
-    assert code == 1
+    assert code == 2
     assert out == ""
     assert err.startswith("Error: bar_pass_prediction.csv is not here")
     assert "By hand: open https://" in err
@@ -78,13 +79,13 @@ def test_an_interrupted_fetch_says_how_to_resume(run, monkeypatch):
 
     monkeypatch.setattr("requests.get", interrupt)
     code, _, err = run("datasets", "fetch", "law_school")
-    assert code == 1
-    assert "Run the same command to resume" in err
+    assert code == 130
+    assert "Run the same command to go on" in err
 
 
 def test_an_unknown_task_is_a_failure_with_a_suggestion(run):
     code, _, err = run("datasets", "describe", "adlt")
-    assert code == 1
+    assert code == 2
     assert "Did you mean 'adult'?" in err
 
 
@@ -105,3 +106,9 @@ def test_a_missing_package_is_one_sentence_with_the_way_to_install_it(monkeypatc
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(SystemExit, match=rf'needs {package}: pip install "evenhand\[cli\]"'):
         main(["datasets", "list"])
+
+
+def test_the_package_can_be_run_as_a_module():
+    command = [sys.executable, "-m", "evenhand", "measures"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "gini" in done.stdout

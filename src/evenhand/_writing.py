@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -26,16 +27,18 @@ def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     folder = path.parent
     if not folder.is_dir():
         raise FileNotFoundError(f"the folder {folder} does not exist")
-    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=folder)
+    beside = folder / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+    rights = path.stat().st_mode & 0o777 if path.exists() else None
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(beside, "xb", opener=partial(_opened, rights=rights)) as file:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(beside, _mode(path))
+        if rights is not None:
+            beside.chmod(rights)
         os.replace(beside, path)
     except BaseException:
-        Path(beside).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
     _flush_folder(folder)
 
@@ -47,13 +50,9 @@ def sweep(folder: Path) -> None:
             left.unlink(missing_ok=True)
 
 
-def _mode(path: Path) -> int:
-    """The rights of the file that is replaced, or those a new file would get."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _opened(path: str, flags: int, rights: int | None) -> int:
+    """A new file with the rights of the one it replaces, less what the system's mask takes away."""
+    return os.open(path, flags, 0o666 if rights is None else rights)
 
 
 def _flush_folder(folder: Path) -> None:

@@ -101,6 +101,32 @@ def test_a_file_may_have_any_name(run, people, folder, name):
     assert json.loads((folder / "out.json").read_text())["rows"] == 600
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "jsonl"])
+@pytest.mark.parametrize("name", ["f[1]", "f*", "f?"])
+def test_an_existing_file_is_that_file_and_no_pattern(run, people, folder, kind, name):
+    write = WRITERS[f"rows.{kind}"]
+    write(people[:100], folder / f"{name}.{kind}")
+    write(people[100:], folder / f"f1.{kind}")
+    result = run(f"{name}.{kind}", "--json", "out.json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads((folder / "out.json").read_text())["rows"] == 100
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "jsonl"])
+def test_a_folder_named_like_a_column_is_no_column(run, people, folder, kind):
+    for part in ("p=1", "p=0"):
+        (folder / part).mkdir()
+        WRITERS[f"rows.{kind}"](people, folder / part / f"d.{kind}")
+    result = run(f"p=*/d.{kind}", "--json", "out.json")
+    assert result.exit_code == 0, result.stderr
+    rates = people.groupby("g").p.mean()
+    value = found_in(folder / "out.json")["statistical_parity", "mpd"]
+    assert value == pytest.approx(rates.max() - rates.min())
+    for part in ("p=1", "p=0"):
+        WRITERS[f"rows.{kind}"](people.drop(columns="p"), folder / part / f"d.{kind}")
+    assert "The table has no column 'p'" in run(f"p=*/d.{kind}").stderr
+
+
 def cut(path, share=0.5):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])

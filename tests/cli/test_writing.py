@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from evenhand import _writing as writing
-from evenhand._writing import write_whole
+from evenhand._writing import fill_whole, write_whole
 
 
 def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch):
@@ -43,6 +43,22 @@ def test_a_file_keeps_its_rights_and_a_new_one_gets_the_usual_ones(tmp_path):
     os.umask(mask)
     assert stat.S_IMODE(old.stat().st_mode) == 0o640
     assert stat.S_IMODE(new.stat().st_mode) == 0o666 & ~mask
+
+
+def test_the_mask_of_the_process_is_never_touched(tmp_path, monkeypatch):
+    """Another thread would create files that anyone may write."""
+    monkeypatch.setattr(writing.os, "umask", None)
+    write_whole(tmp_path / "new", "text")
+    assert (tmp_path / "new").read_text() == "text"
+
+
+def test_a_private_file_is_never_readable_by_others_while_it_is_replaced(tmp_path):
+    path = tmp_path / "private"
+    path.write_text("old")
+    path.chmod(0o600)
+    seen = []
+    fill_whole(path, lambda file: seen.append(os.fstat(file.fileno()).st_mode))
+    assert stat.S_IMODE(seen[0]) == 0o600
 
 
 def test_one_output_that_fails_loses_neither_the_table_nor_the_others(run, people, folder):

@@ -17,16 +17,19 @@ BYTES_TO_TYPE_WHOLE = 1 << 24  # types of larger files are read off their first 
 ROWS_TO_TYPE = 100_000
 
 
-def csv_table(database: Any, paths: list[Path]) -> Any:
-    """A relation over CSV files, whose dialect is fixed by the first line of the first."""
+def csv_table(database: Any, paths: list[Path], literals: list[str]) -> Any:
+    """A relation over CSV files, whose dialect is fixed by the first line of the first.
+
+    `literals` are the paths as DuckDB must be given them.
+    """
     import duckdb
 
     names, delimiter = header(paths[0])
     small = sum(path.stat().st_size for path in paths) <= BYTES_TO_TYPE_WHOLE
-    files = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+    files = ", ".join("'" + name.replace("'", "''") + "'" for name in literals)
     dialect = f"header = true, delim = '{delimiter}', quote = '\"', escape = '\"', comment = ''"
-    rest = f"skip = 0, sample_size = {-1 if small else ROWS_TO_TYPE}, union_by_name = "
-    rest += "true" if len(paths) > 1 else "false"
+    rest = f"skip = 0, sample_size = {-1 if small else ROWS_TO_TYPE}, hive_partitioning = false, "
+    rest += f"union_by_name = {'true' if len(paths) > 1 else 'false'}"
     try:
         return database.sql(f"select * from read_csv([{files}], {dialect}, {rest})")
     except duckdb.Error as failure:

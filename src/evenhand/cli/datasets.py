@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evenhand.cli.failures import RESUMABLE, failures_in_one_line, interruptible
 from evenhand.datasets.catalogue import TASKS
 from evenhand.datasets.fetch import data_dir, fetch, is_here
 from evenhand.datasets.loader import find, load
@@ -32,7 +32,7 @@ def datasets() -> None:
 @datasets.command("list", epilog="Example: evenhand datasets list")
 def list_() -> None:
     """List every task, and whether its rows are on this computer."""
-    with _failures_as_messages():
+    with failures_in_one_line():
         table = Table("task", "kind", "classes", "groups", "rows", box=None, pad_edge=False)
         for task in TASKS.values():
             classes = str(len(task.classes)) if task.classes else "–"
@@ -45,7 +45,7 @@ def list_() -> None:
 @click.argument("name")
 def describe(name: str) -> None:
     """Say what the task NAME is, where its rows come from, and under which license."""
-    with _failures_as_messages():
+    with failures_in_one_line():
         table = Table(show_header=False, box=None, pad_edge=False)
         for label, text in _facts(find(name)):
             table.add_row(Text(label, style="bold"), Text(text))
@@ -60,7 +60,7 @@ def fetch_(name: str) -> None:
     They go to the folder in EVENHAND_DATA, or else to the platform's cache. An interrupted
     download is resumed by running the command again.
     """
-    with _failures_as_messages():
+    with interruptible(RESUMABLE), failures_in_one_line():
         task = find(name)
         packaged = any(file.packaged for origin in task.origins for file in origin.files)
         if task.official is None or packaged:
@@ -117,14 +117,3 @@ def _console() -> Console:
     """Make a console that colors and wraps on a terminal only."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=WIDTH)
-
-
-@contextmanager
-def _failures_as_messages() -> Iterator[None]:
-    """Turn an expected failure into one message on stderr and exit status 1."""
-    try:
-        yield
-    except (ValueError, OSError, ImportError) as failure:
-        raise click.ClickException(str(failure)) from failure
-    except KeyboardInterrupt as stop:
-        raise click.ClickException("Interrupted. Run the same command to resume.") from stop

@@ -1,11 +1,11 @@
-"""What goes wrong becomes one line and an exit status."""
+"""What goes wrong becomes one line and an exit status; these are all the statuses there are."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -14,6 +14,8 @@ import click
 T = TypeVar("T")
 
 PASSED, VIOLATED, UNUSABLE, UNDECIDED, UNWRITTEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
+FAILED = 3  # of a benchmark: some runs have no result
+BROKEN = 70  # a defect of ours, which must not look like a violated gate
 STATUSES = {
     PASSED: "every gate passed, or there was none",
     VIOLATED: "a gate is violated: the whole interval lies beyond its bound",
@@ -23,11 +25,16 @@ STATUSES = {
     INTERRUPTED: "interrupted",
 }
 
-
+HALF_WRITTEN = "Interrupted; no output was left half written."
+RESUMABLE = "Interrupted; what was done is kept. Run the same command to go on."
 OPTIONS_FOR = {
     'sensitive_features=evenhand.groups(..., missing="group")': "--missing group",
     "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
     "favorable=": "--favorable",
+    "pass them as y_score=, beside": "name them with --score, beside",
+    'task="regression"': "--task regression",
+    'task="multiclass"': "--task multiclass",
+    'task="binary"': "--task binary",
     "y_true": "--target",
     "y_pred": "--prediction",
     "y_score": "--score",
@@ -41,13 +48,19 @@ class Unusable(click.ClickException):
     exit_code = UNUSABLE
 
 
+class Lost(click.ClickException):
+    """Some runs of a benchmark have no result."""
+
+    exit_code = FAILED
+
+
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(message: str = HALF_WRITTEN) -> Iterator[None]:
     """Turn Ctrl-C into one line and its own status."""
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("Interrupted; no output was left half written.", err=True)
+        click.echo(message, err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 
@@ -56,6 +69,11 @@ def failures_in_one_line() -> Iterator[None]:
     """Turn what is wrong with the caller's command or file into one message and status 2."""
     try:
         yield
+    except BrokenExecutor as failure:
+        raise Lost(
+            "A worker process died, perhaps for want of memory; what was done is kept. "
+            "Run the same command to go on, with fewer --jobs."
+        ) from failure
     except (ValueError, TypeError, OSError, ImportError) as failure:
         raise Unusable(_one_line(str(failure))) from failure
     except Exception as failure:

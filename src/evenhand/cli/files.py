@@ -80,17 +80,27 @@ def kind_of(path: Path) -> str:
     raise InputError(f"{path}: what kind of file is this? Its name should end in {known}.")
 
 
+def literal(path: Path) -> str:
+    """A path that DuckDB, which reads names as patterns, takes for this very file."""
+    return glob.escape(str(path))
+
+
 def _csv(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
-    return csv_table(database, paths)
+    return csv_table(database, paths, [literal(path) for path in paths])
 
 
 def _parquet(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
-    return database.read_parquet([str(path) for path in paths], union_by_name=len(paths) > 1)
+    names = [literal(path) for path in paths]
+    return database.read_parquet(names, union_by_name=len(paths) > 1, hive_partitioning=False)
 
 
 def _json(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
-    names = [str(path) for path in paths]
-    return database.read_json(names, format="newline_delimited", union_by_name=len(paths) > 1)
+    return database.read_json(
+        [literal(path) for path in paths],
+        format="newline_delimited",
+        union_by_name=len(paths) > 1,
+        hive_partitioning=False,
+    )
 
 
 def _arrow(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:

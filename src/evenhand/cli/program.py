@@ -12,7 +12,6 @@ HELP = """How evenly a model treats groups.
 
 Every command says with --help what it does and which exit statuses it has.
 """
-INTERRUPTED, BROKEN = 130, 70
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,6 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         import rich  # noqa: F401
     except ImportError as missing:
         sys.exit(f'The command line needs {missing.name}: pip install "evenhand[cli]"')
+    from evenhand.cli.failures import INTERRUPTED
+
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -40,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _status_of(failure: BaseException) -> int:
     """Interrupted, if that is what lies behind it: an import that is cut short raises its own."""
+    from evenhand.cli.failures import BROKEN, INTERRUPTED
+
     behind: BaseException | None = failure
     while behind is not None:
         if isinstance(behind, KeyboardInterrupt):
