@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from evenhand.cli.failures import RESUMABLE, failures_in_one_line, interruptible
+from evenhand.cli.terminal import console
 from evenhand.datasets.catalogue import TASKS
 from evenhand.datasets.fetch import data_dir, fetch, is_here
 from evenhand.datasets.loader import find, load
 from evenhand.datasets.task import Origin, Task
 
-WIDTH = 100
 EXAMPLES = """\b
 Examples:
   evenhand datasets list
@@ -38,7 +37,7 @@ def list_() -> None:
             classes = str(len(task.classes)) if task.classes else "–"
             name = Text(task.name, style="bold")
             table.add_row(name, task.kind, classes, task.group_choices, _state(task))
-        _console().print(table)
+        console().print(table)
 
 
 @datasets.command(epilog="Example: evenhand datasets describe acs_income")
@@ -49,7 +48,7 @@ def describe(name: str) -> None:
         table = Table(show_header=False, box=None, pad_edge=False)
         for label, text in _facts(find(name)):
             table.add_row(Text(label, style="bold"), Text(text))
-        _console().print(table)
+        console().print(table)
 
 
 @datasets.command("fetch", epilog="Example: evenhand datasets fetch compas_two_years")
@@ -111,9 +110,3 @@ def _state(task: Task) -> str:
     if here.files[0].packaged:
         return "packaged with evenhand"
     return "here, a stand-in" if here.is_stand_in else "here"
-
-
-def _console() -> Console:
-    """Make a console that colors and wraps on a terminal only."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDTH)

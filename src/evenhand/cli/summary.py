@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand._audit.gate import Judgement
-from evenhand.cli.terminal import NARROW, cell, columns, folded, number, plain
+from evenhand._words import number, p_value
+from evenhand.cli.terminal import NARROW, cell, columns, folded, plain
 
 Document = dict[str, Any]
 
@@ -72,7 +73,7 @@ def _finding(one: Document, between: str) -> list[str | Text]:
         number(one["value"]),
         between.join((number(one["low"]), number(one["high"]))),
         number(one["floor"]),
-        _p(one["p_adjusted"]),
+        p_value(one["p_adjusted"]),
         Text(one["verdict"], style=STYLES.get(one["verdict"], "")),
     ]
 
@@ -176,9 +177,3 @@ def _how_to_read(document: Document) -> str:
         "0: the groups are equal; larger: less so. Chance: what a fair model shows with groups "
         f"of these sizes. p: adjusted ({many['method']}) for {many['findings']} findings."
     )
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "<.001" if value < 0.001 else f"{value:.3f}"

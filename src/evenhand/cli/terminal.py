@@ -13,9 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evenhand._words import number
+
 PLAIN_WIDTH = 100
 NARROW = 96
-NOTHING = 1e-9  # rounding, not inequality
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -68,24 +69,6 @@ def columns(*heads: str, right: tuple[int, ...] = (), whole: tuple[int, ...] = (
         side: Literal["left", "right"] = "right" if at in right else "left"
         table.add_column(head, justify=side, overflow="fold", no_wrap=at in (*right, *whole))
     return table
-
-
-def number(value: float | None) -> str:
-    """As many digits as say enough, in few characters.
-
-    >>> number(0.12345), number(1e-17), number(0.00012), number(None)
-    ('0.123', '0.000', '1.2e-04', '–')
-    >>> number(12.345), number(12345.6), number(-1234567.0)
-    ('12.35', '12,346', '-1.2e+06')
-    """
-    if value is None:
-        return "–"
-    size = 0.0 if abs(value) < NOTHING else abs(value)
-    if size and (size < 0.001 or size >= 100_000):
-        return f"{value:.1e}"
-    if size >= 10:
-        return f"{value:.2f}" if size < 100 else f"{value:,.0f}"
-    return f"{value if size else 0.0:.3f}"
 
 
 def cell(label: str | None) -> Text:
