@@ -28,3 +28,13 @@ def numbered(seed=0, rows=300, models=3):
         for k in range(models)
     }
     return y, made, group
+
+
+def rows(table, **chosen):
+    """The rows of a dataframe with these entries, each a dict."""
+    return [row for row in table.to_dict("records") if all(row[k] == v for k, v in chosen.items())]
+
+
+def column(table, name, **chosen):
+    """One column of those rows."""
+    return [row[name] for row in rows(table, **chosen)]

@@ -22,14 +22,17 @@ def test_a_dataframe_of_predictions_gives_dataframes_of_its_kind(frame):
     found = eh.compare(y, frame(made), sensitive_features=group, **QUICK)
     assert found.models == tuple(made)
     assert isinstance(found.to_frame(), type(frame({"a": [1]})))
-    assert isinstance(found.ranks.to_frame(like="pandas"), pd.DataFrame)
-    assert isinstance(found.kendall.to_frame(like=pl.DataFrame()), pl.DataFrame)
+    for table in (found.values, found.ranks, found.differences, found.kendall):
+        assert isinstance(table, type(frame({"a": [1]})))
+    assert isinstance(found.to_frame(like="pandas", table="ranks"), pd.DataFrame)
+    assert isinstance(found.to_frame(like=pl.DataFrame(), table="kendall"), pl.DataFrame)
+    assert isinstance(found.sensitivity(orders=[], replicates=0), type(frame({"a": [1]})))
 
 
 def test_without_a_dataframe_it_is_pandas(three):
     frame = three.to_frame()
     assert isinstance(frame, pd.DataFrame)
-    assert list(frame["value"]) == three.values["value"]
+    assert list(frame["value"]) == list(three.values["value"])
 
 
 def test_it_prints_as_text_markdown_and_escaped_html():
@@ -54,13 +57,47 @@ def test_labels_and_numbers_are_not_mixed():
     y, made, group = labelled()
     made["scored"] = np.linspace(0.1, 0.9, len(y))
     with pytest.raises(
-        ValueError, match=r"'scored' are numbers such as 0\.1, and those of 'model 0'"
+        ValueError, match=r"y_true holds labels, and predictions\['scored'\] numbers such as 0\.1"
     ):
         eh.compare(y, made, sensitive_features=group)
-    with pytest.raises(ValueError, match=r"'scored' are numbers such as 0\.1, and y_true holds"):
-        eh.compare(y, {"scored": made["scored"]}, sensitive_features=group)
-    with pytest.raises(ValueError, match=r"y_true are numbers .* those of 'text'"):
+    with pytest.raises(ValueError, match=r"'model 0'\] holds labels, and predictions\['scored'\]"):
+        eh.compare(None, made, sensitive_features=group)
+    with pytest.raises(ValueError, match=r"'text'\] holds labels, and y_true numbers"):
         eh.compare(y + 0.5, {"text": np.where(y, "a", "b")}, sensitive_features=group)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_the_words_for_a_task_are_those_of_an_audit(task):
+    y, made, group = labelled()
+    options = {"task": task, "criteria": ["accuracy_parity"], "measures": ["mpd"], **QUICK}
+    assert eh.compare(y, made, sensitive_features=group, **options).task == task
+    with pytest.raises(ValueError, match="'binary', 'multiclass' or 'regression'"):
+        eh.compare(y, made, sensitive_features=group, task="classification")
+
+
+def test_many_whole_numbers_must_be_explained():
+    y, _, group = labelled()
+    with pytest.raises(ValueError, match='pass task="regression" or task="multiclass"'):
+        eh.compare(None, {"ages": np.arange(len(y))}, sensitive_features=group)
+
+
+@pytest.mark.parametrize("seed", [None, np.random.default_rng(0), 7])
+def test_any_random_state_will_do(seed):
+    y, made, group = labelled(models=2)
+    options = {"criteria": ["accuracy_parity"], "measures": ["mpd"], **QUICK}
+    found = eh.compare(y, made, sensitive_features=group, random_state=seed, **options)
+    again = eh.compare(y, made, sensitive_features=group, random_state=found.seed, **options)
+    assert again.to_markdown() == found.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"intervals": "resample"}, "Did you mean 'resampled'"), ({"confidence": 95}, "between 0")],
+)
+def test_settings_that_do_not_exist_are_refused(options, message):
+    y, made, group = labelled()
+    with pytest.raises(ValueError, match=message):
+        eh.compare(y, made, sensitive_features=group, **options)
 
 
 def test_whole_numbers_may_be_numbers():

@@ -85,7 +85,7 @@ def test_a_single_value_is_cleared_of_what_resampling_adds():
 def test_models_that_agree_everywhere_are_not_told_apart():
     rng = np.random.default_rng(0)
     rows = two_models(rng, np.full(4, 0.3), np.full(4, 0.3), 50)
-    same = Labels(None, (rows.predicted[0],) * 2, rows.whom, None)
+    same = Labels(None, (rows.predicted[0],) * 2, rows.groups, None)
     drawn = resampled(same, [asked("gini")], 50, rng)[:, 0]
     seen = asked("gini").values(same.observed({"predictions"}))
     found = difference(tuple(seen), (drawn[:, 0], drawn[:, 1]), 1, 0.95)
@@ -119,12 +119,12 @@ def test_resampled_tables_have_the_moments_of_resampled_rows():
     """Means and covariances of the two models' counts, by the formula of the multinomial."""
     rng = np.random.default_rng(1)
     rows = two_models(rng, np.array([0.2, 0.5]), np.array([0.4, 0.5]), 30)
-    (world,) = rows.worlds({"predictions"}, 20_000, rng)
-    one, two = (tally.table("yhat", "group")[:, 1, 0] for tally in world["predictions"])
+    (batch,) = rows.resampled({"predictions"}, 20_000, rng)
+    one, two = (tally.table("yhat", "group")[:, 1, 0] for tally in batch["predictions"])
     first, second = (
-        np.asarray(each.codes == 1) & (rows.whom.codes == 0) for each in rows.predicted
+        np.asarray(each.codes == 1) & (rows.groups.codes == 0) for each in rows.predicted
     )
-    n = len(rows.whom)
+    n = len(rows.groups)
     shares = [first.mean(), second.mean(), (first & second).mean()]
     assert one.mean() == pytest.approx(n * shares[0], rel=0.02)
     covariance = n * (shares[2] - shares[0] * shares[1])
@@ -135,10 +135,10 @@ def test_resampled_numbers_have_the_moments_of_resampled_rows():
     rng = np.random.default_rng(2)
     values, group = rng.random(200), np.repeat([0, 1], 100).astype(np.uint8)
     rows = Numbers(None, (values,), eh.Groups(group, (0, 1), ("group",)), None)
-    worlds = rows.worlds({"moments"}, 2000, rng)
+    replicates = rows.resampled({"moments"}, 2000, rng)
     found = [
         (one["moments"][0].table("group", of="yhat") / one["moments"][0].table("group"))
-        for one in worlds
+        for one in replicates
     ]
     means = np.array(found)
     assert means.mean(axis=0) == pytest.approx([values[:100].mean(), values[100:].mean()], abs=5e-3)

@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._compare import tables
 from evenhand._compare.comparison import Comparison
-from evenhand._compare.evidence import Task, evidence, named_predictions, task_of
+from evenhand._compare.evidence import Evidence, Labels, evidence, named_predictions
 from evenhand._compare.question import questions
 from evenhand._compare.tables import Intervals, table
 from evenhand._dataframes import kind_of
+from evenhand._errors import InputError
+from evenhand._seeds import RandomState, seed_of
+from evenhand._tasks import Task, check_task, read_targets, task_of_labels
+from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.measures import Measure
 
@@ -35,7 +39,7 @@ def compare(
     confidence: float = 0.95,
     intervals: Intervals = "inverted",
     replicates: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
 ) -> Comparison:
     """Rank models by how even they are, and say where the difference is more than chance.
 
@@ -47,64 +51,101 @@ def compare(
         Predicted labels, or numbers, of every model for the same rows, by the model's name.
     sensitive_features : array-like or dataframe
         The column or columns that name the groups, or what `groups` made of them.
-    criteria : sequence of str or Criterion
-        By default the usual ones of the task, which is read off the columns.
-    measures : sequence of str or callable
-        Such as "pq" (see `evaluate`).
-    task : "classification" or "regression"
-        Where whole numbers are not labels.
-    g : str
+    criteria : sequence of str or Criterion, optional
+        Names in `CRITERIA`; by default the usual ones of labels, or of numbers.
+    measures : sequence of str or callable, default ("mpd", "gini", "pq")
+        Names in `MEASURES`, or functions of the last axis.
+    task : {"binary", "multiclass", "regression"}, optional
+        Found from the columns if it is not said: text, truth values and up to 20 different whole
+        numbers are labels, fractions are numbers, and more whole numbers must be explained.
+    g : str, optional
         The statistic of "performance_parity"; for regression "mse" by default.
-    transform, sample_weight, favorable
+    transform : {"exp", "raw"}, optional
         As for `evaluate`.
-    confidence : float
+    sample_weight : array-like, optional
+        Weights of the rows.
+    favorable : label, optional
+        The favorable label, where a criterion asks about one label and it is not 1.
+    confidence : float, default 0.95
         Of the intervals; two models are told apart at 1 − confidence, by Holm over the pairs.
-    intervals : "inverted" or "resampled"
+    intervals : {"inverted", "resampled"}, default "inverted"
         Of single values: by `interval`, or from the rows drawn again, which is quicker and less
         sure. Those of whole distributions ("strong_parity", "wasserstein_parity") are resampled.
-    replicates : int
+    replicates : int, optional
         How often rows are drawn again, and fair models for each p-value: by default 1000 for
         labels and 200 for numbers.
-    random_state : int or Generator
-        Of all draws.
+    random_state : int, Generator or None, default 0
+        Of all draws. The default is a fixed seed, so that the same rows give the same answer;
+        None draws a fresh one.
+
+    Returns
+    -------
+    Comparison
+        Its `values`, `differences`, `ranks` and `kendall` are dataframes of the kind that was
+        passed in, else of pandas; printed, it ranks the models.
+
+    Raises
+    ------
+    InputError
+        If the columns differ in length, mix labels and numbers, or cannot answer a criterion.
 
     Examples
     --------
     >>> group = ["a"] * 120 + ["b"] * 120
     >>> models = {"even": [1, 0, 0] * 80, "uneven": [1, 0, 0] * 40 + [1, 1, 0] * 40}
-    >>> found = compare(None, models, sensitive_features=group, measures=["mpd"])
-    >>> print(found)
-    statistical_parity by mpd: even 0 < uneven 0.3333
+    >>> compare(None, models, sensitive_features=group, measures=["mpd"])
+    statistical_parity by mpd: even 0 < uneven 0.333
     (1 = most even first; < told apart, ~ not told apart, at 95 %)
 
     """
+    _check_settings(confidence, intervals)
     predicted = named_predictions(predictions)
-    task = task or task_of(y_true, predicted)
-    rows = evidence(y_true, predicted, sensitive_features, sample_weight, task)
-    options: dict[str, Any] = {"g": g, "transform": transform, "favorable": favorable}
-    asked = questions(criteria, measures, rows, task, **options)
-    sources = rows.observed({one.needs for one in asked})
-    values = np.array([one.values(sources) for one in asked])
-    times = replicates or (1000 if task == "classification" else 200)
-    drawn = tables.resampled(rows, asked, times, np.random.default_rng(random_state))
-    models, kind = tuple(predicted), kind_of(predictions, sensitive_features) or "pandas"
-    scores = tables.value_rows(models, asked, sources, drawn, (confidence, intervals), random_state)
+    named = {f"predictions[{model!r}]": values for model, values in predicted.items()}
+    rows = evidence(read_targets(y_true, named, task), sensitive_features, sample_weight)
+    asked = questions(criteria, measures, rows, g=g, transform=transform, favorable=favorable)
+    sources = rows.observed({question.needs for question in asked})
+    values = np.array([question.values(sources) for question in asked])
+    seed, models = seed_of(random_state), tuple(predicted)
+    times = replicates or (1000 if isinstance(rows, Labels) else 200)
+    drawn = tables.resampled(rows, asked, times, np.random.default_rng(seed))
+    scores = tables.value_rows(
+        models, asked, sources, drawn, confidence=confidence, intervals=intervals, seed=seed
+    )
     pairs = tables.difference_rows(models, asked, values, drawn, confidence)
     agreed = tables.kendall_rows(asked, values, drawn, confidence) if len(models) > 2 else ()
-    ranked = ("criterion", "measure", *models)
     return Comparison(
         models=models,
-        task=task,
+        task=_task(rows, task),
         confidence=confidence,
-        values=table(scores, tables.VALUES, kind),
-        differences=table(pairs, tables.DIFFERENCES, kind),
-        ranks=table(tables.rank_rows(models, asked, values), ranked, kind),
-        kendall=table(agreed, tables.KENDALL, kind),
-        notes=(*rows.whom.notes, *_notes(models, drawn)),
-        asked=tuple(asked),
+        notes=(*rows.groups.notes, *_notes(models, drawn)),
+        tables={
+            "values": table(scores, tables.VALUES),
+            "differences": table(pairs, tables.DIFFERENCES),
+            "ranks": table(
+                tables.rank_rows(models, asked, values), ("criterion", "measure", *models)
+            ),
+            "kendall": table(agreed, tables.KENDALL),
+        },
+        questions=tuple(asked),
         evidence=rows,
-        random_state=random_state,
+        seed=seed,
+        kind=kind_of(predictions, sensitive_features),
     )
+
+
+def _check_settings(confidence: float, intervals: str) -> None:
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
+    known = ("inverted", "resampled")
+    if intervals not in known:
+        hint = did_you_mean(intervals, known)
+        raise InputError(f"intervals is 'inverted' or 'resampled', not {intervals!r}.{hint}")
+
+
+def _task(rows: Evidence, task: Task | None) -> Task:
+    if isinstance(rows, Labels):
+        return task_of_labels(rows.predicted[0].labels, check_task(task))
+    return "regression"
 
 
 def _notes(models: Sequence[str], drawn: NDArray[np.float64]) -> list[str]:

@@ -101,19 +101,16 @@ def _z(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-TIE = 1e-12  # values this close are equal: Gini and PQ of the same rates round differently
-
-
 def ranks(values: ArrayLike) -> Floats:
     """Ranks from 1, the smallest value; ties share their mean rank, and NaN comes last.
 
     >>> ranks([0.3, 0.1, np.nan, 0.3])
     array([2.5, 1. , 4. , 2.5])
     """
-    array = np.asarray(values, dtype=np.float64)
-    steps = _steps(np.where(np.isnan(array), np.finfo(np.float64).max, array))
-    below, tied = (steps > 0).sum(axis=-1), (steps == 0).sum(axis=-1)
-    return np.asarray(below + (tied + 1) / 2)
+    from scipy.stats import rankdata
+
+    array = _without_rounding(values)
+    return np.asarray(rankdata(np.where(np.isnan(array), np.inf, array), axis=-1))
 
 
 def kendall(one: ArrayLike, two: ArrayLike) -> Floats:
@@ -124,9 +121,9 @@ def kendall(one: ArrayLike, two: ArrayLike) -> Floats:
     >>> float(kendall([1, 2, 3], [1, 3, 2]).round(4))
     0.3333
     """
-    a, b = (np.asarray(values, dtype=np.float64) for values in (one, two))
+    a, b = (_without_rounding(values) for values in (one, two))
     out = np.isnan(a) | np.isnan(b)
-    first, second = (_steps(np.where(out, np.nan, array)) for array in (a, b))
+    first, second = (_signs(np.where(out, np.nan, array)) for array in (a, b))
     agreed = np.nansum(first * second, axis=(-2, -1))
     pairs = [np.nansum(np.abs(steps), axis=(-2, -1)) for steps in (first, second)]
     scale = np.sqrt(pairs[0] * pairs[1])
@@ -135,8 +132,13 @@ def kendall(one: ArrayLike, two: ArrayLike) -> Floats:
     return tau
 
 
-def _steps(values: Floats) -> Floats:
+def _signs(values: Floats) -> Floats:
     """+1 where the row's model exceeds the column's, −1 where it is less, 0 at ties."""
-    difference = values[..., :, None] - values[..., None, :]
-    scale = np.maximum(np.abs(values[..., :, None]), np.abs(values[..., None, :]))
-    return np.where(np.abs(difference) <= TIE * np.maximum(scale, TIE), 0.0, np.sign(difference))
+    return np.asarray(np.sign(values[..., :, None] - values[..., None, :]))
+
+
+def _without_rounding(values: ArrayLike) -> Floats:
+    """Values to twelve digits of the largest: Gini and PQ of the same rates round differently."""
+    array = np.asarray(values, dtype=np.float64)
+    largest = np.abs(np.nan_to_num(array)).max(axis=-1, keepdims=True, initial=0.0)
+    return np.asarray(np.round(array / np.where(largest > 0, largest, 1.0), 12))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand import measures
 from evenhand._columns import Label
-from evenhand._compare.evidence import Evidence, Sources, Task
+from evenhand._compare.evidence import Evidence, Labels, Numbers, Sources
 from evenhand._compare.paired import order_of
 from evenhand._errors import InputError
 from evenhand._uncertainty import Chance, chance
@@ -23,20 +23,18 @@ from evenhand.measures import Measure
 
 Floats = NDArray[np.float64]
 
-BY_TASK = {
-    "classification": ("statistical_parity", "equalized_odds", "accuracy_parity"),
-    "regression": ("strong_parity", "wasserstein_parity", "weak_parity", "performance_parity"),
-}
+OF_LABELS = ("statistical_parity", "equalized_odds", "accuracy_parity")
+OF_NUMBERS = ("strong_parity", "wasserstein_parity", "weak_parity", "performance_parity")
 WITHOUT_TRUTH = ("statistical_parity", "strong_parity", "wasserstein_parity", "weak_parity")
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A criterion, a measure, and how both are used."""
+    """A criterion, a measure, and how both are used: `settings` are options of `evaluate`."""
 
     criterion: Criterion
     measure: str | Measure
-    options: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def needs(self) -> str:
@@ -54,19 +52,19 @@ class Question:
         return order_of(measures.resolve(self.measure))
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """The options of `Criterion.read`, `chance` and `interval`."""
-        return {"measure": self.measure, **self.options}
+        return {"measure": self.measure, **self.settings}
 
     def with_options(self, **changed: Any) -> Question:
         """The same question, asked in another way."""
         measure = changed.pop("measure", self.measure)
-        return replace(self, measure=measure, options={**self.options, **changed})
+        return replace(self, measure=measure, settings={**self.settings, **changed})
 
     def values(self, sources: Sources) -> Floats:
         """Its value for each model (last axis), after any batch axis."""
-        found = [self.criterion(source, **self.asked) for source in sources[self.needs]]
-        return np.stack([np.asarray(one, dtype=np.float64) for one in found], axis=-1)
+        values = [self.criterion(source, **self.options) for source in sources[self.needs]]
+        return np.stack([np.asarray(value, dtype=np.float64) for value in values], axis=-1)
 
     def values_if_any(self, sources: Sources) -> Floats:
         """The same, but NaN where the measure refuses: Gini and PQ of a negative mean."""
@@ -78,35 +76,41 @@ class Question:
 
 def questions(
     criteria: Sequence[str | Criterion] | None,
-    asked_measures: Sequence[str | Measure],
+    chosen_measures: Sequence[str | Measure],
     evidence: Evidence,
-    task: Task,
     *,
     g: str | None = None,
     transform: str | None = None,
     favorable: Label = None,
 ) -> list[Question]:
     """Every criterion by every measure; refuse what these predictions cannot answer."""
-    for measure in asked_measures:
+    for measure in chosen_measures:
         measures.resolve(measure)
-    wanted = BY_TASK[task] if criteria is None else criteria
+    wanted = _usual(evidence) if criteria is None else criteria
     if criteria is None and evidence.truth is None:
         wanted = [name for name in wanted if name in WITHOUT_TRUTH]
-    options = {"transform": transform, "favorable": favorable}
-    chosen = [_chosen(one, evidence, task, g) for one in wanted]
-    return [Question(one, measure, options) for one in chosen for measure in asked_measures]
+    settings = {"transform": transform, "favorable": favorable}
+    return [
+        Question(_checked(criterion, evidence, g), measure, settings)
+        for criterion in wanted
+        for measure in chosen_measures
+    ]
 
 
-def _chosen(asked: str | Criterion, evidence: Evidence, task: Task, g: str | None) -> Criterion:
-    criterion = named(asked)
-    if criterion.takes_g and (g or task == "regression"):
+def _usual(evidence: Evidence) -> tuple[str, ...]:
+    return OF_LABELS if isinstance(evidence, Labels) else OF_NUMBERS
+
+
+def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criterion:
+    criterion = named(name)
+    if criterion.takes_g and (g or isinstance(evidence, Numbers)):
         criterion = criterion.with_statistic(g or "mse")
     if criterion.statistic.needs not in evidence.needs:
-        kind, about = "labels" if task == "classification" else "numbers", criterion.kind.about
+        kind, about = "labels" if isinstance(evidence, Labels) else "numbers", criterion.kind.about
         lacking = f"predicted {about}" if about in ("labels", "numbers") else about
         raise InputError(
             f"{criterion.name} cannot be asked of predicted {kind}: it needs {lacking}. "
-            f"For {task} there are {list(BY_TASK[task])}, among others."
+            f"Of {kind} there are {list(_usual(evidence))}, among others."
         )
     if evidence.truth is None and _reads_truth(criterion):
         raise InputError(f"{criterion.name} compares with the truth: pass y_true, not None.")
@@ -118,17 +122,10 @@ def _reads_truth(criterion: Criterion) -> bool:
     return criterion.statistic.needs == "labels" or of not in ("yhat", ("yhat",))
 
 
-def noise(
-    asked: Question,
-    sources: Sources,
-    replicates: int,
-    random_state: int | np.random.Generator | None,
-) -> list[Chance]:
+def noise(question: Question, sources: Sources, replicates: int, seed: int) -> list[Chance]:
     """For each model, its value beside what fair models show."""
-    options: dict[str, Any] = {"replicates": replicates, "random_state": random_state}
-    return [
-        chance(source, asked.criterion, **options, **asked.asked) for source in sources[asked.needs]
-    ]
+    options = {"replicates": replicates, "random_state": seed, **question.options}
+    return [chance(source, question.criterion, **options) for source in sources[question.needs]]
 
 
 def enough(replicates: int, claims: int) -> int:

@@ -17,7 +17,7 @@ from evenhand._columns.codes import Label, positions, union
 from evenhand._compare.evidence import Evidence, Sources
 from evenhand._compare.paired import kendall, ranks
 from evenhand._compare.question import Question, enough, noise
-from evenhand._compare.tables import Tidy, table
+from evenhand._compare.tables import Row
 from evenhand._uncertainty.multiplicity import holm, verdict
 from evenhand.statistics import F
 from evenhand.statistics.kinds import Source
@@ -107,8 +107,10 @@ def _widened(bins: list[Any]) -> Iterator[dict[Label, Label]]:
 
 Floats = NDArray[np.float64]
 
-ASKED = ("criterion", "varied", "setting", "model")
-COLUMNS = (*ASKED, "value", "rank", "p_value", "verdict", "tau", "best", "best_changes")
+COLUMNS = (
+    *("criterion", "varied", "setting", "model", "value", "rank"),
+    *("p_value", "verdict", "tau", "best", "best_changes"),
+)
 ORDERS = (
     *((round(0.1 * k, 1), 2) for k in range(1, 10)),
     (1, 2),
@@ -127,50 +129,50 @@ class Setting:
 
 def settings_of(
     base: Question,
-    asked: Sequence[Question],
+    questions: Sequence[Question],
+    *,
     orders: Sequence[tuple[float, float]] | None,
     transforms: Sequence[str],
     aggregates: Sequence[str],
 ) -> list[Setting]:
     """The default first, then each choice made otherwise, where it makes a difference."""
-    found = [Setting("default", base.measure_name, base)]
-    others = dict.fromkeys(one.measure for one in asked if one.measure != base.measure)
+    settings = [Setting("default", base.measure_name, base)]
+    others = dict.fromkeys(one.measure for one in questions if one.measure != base.measure)
     for measure in others:
         other = base.with_options(measure=measure)
-        found.append(Setting("measure", other.measure_name, other))
+        settings.append(Setting("measure", other.measure_name, other))
     for p, q in ORDERS if orders is None else orders:
         other = base.with_options(measure=partial(measures.pq, p=p, q=q))
-        found.append(Setting("orders", other.measure_name, other))
+        settings.append(Setting("orders", other.measure_name, other))
     if measures.is_scale_free(measures.resolve(base.measure)):
-        found += [Setting("transform", t, base.with_options(transform=t)) for t in transforms]
+        settings += [Setting("transform", t, base.with_options(transform=t)) for t in transforms]
     if base.criterion.statistic.over and not isinstance(base.criterion.statistic, F):
-        found += [Setting("aggregate", a, base.with_options(aggregate=a)) for a in aggregates]
-    return found
+        settings += [Setting("aggregate", a, base.with_options(aggregate=a)) for a in aggregates]
+    return settings
 
 
-def tabulated(
+def sensitivity_rows(
     models: tuple[str, ...],
     evidence: Evidence,
     settings: Sequence[Sequence[Setting]],
-    coarser: tuple[int, Mapping[str, Coarser] | None],
-    drawing: tuple[int, Any],
-    kind: str,
-) -> Tidy:
-    """A row for every criterion, setting and model."""
-    sources = evidence.observed({one[0].question.needs for one in settings})
-    wider = [
-        (view.name, {need: tuple(map(view.of, found)) for need, found in sources.items()})
-        for view in views(evidence.whom.labels, evidence.whom.names, *coarser)
-    ]
-    rows: list[dict[str, Any]] = []
-    for one in settings:
-        base = one[0].question
+    coarser: Sequence[View],
+    *,
+    replicates: int,
+    seed: int,
+) -> Iterator[Row]:
+    """A row for every setting and model; `settings` are those of each criterion."""
+    sources = evidence.observed({of_one[0].question.needs for of_one in settings})
+    regrouped = {
+        view.name: {need: tuple(map(view.of, each)) for need, each in sources.items()}
+        for view in coarser
+    }
+    for of_one in settings:
+        base = of_one[0].question
         default = base.values_if_any(sources)
-        asked = [(setting, sources) for setting in one]
-        asked += [(Setting("groups", name, base), regrouped) for name, regrouped in wider]
-        for setting, found in asked:
-            rows += _rows(models, setting, found, default, drawing)
-    return table(rows, COLUMNS, kind)
+        variants = [(setting, sources) for setting in of_one]
+        variants += [(Setting("groups", name, base), moved) for name, moved in regrouped.items()]
+        for setting, used in variants:
+            yield from _rows(models, setting, used, default, replicates, seed)
 
 
 def _rows(
@@ -178,10 +180,11 @@ def _rows(
     setting: Setting,
     sources: Sources,
     default: Floats,
-    drawing: tuple[int, Any],
-) -> Iterator[dict[str, Any]]:
+    replicates: int,
+    seed: int,
+) -> Iterator[Row]:
     values = setting.question.values_if_any(sources)
-    p_values = _p_values(setting.question, sources, values, drawing)
+    p_values = _p_values(setting.question, sources, values, replicates, seed)
     best, changed = _best(models, values), _best(models, values) != _best(models, default)
     tau = float(kendall(values, default)) if len(models) > 2 else np.nan
     rows = zip(
@@ -204,12 +207,12 @@ def _rows(
 
 
 def _p_values(
-    question: Question, sources: Sources, values: Floats, drawing: tuple[int, Any]
+    question: Question, sources: Sources, values: Floats, replicates: int, seed: int
 ) -> list[float]:
-    if not drawing[0] or np.isnan(values).any():
+    if not replicates or np.isnan(values).any():
         return [np.nan] * len(values)
-    replicates = enough(drawing[0], len(values))
-    return [one.p_value for one in noise(question, sources, replicates, drawing[1])]
+    chances = noise(question, sources, enough(replicates, len(values)), seed)
+    return [chance.p_value for chance in chances]
 
 
 def _best(models: tuple[str, ...], values: Floats) -> str:
