@@ -62,9 +62,10 @@ def runs(train: Adult, test: Adult) -> Iterator[tuple[str, str, dict[str, float]
         yield name, "", scored(decided(made, method, test.X), test)
     for criterion in ("statistical_parity", "average_odds"):
         method = METHODS["Rejection"]
-        made = method(base, group=-1, criterion=criterion, prefit=True).fit(train.X, train.y)
+        made = method(base, group=-1, criterion=criterion, prefit=True)
         bounds = method.grid[criterion]
-        for epsilon, point in zip(bounds, made.path(bounds), strict=True):
+        path = made.fit_path(train.X, train.y, bounds)
+        for epsilon, point in zip(bounds, path, strict=True):
             yield (
                 f"Rejection, {criterion}",
                 f"{epsilon:g}",

@@ -15,8 +15,9 @@ import numpy as np
 from adult import head, row, spent
 from threadpoolctl import threadpool_limits
 
-from evenhand.mitigation.constraints import cell_masses
-from evenhand.mitigation.projection import CONSTRAINTS, Ratios, fit_prices, project, smoothed
+from evenhand.mitigation import ProjectionClassifier
+from evenhand.mitigation.cells import cell_masses
+from evenhand.mitigation.projection import Ratios, fit_prices, project, smoothed
 
 BAR = 30.0
 GIB = 2**20  # of ru_maxrss, which is in KiB
@@ -33,7 +34,7 @@ def main() -> None:
     print(head("divergence", "criterion", "epsilon", "CPU", "wall", f"< {BAR:g} s", "off by"))
     with threadpool_limits(1):
         for divergence in ("kl", "ce"):
-            for criterion in CONSTRAINTS:
+            for criterion in ProjectionClassifier.criteria:
                 for epsilon in (0.0, 0.01, 0.1):
                     print(line(divergence, criterion, epsilon, p, y, group), flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / GIB

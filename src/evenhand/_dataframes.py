@@ -1,11 +1,15 @@
-"""Small tables of ours as dataframes of whatever kind the user has."""
+"""Dataframes of whatever kind the user has: our tables as one, and the columns of theirs."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand._errors import MissingExtraError
+import numpy as np
+
+from evenhand._errors import InputError, MissingExtraError
+from evenhand._words import did_you_mean
 
 
 def framed(columns: Mapping[str, Any], kind: str | None = None) -> Any:
@@ -31,3 +35,39 @@ def kind_of(*things: Any) -> str | None:
         if isinstance(frame, nw.DataFrame | nw.Series):
             return str(frame.implementation.value)
     return None
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has named columns (pandas, Polars, Arrow, … through narwhals)."""
+    if isinstance(X, np.ndarray | list | tuple) or _is_sparse(X):
+        return False
+    import narwhals as nw
+
+    return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def column_of(X: Any, name: Any) -> Any:
+    """One column of a dataframe by name, or of an array or sparse matrix by position.
+
+    >>> column_of(np.array([[1, 2], [3, 4]]), -1)
+    array([2, 4])
+    """
+    if _is_sparse(X):
+        return X[:, [name]].toarray().ravel()
+    if not is_frame(X):
+        return np.asarray(X)[:, name]
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if name not in frame.columns:
+        raise InputError(
+            f"X has no column {name!r}; its columns are {list(frame.columns)}."
+            f"{did_you_mean(name, frame.columns)}"
+        )
+    return frame[:, frame.columns.index(name)].to_native()
+
+
+def _is_sparse(X: Any) -> bool:
+    """Whether X is sparse; where SciPy was never imported, nothing is."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))

@@ -6,12 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from evenhand._columns import Label
-from evenhand._errors import InputError
+from evenhand._dataframes import column_of
 from evenhand._signatures import SETTINGS, documented, suggests_names
-from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
 from evenhand.measures import Aggregate, Measure
@@ -118,19 +115,7 @@ def scores_of(estimator: Any, X: Any) -> Any:
     return estimator.decision_function(X)
 
 
-def columns_from(X: Any, group: Any) -> Any:
-    """The sensitive column or columns of X."""
+def columns_from(X: Any, group: Any) -> dict[str, Any]:
+    """The sensitive column or columns of X, by name."""
     many = not isinstance(group, str) and isinstance(group, Sequence)
-    if isinstance(X, np.ndarray):
-        return X[:, list(group) if many else group]
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    wanted = list(group) if many else [group]
-    absent = [name for name in wanted if name not in frame.columns]
-    if absent:
-        raise InputError(
-            f"X has no column {absent[0]!r}; its columns are {frame.columns}."
-            f"{did_you_mean(absent[0], frame.columns)}"
-        )
-    return frame.select(wanted).to_native()
+    return {str(name): column_of(X, name) for name in (group if many else [group])}

@@ -4,7 +4,7 @@ import pytest
 from evenhand import evaluate
 from evenhand.measures import gini, mpd, pq
 from evenhand.mitigation import GivenScores, ParityConstrainedRegressor, TransportRegressor
-from evenhand.mitigation.transport.strong import Bound, corridor, strong_parity, weak_parity
+from evenhand.mitigation.transport.parity import Bound, corridor, strong_parity, weak_parity
 from mitigation.couplings import bounded, histograms, least_by_cvxpy, supply_of
 from mitigation.regressions import people
 
@@ -133,7 +133,7 @@ def test_by_mpd_it_is_the_transport_regressor():
     [
         ({"measure": "shortfall"}, "not on 'shortfall'"),
         ({"epsilon": -1}, "epsilon is -1"),
-        ({"criterion": "parity"}, "not 'parity'"),
+        ({"criterion": "parity"}, "cannot meet the criterion 'parity', only 'strong_parity'"),
         ({"p": 2, "q": 3}, "not 2, 3"),
     ],
 )

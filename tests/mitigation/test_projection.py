@@ -5,9 +5,8 @@ import pytest
 from scipy.optimize import approx_fprime, brentq
 
 from evenhand.mitigation import ProjectionClassifier
-from evenhand.mitigation.constraints import cell_masses
+from evenhand.mitigation.cells import cell_masses
 from evenhand.mitigation.projection import (
-    CONSTRAINTS,
     Dual,
     Ratios,
     _newton,
@@ -71,7 +70,7 @@ def ours(p, y, group, criterion, epsilon, weight=None, **how):
 
 
 @pytest.mark.parametrize(("classes", "groups"), SIZES)
-@pytest.mark.parametrize("criterion", CONSTRAINTS)
+@pytest.mark.parametrize("criterion", ProjectionClassifier.criteria)
 @pytest.mark.parametrize("divergence", ["kl", "ce"])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
 def test_the_projection_is_that_of_the_dual_solved_by_others(
@@ -93,7 +92,7 @@ def test_the_published_slip_can_be_had():
     assert abs(found - ours(p, y, group, "statistical_parity", 0.05)).max() > 1e-3
 
 
-@pytest.mark.parametrize("criterion", CONSTRAINTS)
+@pytest.mark.parametrize("criterion", ProjectionClassifier.criteria)
 @pytest.mark.parametrize("divergence", ["kl", "ce"])
 def test_with_hardly_any_ridge_it_is_the_nearest_point_that_meets_the_constraints(
     criterion, divergence
@@ -112,7 +111,7 @@ def test_with_hardly_any_ridge_it_is_the_nearest_point_that_meets_the_constraint
 
 
 @pytest.mark.parametrize("divergence", ["kl", "ce"])
-@pytest.mark.parametrize("criterion", CONSTRAINTS)
+@pytest.mark.parametrize("criterion", ProjectionClassifier.criteria)
 def test_slope_and_curvature_are_those_of_finite_differences(divergence, criterion):
     _, y, group, p = people(rows=60, classes=3, groups=3)
     order = np.argsort(group)

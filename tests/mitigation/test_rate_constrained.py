@@ -178,7 +178,7 @@ def test_without_the_solver_for_cones_pq_says_what_to_install(monkeypatch):
     [
         ({"epsilon": -0.1}, "at least 0"),
         ({"measure": "shortfall"}, "not on 'shortfall'"),
-        ({"criterion": "calibration_parity"}, "no rates for 'calibration_parity'"),
+        ({"criterion": "calibration_parity"}, "cannot meet the criterion 'calibration_parity'"),
         ({"p": 2, "q": 3}, "0 < p ≤ 1 ≤ q"),
         ({"cost": [[0, 1], [1, 0]]}, "3 × 3"),
         ({"favorable": "best", "criterion": "equal_opportunity"}, "'best' is not among"),

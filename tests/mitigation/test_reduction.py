@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from evenhand.datasets import load, split
 from evenhand.mitigation import ReductionClassifier
+from evenhand.mitigation.base_models import Refitting
 from evenhand.mitigation.reduction import EVENTS, Game, Problem
-from evenhand.mitigation.refitting import Refitting
 from mitigation.people import featured, people
 
 reductions = pytest.importorskip("fairlearn.reductions")

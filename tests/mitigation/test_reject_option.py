@@ -87,18 +87,19 @@ def test_labels_are_those_of_aif360():
 def test_one_grid_serves_all_bounds():
     X, y, _ = featured()
     bounds = [0.01, 0.05, 0.2, 2.0]
-    fitted = RejectOptionClassifier(group=0).fit(X, y)
-    for epsilon, copy in zip(bounds, fitted.path(bounds), strict=True):
+    model = RejectOptionClassifier(group=0)
+    for epsilon, copy in zip(bounds, model.fit_path(X, y, bounds), strict=True):
         alone = RejectOptionClassifier(group=0, epsilon=epsilon).fit(X, y)
         assert copy.epsilon == epsilon
         assert copy.choice_ == alone.choice_
         assert (copy.predict(X) == alone.predict(X)).all()
-    assert fitted.epsilon == 0.05
+    assert model.epsilon == 0.05
+    assert not hasattr(model, "grid_")
 
 
 def test_a_tighter_bound_never_has_a_better_balanced_accuracy():
     X, y, _ = featured(seed=2)
-    path = RejectOptionClassifier(group=0).fit(X, y).path([0.001, 0.01, 0.1, 2.0])
+    path = RejectOptionClassifier(group=0).fit_path(X, y, [0.001, 0.01, 0.1, 2.0])
     accuracies = [one.choice_.balanced_accuracy for one in path if not one.notes_]
     assert accuracies == sorted(accuracies)
     assert len(accuracies) >= 3
@@ -137,5 +138,7 @@ def test_a_group_without_positives_is_under_no_constraint_among_them():
 
 def test_labels_that_do_not_exist_are_refused():
     X, y, _ = featured()
-    with pytest.raises(ValueError, match=r"favorable='yes' is none of 0, 1"):
+    with pytest.raises(ValueError, match=r"favorable label 'yes' is not among the labels \[0, 1\]"):
         RejectOptionClassifier(group=0, favorable="yes").fit(X, y)
+    with pytest.raises(ValueError, match=r"privileged='men' is none of 0.0, 1.0"):
+        RejectOptionClassifier(group=0, privileged="men").fit(X, y)

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from evenhand import groups
 from evenhand._columns import Bin
 from evenhand.mitigation.groups import Sensitive
 
@@ -44,6 +45,27 @@ def test_what_lies_beyond_the_fitting_rows_falls_in_the_outermost_bins():
 def test_a_value_that_most_rows_share_is_a_bin_of_its_own():
     by_amount = Sensitive.learn(np.array([[0.0], [0], [0], [7]]), 0, bins=2)
     assert by_amount.labels == (Bin(0.0, 0.0, lowest=True), Bin(0.0, 7.0))
+
+
+@pytest.mark.parametrize("bins", [2, 3, 5])
+@pytest.mark.parametrize(
+    "values",
+    [[0, 0, 0, 0, 0, 1, 2], [0, 0, 0, 7], [0, 5, 9, 9, 9, 9], [1, 2, 2, 2, 2, 3], range(20)],
+    ids=str,
+)
+def test_bins_are_those_of_groups_whatever_the_ties(values, bins):
+    column = np.array(values, dtype=float)
+    whole = groups({"amount": column}, bins={"amount": bins})
+    learned = Sensitive.learn(column[:, None], 0, bins=bins)
+    assert learned.labels == whole.labels
+    np.testing.assert_array_equal(learned.codes(column[:, None]), whole.codes)
+
+
+def test_a_value_that_most_rows_share_leaves_the_others_to_be_compared_with():
+    for values in ([0, 0, 0, 0, 0, 7, 8], [8, 8, 8, 8, 8, 1, 0]):
+        found = groups({"amount": np.array(values, dtype=float)}, bins={"amount": 3})
+        assert len(found.labels) == 2
+        np.testing.assert_array_equal(found.codes == found.codes[0], np.array(values) == values[0])
 
 
 def test_a_group_not_seen_at_fit_has_no_code(people):

@@ -1,7 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from evenhand import evaluate
 from evenhand.mitigation import METHODS, LinearPostClassifier, RateConstrainedClassifier, tradeoff
@@ -30,6 +32,7 @@ VARIED = [
     for name, one in METHODS.items()
     if one.stage == "post" and one.task == "classification" and one.hyperparameter
 ]
+PATHS = [name for name, one in METHODS.items() if hasattr(one.estimator, "fit_path")]
 
 
 @pytest.mark.parametrize("name", VARIED)
@@ -38,6 +41,39 @@ def test_the_base_model_is_fitted_once_for_the_whole_grid(people, name):
     Counted.fits = 0
     tradeoff(method(Counted(), group="sex"), *people, grid=method.grid[method.criteria[0]][-3:])
     assert Counted.fits == 1
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_is_what_fits_one_by_one_would_give(people, name):
+    X, y = people
+    method = METHODS[name]
+    if method.task == "regression":
+        y = X["x"] + X["sex"] + np.linspace(0, 1, len(X)) * (X["sex"] == 0)
+    grid = method.grid[method.criteria[0]][:3]
+    model = method(group="sex", random_state=0) if method.randomized else method(group="sex")
+    for value, fitted in zip(grid, model.fit_path(X, y, grid), strict=True):
+        alone = clone(model).set_params(**{method.hyperparameter: value}).fit(X, y)
+        assert fitted.get_params()[method.hyperparameter] == value
+        answer = "predict" if method.task == "regression" else "predict_proba"
+        one, two = (getattr(found, answer)(X).mean(axis=0) for found in (fitted, alone))
+        np.testing.assert_allclose(one, two, atol=1e-4)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_a_search_over_group_weights_is_done_once_for_all_of_the_grid(people):
+    X, _ = people
+
+    class Fits(LinearRegression):
+        fits = 0
+
+        def fit(self, *arguments, **named):
+            Fits.fits += 1
+            return super().fit(*arguments, **named)
+
+    model = METHODS["FairReg"](Fits(), group="sex", loss="absolute")
+    points = tradeoff(model, X, 9 + X["x"] + X["sex"], grid=[0.0, 0.5, 1.0]).points
+    assert (len(points), Fits.fits) == (3, 11)
 
 
 def test_the_values_are_those_of_each_fit_alone(people):
@@ -74,10 +110,15 @@ def test_test_rows_are_judged_beside_the_fitting_rows(people):
     assert frame.filter(frame["rows"] == "fit")["accuracy"].is_sorted()
 
 
-def test_a_question_about_one_class_takes_the_last_of_two(people):
+def test_a_question_about_one_class_asks_which_of_two(people):
     X, y = people
-    post = LinearPostClassifier(group="sex", criterion="equal_opportunity")
-    curve = tradeoff(post, X, y, grid=[1000.0], criteria=["equal_opportunity"], measures=["mpd"])
+    how = {"grid": [1000.0], "criteria": ["equal_opportunity"], "measures": ["mpd"]}
+    with pytest.raises(ValueError, match=r"Which of the labels \['no', 'yes'\] is the favorable"):
+        tradeoff(LinearPostClassifier(group="sex"), X, y, **how)
+    named = tradeoff(LinearPostClassifier(group="sex"), X, y, favorable="yes", **how)
+    post = LinearPostClassifier(group="sex", criterion="equal_opportunity", favorable="yes")
+    curve = tradeoff(post, X, y, **how)
+    assert named.points == curve.points
     labels = LogisticRegression(max_iter=1000).fit(X, y).predict(X)
     assert curve.points[0]["equal_opportunity mpd"] == pytest.approx(
         evaluate(

@@ -6,8 +6,8 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 from evenhand.mitigation import GivenScores, TransportRegressor
+from evenhand.mitigation.transport.parity import corridor
 from evenhand.mitigation.transport.plan import Plan, Support
-from evenhand.mitigation.transport.strong import corridor
 from evenhand.mitigation.transport.transport_regressor import noisy, repaired
 from mitigation.couplings import histograms, least_by_highs, supply_of
 from mitigation.regressions import distance, people

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,20 +46,41 @@ def cut(values: Any, bins: int | Sequence[float], name: str = "values") -> Colum
     ['[17, 32.5]', '(32.5, 90]']
     """
     column = numbers(values, name)
-    edges = _edges(column, bins, name)
-    codes = np.maximum(np.searchsorted(edges, column, side="left"), 1) - 1
-    codes[np.isnan(column)] = len(edges) - 1
-    lows, highs = edges[:-1].tolist(), edges[1:].tolist()
-    spans = [Bin(low, high, low == lows[0]) for low, high in zip(lows, highs, strict=True)]
+    if isinstance(bins, int):
+        return binned(column, quantile_edges(column, bins))
+    return binned(column, _checked_edges(column, bins, name))
+
+
+def quantile_edges(column: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    """The least value, the inner quantiles and the greatest value.
+
+    Quantiles that coincide are one edge, so that a value that many rows share makes fewer bins.
+    If it is the least or the greatest it is a bin of its own: most rows at zero, say, leave those
+    above zero to be compared with them, where pandas' `qcut` would drop the edge and join the two.
+
+    >>> quantile_edges(np.array([0.0, 0, 0, 7]), 2), quantile_edges(np.array([0.0, 5, 9, 9, 9]), 2)
+    (array([0., 0., 7.]), array([0., 5., 9.]))
+    """
+    low, *inner, high = np.nanquantile(column, np.linspace(0, 1, bins + 1))
+    if low < high and inner and inner[-1] == high:
+        below = column[column < high].max()
+        inner = [min(edge, below) for edge in inner]
+    return np.concatenate([[low], np.unique(inner), [high]])
+
+
+def binned(column: NDArray[np.float64], edges: NDArray[np.float64]) -> Column:
+    """The bin of each number; those beyond the outer edges belong to the outer bins."""
+    codes = np.searchsorted(edges[1:-1], column, side="left")
+    spans = [Bin(low, high, i == 0) for i, (low, high) in enumerate(pairwise(edges.tolist()))]
+    codes[np.isnan(column)] = len(spans)
     seen, inverse = np.unique(codes, return_inverse=True)
     return canonical(inverse, [[*spans, None][i] for i in seen])
 
 
-def _edges(
-    column: NDArray[np.float64], bins: int | Sequence[float], name: str
+def _checked_edges(
+    column: NDArray[np.float64], bins: Sequence[float], name: str
 ) -> NDArray[np.float64]:
-    if isinstance(bins, int):
-        return np.unique(np.nanquantile(column, np.linspace(0, 1, bins + 1)))
+    """Edges as the caller gave them, if they increase and hold all values."""
     edges = np.asarray(bins, dtype=np.float64)
     if len(edges) < 2 or (np.diff(edges) <= 0).any():
         raise InputError(f"The bin edges of {name} must increase; they are {list(bins)}.")

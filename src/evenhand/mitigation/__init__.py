@@ -2,9 +2,10 @@
 
 from evenhand.mitigation._tradeoff import Tradeoff, tradeoff
 from evenhand.mitigation.barycenter import BarycenterRegressor
+from evenhand.mitigation.base_models import GivenProbabilities, GivenScores
 from evenhand.mitigation.calibrated_odds import CalibratedOddsClassifier
 from evenhand.mitigation.equalized_odds import EqualizedOddsClassifier
-from evenhand.mitigation.estimators import GivenScores, GroupClassifier, GroupRegressor
+from evenhand.mitigation.estimators import GroupClassifier, GroupRegressor
 from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
 from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.methods import METHODS, Method
@@ -22,6 +23,7 @@ __all__ = [
     "BoundedGroupLossRegressor",
     "CalibratedOddsClassifier",
     "EqualizedOddsClassifier",
+    "GivenProbabilities",
     "GivenScores",
     "GroupClassifier",
     "GroupRegressor",

@@ -12,10 +12,12 @@ from sklearn.base import clone
 from evenhand._counting import expected_tally
 from evenhand._dataframes import framed
 from evenhand._errors import InputTypeError
+from evenhand._signatures import suggests_names
+from evenhand._tasks import favorable_label
 from evenhand.criteria import CRITERIA
 from evenhand.mitigation.methods import METHODS, Method
 
-Judgement = tuple[dict[str, float], Callable[[str, str], float]]
+Judgment = tuple[dict[str, float], Callable[[str, str], float]]
 
 MEASURES = ("mpd", "gini", "pq")
 CRITERIA_OF = {
@@ -30,20 +32,48 @@ class Tradeoff:
 
     Performance is expected accuracy, or for a regression the root mean squared error. A decision
     by lot is judged by its chances, not by one draw.
+
+    Attributes
+    ----------
+    hyperparameter : str or None
+        What was varied; None where the method has nothing to vary.
+    points : tuple of dict
+        The value, the rows ("fit" or "test"), the performance and every criterion by measure.
+
     """
 
     hyperparameter: str | None
     points: tuple[dict[str, Any], ...]
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The curve as columns."""
+        """The curve as columns.
+
+        Returns
+        -------
+        dict of list
+            A column for each entry of a point.
+
+        """
         return {name: [point[name] for point in self.points] for name in self.points[0]}
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """The curve as a dataframe of any library that narwhals knows."""
+        """The curve as a dataframe of any library that narwhals knows.
+
+        Parameters
+        ----------
+        backend : str, default "pandas"
+            The library, such as "polars" or "pyarrow".
+
+        Returns
+        -------
+        dataframe
+            A row for each point.
+
+        """
         return framed(self.to_dict(), backend)
 
 
+@suggests_names
 def tradeoff(
     estimator: Any,
     X: Any,
@@ -53,16 +83,64 @@ def tradeoff(
     test: tuple[Any, Any] | None = None,
     criteria: Sequence[str] | None = None,
     measures: Sequence[str] = MEASURES,
+    favorable: Any = None,
     sample_weight: Any = None,
 ) -> Tradeoff:
-    """Fit a method over its grid, and judge it on the fitting rows and on `test` rows (X, y).
+    """Fit a method over its grid, and judge it on the fitting rows and on test rows.
 
-    `estimator` is one of the methods, not yet fitted. `grid` is by default the paper's for its
-    criterion. What does not depend on the hyperparameter is done once: the base model is fitted
-    once, and estimators with a `fit_path` reuse what they found for the value before.
+    What does not depend on the hyperparameter is done once: the base model is fitted once, and
+    estimators with a `fit_path` reuse all they can.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of the methods, not yet fitted; it stays as it is.
+    X, y : array-like
+        The fitting rows, as for its `fit`.
+    grid : iterable of float, default None
+        The values of the hyperparameter; None is the paper's grid for the estimator's criterion.
+    test : tuple (X, y), default None
+        Further rows to judge each fit by.
+    criteria : sequence of str, default None
+        Names in `evenhand.CRITERIA`; None is statistical parity and equalized odds, or for a
+        regression strong and weak parity.
+    measures : sequence of str, default ("mpd", "gini", "pq")
+        Names in `evenhand.MEASURES`.
+    favorable : label, default None
+        For criteria about one class of two: the label people wish for, by default the
+        estimator's. Of 0 and 1, or −1 and 1, it goes without saying.
+    sample_weight : array-like of shape (n_rows,), default None
+        The weights of the fitting rows.
+
+    Returns
+    -------
+    Tradeoff
+        A point for each value and set of rows.
+
+    Raises
+    ------
+    InputTypeError
+        If the estimator is none of the methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import LinearPostClassifier, tradeoff
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> curve = tradeoff(
+    ...     LinearPostClassifier(group=0), X, y, grid=[0.0, 0.1, 1.0], measures=["mpd"]
+    ... )
+    >>> [round(point["accuracy"], 3) for point in curve.points]
+    [0.731, 0.742, 0.75]
+
     """
     method = method_of(estimator)
     asked = CRITERIA_OF[method.task] if criteria is None else criteria
+    if favorable is None:
+        favorable = getattr(estimator, "favorable", None)
     sets = {"fit": (X, y, sample_weight)}
     if test is not None:
         sets["test"] = (test[0], test[1], None)
@@ -70,8 +148,8 @@ def tradeoff(
     fitted = _fitted(method, estimator, X, y, values, sample_weight)
     varied = method.hyperparameter or "hyperparameter"
     points = [
-        {varied: value, "rows": name, **_judged(method, one, *rows, asked, measures)}
-        for value, one in zip(values, fitted, strict=True)
+        {varied: value, "rows": name, **_judged(method, model, *rows, asked, measures, favorable)}
+        for value, model in zip(values, fitted, strict=True)
         for name, rows in sets.items()
     ]
     return Tradeoff(method.hyperparameter, tuple(points))
@@ -86,7 +164,7 @@ def method_of(estimator: Any) -> Method:
             return method
     raise InputTypeError(
         f"{type(estimator).__name__} is none of the methods; they are "
-        f"{sorted({one.estimator.__name__ for one in METHODS.values()})}."
+        f"{sorted({method.estimator.__name__ for method in METHODS.values()})}."
     )
 
 
@@ -108,10 +186,10 @@ def _fitted(
     else:
         base: dict[str, Any] = {}
         for value in grid:
-            one = clone(estimator).set_params(**{method.hyperparameter: value}, **base)
-            yield one.fit(X, y, **weights)
+            model = clone(estimator).set_params(**{method.hyperparameter: value}, **base)
+            yield model.fit(X, y, **weights)
             if method.stage == "post":  # the base model owes nothing to the hyperparameter
-                base = {"estimator": one.estimator_, "prefit": True}
+                base = {"estimator": model.estimator_, "prefit": True}
 
 
 def _judged(
@@ -122,9 +200,12 @@ def _judged(
     weight: Any,
     criteria: Sequence[str],
     measures: Sequence[str],
+    favorable: Any,
 ) -> dict[str, float]:
-    judge = _regression if method.task == "regression" else _classification
-    performance, ask = judge(method, fitted, X, y, weight)
+    if method.task == "regression":
+        performance, ask = _regression(fitted, X, y, weight)
+    else:
+        performance, ask = _classification(method, fitted, X, y, weight, favorable)
     return performance | {
         f"{criterion} {measure}": ask(criterion, measure)
         for criterion in criteria
@@ -132,7 +213,7 @@ def _judged(
     }
 
 
-def _regression(method: Method, fitted: Any, X: Any, y: Any, weight: Any) -> Judgement:  # noqa: ARG001
+def _regression(fitted: Any, X: Any, y: Any, weight: Any) -> Judgment:
     predicted, whom = fitted.predict(X), fitted.sensitive_.groups(X)
     error = np.average((np.asarray(y) - predicted) ** 2, weights=weight)
     options = {"sensitive_features": whom, "sample_weight": weight}
@@ -141,7 +222,9 @@ def _regression(method: Method, fitted: Any, X: Any, y: Any, weight: Any) -> Jud
     )
 
 
-def _classification(method: Method, fitted: Any, X: Any, y: Any, weight: Any) -> Judgement:
+def _classification(
+    method: Method, fitted: Any, X: Any, y: Any, weight: Any, favorable: Any
+) -> Judgment:
     counts = expected_tally(
         y,
         chances(method, fitted, X),
@@ -153,9 +236,9 @@ def _classification(method: Method, fitted: Any, X: Any, y: Any, weight: Any) ->
     accuracy = float(np.trace(table) / table.sum())
 
     def ask(criterion: str, measure: str) -> float:
-        one = CRITERIA[criterion].one_class and len(labels) == 2
-        favorable = labels[-1] if one else None
-        return float(CRITERIA[criterion](counts, measure=measure, favorable=favorable))
+        about_one = CRITERIA[criterion].one_class and len(labels) == 2
+        label = favorable_label(labels, favorable) if about_one else None
+        return float(CRITERIA[criterion](counts, measure=measure, favorable=label))
 
     return {"accuracy": accuracy}, ask
 

@@ -5,16 +5,110 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._groups import show
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
-from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.cells import cell_masses, empty_cells
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins
 
-Floats = NDArray[np.float64]
-
 COSTS = ("weighted", "fpr", "fnr")
+
+
+class CalibratedOddsClassifier(GroupClassifier):
+    """The base model's scores, replaced by the base rate for some of the better-served group.
+
+    Scores stay calibrated and one cost becomes equal in both groups. The label is whether the
+    score reaches ½, so everyone whose score was replaced gets the same label: the labels' odds
+    and rates often differ more than before. It is a single point: there is nothing to trade.
+
+    Parameters
+    ----------
+    criterion : {"weighted", "fpr", "fnr"}, default "weighted"
+        The cost that is made equal: the mean score of negatives ("fpr"), 1 − the mean score of
+        positives ("fnr"), or both weighted by how frequent they are.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base model.
+    base_rates_ : ndarray of shape (2,)
+        How frequent the favorable label is in each group.
+    favorable_ : int
+        The place of the favorable label in `classes_`.
+    withheld_ : ndarray of shape (2,)
+        The chance, in each group, that a score is replaced by the base rate.
+
+    References
+    ----------
+    Pleiss, Raghavan, Wu, Kleinberg and Weinberger (2017), "On fairness and calibration", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import CalibratedOddsClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> fair = CalibratedOddsClassifier(group=0).fit(X, y)
+    >>> fair.withheld_.round(2)
+    array([0.  , 0.16])
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = COSTS
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        criterion: Literal["weighted", "fpr", "fnr"] = "weighted",
+        favorable: Any = None,
+        bins: Bins = None,
+        sees_group: bool = True,
+        prefit: bool = False,
+        unseen: Literal["error", "base"] = "error",
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            prefit=prefit,
+            unseen=unseen,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.criterion = criterion
+        self.criterion = criterion
+        self.favorable = favorable
+
+    def _fit(self, rows: Rows) -> None:
+        self._require_criterion()
+        self._fit_base(rows)
+        self.favorable_ = self._favorable_place(matters=self.criterion != "weighted")
+        y = (rows.y == self.favorable_).astype(np.intp)
+        score = self._base_probabilities(rows.X)[:, self.favorable_]
+        mass = cell_masses(y, rows.group, 2, 2, rows.sample_weight)
+        summed = cell_masses(y, rows.group, 2, 2, rows.weight * score)
+        self.base_rates_ = mass[1] / mass.sum(axis=0)
+        self.withheld_ = withholding(mass, summed, self.criterion)
+        labels = self.classes_[[1 - self.favorable_, self.favorable_]]
+        self.notes_ = empty_cells(mass, labels, self.sensitive_.labels)
+        full = np.flatnonzero(self.withheld_ == 1)
+        if len(full):
+            name = show(self.sensitive_.labels[full[0]])
+            self.notes_ += (f"Even withholding all scores of group {name} leaves its cost lower.",)
+
+    def _decide(self, X: Any, group: Codes) -> Floats:
+        own = self._base_probabilities(X)[:, self.favorable_] >= 0.5
+        withheld = self.withheld_[group]
+        chance = (1 - withheld) * own + withheld * (self.base_rates_ >= 0.5)[group]
+        return np.column_stack([1 - chance, chance][:: 1 if self.favorable_ else -1])
 
 
 def withholding(mass: Floats, score: Floats, criterion: str = "weighted") -> Floats:
@@ -44,68 +138,3 @@ def _cost(errors: Floats, rates: Floats, criterion: str) -> Floats:
     if criterion == "weighted":
         return np.asarray(0.5 * (errors * rates).sum(axis=0))
     return np.asarray(errors[COSTS.index(criterion) - 1])
-
-
-class CalibratedOddsClassifier(GroupClassifier):
-    """The base model's scores, replaced by the base rate for some of the better-served group.
-
-    Scores stay calibrated and one cost becomes equal in both groups. The label is whether the
-    score reaches ½, so everyone whose score was replaced gets the same label: the labels' odds
-    and rates often differ more than before. It is a single point: there is nothing to trade.
-
-    Parameters
-    ----------
-    criterion : "weighted", "fpr" or "fnr"
-        The cost that is made equal: the mean score of negatives, 1 − the mean score of
-        positives, or both weighted by how frequent they are.
-
-    The other parameters are those of `GroupReader`.
-
-    """
-
-    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "weighted",
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-
-    def _fit(self, rows: Rows) -> None:
-        require_criterion(self.criterion, COSTS, self)
-        self._fit_base(rows)
-        score = self._base_probabilities(rows.X)[:, 1]
-        mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
-        summed = cell_masses(rows.y, rows.group, 2, 2, rows.weight * score)
-        self.base_rates_ = mass[1] / mass.sum(axis=0)
-        self.withheld_ = withholding(mass, summed, self.criterion)
-        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels)
-        full = np.flatnonzero(self.withheld_ == 1)
-        if len(full):
-            name = show(self.sensitive_.labels[full[0]])
-            self.notes_ += (f"Even withholding all scores of group {name} leaves its cost lower.",)
-
-    def _decide(self, X: Any, group: Codes) -> Probabilities:
-        own = self._base_probabilities(X)[:, 1] >= 0.5
-        withheld = self.withheld_[group]
-        chance = (1 - withheld) * own + withheld * (self.base_rates_ >= 0.5)[group]
-        return np.column_stack([1 - chance, chance])

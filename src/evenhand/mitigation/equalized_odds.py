@@ -5,18 +5,102 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from evenhand._errors import InputError
-from evenhand.mitigation.constraints import cell_masses, empty_cells
-from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.cells import cell_masses, empty_cells
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins
 
-Floats = NDArray[np.float64]
 Objective = Literal["balanced_accuracy", "accuracy"]
 
 SLACK = 1e-9
+
+
+class EqualizedOddsClassifier(GroupClassifier):
+    """The base model's labels, changed by lot so that all groups have the same odds.
+
+    Exact in expectation on the fitting rows, for two classes and any number of groups. It uses
+    the labels alone, and is a single point: there is nothing to trade.
+
+    Parameters
+    ----------
+    objective : {"balanced_accuracy", "accuracy"}, default "balanced_accuracy"
+        What is kept as high as equal odds allow; the first is the common reading.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base model.
+    chances_ : ndarray of shape (n_groups, 2)
+        P(second class | base label, group): a row for each group, a column for each base label.
+
+    References
+    ----------
+    Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import EqualizedOddsClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> fair = EqualizedOddsClassifier(group=0).fit(X, y)
+    >>> chance = fair.predict_proba(X)[:, 1]
+    >>> [float(chance[(y == 1) & (group == a)].mean().round(3)) for a in (0, 1)]
+    [0.51, 0.51]
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        objective: Objective = "balanced_accuracy",
+        bins: Bins = None,
+        sees_group: bool = True,
+        prefit: bool = False,
+        unseen: Literal["error", "base"] = "error",
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            prefit=prefit,
+            unseen=unseen,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.objective = objective
+
+    def _fit(self, rows: Rows) -> None:
+        if self.objective not in ("balanced_accuracy", "accuracy"):
+            raise InputError(
+                f"objective is 'balanced_accuracy' or 'accuracy', not {self.objective!r}."
+            )
+        self._fit_base(rows)
+        groups = len(self.sensitive_.labels)
+        pair = 2 * rows.y + self._base_labels(rows.X)
+        mass = cell_masses(pair, rows.group, 4, groups, rows.sample_weight).reshape(2, 2, groups)
+        self.notes_ = empty_cells(mass.sum(axis=1), self.classes_, self.sensitive_.labels)
+        self.chances_ = equalizing_chances(mass, self.objective)
+
+    def _decide(self, X: Any, group: Codes) -> Floats:
+        chance = self.chances_[group, self._base_labels(X)]
+        return np.column_stack([1 - chance, chance])
+
+    def _base_labels(self, X: Any) -> Codes:
+        labels = self.estimator_.predict(self._features(X))
+        return np.asarray(np.searchsorted(self.classes_, labels))
 
 
 def equalizing_chances(mass: Floats, objective: Objective = "balanced_accuracy") -> Floats:
@@ -60,67 +144,3 @@ def _solve(loss: Floats, equations: Floats, at_most: tuple[Floats, float] | None
     if not solved.success:
         raise RuntimeError(f"The linear program of the odds was not solved: {solved.message}")
     return np.asarray(solved.x)
-
-
-class EqualizedOddsClassifier(GroupClassifier):
-    """The base model's labels, changed by lot so that all groups have the same odds.
-
-    Exact in expectation on the fitting rows, for two classes and any number of groups. It uses
-    the labels alone, and is a single point: there is nothing to trade. `chances_` holds
-    P(second class | base label, group) for each group.
-
-    Parameters
-    ----------
-    objective : "balanced_accuracy" or "accuracy"
-        What is kept as high as equal odds allow; the first is the common reading.
-
-    The other parameters are those of `GroupReader`.
-
-    """
-
-    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        objective: Objective = "balanced_accuracy",
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            random_state=random_state,
-        )
-        self.objective = objective
-
-    def _fit(self, rows: Rows) -> None:
-        if self.objective not in ("balanced_accuracy", "accuracy"):
-            raise InputError(
-                f"objective is 'balanced_accuracy' or 'accuracy', not {self.objective!r}."
-            )
-        self._fit_base(rows)
-        groups = len(self.sensitive_.labels)
-        pair = 2 * rows.y + self._base_labels(rows.X)
-        mass = cell_masses(pair, rows.group, 4, groups, rows.sample_weight).reshape(2, 2, groups)
-        self.notes_ = empty_cells(mass.sum(axis=1), self.classes_, self.sensitive_.labels)
-        self.chances_ = equalizing_chances(mass, self.objective)
-
-    def _decide(self, X: Any, group: Codes) -> Probabilities:
-        chance = self.chances_[group, self._base_labels(X)]
-        return np.column_stack([1 - chance, chance])
-
-    def _base_labels(self, X: Any) -> Codes:
-        labels = self.estimator_.predict(self._features(X))
-        return np.asarray(np.searchsorted(self.classes_, labels))

@@ -1,91 +1,36 @@
-"""What all classification methods share: they decide, maybe by lot, for rows of known groups."""
+"""What all methods share: a base model, groups read from columns of X, and decisions by lot."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from inspect import Parameter, signature
+from inspect import isabstract
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin
+from sklearn.linear_model import LinearRegression
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _check_y,
-    check_consistent_length,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from evenhand._columns.encoding import finite
-from evenhand._errors import InputError, InputTypeError
+from evenhand._dataframes import is_frame
+from evenhand._errors import InputError
 from evenhand._groups import show
+from evenhand._tasks import favorable_label
 from evenhand.mitigation._parameters import NamedParameters
-from evenhand.mitigation.groups import Bins, Sensitive, column_of, is_frame
-
-
-def fit_underlying(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    prefit: bool = False,
-    default: Any = None,
-) -> Any:
-    """A fitted clone of the estimator, or the estimator itself where it is already fitted.
-
-    None stands for `default`, and that for logistic regression.
-    """
-    if prefit:
-        if estimator is None:
-            raise InputError("prefit=True needs an estimator that was fitted before; it got None.")
-        check_is_fitted(estimator)
-        return estimator
-    if estimator is None:
-        estimator = default if default is not None else LogisticRegression(max_iter=1000)
-    weights = {} if sample_weight is None else {weight_parameter(estimator): sample_weight}
-    return clone(estimator).fit(X, y, **weights)
-
-
-def weight_parameter(estimator: Any) -> str:
-    """By which name an estimator's fit takes sample weights; a pipeline hands them to its end."""
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        return f"{name}__{weight_parameter(last)}"
-    kinds = [one.kind for one in signature(estimator.fit).parameters.values()]
-    if has_fit_parameter(estimator, "sample_weight") or Parameter.VAR_KEYWORD in kinds:
-        return "sample_weight"
-    raise InputError(
-        f"{type(estimator).__name__} takes no sample weights; use an estimator whose fit does."
-    )
-
-
-def class_probabilities(model: Any, X: Any, classes: Any = None) -> NDArray[np.float64]:
-    """The model's P(class | x), a column for each of `classes` (by default its own)."""
-    if not hasattr(model, "predict_proba"):
-        raise InputTypeError(
-            f"{type(model).__name__} has no predict_proba; wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV, or use another estimator."
-        )
-    probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
-    if classes is None or np.array_equal(classes, model.classes_):
-        return probabilities
-    place = {label: column for column, label in enumerate(classes)}
-    absent = [label for label in model.classes_ if label not in place]
-    if absent:
-        raise InputError(f"The model knows the class {absent[0]!r}, which is not in y.")
-    aligned = np.zeros((len(probabilities), len(place)))
-    aligned[:, [place[label] for label in model.classes_]] = probabilities
-    return aligned
-
+from evenhand.mitigation._sklearn import checked_target, checked_weight, rows_of
+from evenhand.mitigation.base_models import class_probabilities, fit_underlying
+from evenhand.mitigation.groups import Bins, Sensitive
 
 Codes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Quantity = Literal["classes", "groups"]
+
+PACKAGE = __name__.rpartition(".")[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +43,10 @@ class Rows:
     X: Any
     y: NDArray[Any]
     group: Codes
-    sample_weight: NDArray[np.float64] | None
+    sample_weight: Floats | None
 
     @property
-    def weight(self) -> NDArray[np.float64]:
+    def weight(self) -> Floats:
         """The weight of each row."""
         return np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
 
@@ -109,29 +54,45 @@ class Rows:
 class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
     """An estimator whose X holds the group columns, of which the base model may see none.
 
+    A method says in `criteria` what it can make equal, and by `_reads_group` whether it looks at
+    the group in `predict`.
+
     Parameters
     ----------
-    estimator : estimator or None
-        The base model; None is logistic regression, or least squares for a regression.
-    group : str, int, or list of these
-        The column or columns of X that name the group (positions where X is an array).
-    bins : int or dict
-        Into how many quantile bins numeric group columns are cut; None cuts nothing.
-    sees_group : bool
+    estimator : estimator, default None
+        The base model, fitted by the method; None is logistic regression, or least squares for a
+        regression.
+    group : str, int, or list of these, default None
+        The column or columns of X that name the group (positions where X is an array); it must be
+        given. Several columns make a group of each observed combination.
+    bins : int or dict, default None
+        Into how many quantile bins numeric group columns are cut, all or by column, as in
+        `evenhand.groups`; None takes every value for a group of its own.
+    sees_group : bool, default True
         Whether the base model sees the group columns too.
-    prefit : bool
-        The estimator is already fitted (on the columns it is meant to see), and used as it is.
-    unseen : "error" or "base"
+    prefit : bool, default False
+        Whether the estimator is already fitted (on the columns it is meant to see), and used as it
+        is.
+    unseen : {"error", "base"}, default "error"
         What becomes of a row whose group was not seen at fit: an error, or the base prediction.
-    draw : bool
+    draw : bool, default True
         Where a method decides by lot: whether `predict` draws, or takes the most probable answer.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default None
         For the draws; an int gives the same answer for the same rows.
+
+    Attributes
+    ----------
+    sensitive_ : Sensitive
+        The groups seen at fit, `sensitive_.labels`, and how to find a row's group.
+    notes_ : tuple of str
+        In words, what could not be required or reached on the fitting rows.
 
     """
 
+    criteria: ClassVar[tuple[str, ...]] = ()
     _reads_group: ClassVar[bool] = True
     sensitive_: Sensitive
+    notes_: tuple[str, ...]
 
     def __init__(
         self,
@@ -183,6 +144,17 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
             validate_data(self, X, reset=reset, skip_check_array=True)
         return X
 
+    def _rows(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Rows:
+        """The fitting rows without those of weight 0; learns the groups."""
+        check_consistent_length(X, y)
+        if sample_weight is not None:
+            sample_weight = checked_weight(sample_weight, X)
+            there = np.flatnonzero(sample_weight)
+            X, y, sample_weight = rows_of(X, there), y[there], sample_weight[there]
+        self.sensitive_, codes = Sensitive.read(X, self.group, self.bins)
+        self.notes_ = ()
+        return Rows(X, y, codes, sample_weight)
+
     def _features(self, X: Any) -> Any:
         """What the base model reads of X."""
         return self.sensitive_.features(X, self.sees_group)
@@ -201,53 +173,95 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
             )
         return codes
 
-
-Probabilities = NDArray[np.float64]
-Quantity = Literal["classes", "groups"]
+    def _require_criterion(self) -> str:
+        """The criterion asked for, or an error that names those there are and who can meet it."""
+        asked: str = self.criterion  # type: ignore[attr-defined]
+        if asked in self.criteria:
+            return asked
+        others = able(GroupReader, lambda other: asked in other.criteria)
+        hint = f"; {', '.join(others)} can" if others else ""
+        raise InputError(
+            f"{type(self).__name__} cannot meet the criterion {asked!r}, only "
+            f"{', '.join(map(repr, self.criteria))}{hint}."
+        )
 
 
 class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
     """The abstract parent of the classification methods; a method adds `_fit` and `_decide`.
 
-    Its parameters are those of `GroupReader`. A method that takes two classes or two groups only
-    says so in `_needs_two`; one that never looks at the group in `predict`, by `_reads_group`.
+    A method that takes two classes or two groups only says so in `_needs_two`; one that never
+    looks at the group in `predict`, by `_reads_group`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels seen at fit, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import GroupClassifier
+    >>> class Impartial(GroupClassifier):
+    ...     "Draws every class with its share of the fitting rows."
+    ...
+    ...     def _fit(self, rows):
+    ...         self.shares_ = np.bincount(rows.y) / len(rows.y)
+    ...
+    ...     def _decide(self, X, group):
+    ...         return np.tile(self.shares_, (len(X), 1))
+    >>> X, y = np.array([[0, 2.0], [1, 3.0], [0, 5.0], [1, 8.0]]), ["no", "no", "no", "yes"]
+    >>> Impartial(group=0).fit(X, y).predict_proba(X[:1])
+    array([[0.75, 0.25]])
+
     """
 
     _needs_two: ClassVar[tuple[Quantity, ...]] = ()
+    favorable: Any = None
     classes_: NDArray[Any]
-    notes_: tuple[str, ...]
 
     @abstractmethod
     def _fit(self, rows: Rows) -> None:
         """Learn from the rows; `classes_`, `sensitive_` and `notes_` are there already."""
 
     @abstractmethod
-    def _decide(self, X: Any, group: Codes) -> Probabilities:
+    def _decide(self, X: Any, group: Codes) -> Floats:
         """Probabilities of each class, for rows whose groups were all seen at fit."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the groups, the base model, and the method's own rule."""
+        """Learn the groups, the base model, and the method's own rule.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            The features, with the group columns among them.
+        y : array-like of shape (n_rows,)
+            The true classes.
+        sample_weight : array-like of shape (n_rows,), default None
+            The weight of each row; those of weight 0 are not there.
+
+        Returns
+        -------
+        GroupClassifier
+            This estimator, fitted.
+
+        """
         self._fit(self._read(X, y, sample_weight))
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """The fitting rows, checked, without those of weight 0; learns classes and groups."""
-        X = self._checked(X, reset=True)
-        labels = _check_y(y, estimator=self)
-        check_classification_targets(labels)
-        check_consistent_length(X, labels)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            there = np.flatnonzero(sample_weight)
-            X, labels, sample_weight = _safe_indexing(X, there), labels[there], sample_weight[there]
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        self.sensitive_ = Sensitive.learn(X, self.group, self.bins)
-        self.notes_ = ()
-        self._refuse_unless_binary()
-        return Rows(X, codes, self.sensitive_.codes(X), sample_weight)
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class in the decision, which may be made by lot.
 
-    def predict_proba(self, X: Any) -> Probabilities:
-        """The probability of each class in the decision, which may be made by lot."""
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            A column for each of `classes_`.
+
+        """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         group = self._groups(X)
@@ -260,7 +274,19 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         return decided
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """A class for each row: drawn from `predict_proba`, or its most probable one."""
+        """A class for each row: drawn from `predict_proba`, or its most probable one.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The classes.
+
+        """
         probabilities = self.predict_proba(X)
         if self.draw:
             chosen = drawn(probabilities, check_random_state(self.random_state))
@@ -274,6 +300,16 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         tags.classifier_tags.poor_score = True  # where groups differ, equal treatment has a price
         return tags
 
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The fitting rows, checked, with classes by number; learns classes and groups."""
+        X = self._checked(X, reset=True)
+        labels = checked_target(y, self)
+        check_classification_targets(labels)
+        rows = self._rows(X, labels, sample_weight)
+        self.classes_, codes = np.unique(rows.y, return_inverse=True)
+        self._refuse_unless_binary()
+        return Rows(rows.X, codes, rows.group, rows.sample_weight)
+
     def _fit_base(self, rows: Rows) -> Any:
         """The fitted base model, kept as `estimator_`."""
         self.estimator_ = fit_underlying(
@@ -285,56 +321,58 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         )
         return self.estimator_
 
-    def _base_probabilities(self, X: Any) -> Probabilities:
+    def _base_probabilities(self, X: Any) -> Floats:
         """The base model's probabilities, in the order of `classes_`."""
         return class_probabilities(self.estimator_, self._features(X), self.classes_)
+
+    def _favorable_place(self, matters: bool) -> int:
+        """The place of the favorable label among two; asked for where it matters and is not told.
+
+        Where it does not matter, nor is told, it is the last.
+        """
+        labels = self.classes_.tolist()
+        label = favorable_label(labels, self.favorable, required=matters)
+        return len(labels) - 1 if label is None else int(labels.index(label))
 
     def _refuse_unless_binary(self) -> None:
         """Refuse what `_needs_two` excludes, and name the methods that take it."""
         if len(self.classes_) < 2:
             raise InputError(f"y holds one class only ({self.classes_[0]}); two are needed.")
-        found = {"classes": tuple(self.classes_), "groups": self.sensitive_.labels}
+        there = {"classes": tuple(self.classes_), "groups": self.sensitive_.labels}
         scope = {"classes": "Only binary classification is", "groups": "Only two groups are"}
         for quantity in self._needs_two:
-            if len(found[quantity]) > 2:
-                listed = ", ".join(map(show, found[quantity][:6]))
+            if len(there[quantity]) > 2:
+                listed = ", ".join(map(show, there[quantity][:6]))
+                others = able(GroupClassifier, lambda other, q=quantity: q not in other._needs_two)
                 raise InputError(
                     f"{scope[quantity]} supported by {type(self).__name__}, and there are "
-                    f"{len(found[quantity])} {quantity} ({listed}): use one of "
-                    f"{', '.join(able(quantity))}, which take any number."
+                    f"{len(there[quantity])} {quantity} ({listed}): use one of "
+                    f"{', '.join(others)}, which take any number."
                 )
-
-
-def able(quantity: Quantity) -> list[str]:
-    """The classifiers that take any number of classes, or of groups."""
-    from evenhand.mitigation.methods import METHODS
-
-    able_ones = [
-        method.estimator.__name__
-        for method in METHODS.values()
-        if method.task == "classification" and getattr(method, quantity) == "any"
-    ]
-    return sorted(set(able_ones))
-
-
-def drawn(probabilities: Probabilities, random: np.random.RandomState) -> NDArray[np.intp]:
-    """One column for each row, drawn with the row's probabilities."""
-    thresholds = np.cumsum(probabilities, axis=1)
-    lots = random.random_sample(len(probabilities)) * thresholds[:, -1]
-    return np.asarray((lots[:, None] >= thresholds[:, :-1]).sum(axis=1), dtype=np.intp)
-
-
-Floats = NDArray[np.float64]
 
 
 class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
     """The abstract parent of the regression methods; a method adds `_fit` and `_regress`.
 
-    Its parameters are those of `GroupReader`. Rows of weight 0 are not there: a group that has no
-    others was not seen.
-    """
+    Rows of weight 0 are not there: a group that has no others was not seen.
 
-    notes_: tuple[str, ...]
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import GroupRegressor
+    >>> class Level(GroupRegressor):
+    ...     "Predicts the mean of the fitting rows for everyone."
+    ...
+    ...     def _fit(self, rows):
+    ...         self.mean_ = np.average(rows.y, weights=rows.sample_weight)
+    ...
+    ...     def _regress(self, X, group):
+    ...         return np.full(len(X), self.mean_)
+    >>> X = np.array([[0, 2.0], [1, 3.0], [0, 5.0], [1, 8.0]])
+    >>> Level(group=0).fit(X, [1.0, 2.0, 3.0, 4.0]).predict(X[:2])
+    array([2.5, 2.5])
+
+    """
 
     @abstractmethod
     def _fit(self, rows: Rows) -> None:
@@ -345,27 +383,52 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
         """A value for each row, whose groups were all seen at fit."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the groups, the base model, and the method's own rule."""
-        X = self._checked(X, reset=True)
-        y = np.asarray(_check_y(y, y_numeric=True, estimator=self), dtype=np.float64)
-        check_consistent_length(X, y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            there = np.flatnonzero(sample_weight)
-            X, y, sample_weight = _safe_indexing(X, there), y[there], sample_weight[there]
-        self.sensitive_ = Sensitive.learn(X, self.group, self.bins)
-        self.notes_ = ()
-        self._fit(Rows(X, y, self.sensitive_.codes(X), sample_weight))
+        """Learn the groups, the base model, and the method's own rule.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            The features, with the group columns among them.
+        y : array-like of shape (n_rows,)
+            The true values.
+        sample_weight : array-like of shape (n_rows,), default None
+            The weight of each row; those of weight 0 are not there.
+
+        Returns
+        -------
+        GroupRegressor
+            This estimator, fitted.
+
+        """
+        self._fit(self._read(X, y, sample_weight))
         return self
 
     def predict(self, X: Any) -> Floats:
-        """A value for each row."""
+        """A value for each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The values.
+
+        """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         group = self._groups(X)
         strangers = (group < 0) & self._reads_group
         values = self._regress(X, np.where(strangers, 0, group))
         return np.where(strangers, self._base(X), values) if strangers.any() else values
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The fitting rows, checked; learns the groups."""
+        X = self._checked(X, reset=True)
+        values = checked_target(y, self, numeric=True).astype(np.float64)
+        return self._rows(X, values, sample_weight)
 
     def _fit_base(self, rows: Rows) -> Floats:
         """Fit the base model, kept as `estimator_`, and predict the fitting rows with it."""
@@ -384,38 +447,30 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
         return np.asarray(check_random_state(self.random_state).random_sample(rows))
 
 
+def able(parent: type[GroupReader], can: Callable[[Any], bool]) -> list[str]:
+    """The names of our estimators under a parent that can do something.
+
+    They are found as its subclasses, so that no method needs to import another to name it.
+    """
+    return sorted(cls.__name__ for cls in _subclasses(parent) if can(cls))
+
+
+def _subclasses(parent: type[GroupReader]) -> Iterator[type[GroupReader]]:
+    """The estimators of this package under a parent, but not those that are still abstract."""
+    for cls in parent.__subclasses__():
+        if cls.__module__.startswith(PACKAGE) and not isabstract(cls):
+            yield cls
+        yield from _subclasses(cls)
+
+
+def drawn(probabilities: Floats, random: np.random.RandomState) -> Codes:
+    """One column for each row, drawn with the row's probabilities."""
+    thresholds = np.cumsum(probabilities, axis=1)
+    lots = random.random_sample(len(probabilities)) * thresholds[:, -1]
+    return np.asarray((lots[:, None] >= thresholds[:, :-1]).sum(axis=1), dtype=np.intp)
+
+
 def shares(group: Codes, weight: Floats) -> Floats:
     """The part of all weight that each group has."""
     sums = np.bincount(group, weight)
     return np.asarray(sums / sums.sum())
-
-
-class GivenScores(RegressorMixin, NamedParameters):  # type: ignore[misc]
-    """A regressor that reads its predictions from a column of X, and learns nothing.
-
-    Give it to a method as `estimator` to adjust scores that another model made: the column is
-    named, so that no feature is ever taken for a score by accident.
-
-    Parameters
-    ----------
-    column : str or int
-        The column that holds the scores (a position where X is an array).
-
-    >>> GivenScores(column=1).fit([[7, 0.5], [8, 0.25]]).predict(np.array([[9, 0.75]]))
-    array([0.75])
-
-    """
-
-    def __init__(self, column: Any) -> None:
-        self.column = column
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
-        """Nothing to learn."""
-        return self
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The scores."""
-        return finite(column_of(X, self.column), f"the column of scores {self.column!r}")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,18 +16,156 @@ from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_array, validate_data
 
 from evenhand._errors import InputError
-from evenhand.mitigation.estimators import (
-    Codes,
-    Floats,
-    GroupRegressor,
-    Rows,
-    shares,
-    weight_parameter,
-)
+from evenhand.mitigation.base_models import Refitting, weight_parameter
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
 from evenhand.mitigation.groups import Bins
-from evenhand.mitigation.refitting import Refitting
 
+LOSSES: dict[str, Callable[[Floats], Floats]] = {"square": np.square, "absolute": np.abs}
 SHELLS = (1 / 2, 1 / 4, 3 / 4, 1 / 8, 3 / 8, 5 / 8, 7 / 8)
+UNIDENTIFIED = 1e-12
+
+
+class BoundedGroupLossRegressor(GroupRegressor):
+    """Weighs the groups so that both the mean loss and the worst group's loss are small.
+
+    For every point of a grid of weights λ the base model is fitted with each row weighing
+    λ_a / π_a, and the model with the least (1 − w) · mean loss + w · worst group's loss is kept.
+    That bounds what the groups lose; it does not aim at parity of predictions, for which see
+    `ParityReductionRegressor`, the other method of the same article.
+
+    The grid has the unweighted model first, then the finest lattice of the simplex with at most
+    `grid_size` points. Least squares is solved from one matrix of products for each group, and
+    gives directions that the weighted rows do not determine no coefficient, where a group of
+    weight 0 would else make the coefficient of its own column anything at all. Losses are not
+    clipped, so that a model that fails in a group cannot be chosen.
+
+    The group is read at fit only: `predict` needs it only where the base model sees it. Values
+    are the base model's own and have no stated range.
+
+    Parameters
+    ----------
+    estimator : estimator, default None
+        The base model, whose fit must take sample weights; None is least squares.
+    constraint_weight : float, default 0.5
+        w, from 0 (the mean loss alone) to 1 (the worst group alone). This is no bound: a greater
+        weight gives the worst group a smaller loss, but not one known beforehand.
+    grid_size : int, default 10
+        How many points at most; there is always one for each group.
+    loss : {"square", "absolute"}, default "square"
+        What is averaged for the choice; the base model minimizes its own loss.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The model fitted with the weights chosen.
+    grid_ : Grid
+        The weights tried, and each group's loss for each.
+    weights_ : ndarray of shape (n_groups,)
+        The weights chosen.
+
+    References
+    ----------
+    Agarwal, Dudík and Wu (2019), "Fair regression: quantitative definitions and reduction-based
+    algorithms", ICML, for bounded group loss; the grid search is that of AIF360 and fairlearn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import BoundedGroupLossRegressor
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = X[:, 1] + random.normal(size=500)
+    >>> y[group == 0] *= 3  # who is harder to predict is better served with more weight
+    >>> fair = BoundedGroupLossRegressor(group=0, constraint_weight=0.9).fit(X, y)
+    >>> fair.weights_.round(2)
+    array([0.89, 0.11])
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("bounded_group_loss",)
+    _reads_group: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        constraint_weight: float = 0.5,
+        grid_size: int = 10,
+        loss: Literal["square", "absolute"] = "square",
+        bins: Bins = None,
+        sees_group: bool = True,
+    ) -> None:
+        super().__init__(estimator, group=group, bins=bins, sees_group=sees_group)
+        self.constraint_weight = constraint_weight
+        self.grid_size = grid_size
+        self.loss = loss
+
+    def fit_path(
+        self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
+    ) -> Iterator[Self]:
+        """Fitted copies for a grid of weights of the constraint, chosen among the same models.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            As for `fit`.
+        grid : iterable of float
+            The values of `constraint_weight`.
+
+        Yields
+        ------
+        BoundedGroupLossRegressor
+            For each value a fitted copy; this estimator stays as it is.
+
+        """
+        first = clone(self)
+        rows = first._read(X, y, sample_weight)
+        models, share = first._tried(rows), shares(rows.group, rows.weight)
+        for weight in grid:
+            yield copy(first).set_params(constraint_weight=weight)._choose(models, share)
+
+    def _fit(self, rows: Rows) -> None:
+        self._choose(self._tried(rows), shares(rows.group, rows.weight))
+
+    def _tried(self, rows: Rows) -> list[Any]:
+        """The models of all points of the grid, which is kept as `grid_`."""
+        if self.loss not in LOSSES:
+            raise InputError(f"loss is one of {list(LOSSES)}, not {self.loss!r}.")
+        base = LinearRegression() if self.estimator is None else self.estimator
+        prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
+        weights = spread(shares(rows.group, rows.weight), self.grid_size)
+        if self.loss == "square" and is_least_squares(prepared):
+            models, losses = fit_by_grams(prepared, rows, weights)
+        else:
+            models, losses = fit_one_by_one(prepared, rows, weights, LOSSES[self.loss])
+        self.grid_ = Grid(weights, losses)
+        return [prepared.whole(model) for model in models]
+
+    def _choose(self, models: list[Any], share: Floats) -> Self:
+        """Take the best point of the grid for this weight of the constraint."""
+        if not 0 <= self.constraint_weight <= 1:
+            raise InputError(f"constraint_weight is {self.constraint_weight}; it is from 0 to 1.")
+        chosen = self.grid_.best(share, self.constraint_weight)
+        self.weights_, self.estimator_ = self.grid_.weights[chosen], models[chosen]
+        return self
+
+    def _regress(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
+        return self._base(X)
+
+
+class Grid(NamedTuple):
+    """Weights of the groups (points × groups) and the loss of each group under each model."""
+
+    weights: Floats
+    losses: Floats
+
+    def best(self, share: Floats, constraint_weight: float) -> int:
+        """The point with the least mixture of mean loss and worst group's loss."""
+        losses = np.where(np.isfinite(self.losses), self.losses, np.inf)
+        mixed = (1 - constraint_weight) * losses @ share + constraint_weight * losses.max(axis=1)
+        return int(np.argmin(mixed))
 
 
 def lattice(corners: int, steps: int) -> Floats:
@@ -61,9 +200,6 @@ def spread(center: Floats, size: int) -> Floats:
     fitting = max((size - len(points)) // corners, 0 if steps else 1)
     shells = [center + part * (np.eye(corners) - center) for part in SHELLS[:fitting]]
     return np.vstack([center, points, *shells])
-
-
-UNIDENTIFIED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,106 +259,6 @@ def grams(X: Floats, y: Floats, group: Codes, weight: Floats, groups: int) -> Gr
     roots = np.sqrt(weight / sums[group])
     blocks = np.split((table * roots[:, None])[order], np.cumsum(np.bincount(group))[:-1])
     return Grams(np.stack([block.T @ block for block in blocks]), mean, scale)
-
-
-LOSSES: dict[str, Callable[[Floats], Floats]] = {"square": np.square, "absolute": np.abs}
-
-
-class Grid(NamedTuple):
-    """Weights of the groups (points × groups) and the loss of each group under each model."""
-
-    weights: Floats
-    losses: Floats
-
-    def best(self, share: Floats, constraint_weight: float) -> int:
-        """The point with the least mixture of mean loss and worst group's loss."""
-        losses = np.where(np.isfinite(self.losses), self.losses, np.inf)
-        mixed = (1 - constraint_weight) * losses @ share + constraint_weight * losses.max(axis=1)
-        return int(np.argmin(mixed))
-
-
-class BoundedGroupLossRegressor(GroupRegressor):
-    """Weighs the groups so that both the mean loss and the worst group's loss are small.
-
-    For every point of a grid of weights λ the base model is fitted with each row weighing
-    λ_a / π_a, and the model with the least (1 − w) · mean loss + w · worst group's loss is kept.
-    That bounds what the groups lose; it does not aim at parity of predictions, for which see
-    `ParityReductionRegressor`, the other method of the same article.
-
-    The grid has the unweighted model first, then the finest lattice of the simplex with at most
-    `grid_size` points. Least squares is solved from one matrix of products for each group, and
-    gives directions that the weighted rows do not determine no coefficient, where a group of
-    weight 0 would else make the coefficient of its own column anything at all. Losses are not
-    clipped, so that a model that fails in a group cannot be chosen.
-
-    The group is read at fit only: `predict` needs it only where the base model sees it. Values
-    are the base model's own and have no stated range.
-
-    Parameters
-    ----------
-    constraint_weight : float
-        w, from 0 (the mean loss alone) to 1 (the worst group alone).
-    grid_size : int
-        How many points at most; there is always one for each group.
-    loss : "square" or "absolute"
-        What is averaged for the choice; the base model minimizes its own loss.
-    estimator, group, bins, sees_group
-        As for `GroupReader`; the estimator's fit must take sample weights.
-
-    Attributes
-    ----------
-    grid_ : Grid
-        The weights tried, and each group's loss for each.
-    weights_ : ndarray
-        The weights chosen.
-    estimator_ : estimator
-        The model fitted with them.
-
-    References
-    ----------
-    Agarwal, Dudík and Wu (2019), "Fair regression: quantitative definitions and reduction-based
-    algorithms", for bounded group loss; the grid search is that of AIF360 and fairlearn.
-
-    """
-
-    _reads_group: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        constraint_weight: float = 0.5,
-        grid_size: int = 10,
-        loss: Literal["square", "absolute"] = "square",
-        bins: Bins = None,
-        sees_group: bool = True,
-    ) -> None:
-        super().__init__(estimator, group=group, bins=bins, sees_group=sees_group)
-        self.constraint_weight = constraint_weight
-        self.grid_size = grid_size
-        self.loss = loss
-
-    def _fit(self, rows: Rows) -> None:
-        if not 0 <= self.constraint_weight <= 1:
-            raise InputError(f"constraint_weight is {self.constraint_weight}; it is from 0 to 1.")
-        if self.loss not in LOSSES:
-            raise InputError(f"loss is one of {list(LOSSES)}, not {self.loss!r}.")
-        share = shares(rows.group, rows.weight)
-        base = LinearRegression() if self.estimator is None else self.estimator
-        prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
-        weights = spread(share, self.grid_size)
-        if self.loss == "square" and is_least_squares(prepared):
-            models, losses = fit_by_grams(prepared, rows, weights)
-        else:
-            models, losses = fit_one_by_one(prepared, rows, weights, LOSSES[self.loss])
-        self.grid_ = Grid(weights, losses)
-        chosen = self.grid_.best(share, self.constraint_weight)
-        self.weights_ = weights[chosen]
-        self.estimator_ = prepared.whole(models[chosen])
-
-    def _regress(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
-        return self._base(X)
 
 
 def is_least_squares(prepared: Refitting) -> bool:

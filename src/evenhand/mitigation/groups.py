@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from evenhand._columns import Bin, Column, Label
+from evenhand._columns import Label
+from evenhand._columns.bins import binned, quantile_edges
 from evenhand._columns.encoding import encode, numbers
+from evenhand._dataframes import column_of, is_frame
 from evenhand._errors import InputError
 from evenhand._groups import Groups, groups, show
 
@@ -41,6 +41,11 @@ class Sensitive:
     @classmethod
     def learn(cls, X: Any, group: Any, bins: Bins = None) -> Sensitive:
         """Learn the groups of the fitting rows; `bins` cuts numeric columns at quantiles."""
+        return cls.read(X, group, bins)[0]
+
+    @classmethod
+    def read(cls, X: Any, group: Any, bins: Bins = None) -> tuple[Sensitive, Codes]:
+        """Learn the groups of the fitting rows, and give each row's."""
         columns = _resolved(X, group)
         values = {name: column_of(X, name) for name in columns}
         cuts = {name: _edges(values[name], name, count) for name, count in _cut(values, bins)}
@@ -51,7 +56,7 @@ class Sensitive:
                 f"The group columns {list(columns)} hold one group only ({only}); "
                 "there is nothing to make equal with fewer than two."
             )
-        return cls(columns, found.labels, cuts)
+        return cls(columns, found.labels, cuts), found.codes.astype(np.intp)
 
     def codes(self, X: Any) -> Codes:
         """The place of each row's group in `labels`; −1 for a group not seen at fit."""
@@ -78,29 +83,6 @@ class Sensitive:
     def groups(self, X: Any) -> Groups:
         """The groups of X as they are, seen at fit or not."""
         return _grouped({name: column_of(X, name) for name in self.columns}, self.cuts)
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X has named columns (pandas, Polars, Arrow, … through narwhals)."""
-    if isinstance(X, np.ndarray | list | tuple) or sparse.issparse(X):
-        return False
-    import narwhals as nw
-
-    return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
-
-
-def column_of(X: Any, name: Any) -> Any:
-    """One column of an array, sparse matrix or dataframe."""
-    if sparse.issparse(X):
-        return X[:, [name]].toarray().ravel()
-    if not is_frame(X):
-        return X[:, name]
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    if name not in frame.columns:
-        raise InputError(f"X has no column {name!r}; its columns are {list(frame.columns)}.")
-    return frame[:, frame.columns.index(name)].to_native()
 
 
 def _resolved(X: Any, group: Any) -> tuple[Any, ...]:
@@ -149,18 +131,17 @@ def _is_numeric(values: Any) -> bool:
 
 
 def _edges(values: Any, name: Any, bins: int) -> NDArray[np.float64]:
-    """Least, quantiles and greatest; one value that many rows share is a bin of its own."""
+    """The edges of quantile bins, of which there must be two at least."""
     if bins < 2:
         raise InputError(f"bins={bins} makes one group of column {name!r}; use at least 2.")
-    column = numbers(values, str(name))
-    levels = np.quantile(column[~np.isnan(column)], np.linspace(0, 1, bins + 1))
-    inner = np.unique(levels[1:-1])
-    return np.concatenate([levels[:1], inner[inner < levels[-1]], levels[-1:]])
+    return quantile_edges(numbers(values, str(name)), bins)
 
 
 def _grouped(values: Mapping[Any, Any], cuts: Mapping[Any, NDArray[np.float64]]) -> Groups:
     columns = {
-        str(name): _binned(column, cuts[name], name) if name in cuts else encode(column, str(name))
+        str(name): binned(numbers(column, str(name)), cuts[name])
+        if name in cuts
+        else encode(column, str(name))
         for name, column in values.items()
     }
     absent = {name: column.missing for name, column in columns.items() if column.missing}
@@ -171,14 +152,3 @@ def _grouped(values: Mapping[Any, Any], cuts: Mapping[Any, NDArray[np.float64]])
             "Drop those rows, or fill the column with a value that makes them a group."
         )
     return groups(columns)
-
-
-def _binned(values: Any, edges: NDArray[np.float64], name: Any) -> Column:
-    """The bin of each value, by the inner edges alone."""
-    column = numbers(values, str(name))
-    codes = np.searchsorted(edges[1:-1], column, side="left")
-    ends = enumerate(pairwise(edges.tolist()))
-    labels: list[Label] = [Bin(low, high, place == 0) for place, (low, high) in ends]
-    codes[np.isnan(column)] = len(labels)
-    seen, compressed = np.unique(codes, return_inverse=True)
-    return Column(compressed.astype(np.uint32), tuple([*labels, None][i] for i in seen))

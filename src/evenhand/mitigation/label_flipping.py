@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -11,12 +11,121 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from evenhand._errors import InputError
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
-from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.base_models import Refitting
+from evenhand.mitigation.cells import cell_masses, empty_cells
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins
-from evenhand.mitigation.refitting import Refitting
 
-HALVINGS = 13
+HALVINGS = 13  # of the range of strengths: each is a fit of the base model
+
+
+class LabelFlippingClassifier(GroupClassifier):
+    """The base model, fitted to labels of which some were flipped for or against a group.
+
+    The strength of the flips is the least for which the model's disparity on the fitting rows,
+    with their true labels, is at most `epsilon`. For two classes and two groups; which group is
+    ahead is read off the base model. The group is not needed to predict.
+
+    Parameters
+    ----------
+    criterion : str, default "statistical_parity"
+        Which rates are compared: "statistical_parity", "equal_opportunity" (which leaves false
+        positives as they fall) or "predictive_equality".
+    epsilon : float, default 0.0
+        The largest difference between the two groups' rates.
+    flips : {"expected", "drawn"}, default "expected"
+        Whether a row counts with both labels, weighted by their chances, or is flipped by lot
+        once. The first has no chance in it, and the same best classifier.
+    draw : bool, default False
+        Whether `predict` draws from the model's probabilities, or takes the most probable class.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base model, fitted to the flipped labels.
+    strength_ : float
+        How strong the flips are; 0 where the model was even enough without any.
+
+    References
+    ----------
+    Zeng, Yang, Wang, Dobriban and Cheng (2024), "FairRR: pre-processing for group fairness through
+    randomized response", AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import LabelFlippingClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> fair = LabelFlippingClassifier(group=0, epsilon=0.05).fit(X, y)
+    >>> [float(fair.predict(X)[group == a].mean().round(2)) for a in (0, 1)]
+    [0.44, 0.48]
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = (
+        "statistical_parity",
+        "equal_opportunity",
+        "predictive_equality",
+    )
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
+    _reads_group: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        criterion: str = "statistical_parity",
+        epsilon: float = 0.0,
+        favorable: Any = None,
+        flips: Literal["expected", "drawn"] = "expected",
+        bins: Bins = None,
+        sees_group: bool = True,
+        draw: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.criterion = criterion
+        self.epsilon = epsilon
+        self.favorable = favorable
+        self.flips = flips
+
+    def _fit(self, rows: Rows) -> None:
+        rule = RULES[self._require_criterion()]
+        if self.flips not in ("expected", "drawn"):
+            raise InputError(f"flips is 'expected' or 'drawn', not {self.flips!r}.")
+        favorable = self._favorable_place(matters=self.criterion != "statistical_parity")
+        mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
+        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.criterion)
+        features = self._features(rows.X)
+        refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
+        lots = None
+        if self.flips == "drawn":
+            lots = check_random_state(self.random_state).random_sample(len(rows.y))
+        wished = replace(rows, y=(rows.y == favorable).astype(np.intp))
+        search = Search(wished, refitting, self.classes_[[1 - favorable, favorable]], rule, lots)
+        best = search.plain()
+        if abs(best.disparity) > self.epsilon:
+            best = search.weakest(best, self.epsilon)
+        self.estimator_, self.strength_ = refitting.whole(best.model), best.strength
+        if abs(best.disparity) > self.epsilon:
+            self.notes_ += (
+                f"No strength of flipping keeps {self.criterion} within {self.epsilon:g} on the "
+                f"fitting rows; this one has the least, {abs(best.disparity):.4g}.",
+            )
+
+    def _decide(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
+        return self._base_probabilities(X)
 
 
 class Fitted(NamedTuple):
@@ -83,9 +192,6 @@ class Search:
         return float(np.subtract(*(above / below))) if below.all() else 0.0
 
 
-Floats = NDArray[np.float64]
-
-
 class Flips(NamedTuple):
     """Chances that a 1 of the group ahead becomes 0, and a 0 of the other becomes 1."""
 
@@ -132,78 +238,3 @@ def thresholds(flips: Flips) -> tuple[float, float]:
     (0.625, 0.37499999999999994)
     """
     return 0.5 / (1 - flips.down), (0.5 - flips.up) / (1 - flips.up)
-
-
-class LabelFlippingClassifier(GroupClassifier):
-    """The base model, fitted to labels of which some were flipped for or against a group.
-
-    The strength of the flips is the least for which the model's disparity on the fitting rows,
-    with their true labels, is at most `epsilon`. For two classes and two groups; which group is
-    ahead is read off the base model. The group is not needed to predict.
-
-    Parameters
-    ----------
-    criterion : "statistical_parity", "equal_opportunity" or "predictive_equality"
-        Which rates are compared; equal opportunity leaves false positives as they fall.
-    epsilon : float
-        The largest difference between the rates.
-    flips : "expected" or "drawn"
-        Whether a row counts with both labels, weighted by their chances, or is flipped by lot
-        once. The first has no chance in it, and the same best classifier.
-
-    The other parameters are those of `GroupReader`.
-
-    """
-
-    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
-    _reads_group: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        epsilon: float = 0.0,
-        flips: Literal["expected", "drawn"] = "expected",
-        bins: Bins = None,
-        sees_group: bool = True,
-        draw: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            draw=draw,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.epsilon = epsilon
-        self.flips = flips
-
-    def _fit(self, rows: Rows) -> None:
-        require_criterion(self.criterion, RULES, self)
-        if self.flips not in ("expected", "drawn"):
-            raise InputError(f"flips is 'expected' or 'drawn', not {self.flips!r}.")
-        mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
-        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.criterion)
-        features = self._features(rows.X)
-        refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
-        lots = None
-        if self.flips == "drawn":
-            lots = check_random_state(self.random_state).random_sample(len(rows.y))
-        search = Search(rows, refitting, self.classes_, RULES[self.criterion], lots)
-        best = search.plain()
-        if abs(best.disparity) > self.epsilon:
-            best = search.weakest(best, self.epsilon)
-        self.estimator_, self.strength_ = refitting.whole(best.model), best.strength
-        if abs(best.disparity) > self.epsilon:
-            self.notes_ += (
-                f"No strength of flipping keeps {self.criterion} within {self.epsilon:g} on the "
-                f"fitting rows; this one has the least, {abs(best.disparity):.4g}.",
-            )
-
-    def _decide(self, X: Any, group: Codes) -> Probabilities:  # noqa: ARG002
-        return self._base_probabilities(X)

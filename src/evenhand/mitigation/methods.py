@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evenhand.mitigation.barycenter import BarycenterRegressor
-from evenhand.mitigation.calibrated_odds import COSTS, CalibratedOddsClassifier
+from evenhand.mitigation.calibrated_odds import CalibratedOddsClassifier
 from evenhand.mitigation.equalized_odds import EqualizedOddsClassifier
 from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
-from evenhand.mitigation.label_flipping import RULES, LabelFlippingClassifier
-from evenhand.mitigation.optimal.problem import RATES
+from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.parity_reduction import ParityReductionRegressor
-from evenhand.mitigation.projection import CONSTRAINTS, ProjectionClassifier
+from evenhand.mitigation.projection import ProjectionClassifier
 from evenhand.mitigation.rate_constrained import LinearPostClassifier, RateConstrainedClassifier
-from evenhand.mitigation.reduction import EVENTS, ReductionClassifier
-from evenhand.mitigation.reject_option import DISPARITIES, RejectOptionClassifier
+from evenhand.mitigation.reduction import ReductionClassifier
+from evenhand.mitigation.reject_option import RejectOptionClassifier
 from evenhand.mitigation.reweighting import ReweightingClassifier
 from evenhand.mitigation.transport import ParityConstrainedRegressor, TransportRegressor
 
@@ -29,10 +28,42 @@ Extent = Literal["two", "any"]
 class Method:
     """A method by the name the field gives it, and the estimator that does it.
 
-    The first of `criteria` is the default; an estimator that lets one choose has a parameter
-    `criterion`, and others have none to choose. `grid` holds the values of `hyperparameter` that
-    the paper tries for each of them. `settings` are what sets this method apart from others of
-    the same estimator.
+    Parameters
+    ----------
+    name : str
+        The field's name.
+    estimator : type
+        The class that does it.
+    stage : {"pre", "in", "post"}
+        Whether it works on the data, on the fit of the model, or on a fitted model's scores.
+    task : {"classification", "regression"}
+        What is predicted.
+    criteria : tuple of str, default ()
+        What it can make equal; the first is the default. An estimator that lets one choose has a
+        parameter `criterion`, and others have none to choose.
+    classes, groups : {"two", "any"}, default "any"
+        How many of each it takes.
+    needs_group_at_predict : bool
+        Whether `predict` must know the group.
+    randomized : bool
+        Whether it decides by lot.
+    hyperparameter : str, default None
+        The parameter that trades performance for parity, `epsilon` for most.
+    grid : mapping of str to tuple of float, default {}
+        The values of the hyperparameter that the paper tries, by criterion.
+    settings : mapping, default {}
+        Parameters that set this method apart from others of the same estimator.
+    citation : str
+        Where it is published.
+
+    Examples
+    --------
+    >>> from evenhand.mitigation import METHODS
+    >>> METHODS["LinearPost"](group="sex", epsilon=0.02)
+    LinearPostClassifier(epsilon=0.02, group='sex')
+    >>> [name for name, method in METHODS.items() if method.stage == "pre"]
+    ['Reweight', 'FairRR']
+
     """
 
     name: str
@@ -50,84 +81,43 @@ class Method:
     citation: str
 
     def __call__(self, estimator: Any = None, **parameters: Any) -> Any:
-        """The estimator of this method, with its settings and these parameters."""
+        """The estimator of this method, with its settings and these parameters.
+
+        Parameters
+        ----------
+        estimator : estimator, default None
+            The base model.
+        **parameters : dict
+            Parameters of the estimator, which refuses those it does not have.
+
+        Returns
+        -------
+        estimator
+            Not yet fitted.
+
+        """
         return self.estimator(estimator, **{**self.settings, **parameters})
 
     def criterion_of(self, estimator: Any) -> str:
-        """The criterion that an estimator of this method was told to meet."""
+        """The criterion that an estimator of this method was told to meet.
+
+        Parameters
+        ----------
+        estimator : estimator
+            One that this method made.
+
+        Returns
+        -------
+        str
+            Its `criterion`, or where there is none to choose the method's own.
+
+        """
         return str(getattr(estimator, "criterion", next(iter(self.criteria), "")))
 
 
+# The values that the paper tries.
 _DISTANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.3, 0.35, 0.45, 0.5, 1.0)
 _DIFFERENCES = (0.0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0)
-_PARITIES = ("strong_parity", "weak_parity")
-
-REGRESSIONS: list[Method] = [
-    Method(
-        name="FairReg",
-        estimator=BoundedGroupLossRegressor,
-        stage="in",
-        task="regression",
-        criteria=("bounded_group_loss",),
-        needs_group_at_predict=False,
-        randomized=False,
-        hyperparameter="constraint_weight",
-        grid={"bounded_group_loss": (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.4, 0.8, 0.99)},
-        citation="Agarwal, Dudík, Wu: Fair Regression, 2019; by the grid search of AIF360",
-    ),
-    Method(
-        name="ParityReduction",
-        estimator=ParityReductionRegressor,
-        stage="in",
-        task="regression",
-        criteria=("strong_parity",),
-        needs_group_at_predict=False,
-        randomized=True,
-        hyperparameter="epsilon",
-        grid={"strong_parity": (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)},
-        citation="Agarwal, Dudík, Wu: Fair Regression, 2019",
-    ),
-    Method(
-        name="WassBC",
-        estimator=BarycenterRegressor,
-        stage="post",
-        task="regression",
-        criteria=("strong_parity",),
-        needs_group_at_predict=True,
-        randomized=False,
-        hyperparameter="fraction",
-        grid={"strong_parity": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
-        citation="Chzhen, Denis, Hebiri, Oneto, Pontil: Fair Regression with Wasserstein "
-        "Barycenters, 2020",
-    ),
-    Method(
-        name="LinearPost_R",
-        estimator=TransportRegressor,
-        stage="post",
-        task="regression",
-        criteria=("strong_parity",),
-        needs_group_at_predict=True,
-        randomized=True,
-        hyperparameter="epsilon",
-        grid={"strong_parity": _DISTANCES},
-        citation="Xian, Li, Kamath, Zhao: Differentially Private Post-Processing for Fair "
-        "Regression, 2024",
-    ),
-    Method(
-        name="ParityConstrained",
-        estimator=ParityConstrainedRegressor,
-        stage="post",
-        task="regression",
-        criteria=_PARITIES,
-        needs_group_at_predict=True,
-        randomized=True,
-        hyperparameter="epsilon",
-        grid=dict.fromkeys(_PARITIES, _DIFFERENCES),
-        citation="evenhand; the convexity of the measures is shown in its documentation",
-    ),
-]
-
-
 _FINE = (0.001, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
 _INEQUALITIES = (0.0, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0)
 _LEVELS = (0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.4)
@@ -135,13 +125,13 @@ _SOFTNESS = (0.0001, 0.01, 0.05, 0.5, 1.0, 3.0, 5.0, 10.0, 50.0, 100.0, 500.0)
 _BOUNDS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 _RATIOS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.3, 0.5, 1.0)
 
-_CATALOGUE: list[Method] = [
+_LIST: list[Method] = [
     Method(
         name="Reweight",
         estimator=ReweightingClassifier,
         stage="pre",
         task="classification",
-        criteria=("statistical_parity",),
+        criteria=ReweightingClassifier.criteria,
         needs_group_at_predict=False,
         randomized=False,
         citation="Kamiran, Calders: Data Preprocessing Techniques for Classification without "
@@ -152,13 +142,13 @@ _CATALOGUE: list[Method] = [
         estimator=LabelFlippingClassifier,
         stage="pre",
         task="classification",
-        criteria=tuple(RULES),
+        criteria=LabelFlippingClassifier.criteria,
         classes="two",
         groups="two",
         needs_group_at_predict=False,
         randomized=False,
         hyperparameter="epsilon",
-        grid=dict.fromkeys(RULES, _LEVELS),
+        grid=dict.fromkeys(LabelFlippingClassifier.criteria, _LEVELS),
         citation="Zeng, Yang, Wang, Dobriban, Cheng: FairRR, Pre-Processing for Group Fairness "
         "through Randomized Response, 2024",
     ),
@@ -167,12 +157,12 @@ _CATALOGUE: list[Method] = [
         estimator=ReductionClassifier,
         stage="in",
         task="classification",
-        criteria=tuple(EVENTS),
+        criteria=ReductionClassifier.criteria,
         classes="two",
         needs_group_at_predict=False,
         randomized=True,
         hyperparameter="softness",
-        grid=dict.fromkeys(EVENTS, _SOFTNESS),
+        grid=dict.fromkeys(ReductionClassifier.criteria, _SOFTNESS),
         citation="Agarwal, Beygelzimer, Dudík, Langford, Wallach: A Reductions Approach to Fair "
         "Classification, 2018",
     ),
@@ -181,13 +171,13 @@ _CATALOGUE: list[Method] = [
         estimator=RejectOptionClassifier,
         stage="post",
         task="classification",
-        criteria=tuple(DISPARITIES),
+        criteria=RejectOptionClassifier.criteria,
         classes="two",
         groups="two",
         needs_group_at_predict=True,
         randomized=False,
         hyperparameter="epsilon",
-        grid=dict.fromkeys(DISPARITIES, _BOUNDS),
+        grid=dict.fromkeys(RejectOptionClassifier.criteria, _BOUNDS),
         citation="Kamiran, Karim, Zhang: Decision Theory for Discrimination-Aware "
         "Classification, 2012",
     ),
@@ -196,7 +186,7 @@ _CATALOGUE: list[Method] = [
         estimator=EqualizedOddsClassifier,
         stage="post",
         task="classification",
-        criteria=("equalized_odds",),
+        criteria=EqualizedOddsClassifier.criteria,
         classes="two",
         needs_group_at_predict=True,
         randomized=True,
@@ -207,7 +197,7 @@ _CATALOGUE: list[Method] = [
         estimator=CalibratedOddsClassifier,
         stage="post",
         task="classification",
-        criteria=COSTS,
+        criteria=CalibratedOddsClassifier.criteria,
         classes="two",
         groups="two",
         needs_group_at_predict=True,
@@ -220,11 +210,11 @@ _CATALOGUE: list[Method] = [
             estimator=ProjectionClassifier,
             stage="post",
             task="classification",
-            criteria=CONSTRAINTS,
+            criteria=ProjectionClassifier.criteria,
             needs_group_at_predict=True,
             randomized=False,
             hyperparameter="epsilon",
-            grid=dict.fromkeys(CONSTRAINTS, _RATIOS),
+            grid=dict.fromkeys(ProjectionClassifier.criteria, _RATIOS),
             settings={"divergence": divergence},
             citation="Alghamdi et al.: Beyond Adult and COMPAS, Fair Multi-Class Prediction via "
             "Information Projection, 2022",
@@ -236,7 +226,7 @@ _CATALOGUE: list[Method] = [
         estimator=LinearPostClassifier,
         stage="post",
         task="classification",
-        criteria=("statistical_parity", "equal_opportunity", "equalized_odds"),
+        criteria=LinearPostClassifier.criteria,
         needs_group_at_predict=True,
         randomized=True,
         hyperparameter="epsilon",
@@ -253,13 +243,75 @@ _CATALOGUE: list[Method] = [
         estimator=RateConstrainedClassifier,
         stage="post",
         task="classification",
-        criteria=tuple(RATES),
+        criteria=RateConstrainedClassifier.criteria,
         needs_group_at_predict=True,
         randomized=True,
         hyperparameter="epsilon",
-        grid=dict.fromkeys(RATES, _INEQUALITIES),
+        grid=dict.fromkeys(RateConstrainedClassifier.criteria, _INEQUALITIES),
+        citation="evenhand; the convexity of the measures is shown in its documentation",
+    ),
+    Method(
+        name="FairReg",
+        estimator=BoundedGroupLossRegressor,
+        stage="in",
+        task="regression",
+        criteria=BoundedGroupLossRegressor.criteria,
+        needs_group_at_predict=False,
+        randomized=False,
+        hyperparameter="constraint_weight",
+        grid={"bounded_group_loss": (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.4, 0.8, 0.99)},
+        citation="Agarwal, Dudík, Wu: Fair Regression, 2019; by the grid search of AIF360",
+    ),
+    Method(
+        name="ParityReduction",
+        estimator=ParityReductionRegressor,
+        stage="in",
+        task="regression",
+        criteria=ParityReductionRegressor.criteria,
+        needs_group_at_predict=False,
+        randomized=True,
+        hyperparameter="epsilon",
+        grid={"strong_parity": (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)},
+        citation="Agarwal, Dudík, Wu: Fair Regression, 2019",
+    ),
+    Method(
+        name="WassBC",
+        estimator=BarycenterRegressor,
+        stage="post",
+        task="regression",
+        criteria=BarycenterRegressor.criteria,
+        needs_group_at_predict=True,
+        randomized=False,
+        hyperparameter="fraction",
+        grid={"strong_parity": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
+        citation="Chzhen, Denis, Hebiri, Oneto, Pontil: Fair Regression with Wasserstein "
+        "Barycenters, 2020",
+    ),
+    Method(
+        name="LinearPost_R",
+        estimator=TransportRegressor,
+        stage="post",
+        task="regression",
+        criteria=TransportRegressor.criteria,
+        needs_group_at_predict=True,
+        randomized=True,
+        hyperparameter="epsilon",
+        grid={"strong_parity": _DISTANCES},
+        citation="Xian, Li, Kamath, Zhao: Differentially Private Post-Processing for Fair "
+        "Regression, 2024",
+    ),
+    Method(
+        name="ParityConstrained",
+        estimator=ParityConstrainedRegressor,
+        stage="post",
+        task="regression",
+        criteria=ParityConstrainedRegressor.criteria,
+        needs_group_at_predict=True,
+        randomized=True,
+        hyperparameter="epsilon",
+        grid=dict.fromkeys(ParityConstrainedRegressor.criteria, _DIFFERENCES),
         citation="evenhand; the convexity of the measures is shown in its documentation",
     ),
 ]
 
-METHODS: dict[str, Method] = {method.name: method for method in [*_CATALOGUE, *REGRESSIONS]}
+METHODS: dict[str, Method] = {method.name: method for method in _LIST}

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
@@ -14,12 +13,151 @@ from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError
-from evenhand.mitigation.estimators import GroupRegressor, Rows, shares, weight_parameter
+from evenhand.mitigation.base_models import Refitting, weight_parameter
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
 from evenhand.mitigation.groups import Bins
-from evenhand.mitigation.refitting import Refitting
 
 RATES = (2.0, 8.0)  # of the prices' growth, slow and fast; they fall with the root of the round
 DEARLY = 100.0  # what the mixture pays for parity that is missed: no loss is worth that
+
+
+class ParityReductionRegressor(GroupRegressor):
+    """A mixture of regressors that puts every group above any threshold about equally often.
+
+    For every threshold z and group a it asks ``|P(f ≥ z | a) − P(f ≥ z)|`` ≤ ε on the fitting
+    rows, so that no two groups' CDFs are more than 2ε apart. The target is cut into levels. Prices
+    on the groups' excess above each threshold grow where parity is missed; the regressor answers
+    by fitting the base model to the levels that would serve each row best at these prices, which
+    is the article's least-squares oracle and a heuristic. The models found, and a constant, are
+    mixed by a linear program. This is not the "FairReg" of AIF360: for that, see
+    `BoundedGroupLossRegressor`.
+
+    Predictions are levels, within `bounds`. `predict` draws one of the models for each row; with
+    draw=False it takes their mean, for which parity is not promised. The group is read at fit
+    only, so that groups that are unseen are no matter; a tiny group's constraint is kept like
+    any other, and may push towards the constant.
+
+    Parameters
+    ----------
+    epsilon : float, default 0.05
+        The greatest excess of a group above a threshold, over everyone.
+    levels : int, default 41
+        Into how many levels the target is cut.
+    bounds : tuple (low, high), default None
+        The range of the levels; None is that of the fitting targets.
+    max_iter : int, default 100
+        How many models are fitted.
+    price_bound : float, default 1.0
+        The sum of all prices at most, in units of the squared range.
+    draw : bool, default True
+        Whether `predict` draws one of the models for each row, or takes their mean.
+
+    Attributes
+    ----------
+    models_, weights_ : list, ndarray
+        The models of the mixture, and how often each is used.
+    levels_ : Levels
+        The values that predictions take.
+    loss_, excess_ : float
+        The mixture's mean squared error and greatest excess on the fitting rows.
+    n_iter_ : int
+        How many models were fitted.
+
+    References
+    ----------
+    Agarwal, Dudík and Wu (2019), "Fair regression: quantitative definitions and reduction-based
+    algorithms", ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import ParityReductionRegressor
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = X[:, 1] + random.normal(size=500)
+    >>> fair = ParityReductionRegressor(group=0, epsilon=0.1, max_iter=20).fit(X, y)
+    >>> round(fair.excess_, 2)
+    0.1
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("strong_parity",)
+    _reads_group: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        epsilon: float = 0.05,
+        levels: int = 41,
+        bounds: tuple[float, float] | None = None,
+        max_iter: int = 100,
+        price_bound: float = 1.0,
+        bins: Bins = None,
+        sees_group: bool = True,
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.epsilon = epsilon
+        self.levels = levels
+        self.bounds = bounds
+        self.max_iter = max_iter
+        self.price_bound = price_bound
+
+    def predict_each(self, X: Any) -> Floats:
+        """The predictions of all models of the mixture, to be used by `weights_`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_models)
+            A column for each of `models_`.
+
+        """
+        check_is_fitted(self)
+        features = self._features(self._checked(X, reset=False))
+        levels = [self.levels_.nearest(np.ravel(model.predict(features))) for model in self.models_]
+        return self.levels_.values[np.column_stack(levels)]
+
+    def _fit(self, rows: Rows) -> None:
+        if self.epsilon < 0 or self.levels < 2 or self.max_iter < 1:
+            raise InputError(
+                f"epsilon must be at least 0, levels 2 and max_iter 1; they are {self.epsilon}, "
+                f"{self.levels} and {self.max_iter}."
+            )
+        low, high = (rows.y.min(), rows.y.max()) if self.bounds is None else self.bounds
+        self.levels_ = Levels.between(float(low), float(high), self.levels)
+        base = LinearRegression() if self.estimator is None else self.estimator
+        prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
+        game = Game(rows, prepared, self.levels_, shares(rows.group, rows.weight))
+        found = game.play(self.epsilon, self.price_bound * float(high - low) ** 2, self.max_iter)
+        mixture = mixed(found, self.epsilon)
+        used = np.flatnonzero(mixture.weights)
+        self.models_ = [prepared.whole(found[place].model) for place in used]
+        self.weights_ = mixture.weights[used]
+        self.loss_, self.excess_, self.n_iter_ = mixture.loss, mixture.excess, self.max_iter
+
+    def _regress(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
+        each = self.predict_each(X)
+        if not self.draw:
+            return np.asarray(each @ self.weights_)
+        chances = np.cumsum(self.weights_)[:-1]
+        chosen = np.searchsorted(chances, self._lots(len(each)), side="right")
+        return np.asarray(each[np.arange(len(each)), chosen])
 
 
 class Response(NamedTuple):
@@ -103,10 +241,6 @@ def mixed(responses: list[Response], epsilon: float) -> Mixture:
     return Mixture(weights, float(losses @ weights), float(np.abs(gaps @ weights).max()))
 
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
-
-
 @dataclass(frozen=True, eq=False)
 class Levels:
     """Equally spaced values; a number is taken for the nearest of them.
@@ -145,115 +279,3 @@ class Levels:
         toll = prices / share[:, None] - prices.sum(axis=0)
         tolls = np.pad(np.cumsum(toll, axis=1), ((0, 0), (1, 0)))
         return np.asarray((squares + tolls[:, None, :]).argmin(axis=-1))
-
-
-class ParityReductionRegressor(GroupRegressor):
-    """A mixture of regressors that puts every group above any threshold about equally often.
-
-    For every threshold z and group a it asks ``|P(f ≥ z | a) − P(f ≥ z)|`` ≤ ε on the fitting
-    rows, so that no two groups' CDFs are more than 2ε apart. The target is cut into levels. Prices
-    on the groups' excess above each threshold grow where parity is missed; the regressor answers
-    by fitting the base model to the levels that would serve each row best at these prices, which
-    is the article's least-squares oracle and a heuristic. The models found, and a constant, are
-    mixed by a linear program. This is not the "FairReg" of AIF360: for that, see
-    `BoundedGroupLossRegressor`.
-
-    Predictions are levels, within `bounds`. `predict` draws one of the models for each row; with
-    draw=False it takes their mean, for which parity is not promised. The group is read at fit
-    only, so that groups that are unseen are no matter; a tiny group's constraint is kept like
-    any other, and may push towards the constant.
-
-    Parameters
-    ----------
-    epsilon : float
-        The greatest excess of a group above a threshold.
-    levels : int
-        Into how many levels the target is cut.
-    bounds : (low, high)
-        The range of the levels; by default that of the fitting targets.
-    max_iter : int
-        How many models are fitted.
-    price_bound : float
-        The sum of all prices at most, in units of the squared range.
-    estimator, group, bins, sees_group, draw, random_state
-        As for `GroupReader`.
-
-    Attributes
-    ----------
-    models_, weights_ : list, ndarray
-        The models of the mixture, and how often each is used.
-    levels_ : Levels
-        The values that predictions take.
-    loss_, excess_ : float
-        The mixture's mean squared error and greatest excess on the fitting rows.
-
-    References
-    ----------
-    Agarwal, Dudík and Wu (2019), "Fair regression: quantitative definitions and reduction-based
-    algorithms".
-
-    """
-
-    _reads_group: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        epsilon: float = 0.05,
-        levels: int = 41,
-        bounds: tuple[float, float] | None = None,
-        max_iter: int = 100,
-        price_bound: float = 1.0,
-        bins: Bins = None,
-        sees_group: bool = True,
-        draw: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            draw=draw,
-            random_state=random_state,
-        )
-        self.epsilon = epsilon
-        self.levels = levels
-        self.bounds = bounds
-        self.max_iter = max_iter
-        self.price_bound = price_bound
-
-    def predict_each(self, X: Any) -> Floats:
-        """The predictions of all models of the mixture (rows × models), to be used by weight."""
-        check_is_fitted(self)
-        features = self._features(self._checked(X, reset=False))
-        levels = [self.levels_.nearest(np.ravel(one.predict(features))) for one in self.models_]
-        return self.levels_.values[np.column_stack(levels)]
-
-    def _fit(self, rows: Rows) -> None:
-        if self.epsilon < 0 or self.levels < 2 or self.max_iter < 1:
-            raise InputError(
-                f"epsilon must be at least 0, levels 2 and max_iter 1; they are {self.epsilon}, "
-                f"{self.levels} and {self.max_iter}."
-            )
-        low, high = (rows.y.min(), rows.y.max()) if self.bounds is None else self.bounds
-        self.levels_ = Levels.between(float(low), float(high), self.levels)
-        base = LinearRegression() if self.estimator is None else self.estimator
-        prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
-        game = Game(rows, prepared, self.levels_, shares(rows.group, rows.weight))
-        found = game.play(self.epsilon, self.price_bound * float(high - low) ** 2, self.max_iter)
-        mixture = mixed(found, self.epsilon)
-        used = np.flatnonzero(mixture.weights)
-        self.models_ = [prepared.whole(found[place].model) for place in used]
-        self.weights_ = mixture.weights[used]
-        self.loss_, self.excess_, self.n_iter_ = mixture.loss, mixture.excess, self.max_iter
-
-    def _regress(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
-        each = self.predict_each(X)
-        if not self.draw:
-            return np.asarray(each @ self.weights_)
-        chances = np.cumsum(self.weights_)[:-1]
-        chosen = np.searchsorted(chances, self._lots(len(each)), side="right")
-        return np.asarray(each[np.arange(len(each)), chosen])

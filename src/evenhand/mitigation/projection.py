@@ -4,22 +4,213 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from evenhand._columns.codes import chunks
 from evenhand._errors import InputError
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
-from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Rows
+from evenhand.mitigation.cells import cell_masses, empty_cells
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
 from evenhand.mitigation.groups import Bins
 
+Nearest = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
+
 ROWS_AT_A_TIME = 1 << 13  # what is computed from so many rows and some classes fits the cache
-PRICE_STEPS = 100
+PRICE_STEPS = 100  # at most, of Newton's method on the prices
 PRICE_CLOSE = 1e-13
+ROOT_STEPS = 50  # at most, of Newton's method within a row
+ROOT_CLOSE = 1e-7  # a step this small leaves an error of about its square
 SMOOTHING = 1e-4
+
+
+class ProjectionClassifier(GroupClassifier):
+    """The base model's probabilities, moved as little as ratio constraints allow.
+
+    For any number of classes and groups. `predict_proba` gives the projected probabilities,
+    which meet the constraints on the fitting rows up to a small regularization; `predict` takes
+    the most probable class, and those labels need not meet them. Pass draw=True to draw instead.
+
+    Parameters
+    ----------
+    criterion : {"statistical_parity", "mean_equalized_odds"}, default "statistical_parity"
+        Whose ratio between a group and everyone is bounded: P(ŷ = y | a), or P(ŷ = y | y, a),
+        which is the diagonal of equalized odds, by the model's own probability of y.
+    epsilon : float, default 0.1
+        How far the ratio may be from 1, above or below; for a rare class that is little in
+        absolute terms.
+    divergence : {"kl", "ce"}, default "kl"
+        What is least: D(new ‖ base), or D(base ‖ new).
+    regularization : float, default None
+        The ridge on the multipliers; None is one over the root of the rows' total weight.
+    as_published : bool, default False
+        Whether to repeat a slip in the published code's ridge for "kl"; it hardly matters.
+    draw : bool, default False
+        Whether `predict` draws from the projected probabilities, or takes the most probable class.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base model.
+    prices_ : ndarray of shape (n_classes, n_groups)
+        What a unit of probability of each class costs in each group.
+    ratios_ : Ratios
+        The shares that are compared, and how far they may be apart.
+
+    References
+    ----------
+    Alghamdi, Hsu, Jeong, Wang, Michalak, Asoodeh and Calmon (2022), "Beyond Adult and COMPAS: fair
+    multi-class prediction via information projection", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import ProjectionClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> fair = ProjectionClassifier(group=0, epsilon=0.05, regularization=0.001).fit(X, y)
+    >>> chance = fair.predict_proba(X)[:, 1]
+    >>> [float((chance[group == a].mean() / chance.mean()).round(2)) for a in (0, 1)]
+    [0.95, 1.04]
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = ("statistical_parity", "mean_equalized_odds")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        criterion: str = "statistical_parity",
+        epsilon: float = 0.1,
+        divergence: Literal["kl", "ce"] = "kl",
+        regularization: float | None = None,
+        as_published: bool = False,
+        bins: Bins = None,
+        sees_group: bool = True,
+        prefit: bool = False,
+        unseen: Literal["error", "base"] = "error",
+        draw: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            prefit=prefit,
+            unseen=unseen,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.criterion = criterion
+        self.epsilon = epsilon
+        self.divergence = divergence
+        self.regularization = regularization
+        self.as_published = as_published
+
+    def _fit(self, rows: Rows) -> None:
+        self._require_criterion()
+        if self.divergence not in DIVERGENCES:
+            raise InputError(f"divergence is 'kl' or 'ce', not {self.divergence!r}.")
+        self._fit_base(rows)
+        classes, groups = len(self.classes_), len(self.sensitive_.labels)
+        mass = cell_masses(rows.y, rows.group, classes, groups, rows.sample_weight)
+        self.ratios_ = Ratios.of(self.criterion, mass, self.epsilon)
+        self.notes_ = empty_cells(self.ratios_.cell, self.classes_, self.sensitive_.labels)
+        self.prices_ = fit_prices(
+            smoothed(self._base_probabilities(rows.X)),
+            rows.group,
+            self.ratios_,
+            rows.sample_weight,
+            divergence=self.divergence,
+            ridge=self.regularization,
+            as_published=self.as_published and self.divergence == "kl",
+        )
+
+    def _decide(self, X: Any, group: Codes) -> Floats:
+        p = smoothed(self._base_probabilities(X))
+        return project(p, group, self.prices_, self.ratios_, self.divergence)
+
+
+def smoothed(p: Floats) -> Floats:
+    """Probabilities (rows, classes), all above 0, as (classes, rows)."""
+    raised = np.ascontiguousarray(p.T) + SMOOTHING
+    return np.asarray(raised / raised.sum(axis=0))
+
+
+def fit_prices(
+    p: Floats,
+    group: Codes,
+    ratios: Ratios,
+    weight: Floats | None = None,
+    *,
+    divergence: str = "kl",
+    ridge: float | None = None,
+    as_published: bool = False,
+) -> Floats:
+    """The price of each (class, group) at which the projected rows meet the ratio constraints.
+
+    `ridge` is ζ, by default one over the root of the number of rows (of their total weight);
+    `as_published` repeats a slip of the published code, which with "kl" pulls v towards log p
+    instead of 0.
+    """
+    order = np.argsort(group, kind="stable")
+    weight = np.ones(len(group)) if weight is None else weight
+    ridge = float(weight.sum()) ** -0.5 if ridge is None else ridge
+    share = weight[order] / weight.sum()
+    dual = Dual(p[:, order], group[order], share, ratios, divergence, ridge, as_published)
+    return ratios.prices(dual.least())
+
+
+def project(p: Floats, group: Codes, prices: Floats, ratios: Ratios, divergence: str) -> Floats:
+    """The projected probabilities of rows, (rows, classes), at given prices."""
+    v = ratios.charged(prices[:, group], p)
+    return np.asarray(DIVERGENCES[divergence](p, v)[1].T)
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """What is compared: shares of each (class, group), and of each class in everyone.
+
+    Where a share is 0 there is no constraint. With `own` the rows count by their own probability
+    of the class (expectations over the true label), else all alike.
+    """
+
+    cell: Floats
+    whole: Floats
+    epsilon: float
+    own: bool
+
+    @classmethod
+    def of(cls, criterion: str, mass: Floats, epsilon: float) -> Ratios:
+        """From the weight of each (class, group)."""
+        share = mass / mass.sum()
+        if criterion == "mean_equalized_odds":
+            return cls(share, share.sum(axis=1, keepdims=True), epsilon, own=True)
+        alone = np.broadcast_to(share.sum(axis=0), share.shape)
+        return cls(alone, np.ones((len(share), 1)), epsilon, own=False)
+
+    def prices(self, multipliers: Floats) -> Floats:
+        """What each (class, group) costs, from the multipliers (±, classes, groups)."""
+        above, below = multipliers
+        everyone = (1 + self.epsilon) * above - (1 - self.epsilon) * below
+        apart = np.divide(above - below, self.cell, out=np.zeros(above.shape), where=self.cell > 0)
+        return np.asarray(apart - everyone.sum(axis=1, keepdims=True) / self.whole)
+
+    def multiplied(self, by_price: Floats) -> Floats:
+        """The gradient by the multipliers, from that by the prices."""
+        own = np.divide(by_price, self.cell, out=np.zeros(by_price.shape), where=self.cell > 0)
+        everyone = by_price.sum(axis=1, keepdims=True) / self.whole
+        return np.array([own - (1 + self.epsilon) * everyone, (1 - self.epsilon) * everyone - own])
+
+    def charged(self, prices: Floats, p: Floats) -> Floats:
+        """Prices by row, for rows that count by their own probability or all alike."""
+        return prices * p if self.own else prices
 
 
 class Expansion(NamedTuple):
@@ -108,92 +299,6 @@ class Dual:
         return np.asarray(found.x).reshape(at.shape)
 
 
-def smoothed(p: Floats) -> Floats:
-    """Probabilities (rows, classes), all above 0, as (classes, rows)."""
-    raised = np.ascontiguousarray(p.T) + SMOOTHING
-    return np.asarray(raised / raised.sum(axis=0))
-
-
-def fit_prices(
-    p: Floats,
-    group: Codes,
-    ratios: Ratios,
-    weight: Floats | None = None,
-    *,
-    divergence: str = "kl",
-    ridge: float | None = None,
-    as_published: bool = False,
-) -> Floats:
-    """The price of each (class, group) at which the projected rows meet the ratio constraints.
-
-    `ridge` is ζ, by default one over the root of the number of rows (of their total weight);
-    `as_published` repeats a slip of the published code, which with "kl" pulls v towards log p
-    instead of 0.
-    """
-    order = np.argsort(group, kind="stable")
-    weight = np.ones(len(group)) if weight is None else weight
-    ridge = float(weight.sum()) ** -0.5 if ridge is None else ridge
-    share = weight[order] / weight.sum()
-    dual = Dual(p[:, order], group[order], share, ratios, divergence, ridge, as_published)
-    return ratios.prices(dual.least())
-
-
-def project(p: Floats, group: Codes, prices: Floats, ratios: Ratios, divergence: str) -> Floats:
-    """The projected probabilities of rows, (rows, classes), at given prices."""
-    v = ratios.charged(prices[:, group], p)
-    return np.asarray(DIVERGENCES[divergence](p, v)[1].T)
-
-
-CONSTRAINTS = ("statistical_parity", "mean_equalized_odds")
-
-
-@dataclass(frozen=True, eq=False)
-class Ratios:
-    """What is compared: shares of each (class, group), and of each class in everyone.
-
-    Where a share is 0 there is no constraint. With `own` the rows count by their own probability
-    of the class (expectations over the true label), else all alike.
-    """
-
-    cell: Floats
-    whole: Floats
-    epsilon: float
-    own: bool
-
-    @classmethod
-    def of(cls, criterion: str, mass: Floats, epsilon: float) -> Ratios:
-        """From the weight of each (class, group)."""
-        share = mass / mass.sum()
-        if criterion == "mean_equalized_odds":
-            return cls(share, share.sum(axis=1, keepdims=True), epsilon, own=True)
-        alone = np.broadcast_to(share.sum(axis=0), share.shape)
-        return cls(alone, np.ones((len(share), 1)), epsilon, own=False)
-
-    def prices(self, multipliers: Floats) -> Floats:
-        """What each (class, group) costs, from the multipliers (±, classes, groups)."""
-        above, below = multipliers
-        everyone = (1 + self.epsilon) * above - (1 - self.epsilon) * below
-        apart = np.divide(above - below, self.cell, out=np.zeros(above.shape), where=self.cell > 0)
-        return np.asarray(apart - everyone.sum(axis=1, keepdims=True) / self.whole)
-
-    def multiplied(self, by_price: Floats) -> Floats:
-        """The gradient by the multipliers, from that by the prices."""
-        own = np.divide(by_price, self.cell, out=np.zeros(by_price.shape), where=self.cell > 0)
-        everyone = by_price.sum(axis=1, keepdims=True) / self.whole
-        return np.array([own - (1 + self.epsilon) * everyone, (1 - self.epsilon) * everyone - own])
-
-    def charged(self, prices: Floats, p: Floats) -> Floats:
-        """Prices by row, for rows that count by their own probability or all alike."""
-        return prices * p if self.own else prices
-
-
-Floats = NDArray[np.float64]
-Nearest = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
-
-STEPS = 50
-CLOSE = 1e-7  # a step this small leaves an error of about its square
-
-
 def kullback_leibler(p: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
     """D(h ‖ p): h is p tilted by exp(−v).
 
@@ -238,98 +343,16 @@ def _newton(p: Floats, v: Floats) -> Floats:
     It starts at the larger of two bounds, one term of the sum alone and the arithmetic mean.
     """
     z = np.maximum((p - v).max(axis=0), 1 - (p * v).sum(axis=0))
-    for _ in range(STEPS):
+    for _ in range(ROOT_STEPS):
         inverse = 1 / (z + v)
         terms = p * inverse
         total = terms.sum(axis=0)
         inverse *= terms
         step = total * (total - 1) / inverse.sum(axis=0)
         z += step
-        if step.max() <= CLOSE:
+        if step.max() <= ROOT_CLOSE:
             break
     return np.asarray(z)
 
 
 DIVERGENCES: dict[str, Nearest] = {"kl": kullback_leibler, "ce": cross_entropy}
-
-
-class ProjectionClassifier(GroupClassifier):
-    """The base model's probabilities, moved as little as ratio constraints allow.
-
-    For any number of classes and groups. `predict_proba` gives the projected probabilities,
-    which meet the constraints on the fitting rows up to a small regularization; `predict` takes
-    the most probable class, and those labels need not meet them. Pass draw=True to draw instead.
-
-    Parameters
-    ----------
-    criterion : "statistical_parity" or "mean_equalized_odds"
-        Whose ratio between a group and everyone is bounded: P(ŷ = y | a), or P(ŷ = y | y, a),
-        which is the diagonal of equalized odds, by the model's own probability of y.
-    epsilon : float
-        How far the ratio may be from 1; for a rare class that is little in absolute terms.
-    divergence : "kl" or "ce"
-        What is least: D(new ‖ base), or D(base ‖ new).
-    regularization : float
-        The ridge on the multipliers; None is one over the root of the rows' total weight.
-    as_published : bool
-        Whether to repeat a slip in the published code's ridge for "kl"; it hardly matters.
-
-    The other parameters are those of `GroupReader`.
-
-    """
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        epsilon: float = 0.1,
-        divergence: Literal["kl", "ce"] = "kl",
-        regularization: float | None = None,
-        as_published: bool = False,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.epsilon = epsilon
-        self.divergence = divergence
-        self.regularization = regularization
-        self.as_published = as_published
-
-    def _fit(self, rows: Rows) -> None:
-        require_criterion(self.criterion, CONSTRAINTS, self)
-        if self.divergence not in DIVERGENCES:
-            raise InputError(f"divergence is 'kl' or 'ce', not {self.divergence!r}.")
-        self._fit_base(rows)
-        classes, groups = len(self.classes_), len(self.sensitive_.labels)
-        mass = cell_masses(rows.y, rows.group, classes, groups, rows.sample_weight)
-        self.ratios_ = Ratios.of(self.criterion, mass, self.epsilon)
-        self.notes_ = empty_cells(self.ratios_.cell, self.classes_, self.sensitive_.labels)
-        self.prices_ = fit_prices(
-            smoothed(self._base_probabilities(rows.X)),
-            rows.group,
-            self.ratios_,
-            rows.sample_weight,
-            divergence=self.divergence,
-            ridge=self.regularization,
-            as_published=self.as_published and self.divergence == "kl",
-        )
-
-    def _decide(self, X: Any, group: Codes) -> Probabilities:
-        p = smoothed(self._base_probabilities(X))
-        return project(p, group, self.prices_, self.ratios_, self.divergence)

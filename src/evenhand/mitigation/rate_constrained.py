@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from evenhand.mitigation.constraints import require_criterion
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.optimal.classifier import Bound, RuleClassifier
+from evenhand.mitigation.optimal.problem import RATES
 
 
 class RateConstrainedClassifier(RuleClassifier):
@@ -21,29 +21,44 @@ class RateConstrainedClassifier(RuleClassifier):
 
     Parameters
     ----------
-    estimator, group, bins, sees_group, prefit, unseen, draw, random_state
-        As for every method: see `GroupReader`.
-    criterion : str
+    criterion : str, default "statistical_parity"
         "statistical_parity", "equal_opportunity", "predictive_equality", "equalized_odds" or
         "average_odds"; those that ask for the truth ask the base model's probabilities.
-    measure : "pq", "gini" or "mpd"
+    measure : {"pq", "gini", "mpd"}, default "pq"
         How unequal the rates of a cell are; the criterion is its largest value over the cells.
-    epsilon : float
-        The bound. 0 makes the rates equal.
-    cost : array (classes, classes) or None
+    epsilon : float, default 0.01
+        The most that the measure may be. 0 makes the rates equal.
+    cost : array-like of shape (n_classes, n_classes), default None
         What it costs to decide a class (column) when another is true (row); None: 1 if wrong.
-    favorable : label or None
-        Of criteria about one class; None is the last of two classes, and each of more.
-    p, q : float
-        The orders of PQ.
-    group_estimator : classifier or None
-        Predicts the group from the other columns, where it is not known when deciding.
-    tolerance : float
-        How much more than the optimum the rule may cost, relative to the largest cost.
+    p, q : float, default 1 and 2
+        The orders of PQ, 0 < p ≤ 1 ≤ q.
+
+    See Also
+    --------
+    LinearPostClassifier : The published special case, by differences of rates.
+
+    Notes
+    -----
+    The explanation "theory" in the documentation shows that the measures bound convex cones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import RateConstrainedClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> fair = RateConstrainedClassifier(group=0, measure="gini", epsilon=0.02).fit(X, y)
+    >>> round(fair.value_, 3), fair.rates_.round(2)
+    (0.02, array([[0.55, 0.51],
+           [0.45, 0.49]]))
+    >>> bool(fair.gap_ <= 1e-6)
+    True
 
     """
 
-    _hyperparameter: ClassVar[str] = "epsilon"
+    criteria: ClassVar[tuple[str, ...]] = tuple(RATES)
 
     def __init__(
         self,
@@ -69,6 +84,9 @@ class RateConstrainedClassifier(RuleClassifier):
         super().__init__(
             estimator,
             group=group,
+            favorable=favorable,
+            group_estimator=group_estimator,
+            tolerance=tolerance,
             bins=bins,
             sees_group=sees_group,
             prefit=prefit,
@@ -80,17 +98,11 @@ class RateConstrainedClassifier(RuleClassifier):
         self.measure = measure
         self.epsilon = epsilon
         self.cost = cost
-        self.favorable = favorable
         self.p = p
         self.q = q
-        self.group_estimator = group_estimator
-        self.tolerance = tolerance
 
     def _bound(self) -> Bound:
-        return Bound(self.criterion, self.measure, self.epsilon, self.p, self.q)
-
-
-CONSTRAINTS = ("statistical_parity", "equal_opportunity", "equalized_odds")
+        return Bound(self._require_criterion(), self.measure, self.epsilon, self.p, self.q)
 
 
 class LinearPostClassifier(RuleClassifier):
@@ -102,22 +114,41 @@ class LinearPostClassifier(RuleClassifier):
 
     Parameters
     ----------
-    estimator, group, bins, sees_group, prefit, unseen, draw, random_state
-        As for every method: see `GroupReader`.
-    criterion : "statistical_parity", "equal_opportunity" or "equalized_odds"
-        Which rates; given the truth, which is taken from the base model's probabilities.
-    epsilon : float
-        The largest difference between groups.
-    favorable : label or None
-        For equal opportunity; None is the last of two classes, and each of more.
-    group_estimator : classifier or None
-        Predicts the group from the other columns, where it is not known when deciding.
-    tolerance : float
-        How much larger than the least the expected error may be.
+    criterion : str, default "statistical_parity"
+        Which rates: "statistical_parity", "equal_opportunity" or "equalized_odds". The truth they
+        are given is taken from the base model's probabilities.
+    epsilon : float, default 0.01
+        The largest difference between two groups' rates.
+
+    See Also
+    --------
+    RateConstrainedClassifier : The same by other measures, criteria and costs.
+
+    References
+    ----------
+    Xian, Yin and Zhao (2023), "Fair and optimal classification via post-processing", ICML; Xian and
+    Zhao (2024), "A unified post-processing framework for group fairness in classification".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import LinearPostClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> fair = LinearPostClassifier(group=0, epsilon=0.05).fit(X, y)
+    >>> chance = fair.predict_proba(X)[:, 1]
+    >>> [float(chance[group == a].mean().round(2)) for a in (0, 1)]
+    [0.43, 0.48]
 
     """
 
-    _hyperparameter: ClassVar[str] = "epsilon"
+    criteria: ClassVar[tuple[str, ...]] = (
+        "statistical_parity",
+        "equal_opportunity",
+        "equalized_odds",
+    )
     cost = None
 
     def __init__(
@@ -140,6 +171,9 @@ class LinearPostClassifier(RuleClassifier):
         super().__init__(
             estimator,
             group=group,
+            favorable=favorable,
+            group_estimator=group_estimator,
+            tolerance=tolerance,
             bins=bins,
             sees_group=sees_group,
             prefit=prefit,
@@ -149,9 +183,6 @@ class LinearPostClassifier(RuleClassifier):
         )
         self.criterion = criterion
         self.epsilon = epsilon
-        self.favorable = favorable
-        self.group_estimator = group_estimator
-        self.tolerance = tolerance
 
     def _bound(self) -> Bound:
-        return Bound(require_criterion(self.criterion, CONSTRAINTS, self), "mpd", self.epsilon)
+        return Bound(self._require_criterion(), "mpd", self.epsilon)

@@ -3,24 +3,143 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
-from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.base_models import Refitting
+from evenhand.mitigation.cells import cell_masses, empty_cells
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins
-from evenhand.mitigation.refitting import Refitting
 
-EVENTS = {
+Fit = Callable[[Floats, Any], tuple[Any, Floats]]
+
+EVENTS = {  # which labels, 0 and 1, each event comprises
     "statistical_parity": np.array([[1.0, 1.0]]),
     "equalized_odds": np.array([[1.0, 0.0], [0.0, 1.0]]),
     "equal_opportunity": np.array([[0.0, 1.0]]),
     "predictive_equality": np.array([[1.0, 0.0]]),
 }
+ABOUT_ONE_CLASS = ("equal_opportunity", "predictive_equality")
+LEAST_ROUNDS = 5
+PROBES = (1.0, 2.0, 5.0, 10.0)
+CHECK_EVERY = 1.6  # times as late as the last check: is the gap still shrinking?
+SHRINK = 0.8
+PRECISION = 1e-8
+
+
+class ReductionClassifier(GroupClassifier):
+    """A lottery over base models, each fitted to labels and weights that trade error for parity.
+
+    For two classes, any number of groups, and any base model that takes sample weights; the
+    group is not needed to predict. `predict_proba` is the chance of each class in the lottery.
+
+    Parameters
+    ----------
+    criterion : str, default "statistical_parity"
+        In which event a group may not be accepted more or less often than everyone:
+        "statistical_parity", "equalized_odds", "equal_opportunity" or "predictive_equality".
+    softness : float, default 0.01
+        Not a bound, but how soft the bound is: excess over `epsilon` is penalized by at most
+        1/softness. Below about 1 it changes nothing; above about 50 there is no constraint left.
+        This is what the paper varies, and what fairlearn calls eps.
+    epsilon : float, default 0.01
+        How far acceptance in a group may differ from that of everyone; what fairlearn calls
+        difference_bound.
+    max_iter : int, default 50
+        The most rounds of the game; each is some three to eight fits of the base model.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The models of the lottery, which predict 1 for the favorable label.
+    chances_ : ndarray of shape (n_estimators,)
+        The chance of each.
+    favorable_ : int
+        The place of the favorable label in `classes_`.
+    gap_ : float
+        How far from a saddle point the lottery is, and so from the best one, at most.
+    n_iter_, n_fits_ : int
+        Rounds of the game, and fits of the base model.
+
+    References
+    ----------
+    Agarwal, Beygelzimer, Dudík, Langford and Wallach (2018), "A reductions approach to fair
+    classification", ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import ReductionClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> fair = ReductionClassifier(group=0, epsilon=0.02).fit(X, y)
+    >>> chance = fair.predict_proba(X)[:, 1]
+    >>> [float(chance[group == a].mean().round(2)) for a in (0, 1)]
+    [0.46, 0.49]
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = tuple(EVENTS)
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
+    _reads_group: ClassVar[bool] = False
+    _renamed: ClassVar[Mapping[str, str]] = {"eps": "softness"}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        criterion: str = "statistical_parity",
+        softness: float = 0.01,
+        epsilon: float = 0.01,
+        favorable: Any = None,
+        max_iter: int = 50,
+        bins: Bins = None,
+        sees_group: bool = True,
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.criterion = criterion
+        self.softness = softness
+        self.epsilon = epsilon
+        self.favorable = favorable
+        self.max_iter = max_iter
+
+    def _fit(self, rows: Rows) -> None:
+        events = EVENTS[self._require_criterion()]
+        self.favorable_ = self._favorable_place(matters=self.criterion in ABOUT_ONE_CLASS)
+        rows = replace(rows, y=(rows.y == self.favorable_).astype(np.intp))
+        groups = len(self.sensitive_.labels)
+        mass = cell_masses(rows.y, rows.group, 2, groups, rows.sample_weight)
+        learner = Learner.prepare(self.estimator, self._features(rows.X), rows, mass)
+        problem = Problem(mass / mass.sum(), events, self.epsilon)
+        game = Game(problem, learner.answer, budget=1 / self.softness)
+        lottery = game.play(self.max_iter, mass.sum())
+        drawn = np.flatnonzero(lottery.chances > 0)
+        self.chances_ = lottery.chances[drawn] / lottery.chances[drawn].sum()
+        self.estimators_ = [learner.refitting.whole(game.models[number]) for number in drawn]
+        self.gap_, self.n_iter_, self.n_fits_ = lottery.gap, game.rounds, game.fits
+        labels = self.classes_[[1 - self.favorable_, self.favorable_]]
+        self.notes_ = empty_cells(mass, labels, self.sensitive_.labels, self.criterion)
+
+    def _decide(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
+        features = self._features(X)
+        votes = np.array([model.predict(features) for model in self.estimators_])
+        chance = np.clip(self.chances_ @ votes, 0, 1)
+        return np.column_stack([1 - chance, chance][:: 1 if self.favorable_ else -1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,16 +191,6 @@ class Problem:
         """The least multipliers with the same costs: of a pair of opposites, one is 0."""
         net: Any = np.subtract(*np.split(multipliers, 2))
         return np.concatenate([np.maximum(net, 0), np.maximum(-net, 0)])
-
-
-Floats = NDArray[np.float64]
-Fit = Callable[[Floats, Any], tuple[Any, Floats]]
-
-LEAST_ROUNDS = 5
-PROBES = (1.0, 2.0, 5.0, 10.0)
-CHECK_EVERY = 1.6  # times as late as the last check: is the gap still shrinking?
-SHRINK = 0.8
-PRECISION = 1e-8
 
 
 class Lottery(NamedTuple):
@@ -253,79 +362,3 @@ class Learner:
         accepted = model.predict(self.refitting.X) * self.weight
         table = cell_masses(self.y, self.group, 2, self.mass.shape[1], accepted)
         return model, table / self.mass.sum()
-
-
-class ReductionClassifier(GroupClassifier):
-    """A lottery over base models, each fitted to labels and weights that trade error for parity.
-
-    For two classes, any number of groups, and any base model that takes sample weights; the
-    group is not needed to predict. `predict_proba` is the chance of each class in the lottery,
-    `estimators_` are the models and `chances_` their chances.
-
-    Parameters
-    ----------
-    criterion : "statistical_parity", "equalized_odds", "equal_opportunity", …
-        What is bounded: how far acceptance in a group may differ from that of everyone.
-    softness : float
-        Only how hard the bound is: excess is penalized by at most 1/softness. Below about 1 it
-        changes nothing; above about 50 there is no constraint left. This is what the paper
-        varies, and what fairlearn calls eps.
-    epsilon : float
-        The bound itself.
-    max_iter : int
-        The most rounds of the game; each is some three to eight fits of the base model.
-
-    The other parameters are those of `GroupReader`.
-
-    """
-
-    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
-    _reads_group: ClassVar[bool] = False
-    _renamed: ClassVar[Mapping[str, str]] = {"eps": "softness"}
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        softness: float = 0.01,
-        epsilon: float = 0.01,
-        max_iter: int = 50,
-        bins: Bins = None,
-        sees_group: bool = True,
-        draw: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            draw=draw,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.softness = softness
-        self.epsilon = epsilon
-        self.max_iter = max_iter
-
-    def _fit(self, rows: Rows) -> None:
-        events = EVENTS[require_criterion(self.criterion, EVENTS, self)]
-        groups = len(self.sensitive_.labels)
-        mass = cell_masses(rows.y, rows.group, 2, groups, rows.sample_weight)
-        learner = Learner.prepare(self.estimator, self._features(rows.X), rows, mass)
-        problem = Problem(mass / mass.sum(), events, self.epsilon)
-        game = Game(problem, learner.answer, budget=1 / self.softness)
-        lottery = game.play(self.max_iter, mass.sum())
-        drawn = np.flatnonzero(lottery.chances > 0)
-        self.chances_ = lottery.chances[drawn] / lottery.chances[drawn].sum()
-        self.estimators_ = [learner.refitting.whole(game.models[number]) for number in drawn]
-        self.gap_, self.n_iter_, self.n_fits_ = lottery.gap, game.rounds, game.fits
-        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.criterion)
-
-    def _decide(self, X: Any, group: Codes) -> Probabilities:  # noqa: ARG002
-        features = self._features(X)
-        votes = np.array([model.predict(features) for model in self.estimators_])
-        chance = np.clip(self.chances_ @ votes, 0, 1)
-        return np.column_stack([1 - chance, chance])

@@ -2,22 +2,179 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
 from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand.mitigation.constraints import cell_masses, empty_cells, require_criterion
-from evenhand.mitigation.estimators import Codes, GroupClassifier, Probabilities, Quantity, Rows
+from evenhand.mitigation.cells import cell_masses, empty_cells
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins
 
-Floats = NDArray[np.float64]
+
+class RejectOptionClassifier(GroupClassifier):
+    """A threshold with a margin around it, within which the group decides.
+
+    Threshold and margin are those of the best balanced accuracy on the fitting rows for which
+    the signed disparity is at most `epsilon`; average odds, being signed, may cancel. Within the
+    margin everyone in the privileged group is turned down, and everyone else accepted. For two
+    classes and two groups.
+
+    Parameters
+    ----------
+    criterion : str, default "statistical_parity"
+        Whose difference between the groups is bounded: "statistical_parity", "average_odds" or
+        "equal_opportunity".
+    epsilon : float, default 0.05
+        The largest difference between the two groups' rates.
+    privileged : label, default None
+        The group that has the advantage; None is the one where the favorable label is more
+        frequent in the fitting rows.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base model.
+    grid_ : Grid
+        Every threshold and margin that was tried, with balanced accuracy and disparity.
+    choice_ : Choice
+        The threshold and margin chosen, with theirs.
+    favorable_, privileged_ : int
+        The places of the favorable label in `classes_`, and of the privileged group among the
+        groups.
+
+    References
+    ----------
+    Kamiran, Karim and Zhang (2012), "Decision theory for discrimination-aware classification",
+    ICDM.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import RejectOptionClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = (X[:, 1] + random.normal(size=500) > 0.5).astype(int)
+    >>> fair = RejectOptionClassifier(group=0, epsilon=0.05).fit(X, y)
+    >>> round(fair.choice_.threshold, 2), round(fair.choice_.margin, 2)
+    (0.42, 0.15)
+    >>> bool(abs(fair.choice_.disparity) <= 0.05)
+    True
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = (
+        "statistical_parity",
+        "average_odds",
+        "equal_opportunity",
+    )
+    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        criterion: str = "statistical_parity",
+        epsilon: float = 0.05,
+        favorable: Any = None,
+        privileged: Any = None,
+        bins: Bins = None,
+        sees_group: bool = True,
+        prefit: bool = False,
+        unseen: Literal["error", "base"] = "error",
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            prefit=prefit,
+            unseen=unseen,
+            draw=False,
+        )
+        self.criterion = criterion
+        self.epsilon = epsilon
+        self.favorable = favorable
+        self.privileged = privileged
+
+    def fit_path(
+        self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
+    ) -> Iterator[Self]:
+        """Fitted copies for a grid of bounds; the base model and all thresholds are tried once.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            As for `fit`.
+        grid : iterable of float
+            The values of `epsilon`.
+
+        Yields
+        ------
+        RejectOptionClassifier
+            For each value a fitted copy; this estimator stays as it is.
+
+        """
+        fitted = clone(self).fit(X, y, sample_weight)
+        for epsilon in grid:
+            yield copy(fitted).set_params(epsilon=epsilon)._choose()
+
+    def _fit(self, rows: Rows) -> None:
+        self._require_criterion()
+        self._fit_base(rows)
+        matters = self.criterion == "equal_opportunity" or self.privileged is not None
+        self.favorable_ = self._favorable_place(matters)
+        mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
+        self.privileged_ = self._privileged_place(mass)
+        labels = self.sensitive_.labels
+        self._unobserved = empty_cells(mass, self.classes_, labels, self.criterion)
+        self.grid_ = search_grid(
+            self._base_probabilities(rows.X)[:, self.favorable_],
+            (rows.y == self.favorable_).astype(np.intp),
+            rows.group == self.privileged_,
+            rows.sample_weight,
+            criterion=self.criterion,
+        )
+        self._choose()
+
+    def _choose(self) -> Self:
+        """Take the best point of the grid for this `epsilon`."""
+        self.choice_ = self.grid_.best(self.epsilon)
+        least = abs(self.choice_.disparity)
+        self.notes_ = self._unobserved
+        if least > self.epsilon:
+            self.notes_ += (
+                f"No threshold keeps {self.criterion} within {self.epsilon:g}; this one has the "
+                f"least, {least:.4g}.",
+            )
+        return self
+
+    def _decide(self, X: Any, group: Codes) -> Floats:
+        score = self._base_probabilities(X)[:, self.favorable_]
+        threshold, margin = self.choice_.threshold, self.choice_.margin
+        bound = np.where(group == self.privileged_, threshold + margin, threshold - margin)
+        given = np.where(score > bound, self.favorable_, 1 - self.favorable_)
+        return np.asarray(np.eye(2)[given])
+
+    def _privileged_place(self, mass: Floats) -> int:
+        """The place of the privileged group among the two, by name or by frequency."""
+        labels = list(self.sensitive_.labels)
+        if self.privileged is None:
+            odds = mass[self.favorable_] * mass[1 - self.favorable_, ::-1]
+            return int(np.argmax(odds))
+        if self.privileged not in labels:
+            raise InputError(
+                f"privileged={self.privileged!r} is none of {', '.join(map(show, labels))}."
+            )
+        return labels.index(self.privileged)
 
 
 class Choice(NamedTuple):
@@ -122,110 +279,3 @@ DISPARITIES: dict[str, Callable[[Floats, Floats], Floats]] = {
     "average_odds": _odds_gap,
     "equal_opportunity": _opportunity_gap,
 }
-
-
-class RejectOptionClassifier(GroupClassifier):
-    """A threshold with a margin around it, within which the group decides.
-
-    Threshold and margin are those of the best balanced accuracy on the fitting rows for which
-    the signed disparity is at most `epsilon`; average odds, being signed, may cancel. Within the
-    margin everyone in the privileged group is turned down, and everyone else accepted.
-
-    Parameters
-    ----------
-    criterion : "statistical_parity", "average_odds" or "equal_opportunity"
-        Whose difference between the groups is bounded.
-    epsilon : float
-        The bound.
-    favorable : label
-        The label people would like to get; None is the last of the sorted classes.
-    privileged : label
-        The group that has the advantage; None is the one where the favorable label is more
-        frequent in the fitting rows.
-
-    The other parameters are those of `GroupReader`.
-
-    """
-
-    _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        epsilon: float = 0.05,
-        favorable: Any = None,
-        privileged: Any = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=False,
-        )
-        self.criterion = criterion
-        self.epsilon = epsilon
-        self.favorable = favorable
-        self.privileged = privileged
-
-    def path(self, bounds: Iterable[float]) -> list[Self]:
-        """Fitted copies for other values of `epsilon`, all read from the one grid of this fit."""
-        check_is_fitted(self)
-        return [copy(self).set_params(epsilon=epsilon)._choose() for epsilon in bounds]
-
-    def _fit(self, rows: Rows) -> None:
-        require_criterion(self.criterion, DISPARITIES, self)
-        self._fit_base(rows)
-        self.favorable_ = self._place("favorable", list(self.classes_), default=1)
-        mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
-        odds = mass[self.favorable_] * mass[1 - self.favorable_, ::-1]
-        self.privileged_ = self._place(
-            "privileged", list(self.sensitive_.labels), default=int(np.argmax(odds))
-        )
-        labels = self.sensitive_.labels
-        self._unobserved = empty_cells(mass, self.classes_, labels, self.criterion)
-        self.grid_ = search_grid(
-            self._base_probabilities(rows.X)[:, self.favorable_],
-            (rows.y == self.favorable_).astype(np.intp),
-            rows.group == self.privileged_,
-            rows.sample_weight,
-            criterion=self.criterion,
-        )
-        self._choose()
-
-    def _choose(self) -> Self:
-        """Take the best point of the grid for this `epsilon`."""
-        self.choice_ = self.grid_.best(self.epsilon)
-        least = abs(self.choice_.disparity)
-        self.notes_ = self._unobserved
-        if least > self.epsilon:
-            self.notes_ += (
-                f"No threshold keeps {self.criterion} within {self.epsilon:g}; this one has the "
-                f"least, {least:.4g}.",
-            )
-        return self
-
-    def _decide(self, X: Any, group: Codes) -> Probabilities:
-        score = self._base_probabilities(X)[:, self.favorable_]
-        threshold, margin = self.choice_.threshold, self.choice_.margin
-        bound = np.where(group == self.privileged_, threshold + margin, threshold - margin)
-        given = np.where(score > bound, self.favorable_, 1 - self.favorable_)
-        return np.asarray(np.eye(2)[given])
-
-    def _place(self, name: str, labels: list[Any], default: int) -> int:
-        """The place of the favorable label or privileged group among the two there are."""
-        wanted = getattr(self, name)
-        if wanted is None:
-            return default
-        if wanted not in labels:
-            raise InputError(f"{name}={wanted!r} is none of {', '.join(map(show, labels))}.")
-        return labels.index(wanted)

@@ -15,14 +15,13 @@ from sklearn.base import clone
 
 from evenhand.benchmark.running.preparation import (
     GROUP,
-    GivenProbabilities,
     Prepared,
     aligned,
     score_names,
 )
 from evenhand.benchmark.store.predictions import Predictions
 from evenhand.datasets.draws import some
-from evenhand.mitigation.estimators import GivenScores
+from evenhand.mitigation import GivenProbabilities, GivenScores
 
 if TYPE_CHECKING:
     from evenhand.benchmark.design.studies import Run, Treatment
@@ -76,8 +75,6 @@ class Work:
             yield from (clone(self.estimator).fit(self.X, self.y) for _ in values)
         elif hasattr(self.estimator, "fit_path"):
             yield from self.estimator.fit_path(self.X, self.y, values)
-        elif hasattr(self.estimator, "path"):
-            yield from clone(self.estimator).fit(self.X, self.y).path(values)
         else:
             for value in values:
                 one = clone(self.estimator).set_params(**{method.hyperparameter: value})
@@ -150,7 +147,7 @@ def _estimator(prepared: Prepared, treatment: Treatment, width: int) -> Any:
 
 def _given(prepared: Prepared) -> Any:
     if prepared.n_classes:
-        return GivenProbabilities(prepared.n_classes)
+        return GivenProbabilities(score_names(prepared.n_classes))
     return GivenScores(score_names(1)[0])
 
 

@@ -6,12 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evenhand._groups import Groups, groups, show
 from evenhand.benchmark.running.encoding import codes, indicators
@@ -25,33 +24,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 GROUP = "group"
-
-
-class GivenProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that was fitted elsewhere: its probabilities are columns of X."""
-
-    def __init__(self, n_classes: int) -> None:
-        self.n_classes = n_classes
-
-    @property
-    def classes_(self) -> NDArray[np.intp]:
-        """The classes by number."""
-        return np.arange(self.n_classes)
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Nothing to learn."""
-        return self
-
-    def predict_proba(self, X: Any) -> Floats:
-        """The columns of scores."""
-        return np.asarray(X[score_names(self.n_classes)].to_numpy(dtype=np.float64))
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """The most probable class."""
-        return np.asarray(self.predict_proba(X).argmax(axis=1))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
 
 def score_names(number: int) -> list[str]:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
-from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand.mitigation.estimators import (
-    Codes,
-    GroupClassifier,
-    Probabilities,
-    Rows,
-    class_probabilities,
-    fit_underlying,
-)
+from evenhand.mitigation._sklearn import rows_of
+from evenhand.mitigation.base_models import class_probabilities, fit_underlying
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
+from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.optimal.generation import MOST_ROUNDS, Solution, solve
-from evenhand.mitigation.optimal.problem import Columns, Problem, problem
+from evenhand.mitigation.optimal.problem import ONE_CLASS, Columns, Problem, problem
 from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
 
 
@@ -43,26 +37,63 @@ class RuleClassifier(GroupClassifier):
     goes by P(group, class | x), and the group columns are read at fit only. Give sees_group=False
     then, so that the base model does not need them either.
 
+    Parameters
+    ----------
+    group_estimator : classifier, default None
+        Predicts the group from the other columns, where it is not known when deciding; None asks
+        for the group in `predict`.
+    tolerance : float, default 1e-6
+        How much more than the optimum the rule may cost, relative to the largest cost.
+
     Attributes
     ----------
+    estimator_ : estimator
+        The base model.
+    group_estimators_ : list of estimators
+        Where there is a `group_estimator`: the fitted ones, by class if the criterion asks for it.
     rule_ : DecisionRule
         What is decided, with which chances; it can be applied without this library.
     objective_, gap_ : float
         Expected cost on the fitting rows, and how much less the optimum can be at most.
     value_ : float
         The criterion on the fitting rows, under the base model's probabilities.
-    rates_, multipliers_ : arrays (cells, groups)
+    rates_, multipliers_ : ndarray of shape (n_cells, n_groups)
         The rates that were made more equal, and the price of moving each.
-    notes_ : tuple of str
-        What could not be required, or not be reached.
 
     """
 
-    _hyperparameter: ClassVar[str]
     group_estimator: Any
     cost: Any
-    favorable: Any
     tolerance: float
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        favorable: Any = None,
+        group_estimator: Any = None,
+        tolerance: float = 1e-6,
+        bins: Bins = None,
+        sees_group: bool = True,
+        prefit: bool = False,
+        unseen: Literal["error", "base"] = "error",
+        draw: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            group=group,
+            bins=bins,
+            sees_group=sees_group,
+            prefit=prefit,
+            unseen=unseen,
+            draw=draw,
+            random_state=random_state,
+        )
+        self.favorable = favorable
+        self.group_estimator = group_estimator
+        self.tolerance = tolerance
 
     @abstractmethod
     def _bound(self) -> Bound:
@@ -70,20 +101,34 @@ class RuleClassifier(GroupClassifier):
 
     def fit_path(
         self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
-    ) -> Iterable[Self]:
-        """Fitted copies for a grid of bounds; the base model is fitted and the rows sorted once."""
+    ) -> Iterator[Self]:
+        """Fitted copies for a grid of bounds; the base model is fitted and the rows sorted once.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            As for `fit`.
+        grid : iterable of float
+            The values of `epsilon`.
+
+        Yields
+        ------
+        RuleClassifier
+            For each value a fitted copy; this estimator stays as it is.
+
+        """
         first = clone(self)
         population = first._population(first._read(X, y, sample_weight))
         columns: Columns | None = None
-        for bound in grid:
-            one = copy(first).set_params(**{self._hyperparameter: bound})
-            columns = one._solve(population, columns).columns
-            yield one
+        for epsilon in grid:
+            fitted = copy(first).set_params(epsilon=epsilon)
+            columns = fitted._solve(population, columns).columns
+            yield fitted
 
     def _fit(self, rows: Rows) -> None:
         self._solve(self._population(rows))
 
-    def _decide(self, X: Any, group: Codes) -> Probabilities:
+    def _decide(self, X: Any, group: Codes) -> Floats:
         if self._asks_group():
             return self.rule_.probabilities(self._base_probabilities(X), group)
         return self.rule_.probabilities(self._joint(X))
@@ -111,16 +156,11 @@ class RuleClassifier(GroupClassifier):
 
     def _problem(self, population: Population) -> Problem:
         criterion, measure, epsilon, p, q = self._bound()
-        favorable = None if self.favorable is None else self._place(self.favorable)
+        ask = criterion in ONE_CLASS and len(self.classes_) == 2
+        favorable = self._favorable_place(ask) if ask or self.favorable is not None else None
         return problem(
             population, criterion, measure, epsilon, cost=self.cost, favorable=favorable, p=p, q=q
         )
-
-    def _place(self, label: Any) -> int:
-        classes = self.classes_.tolist()
-        if label not in classes:
-            raise InputError(f"The favorable label {label!r} is not among the labels {classes}.")
-        return int(classes.index(label))
 
     def _fit_group_models(self, rows: Rows) -> None:
         """P(group | x) for parity; for criteria given the truth P(group | x, class), by class."""
@@ -130,14 +170,14 @@ class RuleClassifier(GroupClassifier):
         self.group_estimators_ = [
             fit_underlying(
                 self.group_estimator,
-                _safe_indexing(features, np.flatnonzero(kinds == kind)),
+                rows_of(features, np.flatnonzero(kinds == kind)),
                 rows.group[kinds == kind],
                 None if rows.sample_weight is None else rows.sample_weight[kinds == kind],
             )
             for kind in range(kinds.max() + 1)
         ]
 
-    def _joint(self, X: Any) -> Probabilities:
+    def _joint(self, X: Any) -> Floats:
         """P(group, class | x), the classes of one group side by side."""
         features = self.sensitive_.features(X, sees_group=False)
         groups = np.arange(len(self.sensitive_.labels))

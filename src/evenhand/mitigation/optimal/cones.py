@@ -16,38 +16,6 @@ from scipy.optimize import linprog
 
 from evenhand._errors import InputError, MissingExtraError
 
-
-def clarabel() -> Any:
-    """The solver's module, or how to get it."""
-    try:
-        import clarabel as solver
-    except ImportError:
-        raise MissingExtraError(
-            'Bounds on PQ need the solver Clarabel: pip install "evenhand[mitigation]"',
-            name="clarabel",
-        ) from None
-    return solver
-
-
-def cone_of(part: Part) -> Any:
-    """A part of a product of cones, as the solver knows it."""
-    solver = clarabel()
-    if part.kind == "power":
-        return solver.PowerConeT(part.exponent)
-    if part.kind == "second order":
-        return solver.SecondOrderConeT(part.size)
-    return solver.NonnegativeConeT(part.size)
-
-
-def quiet_settings(tolerance: float | None = None) -> Any:
-    """One thread, no words, and this tolerance if not the solver's own."""
-    settings = clarabel().DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
-    if tolerance is not None:
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-    return settings
-
-
 Floats = NDArray[np.float64]
 
 
@@ -68,6 +36,28 @@ class Cone:
     constant: Floats
     parts: tuple[Part, ...]
     most: Floats
+
+
+def cone(measure: str, d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone | None:
+    """The cone of `measure ≤ ε` for d groups, or None where every vector of rates meets it.
+
+    With ε = 0 every measure says the same: the rates are equal.
+    """
+    if measure == "pq" and not (0 < p <= 1 <= q and p < q):
+        raise InputError(f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p}, {q}.")
+    if d < 2 or epsilon >= most(measure, d, p, q):
+        return None
+    if measure == "mpd" or epsilon == 0:
+        return within_mpd(d, epsilon)
+    return within_gini(d, epsilon) if measure == "gini" else within_pq(d, epsilon, p, q)
+
+
+def most(measure: str, d: int, p: float = 1, q: float = 2) -> float:
+    """The largest value of a measure for d rates between 0 and 1."""
+    known = {"mpd": 1.0, "gini": 1 - 1 / d, "pq": 1 - float(d) ** (1 / q - 1 / p)}
+    if measure not in known:
+        raise InputError(f"Bounds are on {list(known)}, not on {measure!r}.")
+    return float(known[measure])
 
 
 def within_mpd(d: int, epsilon: float) -> Cone:
@@ -168,28 +158,6 @@ def _cone(rows: list[tuple[Any, Any, float]], parts: list[Part], most: Any) -> C
     return Cone(of_rates, of_help, constant, tuple(parts), np.asarray(most, dtype=float))
 
 
-def cone(measure: str, d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone | None:
-    """The cone of `measure ≤ ε` for d groups, or None where every vector of rates meets it.
-
-    With ε = 0 every measure says the same: the rates are equal.
-    """
-    if measure == "pq" and not (0 < p <= 1 <= q and p < q):
-        raise InputError(f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p}, {q}.")
-    if d < 2 or epsilon >= most(measure, d, p, q):
-        return None
-    if measure == "mpd" or epsilon == 0:
-        return within_mpd(d, epsilon)
-    return within_gini(d, epsilon) if measure == "gini" else within_pq(d, epsilon, p, q)
-
-
-def most(measure: str, d: int, p: float = 1, q: float = 2) -> float:
-    """The largest value of a measure for d rates between 0 and 1."""
-    known = {"mpd": 1.0, "gini": 1 - 1 / d, "pq": 1 - float(d) ** (1 / q - 1 / p)}
-    if measure not in known:
-        raise InputError(f"Bounds are on {list(known)}, not on {measure!r}.")
-    return float(known[measure])
-
-
 class Optimum(NamedTuple):
     """A point of least cost, and a bound that no cost can be below (−∞ if none is certain)."""
 
@@ -238,3 +206,34 @@ def _by_clarabel(program: Program) -> Optimum:
         raise RuntimeError(f"Clarabel stopped without an answer: {found.status}.")
     certified = str(found.status) in ("Solved", "AlmostSolved")
     return Optimum(np.array(found.x), float(found.obj_val_dual) if certified else -np.inf)
+
+
+def clarabel() -> Any:
+    """The solver's module, or how to get it."""
+    try:
+        import clarabel as solver
+    except ImportError:
+        raise MissingExtraError(
+            'Bounds on PQ need the solver Clarabel: pip install "evenhand[mitigation]"',
+            name="clarabel",
+        ) from None
+    return solver
+
+
+def cone_of(part: Part) -> Any:
+    """A part of a product of cones, as the solver knows it."""
+    solver = clarabel()
+    if part.kind == "power":
+        return solver.PowerConeT(part.exponent)
+    if part.kind == "second order":
+        return solver.SecondOrderConeT(part.size)
+    return solver.NonnegativeConeT(part.size)
+
+
+def quiet_settings(tolerance: float | None = None) -> Any:
+    """One thread, no words, and this tolerance if not the solver's own."""
+    settings = clarabel().DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    if tolerance is not None:
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    return settings

@@ -15,45 +15,96 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from evenhand.mitigation.optimal.cones import clarabel, cone_of, quiet_settings
+from evenhand.mitigation.optimal.cones import Floats, clarabel, cone_of, quiet_settings
 from evenhand.mitigation.optimal.problem import Bounds, Columns, Problem, joined
 from evenhand.mitigation.optimal.rule import DecisionRule
 
+MOST_ROUNDS = 1000
+SPAN = 10  # rounds of progress after which a rule that is out of use is forgotten
+IN_USE, NO_GAIN = 1e-6, 1e-12
 NEGLIGIBLE = 1e-11
 EXCESS = 1e-10
 STEPS = np.logspace(-11, -3, 25)
 
 
-def settled(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
-    """The rules in use and their shares."""
-    pools = problem.population.pools
-    used, share = columns.where(share > NEGLIGIBLE), share[share > NEGLIGIBLE]
-    used, share = _met(problem, used, used.normalized(share, pools))
-    if problem.bounds is None or problem.bounds.polyhedral:  # then it is a vertex already
-        return used, share
-    share = _sparse(used, share, pools, problem.forms.observed.size)
-    return _met(problem, used.where(share > 0), share[share > 0])  # rounding may matter near 0
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A rule, what it costs, how far from the optimum it can be, and how it meets the bound.
+
+    `rates` and `multipliers` have a row for each cell and a column for each group; `columns` are
+    the rules found on the way, with which another bound may start.
+    """
+
+    rule: DecisionRule
+    cost: float
+    gap: float
+    value: float
+    rates: Floats
+    multipliers: Floats
+    rounds: int
+    columns: Columns
 
 
-def _met(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
-    """Blend in, by a hair, what decides alike for everyone, until the bound is met."""
-    most, size = problem.epsilon + EXCESS, problem.forms.observed.size
-    rates = columns.mixed(share, size)
-    if problem.value(rates) <= most:
-        return columns, share
-    alike = problem.constants()
-    evenly = np.full(len(alike.pool), 1 / len(problem.cost))
-    even = alike.mixed(evenly, size)
-    enough = (step for step in STEPS if problem.value((1 - step) * rates + step * even) <= most)
-    step = next(enough, STEPS[-1])
-    return joined(columns, alike), np.concatenate([(1 - step) * share, step * evenly])
+def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = None) -> Solution:
+    """The cheapest rule within the bound; `start` may hold the rules found for another bound."""
+    if problem.bounds is None:
+        free = problem.respond(np.zeros(problem.forms.observed.size))
+        least = Search(free, np.ones(len(free.pool)), float(free.cost.sum()), np.zeros(0), 0)
+        return _solution(problem, least, free, least.share)
+    center = np.zeros(len(problem.bounds.constant))
+    floor, free = problem.lower_bound(problem.bounds, center)
+    known = joined(free, problem.guesses()) if start is None else start
+    begun = Search(joined(known, problem.constants()), np.zeros(0), floor, center, 0)
+    found = _search(problem, problem.bounds, begun, tolerance)
+    return _solution(problem, found, *in_use(problem, found.columns, found.share))
 
 
-def _sparse(columns: Columns, share: Floats, pools: int, size: int) -> Floats:
-    """A vertex among the mixtures of the same rates: interior points use more rules than needed."""
-    equal = sparse.vstack([columns.members(pools), columns.table(size)], format="csr")
-    found = linear_program(columns.cost, A_eq=equal, b_eq=equal @ share, bounds=(0, None))
-    return columns.normalized(np.where(found.x > NEGLIGIBLE, found.x, 0), pools)
+class Search(NamedTuple):
+    """Where a search stands: rules, their shares, the best lower bound and its dual point."""
+
+    columns: Columns
+    share: Floats
+    floor: float
+    dual: Floats
+    rounds: int
+
+
+def _search(problem: Problem, bounds: Bounds, begun: Search, tolerance: float) -> Search:
+    columns, _, floor, center, rounds = begun
+    memory, steady = Memory(np.zeros(len(columns.pool))), 0.0
+    while True:
+        mixture, rounds = mix(columns, bounds, problem.population.pools), rounds + 1
+        asked = steady * center + (1 - steady) * mixture.dual
+        bound, better = problem.lower_bound(bounds, asked)
+        slope = bounds.slope(asked, better.mixed(np.ones(len(better.pool)), bounds.pairs))
+        further = slope @ (mixture.dual - center) > 0
+        steady = steady / 2 if further else steady + (1 - steady) / 5
+        if bound > floor:
+            floor, center = bound, asked
+        if mixture.cost - floor <= tolerance or rounds == MOST_ROUNDS:
+            return Search(columns, mixture.share, floor, center, rounds)
+        recent, memory = memory.after(mixture, len(better.pool))
+        columns = joined(columns.where(recent), better)
+
+
+class Memory(NamedTuple):
+    """When each rule was last in use; time passes only when the cost falls.
+
+    Rules out of use for long are forgotten, but never while the search stalls, where it may take
+    many rules together to get on.
+    """
+
+    used: Floats
+    time: int = 0
+    cost: float = np.inf
+
+    def after(self, mixture: Mixture, new: int) -> tuple[NDArray[np.bool_], Memory]:
+        """Which rules to keep after a round, and the memory of them and of new ones."""
+        time = self.time + (mixture.cost < self.cost - NO_GAIN)
+        used = np.where(mixture.share > IN_USE, time, self.used)
+        recent = used >= time - SPAN
+        kept = np.append(used[recent], np.full(new, time))
+        return recent, Memory(kept, time, min(mixture.cost, self.cost))
 
 
 class Mixture(NamedTuple):
@@ -85,19 +136,6 @@ def _mix_linear(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
     )
     share = np.maximum(found.x[:rules], 0)
     return Mixture(share, float(columns.cost @ share), np.maximum(-found.ineqlin.marginals, 0))
-
-
-def linear_program(cost: Floats, **rows: Any) -> Any:
-    """HiGHS to ten digits, and to its usual seven where that is too much for it.
-
-    It presolves the second time only: these problems are small, and solved sooner than that.
-    """
-    digits = {f"{side}_feasibility_tolerance": 1e-10 for side in ("primal", "dual")}
-    for options in ({"presolve": False, **digits}, {"presolve": True}):
-        found = optimize.linprog(cost, method="highs-ds", options=options, **rows)
-        if found.status == 0:
-            return found
-    raise RuntimeError(f"HiGHS gave up on the mixture of rules: {found.message}")
 
 
 def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
@@ -137,91 +175,49 @@ def _conic_rows(columns: Columns, bounds: Bounds, pools: int) -> sparse.csc_arra
     )
 
 
-Floats = NDArray[np.float64]
+def linear_program(cost: Floats, **rows: Any) -> Any:
+    """HiGHS to ten digits, and to its usual seven where that is too much for it.
 
-MOST_ROUNDS = 1000
-SPAN = 10
-IN_USE, NO_GAIN = 1e-6, 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A rule, what it costs, how far from the optimum it can be, and how it meets the bound.
-
-    `rates` and `multipliers` have a row for each cell and a column for each group; `columns` are
-    the rules found on the way, with which another bound may start.
+    It presolves the second time only: these problems are small, and solved sooner than that.
     """
-
-    rule: DecisionRule
-    cost: float
-    gap: float
-    value: float
-    rates: Floats
-    multipliers: Floats
-    rounds: int
-    columns: Columns
+    digits = {f"{side}_feasibility_tolerance": 1e-10 for side in ("primal", "dual")}
+    for options in ({"presolve": False, **digits}, {"presolve": True}):
+        found = optimize.linprog(cost, method="highs-ds", options=options, **rows)
+        if found.status == 0:
+            return found
+    raise RuntimeError(f"HiGHS gave up on the mixture of rules: {found.message}")
 
 
-class Search(NamedTuple):
-    """Where a search stands: rules, their shares, the best lower bound and its dual point."""
-
-    columns: Columns
-    share: Floats
-    floor: float
-    dual: Floats
-    rounds: int
-
-
-def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = None) -> Solution:
-    """The cheapest rule within the bound; `start` may hold the rules found for another bound."""
-    if problem.bounds is None:
-        free = problem.respond(np.zeros(problem.forms.observed.size))
-        least = Search(free, np.ones(len(free.pool)), float(free.cost.sum()), np.zeros(0), 0)
-        return _solution(problem, least, free, least.share)
-    center = np.zeros(len(problem.bounds.constant))
-    floor, free = problem.lower_bound(problem.bounds, center)
-    known = joined(free, problem.guesses()) if start is None else start
-    begun = Search(joined(known, problem.constants()), np.zeros(0), floor, center, 0)
-    found = _search(problem, problem.bounds, begun, tolerance)
-    return _solution(problem, found, *settled(problem, found.columns, found.share))
+def in_use(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
+    """The rules in use and their shares."""
+    pools = problem.population.pools
+    used, share = columns.where(share > NEGLIGIBLE), share[share > NEGLIGIBLE]
+    used, share = _met(problem, used, used.normalized(share, pools))
+    if problem.bounds is None or problem.bounds.polyhedral:  # then it is a vertex already
+        return used, share
+    share = _sparse(used, share, pools, problem.forms.observed.size)
+    return _met(problem, used.where(share > 0), share[share > 0])  # rounding may matter near 0
 
 
-def _search(problem: Problem, bounds: Bounds, begun: Search, tolerance: float) -> Search:
-    columns, _, floor, center, rounds = begun
-    memory, steady = Memory(np.zeros(len(columns.pool))), 0.0
-    while True:
-        mixture, rounds = mix(columns, bounds, problem.population.pools), rounds + 1
-        asked = steady * center + (1 - steady) * mixture.dual
-        bound, better = problem.lower_bound(bounds, asked)
-        slope = bounds.slope(asked, better.mixed(np.ones(len(better.pool)), bounds.pairs))
-        further = slope @ (mixture.dual - center) > 0
-        steady = steady / 2 if further else steady + (1 - steady) / 5
-        if bound > floor:
-            floor, center = bound, asked
-        if mixture.cost - floor <= tolerance or rounds == MOST_ROUNDS:
-            return Search(columns, mixture.share, floor, center, rounds)
-        recent, memory = memory.after(mixture, len(better.pool))
-        columns = joined(columns.where(recent), better)
+def _met(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
+    """Blend in, by a hair, what decides alike for everyone, until the bound is met."""
+    most, size = problem.epsilon + EXCESS, problem.forms.observed.size
+    rates = columns.mixed(share, size)
+    if problem.value(rates) <= most:
+        return columns, share
+    alike = problem.constants()
+    evenly = np.full(len(alike.pool), 1 / len(problem.cost))
+    even = alike.mixed(evenly, size)
+    enough = (step for step in STEPS if problem.value((1 - step) * rates + step * even) <= most)
+    step = next(enough, STEPS[-1])
+    return joined(columns, alike), np.concatenate([(1 - step) * share, step * evenly])
 
 
-class Memory(NamedTuple):
-    """When each rule was last in use; time passes only when the cost falls.
-
-    Rules out of use for long are forgotten, but never while the search stalls, where it may take
-    many rules together to get on.
-    """
-
-    used: Floats
-    time: int = 0
-    cost: float = np.inf
-
-    def after(self, mixture: Mixture, new: int) -> tuple[NDArray[np.bool_], Memory]:
-        """Which rules to keep after a round, and the memory of them and of new ones."""
-        time = self.time + (mixture.cost < self.cost - NO_GAIN)
-        used = np.where(mixture.share > IN_USE, time, self.used)
-        recent = used >= time - SPAN
-        kept = np.append(used[recent], np.full(new, time))
-        return recent, Memory(kept, time, min(mixture.cost, self.cost))
+def _sparse(columns: Columns, share: Floats, pools: int, size: int) -> Floats:
+    """A vertex among the mixtures of the same rates: interior points use more rules than needed."""
+    equal = sparse.vstack([columns.members(pools), columns.table(size)], format="csr")
+    found = linear_program(columns.cost, A_eq=equal, b_eq=equal @ share, bounds=(0, None))
+    return columns.normalized(np.where(found.x > NEGLIGIBLE, found.x, 0), pools)
 
 
 def _solution(problem: Problem, found: Search, support: Columns, share: Floats) -> Solution:

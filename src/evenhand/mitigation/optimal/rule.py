@@ -15,6 +15,7 @@ Codes = NDArray[np.intp]
 
 FORMAT = "evenhand decision rule 1"
 ROWS_AT_A_TIME = 1 << 14
+TILT = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,11 +73,12 @@ class DecisionRule:
     @classmethod
     def from_json(cls, text: str) -> DecisionRule:
         """The rule that `to_json` wrote."""
-        told = json.loads(text)
-        if told.get("format") != FORMAT:
-            raise InputError(f"This is not an {FORMAT!r}: its format is {told.get('format')!r}.")
+        content = json.loads(text)
+        if content.get("format") != FORMAT:
+            raise InputError(f"This is not an {FORMAT!r}: its format is {content.get('format')!r}.")
         prices, pool, share = (
-            np.array([one[name] for one in told["rules"]]) for name in ("prices", "pool", "share")
+            np.array([rule[name] for rule in content["rules"]])
+            for name in ("prices", "pool", "share")
         )
         return cls(prices, pool, share)
 
@@ -108,6 +110,3 @@ def tilt(classes: int) -> Floats:
     """
     golden = (np.arange(classes)[:, None] + 1) * (np.arange(classes) + 1) * 0.6180339887498949
     return TILT * (np.arange(classes) + golden % 1)
-
-
-TILT = 1e-10

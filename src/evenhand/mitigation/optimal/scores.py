@@ -1,4 +1,4 @@
-"""Any number of classes: a best response is one pass over the rows."""
+"""Rows that answer prices with their cheapest decisions, in one pass or by bisection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,43 @@ from numpy.typing import NDArray
 from evenhand._columns.codes import smallest_unsigned
 from evenhand.mitigation.optimal.rule import cheapest, tilt
 
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
 GUESSES = 1024  # among all groups
+ROWS_AT_A_TIME = 1 << 14  # scores of a block then stay in the cache
+
+
+class Response(NamedTuple):
+    """Rules: whose, their prices (features, classes), and the confusion of deciding by them."""
+
+    pool: Codes
+    matrices: Floats
+    confusion: Floats
+
+
+class Population(Protocol):
+    """Anything that answers prices with decisions."""
+
+    @property
+    def mass(self) -> Floats:
+        """The share of rows by group and class, under the model."""
+
+    @property
+    def pools(self) -> int:
+        """How many pools decide for themselves."""
+
+    def respond(self, prices: Floats) -> Response:
+        """The best decisions at prices (groups, true class, decision): a rule for each pool."""
+
+    def guesses(self) -> Response:
+        """Some rules that may turn out useful, and cost little to try."""
+
+
+def known_groups(probabilities: Floats, group: Codes, weight: Floats, groups: int) -> Population:
+    """Rows of known groups, with class probabilities (rows, classes)."""
+    kind = Thresholds if probabilities.shape[1] == 2 else Scores
+    return kind.of(probabilities, group, weight, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,39 +144,6 @@ class Thresholds:
         return np.column_stack([everyone - positive, positive])
 
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
-
-
-class Response(NamedTuple):
-    """Rules: whose, their prices (features, classes), and the confusion of deciding by them."""
-
-    pool: Codes
-    matrices: Floats
-    confusion: Floats
-
-
-class Population(Protocol):
-    """Anything that answers prices with decisions."""
-
-    @property
-    def mass(self) -> Floats:
-        """The share of rows by group and class, under the model."""
-
-    @property
-    def pools(self) -> int:
-        """How many pools decide for themselves."""
-
-    def respond(self, prices: Floats) -> Response:
-        """The best decisions at prices (groups, true class, decision): a rule for each pool."""
-
-    def guesses(self) -> Response:
-        """Some rules that may turn out useful, and cost little to try."""
-
-
-ROWS_AT_A_TIME = 1 << 14  # scores of a block then stay in the cache
-
-
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Any number of classes: one pass over the rows, whose features are transposed and sorted.
@@ -204,9 +207,3 @@ class Scores:
         least = cheapest(matrix.T @ features)
         mine = least == np.arange(matrix.shape[1])[:, None]
         return np.asarray(features @ (mine * self.weight[rows]).T)
-
-
-def known_groups(probabilities: Floats, group: Codes, weight: Floats, groups: int) -> Population:
-    """Rows of known groups, with class probabilities (rows, classes)."""
-    kind = Thresholds if probabilities.shape[1] == 2 else Scores
-    return kind.of(probabilities, group, weight, groups)

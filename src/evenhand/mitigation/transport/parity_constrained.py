@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from evenhand._errors import InputError
 from evenhand.mitigation.estimators import Rows, shares
 from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.transport.parity import Bound, Name, strong_parity, weak_parity
 from evenhand.mitigation.transport.plan import (
     Choice,
     Codes,
@@ -17,7 +17,6 @@ from evenhand.mitigation.transport.plan import (
     PlannedRegressor,
     Support,
 )
-from evenhand.mitigation.transport.strong import Bound, Name, strong_parity, weak_parity
 
 
 class ParityConstrainedRegressor(PlannedRegressor):
@@ -35,31 +34,52 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     Parameters
     ----------
-    measure : "pq", "gini" or "mpd"
+    measure : {"pq", "gini", "mpd"}, default "pq"
         How the inequality of the groups is measured.
-    epsilon : float
+    epsilon : float, default 0.01
         The most that it may be.
-    p, q : float
-        The orders of PQ, p ≤ 1 ≤ q.
-    criterion : "strong_parity" or "weak_parity"
+    p, q : float, default 1 and 2
+        The orders of PQ, 0 < p ≤ 1 ≤ q.
+    criterion : {"strong_parity", "weak_parity"}, default "strong_parity"
         What is compared between groups: distributions or means.
-    tau : float
+    tau : float, default 0.05
         For strong parity by a measure of ratios: the least pooled CDF of a cut point.
-    support, bounds
-        As for `TransportRegressor`.
-    estimator, group, bins, sees_group, prefit, unseen, draw, random_state
-        As for `GroupReader`.
+    support : int or "exact", default 100
+        The number of bins of equal width, or all fitted predictions as they are.
+    bounds : tuple (low, high), default None
+        The range of the bins; None is that of the fitted predictions.
 
     Attributes
     ----------
-    plan_ : Plan
-        The groups' CDFs before and after, under strong parity.
-    shifts_ : ndarray
+    shifts_ : ndarray of shape (n_groups,)
         What is added to each group's predictions, under weak parity.
-    cost_, gap_ : float
-        The mean squared move on the fitting rows, and by how much it can exceed the least.
+
+    See Also
+    --------
+    TransportRegressor : The published special case, by distances of CDFs.
+
+    Notes
+    -----
+    The explanation "theory" in the documentation shows that the measures bound convex cones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import ParityConstrainedRegressor
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = X[:, 1] + random.normal(size=500)
+    >>> fair = ParityConstrainedRegressor(
+    ...     group=0, criterion="weak_parity", measure="mpd", epsilon=0.2
+    ... ).fit(X, y)
+    >>> means = [fair.predict(X)[group == a].mean() for a in (0, 1)]
+    >>> round(float(np.ptp(means)), 2)
+    0.2
 
     """
+
+    criteria: ClassVar[tuple[str, ...]] = ("strong_parity", "weak_parity")
 
     def __init__(
         self,
@@ -101,28 +121,38 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.bounds = bounds
 
     def predict_quantile(self, X: Any, level: float = 0.5) -> Floats:
-        """For each row, the value that this part of its draws does not exceed."""
+        """For each row, the value that this part of its draws does not exceed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+        level : float, default 0.5
+            The part, from 0 to 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The values; under weak parity nothing is drawn, and they are those of `predict`.
+
+        """
         weak = self.criterion == "weak_parity"
         return self.predict(X) if weak else super().predict_quantile(X, level)
 
     def _fit(self, rows: Rows) -> None:
-        if self.criterion not in ("strong_parity", "weak_parity"):
-            raise InputError(
-                f"criterion is 'strong_parity' or 'weak_parity', not {self.criterion!r}."
-            )
+        weak = self._require_criterion() == "weak_parity"
         bound = Bound(self.measure, self.epsilon, self.p, self.q)
-        weak = self.criterion == "weak_parity"
-        equalize = self._equalise_means if weak else self._equalise_distributions
+        equalize = self._equalize_means if weak else self._equalize_distributions
         equalize(self._fit_base(rows), rows, bound)
 
-    def _equalise_distributions(self, scores: Floats, rows: Rows, bound: Bound) -> None:
+    def _equalize_distributions(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         support = Support.of(scores, self.support, self.bounds)
         supply = self._supplied(support, scores, rows)
         cdfs, self.gap_ = strong_parity(supply, bound, self.tau)
         self.plan_ = Plan(support, supply, cdfs)
         self.cost_ = self.plan_.cost
 
-    def _equalise_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
+    def _equalize_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         share = shares(rows.group, rows.weight)
         sums = np.bincount(rows.group, rows.weight * scores)
         means = sums / np.bincount(rows.group, rows.weight)

@@ -6,15 +6,106 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError
-from evenhand.mitigation.estimators import GroupRegressor, Rows
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 Choice = int | Literal["exact"]
+Side = Literal["left", "right"]
+
+SIDES: tuple[Side, Side] = ("left", "right")
+
+
+class PlannedRegressor(GroupRegressor):
+    """The abstract parent of methods that send each prediction where its rank goes.
+
+    A value that many rows share may have to go to several: `predict` draws one of them, row by
+    row, or, where `draw` is False, goes by how far into its bin the prediction lies, so that
+    the answer is a function of X and the distributions are kept as well as bins can tell.
+
+    Parameters
+    ----------
+    draw : bool, default True
+        Whether `predict` draws where a value goes, or goes by how far into its bin it lies.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base model.
+    plan_ : Plan
+        The groups' CDFs before and after; under weak parity there is none.
+    cost_, gap_ : float
+        The mean squared move on the fitting rows, and by how much it can exceed the least.
+
+    """
+
+    plan_: Plan
+
+    def predict_quantile(self, X: Any, level: float = 0.5) -> Floats:
+        """For each row, the value that this part of its draws does not exceed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+        level : float, default 0.5
+            The part, from 0 to 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The values.
+
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        group, scores = self._groups(X), self._base(X)
+        sent = self.plan_.send(scores, np.maximum(group, 0), np.full(len(scores), level))
+        return np.where(group < 0, scores, sent)
+
+    def _regress(self, X: Any, group: Codes) -> Floats:
+        scores = self._base(X)
+        lots = 1 - self._lots(len(scores)) if self.draw else self.plan_.support.place(scores)
+        return self.plan_.send(scores, group, lots)
+
+    def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:
+        groups = len(self.sensitive_.labels)
+        counted = support.histograms(scores, rows.group, rows.weight, groups)
+        sums = counted.sum(axis=1)
+        cdfs = np.minimum(np.cumsum(counted, axis=1) / sums[:, None], 1.0)
+        cdfs[:, -1] = 1.0
+        return Supply(support.points, cdfs, sums / sums.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The groups' CDFs before and after; a prediction keeps its rank within its group."""
+
+    support: Support
+    supply: Supply
+    after: Floats
+
+    def levels(self, scores: Floats, codes: Codes) -> tuple[Floats, Floats]:
+        """The ranks, from 0 to 1, that a score takes up in its own group."""
+        before = np.pad(self.supply.cdfs, ((0, 0), (1, 0)))
+        lower, upper = self.support.span(scores)
+        return before[codes, lower], before[codes, upper]
+
+    def send(self, scores: Floats, codes: Codes, lots: Floats) -> Floats:
+        """Where scores go; the lot (above 0, up to 1) is the part of their rank that is meant."""
+        low, high = self.levels(scores, codes)
+        step = 2.0 * np.arange(len(self.after))
+        stacked = (self.after + step[:, None]).ravel()
+        at = np.searchsorted(stacked, high - (1 - lots) * (high - low) + step[codes])
+        first, last = (self.after > 0).argmax(axis=1), len(self.support) - 1
+        at = np.clip(at - codes * len(self.support), first[codes], last)
+        return np.asarray(self.support.points[at])
+
+    @property
+    def cost(self) -> float:
+        """The mean squared distance that the predictions of the fitting rows travel."""
+        return self.supply.cost(self.after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +171,6 @@ class Support:
         return np.asarray(cells, dtype=np.float64).reshape(groups, len(self))
 
 
-SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-
-
 @dataclass(frozen=True, eq=False)
 class Supply:
     """The groups' predictions as they are: CDFs (groups × values), and each group's share.
@@ -107,7 +195,7 @@ class Supply:
         """What a unit of cost at each cut point (row) and in each group (column) counts."""
         return 2 * np.diff(self.points)[:, None] * self.share
 
-    def quantile(self, levels: Floats, side: Literal["left", "right"]) -> Floats:
+    def quantile(self, levels: Floats, side: Side) -> Floats:
         """The groups' quantiles at levels (groups × any), infinite past the last value."""
         return np.append(self.points, np.inf)[rank(self.cdfs, levels, side)]
 
@@ -130,37 +218,7 @@ class Supply:
         return float((self.weights.T * self.cost_by_cut(after[:, :-1])).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """The groups' CDFs before and after; a prediction keeps its rank within its group."""
-
-    support: Support
-    supply: Supply
-    after: Floats
-
-    def levels(self, scores: Floats, codes: Codes) -> tuple[Floats, Floats]:
-        """The ranks, from 0 to 1, that a score takes up in its own group."""
-        before = np.pad(self.supply.cdfs, ((0, 0), (1, 0)))
-        lower, upper = self.support.span(scores)
-        return before[codes, lower], before[codes, upper]
-
-    def send(self, scores: Floats, codes: Codes, lots: Floats) -> Floats:
-        """Where scores go; the lot (above 0, up to 1) is the part of their rank that is meant."""
-        low, high = self.levels(scores, codes)
-        step = 2.0 * np.arange(len(self.after))
-        stacked = (self.after + step[:, None]).ravel()
-        at = np.searchsorted(stacked, high - (1 - lots) * (high - low) + step[codes])
-        first, last = (self.after > 0).argmax(axis=1), len(self.support) - 1
-        at = np.clip(at - codes * len(self.support), first[codes], last)
-        return np.asarray(self.support.points[at])
-
-    @property
-    def cost(self) -> float:
-        """The mean squared distance that the predictions of the fitting rows travel."""
-        return self.supply.cost(self.after)
-
-
-def rank(cdfs: Floats, levels: Floats, side: Literal["left", "right"]) -> NDArray[np.intp]:
+def rank(cdfs: Floats, levels: Floats, side: Side) -> Codes:
     """How many values of each group's CDF lie below each of its levels, all groups in one search.
 
     Laid end to end, two units apart, the CDFs are one ascending sequence.
@@ -173,35 +231,3 @@ def rank(cdfs: Floats, levels: Floats, side: Literal["left", "right"]) -> NDArra
     found = np.searchsorted((cdfs + step).ravel(), (levels + step).ravel(), side=side)
     within = found.reshape(levels.shape) - np.arange(len(cdfs))[:, None] * cdfs.shape[1]
     return np.asarray(np.clip(within, 0, cdfs.shape[1]))
-
-
-class PlannedRegressor(GroupRegressor):
-    """The abstract parent of methods that send each prediction where its rank goes.
-
-    A value that many rows share may have to go to several: `predict` draws one of them, row by
-    row, or, where `draw` is False, goes by how far into its bin the prediction lies, so that
-    the answer is a function of X and the distributions are kept as well as bins can tell.
-    """
-
-    plan_: Plan
-
-    def predict_quantile(self, X: Any, level: float = 0.5) -> Floats:
-        """For each row, the value that this part of its draws does not exceed."""
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
-        group, scores = self._groups(X), self._base(X)
-        sent = self.plan_.send(scores, np.maximum(group, 0), np.full(len(scores), level))
-        return np.where(group < 0, scores, sent)
-
-    def _regress(self, X: Any, group: Codes) -> Floats:
-        scores = self._base(X)
-        lots = 1 - self._lots(len(scores)) if self.draw else self.plan_.support.place(scores)
-        return self.plan_.send(scores, group, lots)
-
-    def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:
-        groups = len(self.sensitive_.labels)
-        counted = support.histograms(scores, rows.group, rows.weight, groups)
-        sums = counted.sum(axis=1)
-        cdfs = np.minimum(np.cumsum(counted, axis=1) / sums[:, None], 1.0)
-        cdfs[:, -1] = 1.0
-        return Supply(support.points, cdfs, sums / sums.sum())

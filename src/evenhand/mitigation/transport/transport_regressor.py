@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from evenhand._errors import InputError
 from evenhand.mitigation.estimators import Rows
 from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.transport.parity import certified_gap, corridor
 from evenhand.mitigation.transport.plan import (
     Choice,
     Floats,
@@ -18,34 +19,8 @@ from evenhand.mitigation.transport.plan import (
     Supply,
     Support,
 )
-from evenhand.mitigation.transport.strong import certified_gap, corridor
 
-LEAST_SHARE = 1e-6
-
-
-def noisy(histograms: Floats, epsilon: float, random: np.random.RandomState) -> Floats:
-    """Parts of all rows by group and value, with ε-differentially private noise.
-
-    One row replaced by another moves two cells by 1/n each, hence the scale 2 / (ε n).
-    """
-    rows = histograms.sum()
-    noise = random.laplace(scale=2 / (epsilon * rows), size=histograms.shape)
-    return np.asarray(histograms / rows + noise)
-
-
-def repaired(histograms: Floats) -> tuple[Floats, Floats]:
-    """Each group's share and CDF, from parts that noise may have made negative.
-
-    Of all ascending sequences, the middle between the running maximum and the running minimum
-    from the other end is one with the least greatest distance to the sums.
-    """
-    sums = np.maximum(histograms.sum(axis=1), LEAST_SHARE)
-    sequence = np.cumsum(histograms, axis=1) / sums[:, None]
-    highest = np.maximum.accumulate(sequence, axis=1)
-    lowest = np.minimum.accumulate(sequence[:, ::-1], axis=1)[:, ::-1]
-    cdfs = np.clip((highest + lowest) / 2, 0.0, 1.0)
-    cdfs[:, -1] = 1.0
-    return sums / sums.sum(), cdfs
+LEAST_SHARE = 1e-6  # of a group that noise would leave nothing
 
 
 class TransportRegressor(PlannedRegressor):
@@ -62,32 +37,38 @@ class TransportRegressor(PlannedRegressor):
 
     Parameters
     ----------
-    epsilon : float
+    epsilon : float, default 0.0
         The greatest distance between two groups' CDFs: 0 is parity, 1 no constraint.
-    support : int or "exact"
+    support : int or "exact", default 500
         The number of bins of equal width, or all fitted predictions as they are.
-    bounds : (low, high)
-        The range of the bins; by default that of the fitted predictions.
-    privacy : float
-        ε of differential privacy for the histograms, by Laplace noise; None adds none. It needs
-        `bounds`, and says nothing of the base model, which has its own view of the rows.
-    estimator, group, bins, sees_group, prefit, unseen, draw, random_state
-        As for `GroupReader`.
-
-    Attributes
-    ----------
-    plan_ : Plan
-        The groups' CDFs before and after.
-    cost_ : float
-        The mean squared move on the fitting rows, from bin center to bin center.
-    gap_ : float
-        By how much the cost can exceed the least.
+    bounds : tuple (low, high), default None
+        The range of the bins; None is that of the fitted predictions.
+    privacy : float, default None
+        The ε of differential privacy (not of parity) for the histograms, by Laplace noise; None
+        adds none. It needs `bounds`, and says nothing of the base model, which has its own view of
+        the rows.
 
     References
     ----------
-    Xian, Li, Kamath and Zhao (2024), "Differentially private post-processing for fair regression".
+    Xian, Li, Kamath and Zhao (2024), "Differentially private post-processing for fair regression",
+    ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import TransportRegressor
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 500)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = X[:, 1] + random.normal(size=500)
+    >>> fair = TransportRegressor(group=0, epsilon=0.1, random_state=0).fit(X, y)
+    >>> values = fair.predict(X)
+    >>> [float((values[group == a] > 0.5).mean().round(2)) for a in (0, 1)]
+    [0.41, 0.51]
 
     """
+
+    criteria: ClassVar[tuple[str, ...]] = ("strong_parity",)
 
     def __init__(
         self,
@@ -151,3 +132,28 @@ class TransportRegressor(PlannedRegressor):
                 "With privacy=, pass bounds= that do not come from the data and a number of bins "
                 "as support=, and no sample_weight: each would tell of single rows past the noise."
             )
+
+
+def noisy(histograms: Floats, epsilon: float, random: np.random.RandomState) -> Floats:
+    """Parts of all rows by group and value, with ε-differentially private noise.
+
+    One row replaced by another moves two cells by 1/n each, hence the scale 2 / (ε n).
+    """
+    rows = histograms.sum()
+    noise = random.laplace(scale=2 / (epsilon * rows), size=histograms.shape)
+    return np.asarray(histograms / rows + noise)
+
+
+def repaired(histograms: Floats) -> tuple[Floats, Floats]:
+    """Each group's share and CDF, from parts that noise may have made negative.
+
+    Of all ascending sequences, the middle between the running maximum and the running minimum
+    from the other end is one with the least greatest distance to the sums.
+    """
+    sums = np.maximum(histograms.sum(axis=1), LEAST_SHARE)
+    sequence = np.cumsum(histograms, axis=1) / sums[:, None]
+    highest = np.maximum.accumulate(sequence, axis=1)
+    lowest = np.minimum.accumulate(sequence[:, ::-1], axis=1)[:, ::-1]
+    cdfs = np.clip((highest + lowest) / 2, 0.0, 1.0)
+    cdfs[:, -1] = 1.0
+    return sums / sums.sum(), cdfs

@@ -1,34 +1,16 @@
-"""What a method is asked to make equal: which constraints it can meet, and in which cells."""
+"""Rows by class and group: how much weight each cell has, and which have none."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand.mitigation.estimators import Codes
 
-
-def require_criterion(asked: str, known: Collection[str], method: Any) -> str:
-    """The criterion, or an error that names those of the method and who can meet this one.
-
-    >>> require_criterion("equalized_odds", ["statistical_parity", "equalized_odds"], object())
-    'equalized_odds'
-    """
-    if asked in known:
-        return asked
-    from evenhand.mitigation.methods import METHODS
-
-    others = {one.estimator.__name__ for one in METHODS.values() if asked in one.criteria}
-    hint = f"; {', '.join(sorted(others))} can" if others else ""
-    raise InputError(
-        f"{type(method).__name__} cannot meet the criterion {asked!r}, only "
-        f"{', '.join(map(repr, known))}{hint}."
-    )
+Codes = NDArray[np.intp]
 
 
 def cell_masses(

@@ -1,0 +1,316 @@
+"""The model under a method: fitted once, fitted again and again, or fitted elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from evenhand._columns.encoding import finite
+from evenhand._dataframes import column_of
+from evenhand._errors import InputError, InputTypeError
+from evenhand.mitigation._parameters import NamedParameters
+from evenhand.mitigation._sklearn import rows_of
+
+Floats = NDArray[np.float64]
+
+SPARSE_ENOUGH = 0.5  # with fewer entries than this that are not zero, a sparse product is faster
+
+
+class GivenScores(RegressorMixin, NamedParameters):  # type: ignore[misc]
+    """A regressor that reads its predictions from a column of X, and learns nothing.
+
+    Give it to a method as `estimator` to adjust scores that another model made: the column is
+    named, so that no feature is ever taken for a score by accident.
+
+    Parameters
+    ----------
+    column : str or int
+        The column that holds the scores (a position where X is an array).
+
+    See Also
+    --------
+    GivenProbabilities : The same for a classifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import GivenScores
+    >>> GivenScores(column=1).fit([[7, 0.5], [8, 0.25]]).predict(np.array([[9, 0.75]]))
+    array([0.75])
+
+    """
+
+    def __init__(self, column: Any) -> None:
+        self.column = column
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Learn nothing.
+
+        Parameters
+        ----------
+        X : array-like or dataframe
+            Rows, with the column of scores among their columns.
+        y, sample_weight : ignored
+            There for the sake of pipelines.
+
+        Returns
+        -------
+        GivenScores
+            This estimator.
+
+        """
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Read the scores.
+
+        Parameters
+        ----------
+        X : array-like or dataframe
+            Rows, with the column of scores among their columns.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The scores.
+
+        """
+        return finite(column_of(X, self.column), f"the column of scores {self.column!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class GivenProbabilities(ClassifierMixin, NamedParameters):  # type: ignore[misc]
+    """A classifier that reads its probabilities from columns of X, and learns nothing.
+
+    Give it to a method as `estimator`, with prefit=True or without, to post-process probabilities
+    that another model made.
+
+    Parameters
+    ----------
+    columns : sequence of str or int
+        The columns that hold P(class | x), one for each class (positions where X is an array).
+    classes : sequence of labels, default None
+        The classes of these columns, in ascending order; None numbers them from 0.
+
+    See Also
+    --------
+    GivenScores : The same for a regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import GivenProbabilities
+    >>> given = GivenProbabilities([1, 2], classes=["no", "yes"])
+    >>> given.predict(np.array([[7, 0.5, 0.5], [8, 0.25, 0.75]]))
+    array(['no', 'yes'], dtype='<U3')
+
+    """
+
+    def __init__(self, columns: Sequence[Any], classes: Sequence[Any] | None = None) -> None:
+        self.columns = columns
+        self.classes = classes
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of the columns."""
+        return np.asarray(range(len(self.columns)) if self.classes is None else self.classes)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Learn nothing.
+
+        Parameters
+        ----------
+        X : array-like or dataframe
+            Rows, with the columns of probabilities among their columns.
+        y, sample_weight : ignored
+            There for the sake of pipelines.
+
+        Returns
+        -------
+        GivenProbabilities
+            This estimator.
+
+        """
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Read the probabilities.
+
+        Parameters
+        ----------
+        X : array-like or dataframe
+            Rows, with the columns of probabilities among their columns.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            The probability of each class.
+
+        """
+        return np.column_stack(
+            [finite(column_of(X, one), f"the column of scores {one!r}") for one in self.columns]
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Take the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or dataframe
+            Rows, with the columns of probabilities among their columns.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The classes.
+
+        """
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def fit_underlying(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    prefit: bool = False,
+    default: Any = None,
+) -> Any:
+    """A fitted clone of the estimator, or the estimator itself where it is already fitted.
+
+    None stands for `default`, and that for logistic regression.
+    """
+    if prefit:
+        if estimator is None:
+            raise InputError("prefit=True needs an estimator that was fitted before; it got None.")
+        check_is_fitted(estimator)
+        return estimator
+    if estimator is None:
+        estimator = default if default is not None else LogisticRegression(max_iter=1000)
+    weights = {} if sample_weight is None else {weight_parameter(estimator): sample_weight}
+    return clone(estimator).fit(X, y, **weights)
+
+
+def weight_parameter(estimator: Any) -> str:
+    """By which name an estimator's fit takes sample weights; a pipeline hands them to its end."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return f"{name}__{weight_parameter(last)}"
+    kinds = [parameter.kind for parameter in signature(estimator.fit).parameters.values()]
+    if has_fit_parameter(estimator, "sample_weight") or Parameter.VAR_KEYWORD in kinds:
+        return "sample_weight"
+    raise InputError(
+        f"{type(estimator).__name__} takes no sample weights; use an estimator whose fit does."
+    )
+
+
+def class_probabilities(model: Any, X: Any, classes: Any = None) -> Floats:
+    """The model's P(class | x), a column for each of `classes` (by default its own)."""
+    if not hasattr(model, "predict_proba"):
+        raise InputTypeError(
+            f"{type(model).__name__} has no predict_proba; wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV, or use another estimator."
+        )
+    probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+    if classes is None or np.array_equal(classes, model.classes_):
+        return probabilities
+    place = {label: column for column, label in enumerate(classes)}
+    absent = [label for label in model.classes_ if label not in place]
+    if absent:
+        raise InputError(f"The model knows the class {absent[0]!r}, which is not in y.")
+    aligned = np.zeros((len(probabilities), len(place)))
+    aligned[:, [place[label] for label in model.classes_]] = probabilities
+    return aligned
+
+
+@dataclass(frozen=True, eq=False)
+class Refitting:
+    """A model and the features it is fitted to, prepared once.
+
+    A pipeline's transformers are fitted once, with the true labels, and not again for the labels
+    and weights that follow. Logistic regression starts where an earlier fit ended, and reads an
+    array that is mostly zeros as a sparse one; its optimum is the same.
+    """
+
+    model: Any
+    X: Any
+    transformers: Pipeline | None = None
+
+    @classmethod
+    def prepare(cls, estimator: Any, X: Any, y: Any) -> Refitting:
+        """Fit the transformers, if there are any, and transform the features."""
+        estimator = LogisticRegression(max_iter=1000) if estimator is None else estimator
+        transformers = None
+        if isinstance(estimator, Pipeline):
+            if len(estimator) > 1:
+                transformers = clone(estimator[:-1])
+                X = transformers.fit_transform(X, y)
+            estimator = estimator[-1]
+        if isinstance(estimator, LogisticRegression) and _mostly_zero(X):
+            X = sparse.csr_array(X)
+        return cls(estimator, X, transformers)
+
+    def rows(self, which: NDArray[np.intp]) -> Refitting:
+        """The same model with these rows, which may repeat."""
+        return Refitting(self.model, rows_of(self.X, which), self.transformers)
+
+    def alike(self, kind: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """One row for each set of rows alike in features and kind, and each row's set.
+
+        Logistic regression sees no difference between rows alike and one of their weight; other
+        models may, and keep all rows. Rows are told apart by a random sum, and then compared.
+        """
+        everyone = np.arange(len(kind))
+        if not isinstance(self.model, LogisticRegression) or not _is_numeric(self.X):
+            return everyone, everyone
+        random = np.random.default_rng(0).random(self.X.shape[1])
+        keys = self.X @ random + 1j * kind
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        unlike = self.X[first[inverse]] != self.X
+        return (everyone, everyone) if unlike.sum() else (first, inverse)
+
+    def fit(self, labels: NDArray[Any], weight: NDArray[np.float64], start: Any = None) -> Any:
+        """The model fitted to labels and weights; one label only makes it a constant.
+
+        `start` is an earlier fit to begin from.
+        """
+        if (labels == labels[0]).all():
+            return DummyClassifier(strategy="constant", constant=labels[0]).fit(self.X, labels)
+        name, model = weight_parameter(self.model), clone(self.model)
+        if not isinstance(model, LogisticRegression) or not isinstance(start, LogisticRegression):
+            return model.fit(self.X, labels, **{name: weight})
+        model.coef_, model.intercept_ = start.coef_, start.intercept_
+        model.set_params(warm_start=True).fit(self.X, labels, sample_weight=weight)
+        return model.set_params(warm_start=self.model.warm_start)
+
+    def whole(self, model: Any) -> Any:
+        """A fitted model that reads the features as they were before they were prepared."""
+        if self.transformers is None:
+            return model
+        return Pipeline([*self.transformers.steps, ("model", model)])
+
+
+def _mostly_zero(X: Any) -> bool:
+    if not isinstance(X, np.ndarray) or not _is_numeric(X):
+        return False
+    return bool(np.count_nonzero(X) < SPARSE_ENOUGH * X.size)
+
+
+def _is_numeric(X: Any) -> bool:
+    return bool(X.dtype.kind in "iuf") if hasattr(X, "dtype") else False

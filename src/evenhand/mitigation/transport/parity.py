@@ -1,0 +1,337 @@
+"""The cheapest predictions whose distributions, or means, are at most ε unequal by any measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from evenhand import measures
+from evenhand._errors import InputError
+from evenhand.measures import Measure
+from evenhand.mitigation.optimal.cones import Cone, Part, Program, cone
+from evenhand.mitigation.transport.plan import SIDES, Codes, Floats, Side, Supply
+
+Name = Literal["pq", "gini", "mpd"]
+
+HALVINGS = 54  # of an interval of length 1 or so: what is left is below rounding
+CUTTING_ROUNDS = 60
+PRECISION = 1e-7
+
+
+class Parity(NamedTuple):
+    """The groups' new CDFs, and by how much their cost can exceed the least."""
+
+    cdfs: Floats
+    gap: float
+
+
+def strong_parity(supply: Supply, bound: Bound, tau: float = 0.05) -> Parity:
+    """The groups' CDFs, at most ε unequal at every cut point, that cost least to reach.
+
+    Measures of ratios are asked only where the pooled CDF, before the move, is at least τ; below,
+    CDFs can only be lowered, so that no other cut point comes to be asked.
+    """
+    if bound.is_width:
+        return Parity(corridor(supply, bound.epsilon), certified_gap(supply, bound.epsilon))
+    levels = supply.cdfs[:, :-1].T
+    first = int(np.searchsorted(levels @ supply.share, tau))
+    if bound.met_by(levels[first:]):
+        return Parity(supply.cdfs, 0.0)
+    span = float(np.ptp(supply.points))
+    unit = replace(supply, points=(supply.points - supply.points[0]) / span)
+    start = [levels, corridor(unit, 0.0)[:, :-1].T]
+    found = cheapest(_Moves(unit), Region(levels.shape, bound, first), start)
+    cdfs = np.column_stack([found.point.T, np.ones(len(supply.share))])
+    return Parity(cdfs, found.gap * span**2)
+
+
+def corridor(supply: Supply, width: float) -> Floats:
+    """The groups' CDFs, nowhere more than `width` apart, that cost least to reach.
+
+    At a cut point, let all CDFs lie between b and b + width: the cheapest are the old ones,
+    clipped. That leaves one number b for each cut point, and a convex cost whose slope is known;
+    the least b with a slope of at least 0 grows with the cut point, so the clipped CDFs do too.
+
+    >>> two = Supply(np.array([0.0, 1.0]), np.array([[1.0, 1.0], [0.5, 1.0]]), np.full(2, 0.5))
+    >>> corridor(two, width=0.2)
+    array([[0.7, 1. ],
+           [0.5, 1. ]])
+    """
+    low, high = np.full(len(supply.cuts), -width), np.ones(len(supply.cuts))
+    floor = least_where(lambda middle: slope(supply, middle, width) >= 0, low, high)
+    inner = np.clip(supply.cdfs[:, :-1], floor, floor + width)
+    return np.column_stack([inner, np.ones(len(inner))])
+
+
+def certified_gap(supply: Supply, width: float) -> float:
+    """By how much the cost of `corridor` can exceed the least: the last halving's interval."""
+    span = float(supply.points[-1] - supply.points[0])
+    return 2 * span**2 * (1 + width) * 2.0**-HALVINGS
+
+
+def slope(supply: Supply, floor: Floats, width: float) -> Floats:
+    """How the cost at each cut point grows with the floor of its corridor."""
+    levels = np.broadcast_to(floor, (len(supply.share), len(floor)))
+    lifted = np.maximum(supply.quantile(levels, "right") - supply.cuts, 0)
+    lowered = np.maximum(supply.cuts - supply.quantile(levels + width, "right"), 0)
+    return np.asarray(supply.share @ lifted - supply.share @ lowered)
+
+
+class Shift(NamedTuple):
+    """The groups' new means, and by how much their cost can exceed the least."""
+
+    means: Floats
+    gap: float
+
+
+def weak_parity(means: Floats, share: Floats, bound: Bound) -> Shift:
+    """The vector of means nearest to the given ones, weighted by share, that meets the bound.
+
+    >>> weak_parity(np.array([1.0, 3.0]), np.array([0.5, 0.5]), Bound("mpd", 1.0)).means
+    array([1.5, 2.5])
+    """
+    if bound.is_width:
+        return Shift(_within_width(means, share, bound.epsilon), 0.0)
+    if means.min() < 0:
+        raise InputError(
+            f"Gini and PQ need mean predictions of at least 0, and a group's is {means.min():g}; "
+            "use measure='mpd'."
+        )
+    if bound.met_by(means):
+        return Shift(means, 0.0)
+    scale = float(means.max())
+    start = means[None] / scale
+    equal = np.full_like(start, start @ share)
+    found = cheapest(_Squares(start, share[None]), Region(start.shape, bound), [start, equal])
+    return Shift(found.point[0] * scale, found.gap * scale**2)
+
+
+def _within_width(means: Floats, share: Floats, width: float) -> Floats:
+    """The means clipped to an interval of this width, which moves them least where it pays."""
+
+    def lifted(floor: Any) -> bool:
+        return bool(share @ (np.clip(means, floor, floor + width) - means) >= 0)
+
+    floor = least_where(lifted, float(means.min()) - width, float(means.max()))
+    return np.clip(means, floor, floor + width)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A measure, with its orders where it is PQ, and the most that it may be."""
+
+    measure: Name
+    epsilon: float
+    p: float = 1
+    q: float = 2
+
+    def __post_init__(self) -> None:
+        if self.epsilon < 0:
+            raise InputError(f"epsilon is {self.epsilon}; no measure is below 0.")
+        cone(self.measure, 2, self.epsilon, self.p, self.q)  # refuses what has no cone
+
+    @property
+    def function(self) -> Measure:
+        """The measure itself."""
+        if self.measure == "pq":
+            return partial(measures.pq, p=self.p, q=self.q)
+        return measures.MEASURES[self.measure]
+
+    @property
+    def is_width(self) -> bool:
+        """Whether it says how far apart entries may be: MPD, or 0 by any measure."""
+        return self.measure == "mpd" or self.epsilon == 0
+
+    def cone(self, groups: int) -> Cone:
+        """The vectors that meet it; one that all vectors meet has none, and is refused."""
+        found = cone(self.measure, groups, self.epsilon, self.p, self.q)
+        if found is None:
+            raise InputError(f"No vector of {groups} entries has a {self.measure} above ε.")
+        return found
+
+    def met_by(self, vectors: Floats) -> bool:
+        """Whether no vector (the last axis) is more unequal."""
+        return bool(np.max(self.function(vectors), initial=0.0) <= self.epsilon)
+
+    def pulled(self, vectors: Floats) -> Floats:
+        """Vectors moved towards their means, all by the same part, until they meet it."""
+        if self.met_by(vectors):
+            return vectors
+        away = vectors.mean(axis=-1, keepdims=True) - vectors
+        part = least_where(lambda part: self.met_by(vectors + part * away), 0.0, 1.0)
+        return np.asarray(vectors + part * away)
+
+
+def least_where(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """The least number from which on a condition holds, by halving; of arrays, entry by entry.
+
+    >>> float(least_where(lambda x: x >= 0.25, 0.0, 1.0))
+    0.25
+    """
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        enough = holds(middle)
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
+
+
+class Costs(Protocol):
+    """A convex function, never below 0, for each entry of an array of cut points × groups."""
+
+    @property
+    def weights(self) -> Floats:
+        """How much each function counts."""
+
+    def value(self, at: Floats) -> Floats:
+        """The functions' values."""
+
+    def slope(self, at: Floats, side: Side) -> Floats:
+        """Their slopes, to the left or the right of a kink."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """What it costs that a group has another level at a cut point than before."""
+
+    supply: Supply
+
+    @property
+    def weights(self) -> Floats:
+        return self.supply.weights
+
+    def value(self, at: Floats) -> Floats:
+        return self.supply.cost_by_cut(at.T).T
+
+    def slope(self, at: Floats, side: Side) -> Floats:
+        quantiles = np.minimum(self.supply.quantile(at.T, side), self.supply.points[-1])
+        return np.asarray((quantiles - self.supply.cuts).T)
+
+
+@dataclass(frozen=True, eq=False)
+class _Squares:
+    """The squared distance of each entry from its target."""
+
+    target: Floats
+    weights: Floats
+
+    def value(self, at: Floats) -> Floats:
+        return np.square(at - self.target)
+
+    def slope(self, at: Floats, side: Side) -> Floats:  # noqa: ARG002 (a parabola has no kink)
+        return 2 * (at - self.target)
+
+
+class Found(NamedTuple):
+    """The best point, and by how much its cost can exceed the least."""
+
+    point: Floats
+    gap: float
+
+
+def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> Found:
+    """The cheapest point of a region, from tangents at some points to begin with."""
+    everywhere = np.arange(costs.weights.size)
+    known = _joined([_tangents(costs, at, side, everywhere) for at in start for side in SIDES])
+    best, least, bound = start[0], np.inf, 0.0
+    for _ in range(CUTTING_ROUNDS):
+        found, below = region.program(known, costs.weights).solve()
+        bound = max(bound, below)
+        levels, bounds = np.split(found[: 2 * best.size].reshape(-1, region.shape[1]), 2)
+        point = region.inside(levels)
+        values = costs.value(point)
+        cost = float((costs.weights * values).sum())
+        if cost < least:
+            best, least = point, cost
+        short = np.flatnonzero(values - bounds > PRECISION / 10)
+        if least - bound <= PRECISION or not len(short):
+            break
+        known = _joined([known, *(_tangents(costs, point, side, short) for side in SIDES)])
+    return Found(best, max(least - bound, 0.0))
+
+
+class Tangents(NamedTuple):
+    """Lines slope · x + rest below the costs of some entries, given by their places."""
+
+    place: Codes
+    slope: Floats
+    rest: Floats
+
+
+def _tangents(costs: Costs, at: Floats, side: Side, which: Codes) -> Tangents:
+    slope = costs.slope(at, side)
+    rest = costs.value(at) - slope * at
+    return Tangents(which, slope.ravel()[which], rest.ravel()[which])
+
+
+def _joined(tangents: Sequence[Tangents]) -> Tangents:
+    return Tangents(
+        np.concatenate([one.place for one in tangents]),
+        np.concatenate([one.slope for one in tangents]),
+        np.concatenate([one.rest for one in tangents]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Arrays of cut points × groups within [0, 1], ascending, that meet a bound from `first` on.
+
+    The variables of its programs are the entries, then a bound on the cost of each, then what
+    helps to describe the cones, cut point by cut point.
+    """
+
+    shape: tuple[int, int]
+    bound: Bound
+    first: int = 0
+
+    @property
+    def cone(self) -> Cone:
+        """Where the levels at one cut point may lie."""
+        return self.bound.cone(self.shape[1])
+
+    def inside(self, at: Floats) -> Floats:
+        """A solver's answer, exactly ascending within [0, 1], and exactly as equal as asked."""
+        ascending = np.maximum.accumulate(np.clip(at, 0.0, 1.0), axis=0)
+        kept = self.bound.pulled(ascending[self.first :])
+        return np.vstack([np.minimum(ascending[: self.first], kept[:1]), kept])
+
+    def program(self, tangents: Tangents, weights: Floats) -> Program:
+        """The least weighted sum of costs, each no less than its tangents."""
+        slack, constant = self._everywhere()
+        size, width = weights.size, slack.shape[1]
+        linear = [_lines(tangents, size, width), self._ascending(width)]
+        linear += [-sparse.eye_array(size, width), sparse.eye_array(size, width)]
+        zeros = [np.zeros(part.shape[0]) for part in linear[1:3]]
+        limits = np.concatenate([-tangents.rest, *zeros, np.ones(size), constant])
+        cost = np.concatenate([np.zeros(size), weights.ravel(), np.zeros(width - 2 * size)])
+        rows = sparse.vstack([*linear, -slack], format="csr")
+        flat = Part("nonnegative", rows.shape[0] - slack.shape[0])
+        return Program(cost, rows, limits, (flat, *self.cone.parts * (self.shape[0] - self.first)))
+
+    def _everywhere(self) -> tuple[sparse.csr_array, Floats]:
+        """The slack of the cones at all cut points from the first on: its rows and constant."""
+        (cuts, groups), cone = self.shape, self.cone
+        constrained = sparse.eye_array(cuts, format="csr")[self.first :]
+        levels = sparse.kron(constrained, cone.of_rates)
+        helping = sparse.kron(sparse.eye_array(cuts - self.first), cone.of_help)
+        bounds = sparse.csr_array((levels.shape[0], cuts * groups))
+        slack = sparse.hstack([levels, bounds, helping], format="csr")
+        return slack, np.tile(cone.constant, cuts - self.first)
+
+    def _ascending(self, width: int) -> sparse.csr_array:
+        """Each level minus the next one of its group."""
+        cuts, groups = self.shape
+        pairs = (cuts - 1) * groups
+        return sparse.eye_array(pairs, width) - sparse.eye_array(pairs, width, k=groups)
+
+
+def _lines(tangents: Tangents, size: int, width: int) -> sparse.csr_array:
+    """Each slope times its entry, minus the bound on the cost of that entry."""
+    row = np.arange(len(tangents.place))
+    entries = np.concatenate([tangents.slope, -np.ones(len(row))])
+    places = np.concatenate([tangents.place, tangents.place + size])
+    return sparse.csr_array((entries, (np.tile(row, 2), places)), shape=(len(row), width))
