@@ -147,3 +147,23 @@ def test_weights_reach_the_criterion(people):
         sample_weight=weight,
     )
     assert scorer(model, X, y, sample_weight=weight) == -expected
+
+
+def test_the_group_may_be_a_column_of_a_sparse_matrix():
+    from scipy import sparse
+
+    X = np.array([[0.0, 3], [1, 0], [0, 3], [1, 1]])
+    y = np.array([0, 1, 1, 0])
+    dense, thin = (
+        eh.make_scorer("statistical_parity", group=0, measure="mpd")(model, rows, y)
+        for model, rows in ((Threshold(), X), (Threshold(), sparse.csr_array(X)))
+    )
+    assert dense == thin == -1.0
+
+
+class Threshold:
+    """Predicts 1 where the second column is above 1.5, of any kind of matrix."""
+
+    def predict(self, X):
+        column = X[:, [1]]
+        return (np.ravel(column.toarray() if hasattr(column, "toarray") else column) > 1.5) * 1

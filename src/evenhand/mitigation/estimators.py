@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from inspect import isabstract
 from typing import Any, ClassVar, Literal, Self
 
@@ -175,7 +176,7 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
 
     def _require_criterion(self) -> str:
         """The criterion asked for, or an error that names those there are and who can meet it."""
-        asked: str = self.criterion  # type: ignore[attr-defined]
+        asked: str = self.criterion
         if asked in self.criteria:
             return asked
         others = able(GroupReader, lambda other: asked in other.criteria)
@@ -343,7 +344,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         for quantity in self._needs_two:
             if len(there[quantity]) > 2:
                 listed = ", ".join(map(show, there[quantity][:6]))
-                others = able(GroupClassifier, lambda other, q=quantity: q not in other._needs_two)
+                others = able(GroupClassifier, partial(_takes_any, quantity))
                 raise InputError(
                     f"{scope[quantity]} supported by {type(self).__name__}, and there are "
                     f"{len(there[quantity])} {quantity} ({listed}): use one of "
@@ -461,6 +462,11 @@ def _subclasses(parent: type[GroupReader]) -> Iterator[type[GroupReader]]:
         if cls.__module__.startswith(PACKAGE) and not isabstract(cls):
             yield cls
         yield from _subclasses(cls)
+
+
+def _takes_any(quantity: Quantity, cls: type[GroupClassifier]) -> bool:
+    """Whether a classifier takes any number of classes, or of groups."""
+    return quantity not in cls._needs_two
 
 
 def drawn(probabilities: Floats, random: np.random.RandomState) -> Codes:

@@ -13,8 +13,9 @@ from scipy import sparse
 from evenhand import measures
 from evenhand._errors import InputError
 from evenhand.measures import Measure
+from evenhand.mitigation.estimators import Codes, Floats
 from evenhand.mitigation.optimal.cones import Cone, Part, Program, cone
-from evenhand.mitigation.transport.plan import SIDES, Codes, Floats, Side, Supply
+from evenhand.mitigation.transport.plan import SIDES, Side, Supply
 
 Name = Literal["pq", "gini", "mpd"]
 

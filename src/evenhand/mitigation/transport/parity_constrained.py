@@ -6,13 +6,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from evenhand.mitigation.estimators import Rows, shares
+from evenhand.mitigation.estimators import Codes, Floats, Rows, shares
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.transport.parity import Bound, Name, strong_parity, weak_parity
 from evenhand.mitigation.transport.plan import (
     Choice,
-    Codes,
-    Floats,
     Plan,
     PlannedRegressor,
     Support,

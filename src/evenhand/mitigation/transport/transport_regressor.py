@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from evenhand._errors import InputError
-from evenhand.mitigation.estimators import Rows
+from evenhand.mitigation.estimators import Floats, Rows
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.transport.parity import certified_gap, corridor
 from evenhand.mitigation.transport.plan import (
     Choice,
-    Floats,
     Plan,
     PlannedRegressor,
     Supply,
