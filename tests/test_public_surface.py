@@ -2,8 +2,10 @@
 
 import inspect
 import pkgutil
+import pydoc
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -24,6 +26,9 @@ NAMES = [
     "EvenhandError",
     "Finding",
     "Groups",
+    "InputError",
+    "InputTypeError",
+    "MissingExtraError",
     "Bin",
     "Reading",
     "Tally",
@@ -53,14 +58,62 @@ def test_the_public_names_are_these():
     assert sorted(eh.__all__) == sorted(NAMES)
 
 
-def test_every_public_name_is_there_and_documented():
-    for name in eh.__all__:
-        assert getattr(eh, name).__doc__, name
+MODULES = ["", ".benchmark", ".criteria", ".datasets", ".measures", ".mitigation", ".statistics"]
 
 
-def test_no_module_hides_behind_a_public_function():
-    modules = {module.name for module in pkgutil.iter_modules(eh.__path__)}
-    assert not modules & {name for name in eh.__all__ if callable(getattr(eh, name))}
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_is_there_and_documented(module):
+    public = import_module(f"evenhand{module}")
+    assert len(set(public.__all__)) == len(public.__all__)
+    for name in public.__all__:
+        assert getattr(public, name).__doc__, name
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_hides_behind_a_public_name(module):
+    """Or `import evenhand.audit as a` would bind a function, with its neighbors out of reach."""
+    public = import_module(f"evenhand{module}")
+    modules = {found.name for found in pkgutil.iter_modules(getattr(public, "__path__", []))}
+    names = {name for name in public.__all__ if not inspect.ismodule(getattr(public, name))}
+    assert not modules & names
+
+
+CATCH_ALL = {"audit", "audit_frame", "audit_model", "chance", "interval"}  # this can only shrink
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_public_functions_spell_out_their_arguments(module):
+    public = import_module(f"evenhand{module}")
+    functions = {name for name in public.__all__ if inspect.isfunction(getattr(public, name))}
+    for name in functions - CATCH_ALL:
+        kinds = {p.kind for p in inspect.signature(getattr(public, name)).parameters.values()}
+        assert inspect.Parameter.VAR_KEYWORD not in kinds, name
+
+
+def test_every_criterion_can_be_imported_by_its_name():
+    from evenhand import criteria
+
+    assert {name: getattr(criteria, name) for name in eh.CRITERIA} == eh.CRITERIA
+    assert set(eh.CRITERIA) <= set(criteria.__all__)
+
+
+@pytest.mark.parametrize("name", eh.CRITERIA)
+def test_help_on_a_criterion_is_about_that_criterion(name):
+    criterion = eh.CRITERIA[name]
+    page = pydoc.plain(pydoc.render_doc(criterion))
+    for said in (criterion.asks, criterion.formula, criterion.is_not, criterion.kind.columns):
+        assert said in page
+    assert criterion.asks.endswith("?")
+
+
+def test_errors_can_be_caught_as_ours_or_as_the_built_in_ones():
+    for ours, built_in in (
+        (eh.InputError, ValueError),
+        (eh.InputTypeError, TypeError),
+        (eh.MissingExtraError, ImportError),
+    ):
+        assert issubclass(ours, eh.EvenhandError)
+        assert issubclass(ours, built_in)
 
 
 def test_public_functions_follow_the_ecosystem():

@@ -8,7 +8,7 @@ from evenhand._columns import Bin
 from evenhand._compare import Comparison, compare
 from evenhand._counting import expected_tally, moments, tally
 from evenhand._distributions import Distribution, distribution
-from evenhand._errors import EvenhandError
+from evenhand._errors import EvenhandError, InputError, InputTypeError, MissingExtraError
 from evenhand._frames import tally_frame
 from evenhand._groups import Groups, groups
 from evenhand._scoring import make_scorer
@@ -35,6 +35,9 @@ __all__ = [
     "EvenhandError",
     "Finding",
     "Groups",
+    "InputError",
+    "InputTypeError",
+    "MissingExtraError",
     "Reading",
     "Tally",
     "UndefinedWarning",

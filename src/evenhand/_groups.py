@@ -82,13 +82,13 @@ class Groups:
         """
         if min_count <= 1 and rare in RARE:  # every group has a row: spare the count
             return self
-        settled = settle_rare(self.labels, self.sizes, min_count, rare)
-        target = np.append(settled.target, len(settled.labels))
-        codes = recode(target.astype(smallest_unsigned(len(settled.labels) + 1)), self.codes)
-        return Groups(codes, settled.labels, self.names, (*self.notes, *settled.notes))
+        kept = settle_rare(self.labels, self.sizes, min_count, rare)
+        target = np.append(kept.target, len(kept.labels))
+        codes = recode(target.astype(smallest_unsigned(len(kept.labels) + 1)), self.codes)
+        return Groups(codes, kept.labels, self.names, (*self.notes, *kept.notes))
 
 
-class Settled(NamedTuple):
+class Regrouping(NamedTuple):
     """Where each old group goes (past the last label: dropped), the new labels, and the words."""
 
     target: NDArray[np.intp]
@@ -182,18 +182,18 @@ def columns_of(features: Any) -> dict[str, Any]:
 
 def settle_rare(
     labels: Sequence[Label], sizes: NDArray[Any], min_count: int, rare: Rare
-) -> Settled:
+) -> Regrouping:
     """Decide what becomes of groups with fewer than `min_count` rows."""
     if rare not in RARE:
         raise InputError(f"rare must be 'keep', 'merge' or 'drop', not {rare!r}.")
     small = np.flatnonzero(np.asarray(sizes) < min_count)
     everyone = np.arange(len(labels))
     if not len(small):
-        return Settled(everyone, tuple(labels), ())
+        return Regrouping(everyone, tuple(labels), ())
     listed = ", ".join(f"{show(labels[i])} ({sizes[i]:g})" for i in small.tolist())
     finding = f"{len(small)} of {len(labels)} groups have fewer than {min_count} rows"
     if rare == "keep":
-        return Settled(everyone, tuple(labels), (f"{finding}, and were kept: {listed}",))
+        return Regrouping(everyone, tuple(labels), (f"{finding}, and were kept: {listed}",))
     large = np.setdiff1d(everyone, small)
     kept = tuple(labels[i] for i in large.tolist()) + ((MERGED,) if rare == "merge" else ())
     if not kept:
@@ -201,7 +201,7 @@ def settle_rare(
     target = np.full(len(labels), len(large))
     target[large] = np.arange(len(large))
     done = f"were merged into {MERGED!r}" if rare == "merge" else "were dropped"
-    return Settled(target, kept, (f"{finding}, and {done}: {listed}",))
+    return Regrouping(target, kept, (f"{finding}, and {done}: {listed}",))
 
 
 def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[str]:
@@ -210,13 +210,13 @@ def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[st
         raise InputError(f"missing must be 'error' or 'group', not {missing!r}.")
     if not absent:
         return []
-    found = f"{absent} of {rows} rows have no value of {name!r}"
+    finding = f"{absent} of {rows} rows have no value of {name!r}"
     if missing == "error":
         raise InputError(
-            f"{found}. Drop those rows, or make them a group of their own with "
+            f"{finding}. Drop those rows, or make them a group of their own with "
             'sensitive_features=evenhand.groups(..., missing="group").'
         )
-    return [f"{found}; they are a group of their own"]
+    return [f"{finding}; they are a group of their own"]
 
 
 def show(label: Label) -> str:

@@ -60,8 +60,8 @@ def make_scorer(
     FairnessScorer('equalized_odds', group='sex', measure='mpd')
 
     """
-    asked = named(criterion)
-    asked.with_statistic(g).settings(measure, aggregate, transform, tau).resolve()
+    chosen = named(criterion)
+    chosen.with_statistic(g).settings(measure, aggregate, transform, tau).resolve()
     options = {
         "measure": measure,
         "aggregate": aggregate,
@@ -72,7 +72,7 @@ def make_scorer(
         "tau": tau,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    return FairnessScorer(asked, group, given, strata)
+    return FairnessScorer(chosen, group, given, strata)
 
 
 @dataclass(frozen=True, repr=False)

@@ -148,9 +148,9 @@ class Tally:
             The same counts of the groups that are left.
 
         """
-        settled = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
-        moved = self.regrouped(settled.target, settled.labels)
-        return replace(moved, notes=self.notes + settled.notes)
+        kept = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
+        moved = self.regrouped(kept.target, kept.labels)
+        return replace(moved, notes=self.notes + kept.notes)
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Tally:
         """Each group becomes the group `target` of the new labels; past the last, it is dropped.
@@ -224,29 +224,29 @@ class Tally:
 CLASSES = ("y", "yhat")  # these axes share their labels: truth and prediction are of one kind
 
 
-def _joined(one: Tally, two: Tally) -> tuple[Axis, ...]:
+def _joined(left: Tally, right: Tally) -> tuple[Axis, ...]:
     """The axes that hold the cells of both."""
-    if [(a.name, a.kind) for a in one.axes] != [(a.name, a.kind) for a in two.axes]:
-        raise InputError(f"Cannot add {one} and {two}: they were counted along different axes.")
-    if set(one.sums) != set(two.sums):
-        raise InputError(f"Cannot add tallies of {sorted(one.sums)} and of {sorted(two.sums)}.")
-    both = [*one.axes, *two.axes]
+    if [(a.name, a.kind) for a in left.axes] != [(a.name, a.kind) for a in right.axes]:
+        raise InputError(f"Cannot add {left} and {right}: they were counted along different axes.")
+    if set(left.sums) != set(right.sums):
+        raise InputError(f"Cannot add tallies of {sorted(left.sums)} and of {sorted(right.sums)}.")
+    both = [*left.axes, *right.axes]
     classes = union(*(axis.labels for axis in both if axis.name in CLASSES))
     return tuple(
         replace(a, labels=classes if a.name in CLASSES else _merged(a, b))
-        for a, b in zip(one.axes, two.axes, strict=True)
+        for a, b in zip(left.axes, right.axes, strict=True)
     )
 
 
-def _merged(one: Axis, two: Axis) -> tuple[Label, ...]:
-    if one.kind == "categories":
-        return union(one.labels, two.labels)
-    if one.labels != two.labels:
+def _merged(left: Axis, right: Axis) -> tuple[Label, ...]:
+    if left.kind == "categories":
+        return union(left.labels, right.labels)
+    if left.labels != right.labels:
         raise InputError(
-            f"Cannot add tallies whose {one.name!r} bins differ: {one.labels} and {two.labels}. "
-            "Count both with the same edges."
+            f"Cannot add tallies whose {left.name!r} bins differ: {left.labels} and "
+            f"{right.labels}. Count both with the same edges."
         )
-    return one.labels
+    return left.labels
 
 
 def _recoded(tally: Tally, axes: tuple[Axis, ...]) -> NDArray[np.intp]:

@@ -199,7 +199,7 @@ class Steps:
         if transform == "exp":
             low, high, least = np.exp(low), np.exp(high), self.groups
         sums = [np.cumsum(high**power - low**power) for power in powers]
-        return [least + one for one in sums] if least else sums
+        return [least + power_sum for power_sum in sums] if least else sums
 
 
 def steps(values: Floats, codes: NDArray[Any], groups: int, weights: Floats | None = None) -> Steps:
@@ -267,13 +267,13 @@ def _ordered(
     return Distribution(values, codes, labels, weight, truth, path, squares)
 
 
-def _both(one: Floats | None, two: Floats | None) -> Floats | None:
-    return None if one is None or two is None else np.concatenate([one, two])
+def _both(left: Floats | None, right: Floats | None) -> Floats | None:
+    return None if left is None or right is None else np.concatenate([left, right])
 
 
-def _stacked(one: Column, two: Column) -> Column:
-    labels = union(one.labels, two.labels)
-    codes = [positions(part.labels, labels)[part.codes] for part in (one, two)]
+def _stacked(left: Column, right: Column) -> Column:
+    labels = union(left.labels, right.labels)
+    codes = [positions(part.labels, labels)[part.codes] for part in (left, right)]
     return Column(np.concatenate(codes).astype(smallest_unsigned(len(labels))), labels)
 
 

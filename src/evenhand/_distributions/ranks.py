@@ -25,7 +25,7 @@ class RankedScores:
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> RankedScores:
         """Each group becomes the group `target` of the new labels."""
         return RankedScores(
-            self.classes, tuple(one.regrouped(target, labels) for one in self.scores)
+            self.classes, tuple(scores.regrouped(target, labels) for scores in self.scores)
         )
 
 

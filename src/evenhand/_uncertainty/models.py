@@ -141,7 +141,7 @@ def counts_of(tally: Tally, asked: Criterion, favorable: Any = None) -> Counts:
 def given(statistic: Statistic) -> tuple[str, ...]:
     """The axes a statistic conditions on: their counts by group stay as they are."""
     if isinstance(statistic, Average):
-        return given(statistic.one)
+        return given(statistic.first)
     if isinstance(statistic, P):
         return (statistic.given,) if statistic.given else ()
     if isinstance(statistic, Ratio) and statistic.denominator.keys() in BY_TRUTH:

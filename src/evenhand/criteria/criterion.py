@@ -352,7 +352,7 @@ class Criterion:
                [0.5, 1. ]]))
 
         """
-        asked, source = self.with_statistic(g), y_true
+        criterion, source = self.with_statistic(g), y_true
         columns = {
             "sensitive_features": sensitive_features,
             "sample_weight": sample_weight,
@@ -364,14 +364,14 @@ class Criterion:
             measure = _measure_beside(y_true, y_pred, measure, columns)
         else:
             loss = g if callable(g) else None
-            source = asked.kind.summarize(
+            source = criterion.kind.summarize(
                 Rows(y_true, y_pred, favorable=favorable, loss=loss, **columns)
             )
-        asked.check(source)
-        settings = asked.settings(measure, aggregate, transform, tau)
-        if isinstance(asked.statistic, F):
-            return asked._sweep(source, settings)
-        return asked.reading(asked.table(source, favorable), settings)
+        criterion.check(source)
+        settings = criterion.settings(measure, aggregate, transform, tau)
+        if isinstance(criterion.statistic, F):
+            return criterion._sweep(source, settings)
+        return criterion.reading(criterion.table(source, favorable), settings)
 
     @property
     def kind(self) -> Kind:

@@ -198,15 +198,15 @@ class Average:
 
     Parameters
     ----------
-    one, two : Ratio
+    first, second : Ratio
         The ratios.
     needs : str, default "labels"
         The kind of summary it reads.
 
     """
 
-    one: Ratio
-    two: Ratio
+    first: Ratio
+    second: Ratio
     bounds = (0.0, 1.0)
     needs: str = "labels"
     over = "c"
@@ -214,12 +214,12 @@ class Average:
     @property
     def formula(self) -> str:
         """Itself, in symbols."""
-        return f"½ [{self.one.formula} + {self.two.formula}]"
+        return f"½ [{self.first.formula} + {self.second.formula}]"
 
     def read(self, source: Tally) -> Table:
         """Its value in every cell and group."""
-        one, two = self.one.read(source), self.two.read(source)
-        return Table((one.values + two.values) / 2, one.cells, one.groups)
+        first, second = self.first.read(source), self.second.read(source)
+        return Table((first.values + second.values) / 2, first.cells, first.groups)
 
 
 def one_against_rest(counts: Floats) -> dict[str, Floats]:
