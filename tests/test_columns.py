@@ -125,6 +125,20 @@ def test_a_masked_label_weight_or_score_is_refused_and_a_masked_group_named():
         eh.expected_tally(full, scores, classes=[0, 1], sensitive_features=full)
 
 
+@given(
+    st.lists(st.text(st.characters(exclude_characters="\0"), max_size=9), min_size=1),
+    st.sampled_from([*MAKERS]),
+    st.data(),
+)
+def test_order_of_bytes_library_and_mask_tell_the_same_rows_apart(values, kind, data):
+    made = MAKERS[kind](values)
+    assert decoded(encode(made)) == values
+    if isinstance(made, np.ndarray) and made.dtype.kind != "T":
+        hidden = data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values)))
+        seen = [None if hide else value for value, hide in zip(values, hidden, strict=True)]
+        assert decoded(encode(np.ma.array(made, mask=hidden))) == seen
+
+
 def test_encoding_objects_keeps_nothing_alive():
     """Without the garbage collector: what is kept would be freed by it only."""
     gc.collect()

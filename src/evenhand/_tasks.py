@@ -57,7 +57,7 @@ def task_of(y_true: Any, y_pred: Any = None, task: str | None = None) -> Task:
     ('binary', 'multiclass', 'regression')
     >>> task_of(range(50))
     Traceback (most recent call last):
-    evenhand._errors.InputError: y_true takes 50 different whole numbers, which can be labels or
+    evenhand.InputError: y_true takes 50 different whole numbers, which can be labels or
     amounts; pass task="regression" or task="multiclass".
 
     """

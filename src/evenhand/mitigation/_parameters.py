@@ -41,10 +41,10 @@ class NamedParameters(BaseEstimator):  # type: ignore[misc]
     ...         self.epsilon = epsilon
     >>> Tempered(alpha=0.2)
     Traceback (most recent call last):
-    evenhand._errors.InputTypeError: Tempered has no parameter 'alpha': it is 'epsilon' now.
+    evenhand.InputTypeError: Tempered has no parameter 'alpha': it is 'epsilon' now.
     >>> Tempered().set_params(epslion=0.2)
     Traceback (most recent call last):
-    evenhand._errors.InputError: Tempered has no parameter 'epslion'. Did you mean 'epsilon'?
+    evenhand.InputError: Tempered has no parameter 'epslion'. Did you mean 'epsilon'?
     """
 
     _renamed: ClassVar[Mapping[str, str]] = {}
