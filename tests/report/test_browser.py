@@ -10,7 +10,10 @@ from evenhand import report
 from report import documents
 from report.browser import AFTER, BEFORE, BROWSER, NAMES, run
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"none of {NAMES} is installed")
+pytestmark = [
+    pytest.mark.slow,  # each test starts the browser
+    pytest.mark.skipif(BROWSER is None, reason=f"none of {NAMES} is installed"),
+]
 
 
 @pytest.fixture
