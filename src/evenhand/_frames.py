@@ -14,6 +14,7 @@ from evenhand._columns.encoding import check_classes
 from evenhand._counting import share_classes
 from evenhand._errors import InputError
 from evenhand._groups import Groups, Missing, Rare, groups, missing_note, settle_rare
+from evenhand._signatures import suggests_names
 from evenhand._tally import Axis, Tally, gathered
 from evenhand._words import did_you_mean, plural
 
@@ -23,6 +24,7 @@ Expression = Any  # of narwhals, which is imported only when a table is read
 MOST_LISTED = 20
 
 
+@suggests_names
 def tally_frame(
     frame: Any,
     *,

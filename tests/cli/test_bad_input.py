@@ -167,6 +167,7 @@ def test_missing_groups_may_be_a_group(run, people):
     assert "1 of 600 rows have no value of 'g'; they are a group of their own" in result.stdout
 
 
+@pytest.mark.slow
 def test_ten_thousand_groups_fit_on_a_screen(run, people, folder):
     n = 50_000
     rng = np.random.default_rng(0)

@@ -1,11 +1,13 @@
 import webbrowser
 
+import pytest
 from click.testing import CliRunner
 
 from evenhand.cli import demo as module
 from evenhand.cli.demo import demo
 
 
+@pytest.mark.slow
 def test_the_demo_ends_in_a_report_and_says_where_it_is(folder, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", opened.append)

@@ -50,6 +50,7 @@ def test_a_reader_that_leaves_early_is_no_verdict(rows, folder):
     assert (folder / "out.json").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_one_line_and_status_130(folder):
     (folder / "options.toml").write_text('target = "y"\nprediction = "p"\ngroup = "g"\n')
     with (folder / "rows.csv").open("w") as file:

@@ -21,14 +21,46 @@ from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import examined, views_of
 from evenhand._columns import Label
 from evenhand._dataframes import kind_of
+from evenhand._groups import Missing, Rare
 from evenhand._scoring import columns_from, scores_of
+from evenhand._seeds import RandomState, seed_of
+from evenhand._signatures import documented, suggests_names
 from evenhand._tasks import Task
 from evenhand.criteria import Criterion
 
 MEASURES = ("mpd", "gini", "pq")
 HEADLINES = ("statistical_parity", "equalized_odds", "strong_parity", "performance_parity(mse)")
 
+TARGET = """\
+task : {"binary", "multiclass", "regression"}, optional
+    Found from the columns if it is not said: text, truth values and up to 20 different whole
+    numbers are labels, fractions are numbers, and more whole numbers must be explained.
+favorable : label, optional
+    The label people wish for, by itself or as it is written; 1 of 0 and 1, and of −1 and 1, goes
+    without saying. Without one, criteria about one label are left out, and a note says so."""
 
+EXAMINATION = """\
+criteria : sequence of str or Criterion, optional
+    Such as "equalized_odds" or "performance_parity(f1)"; by default all that fit the task and
+    the columns.
+measures : sequence of str, default ("mpd", "gini", "pq")
+    Names in `MEASURES`.
+tolerances : mapping of str to float, optional
+    From "criterion.measure" to the largest value that is tolerated; the verdict is then that
+    of the interval: "exceeds", "within tolerance" or "inconclusive".
+confidence : float, default 0.95
+    Of every interval.
+depth : int, default 2
+    How many sensitive columns are combined at most.
+random_state : int, Generator or None, default 0
+    Of all draws. The default is a fixed seed, so that the same rows give the same answer; None
+    draws a fresh one, which the audit keeps as its `random_state`.
+title : str, optional
+    Of the report."""
+
+
+@suggests_names
+@documented(target=TARGET, examination=EXAMINATION)
 def audit(
     y_true: Any,
     y_pred: Any = None,
@@ -39,27 +71,44 @@ def audit(
     strata: Any = None,
     task: Task | None = None,
     favorable: Label = None,
-    **options: Any,
+    criteria: Sequence[str | Criterion] | None = None,
+    measures: Sequence[str] = MEASURES,
+    tolerances: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    depth: int = 2,
+    random_state: RandomState = 0,
+    title: str | None = None,
 ) -> Audit:
     """Say how evenly predictions treat groups, whether that is more than noise, and who carries it.
 
     Parameters
     ----------
-    y_true, y_pred : array-like
-        True and predicted labels or values; `y_true` may be None where it is not known.
+    y_true : array-like or None
+        True labels or values; None where they are not known.
+    y_pred : array-like, optional
+        Predicted labels or values. Without them a score of at least a half counts as selected.
     sensitive_features : array-like or dataframe
         The columns that name the groups, or what `groups` made of them.
-    y_score : array-like
-        Scores or probabilities, for thresholds, calibration, AUROC and distributions.
-    sample_weight, strata : array-like
-        Weights of the rows; and within what "conditional_statistical_parity" compares.
-    task : {"binary", "multiclass", "regression"}
-        Found from the labels if it is not said.
-    favorable : label
-        The favorable of two labels, where it is not 1.
-    **options
-        Those of `examined_evidence`: criteria, measures, tolerances, confidence, depth,
-        random_state and title.
+    y_score : array-like, optional
+        Scores or probabilities of the favorable label, or a column for each label: for
+        thresholds, calibration, AUROC and distributions.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    strata : array-like or dataframe, optional
+        Within which "conditional_statistical_parity" compares groups.
+    {target}
+    {examination}
+
+    Returns
+    -------
+    Audit
+        The findings, one for each criterion and measure, with intervals and verdicts; the groups'
+        own values; and the same as HTML, JSON, Markdown and a dataframe.
+
+    Raises
+    ------
+    InputError
+        If a column cannot be used, a name is unknown, or the task cannot be told.
 
     Examples
     --------
@@ -67,8 +116,8 @@ def audit(
     >>> group = np.repeat(["a", "b"], 500)
     >>> y = np.tile([0, 1], 500)
     >>> p = np.where((group == "b") & (np.arange(1000) % 4 == 1), 0, y)
-    >>> found = audit(y, p, sensitive_features=group, random_state=0)
-    >>> found.finding("statistical_parity", "mpd").verdict
+    >>> report = audit(y, p, sensitive_features=group)
+    >>> report.finding("statistical_parity", "mpd").verdict
     'disparity'
 
     """
@@ -82,37 +131,210 @@ def audit(
         task=task,
         favorable=favorable,
     )
-    return audit_evidence(evidence, kind=kind_of(sensitive_features), **options)
+    return audit_evidence(
+        evidence,
+        criteria=criteria,
+        measures=measures,
+        tolerances=tolerances,
+        confidence=confidence,
+        depth=depth,
+        random_state=random_state,
+        title=title,
+        kind=kind_of(sensitive_features),
+    )
 
 
-def audit_model(model: Any, X: Any, y: Any, *, group: Any, **options: Any) -> Audit:
-    """Audit a fitted estimator on X; `group` names the sensitive columns of X.
+@suggests_names
+@documented(target=TARGET, examination=EXAMINATION)
+def audit_model(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    group: Any,
+    y_score: Any = None,
+    sample_weight: Any = None,
+    strata: Any = None,
+    task: Task | None = None,
+    favorable: Label = None,
+    criteria: Sequence[str | Criterion] | None = None,
+    measures: Sequence[str] = MEASURES,
+    tolerances: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    depth: int = 2,
+    random_state: RandomState = 0,
+    title: str | None = None,
+) -> Audit:
+    """Audit a fitted estimator on rows that it has not seen.
 
-    Options are those of `audit`. A classifier's probabilities are audited too.
+    Parameters
+    ----------
+    model : estimator
+        Fitted, with `predict`; what has `classes_` is a classifier, all else a regressor. A
+        classifier's probabilities are audited too.
+    X : array-like or dataframe
+        Features of the rows, with the sensitive columns among them.
+    y : array-like
+        True labels or values.
+    group : str, int or sequence of these
+        The sensitive columns of X, by name, or by position where X is an array.
+    y_score : array-like, optional
+        Scores, where those of the model's `predict_proba` are not meant.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    strata : array-like or dataframe, optional
+        Within which "conditional_statistical_parity" compares groups.
+    {target}
+    {examination}
+
+    Returns
+    -------
+    Audit
+        As of `audit`.
+
+    Raises
+    ------
+    InputError
+        If a column cannot be used, a name is unknown, or the task cannot be told.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.dummy import DummyClassifier
+    >>> X = pd.DataFrame({"age": range(40), "sex": ["F", "M"] * 20})
+    >>> y = [0, 1, 1, 1] * 10
+    >>> model = DummyClassifier().fit(X, y)
+    >>> report = audit_model(model, X, y, group="sex", criteria=["statistical_parity"])
+    >>> report.finding("statistical_parity", "pq").value
+    0.0
+
     """
-    classifies = hasattr(model, "classes_")
-    if classifies and hasattr(model, "predict_proba"):
-        options.setdefault("y_score", scores_of(model, X))
-    if classifies and "task" not in options:
-        options["task"] = "binary" if len(model.classes_) == 2 else "multiclass"
-    elif "task" not in options:
-        options["task"] = "regression"
-    return audit(y, model.predict(X), sensitive_features=columns_from(X, group), **options)
+    labels = getattr(model, "classes_", None)
+    if labels is not None and y_score is None and hasattr(model, "predict_proba"):
+        y_score = scores_of(model, X)
+    if task is None and labels is not None:
+        task = "binary" if len(labels) <= 2 else "multiclass"
+    return audit(
+        y,
+        model.predict(X),
+        sensitive_features=columns_from(X, group),
+        y_score=y_score,
+        sample_weight=sample_weight,
+        strata=strata,
+        task=task or "regression",
+        favorable=favorable,
+        criteria=criteria,
+        measures=measures,
+        tolerances=tolerances,
+        confidence=confidence,
+        depth=depth,
+        random_state=random_state,
+        title=title,
+    )
 
 
-def audit_frame(frame: Any, *, criteria: Any = None, **options: Any) -> Audit:
+@suggests_names
+@documented(target=TARGET, examination=EXAMINATION)
+def audit_frame(
+    frame: Any,
+    *,
+    y_true: str | None,
+    y_pred: str | None = None,
+    sensitive_features: str | Sequence[str],
+    y_score: str | None = None,
+    sample_weight: str | None = None,
+    strata: str | Sequence[str] | None = None,
+    missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
+    task: Task | None = None,
+    favorable: Label = None,
+    criteria: Sequence[str | Criterion] | None = None,
+    measures: Sequence[str] = MEASURES,
+    tolerances: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    depth: int = 2,
+    random_state: RandomState = 0,
+    title: str | None = None,
+) -> Audit:
     """Audit a table in the engine that holds it; columns are named, and only counts come back.
 
-    `frame` is anything narwhals reads: pandas, Polars, Arrow, a lazy query, a DuckDB relation.
-    The columns are `y_true`, `y_pred`, `sensitive_features`, `y_score`, `sample_weight` and
-    `strata`, by name; the other options are those of `audit`.
+    Parameters
+    ----------
+    frame : dataframe, lazy query or database table
+        Of pandas, Polars (eager or lazy), Arrow, DuckDB, Dask, Ibis, Spark, or anything else that
+        narwhals reads.
+    y_true : str or None
+        The column of the true labels or values; None where they are not known.
+    y_pred : str, optional
+        The column of the predictions. Without it a score of at least a half counts as selected.
+    sensitive_features : str or sequence of str
+        The columns that name the groups; several are crossed.
+    y_score : str, optional
+        The column of scores or probabilities of the favorable label. Of more than a million rows
+        it is counted in bins, and a note says how far off that can be.
+    sample_weight : str, optional
+        The column of the rows' weights.
+    strata : str or sequence of str, optional
+        The columns within which "conditional_statistical_parity" compares groups.
+    missing : {"error", "group"}, default "error"
+        Whether rows without a group or stratum are refused or are a group of their own.
+    min_count : int, default 0
+        Groups of fewer rows are rare.
+    rare : {"keep", "merge", "drop"}, default "keep"
+        What becomes of rare groups; a note of the audit says so.
+    {target}
+    {examination}
+
+    Returns
+    -------
+    Audit
+        As of `audit` for the columns.
+
+    Raises
+    ------
+    InputError
+        If a column is not there or cannot be used, a name is unknown, or the task cannot be told.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame(
+    ...     {"y": [0, 1] * 40, "p": [1, 0] * 40, "sex": ["F", "F", "M", "M"] * 20}
+    ... )
+    >>> names = {"y_true": "y", "y_pred": "p", "sensitive_features": "sex"}
+    >>> report = audit_frame(people, **names, criteria=["accuracy_parity"], measures=["gini"])
+    >>> report.finding("accuracy_parity", "gini").verdict
+    'within noise'
+
     """
     from evenhand._audit.from_frame import evidence_from_frame
 
-    asked = ("tolerances", "measures", "confidence", "depth", "random_state", "title")
-    rest = {name: options.pop(name) for name in asked if name in options}
-    evidence = evidence_from_frame(frame, **options)
-    return audit_evidence(evidence, criteria=criteria, kind=kind_of(frame), **rest)
+    evidence = evidence_from_frame(
+        frame,
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=sensitive_features,
+        y_score=y_score,
+        sample_weight=sample_weight,
+        strata=strata,
+        task=task,
+        favorable=favorable,
+        missing=missing,
+        min_count=min_count,
+        rare=rare,
+    )
+    return audit_evidence(
+        evidence,
+        criteria=criteria,
+        measures=measures,
+        tolerances=tolerances,
+        confidence=confidence,
+        depth=depth,
+        random_state=random_state,
+        title=title,
+        kind=kind_of(frame),
+    )
 
 
 def audit_evidence(
@@ -123,28 +345,26 @@ def audit_evidence(
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     depth: int = 2,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     title: str | None = None,
     kind: str | None = None,
 ) -> Audit:
-    """Audit what was counted.
-
-    `tolerances` maps "criterion.measure" to the largest value that is tolerated; its verdict is
-    that of the interval. `depth` is how many sensitive columns are combined at most.
-    """
+    """Audit what was counted; `kind` is the user's dataframe library."""
     check_precision(confidence, depth)
-    asked, unasked = answerable(evidence, criteria, measures)
-    check_tolerances(tolerances or {}, asked)
+    seed = seed_of(random_state)
+    questions, unasked = answerable(evidence, criteria, measures)
+    check_tolerances(tolerances or {}, questions)
     views = list(views_of(evidence, depth))
-    headlines = [ask for ask in asked if ask.name in HEADLINES] or asked[:1]
-    seen = examined(views, headlines, random_state) if len(views) > 1 else []
+    headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
+    seen = examined(views, headlines, seed) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
-    worlds = max(FAIR_WORLDS, 50 * main.choices * sum(len(ask.measures) for ask in asked))
-    found = examine(main.evidence, asked, Precision(confidence, worlds, random_state))
+    findings = sum(len(question.measures) for question in questions)
+    replicates = max(FAIR_WORLDS, 50 * main.choices * findings)
+    answers = examine(main.evidence, questions, Precision(confidence, replicates, seed))
     return Audit(
         evidence=main.evidence,
-        findings=settled(found.findings, tolerances or {}, main.choices),
-        by_group=found.by_group,
+        findings=settled(answers.findings, tolerances or {}, main.choices),
+        by_group=answers.by_group,
         views=tuple(seen),
         subgroups=tuple(ranked(views, 1 - confidence)),
         thresholds=threshold_curves(main.evidence, headlines),
@@ -152,8 +372,8 @@ def audit_evidence(
         notes=(*evidence.notes, *main.notes, *unasked),
         title=title,
         confidence=confidence,
-        fair_worlds=worlds,
-        random_state=random_state,
+        fair_worlds=replicates,
+        random_state=seed,
         choices=main.choices,
         kind=kind,
     )

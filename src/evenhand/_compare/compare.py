@@ -18,12 +18,14 @@ from evenhand._compare.tables import Intervals, table
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError
 from evenhand._seeds import RandomState, seed_of
+from evenhand._signatures import suggests_names
 from evenhand._tasks import Task, check_task, read_targets, task_of_labels
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.measures import Measure
 
 
+@suggests_names
 def compare(
     y_true: Any,
     predictions: Any,

@@ -44,8 +44,12 @@ class Comparison:
         The columns of every table, by its name; `values` and so on are dataframes of these.
     questions : tuple
         Every criterion by every measure.
-    evidence, seed, kind
-        The rows as they were counted, the seed of all draws, and the user's dataframe library.
+    evidence : Evidence
+        The rows as they were counted.
+    seed : int
+        Of all draws; passed as `random_state`, it gives the same comparison.
+    kind : str or None
+        The user's dataframe library.
 
     Examples
     --------
