@@ -231,12 +231,13 @@ def test_the_same_seed_gives_the_same_audit(people):
     """With a question of every kind: labels, bins, ranks, losses and whole distributions."""
     asked = ["statistical_parity", "equalized_odds", "calibration_parity", "strong_parity"]
     asked += ["performance_parity(auroc)", "performance_parity(cross_entropy)"]
+    some = people[:500]
     one, two = (
         eh.audit(
-            people["y"],
-            people["p"],
-            y_score=people["score"],
-            sensitive_features=people[["sex", "race"]],
+            some["y"],
+            some["p"],
+            y_score=some["score"],
+            sensitive_features=some[["sex", "race"]],
             criteria=asked,
             measures=["gini"],
         )

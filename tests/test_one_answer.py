@@ -1,0 +1,356 @@
+"""One answer per question: every entry point reads the same rows in the same way.
+
+Each is asked for the task, the labels, the favorable label, the groups and the rows of every group;
+where one refuses, all do, for the same reason and with the same count of rows.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import evenhand as eh
+from evenhand.cli.audit import audit as audit_command
+from evenhand.mitigation import ReweightingClassifier
+
+ENGINES = {
+    "pandas": lambda rows: rows,
+    "polars": pl.from_pandas,
+    "polars lazy": lambda rows: pl.from_pandas(rows).lazy(),
+    "arrow": lambda rows: pa.Table.from_pandas(rows, preserve_index=False),
+    "duckdb": lambda rows: duckdb.from_arrow(pa.Table.from_pandas(rows, preserve_index=False)),
+}
+ROWS = 240
+QUICK = {"measures": ["mpd"]}
+
+
+@dataclass
+class Answer:
+    """What an entry point made of the rows; None where it does not say."""
+
+    groups: dict[str, int] | None = None
+    labels: list[str] | None = None
+    task: str | None = None
+    favorable: str | None = None
+    says_favorable: bool = False
+
+
+class Given:
+    """A model whose predictions stand in a column."""
+
+    def __init__(self, labels):
+        if labels is not None:
+            self.classes_ = labels
+
+    def predict(self, X):
+        return X["p"]
+
+
+def of_tally(counts):
+    rows = counts.table("group", of="rows")
+    return Answer(sizes(counts.groups, rows), written(counts.labels("yhat")))
+
+
+def of_evidence(evidence):
+    labels = written(evidence.classes) if evidence.task != "regression" else None
+    groups = sizes(evidence.groups, evidence.rows)
+    favorable = None if evidence.favorable is None else str(evidence.favorable)
+    return Answer(groups, labels, evidence.task, favorable, True)
+
+
+def sizes(groups, rows):
+    return {str(group): int(n) for group, n in zip(groups, rows, strict=True)}
+
+
+def written(labels):
+    return [str(label) for label in labels]
+
+
+def asked(rows):
+    """The criteria that labels, or numbers, of any kind answer."""
+    fractions = rows.p.dtype.kind == "f" and bool((rows.p.dropna() % 1 != 0).any())
+    return ["weak_parity" if fractions else "statistical_parity"]
+
+
+def by_tally(rows, case):
+    return of_tally(eh.tally(rows.y, rows.p, sensitive_features=rows.g))
+
+
+def by_frame(engine):
+    def answer(rows, case):
+        names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
+        return of_tally(eh.tally_frame(ENGINES[engine](rows), **names))
+
+    return answer
+
+
+def by_audit(rows, case):
+    options = {"sensitive_features": rows.g, "criteria": asked(rows), **QUICK, **case.options}
+    return of_evidence(eh.audit(rows.y, rows.p, **options).evidence)
+
+
+def by_audit_frame(engine):
+    def answer(rows, case):
+        names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
+        options = {"criteria": asked(rows), **QUICK, **case.options}
+        return of_evidence(eh.audit_frame(ENGINES[engine](rows), **names, **options).evidence)
+
+    return answer
+
+
+def by_audit_model(rows, case):
+    labels = None if case.task == "regression" else np.unique([*rows.y.dropna(), *rows.p.dropna()])
+    options = {"criteria": asked(rows), **QUICK, **case.options}
+    return of_evidence(eh.audit_model(Given(labels), rows, rows.y, group="g", **options).evidence)
+
+
+def by_compare(rows, case):
+    options = {"criteria": asked(rows), "replicates": 40, "intervals": "resampled", **QUICK}
+    found = eh.compare(
+        rows.y, {"model": rows.p}, sensitive_features=rows.g, **options, **case.options
+    )
+    codes = np.bincount(found.evidence.groups.codes)
+    labels = None
+    if found.task != "regression":
+        labels = written(found.evidence.predicted[0].labels)
+    return Answer(sizes(found.evidence.groups.labels, codes), labels, found.task)
+
+
+def by_command(rows, case):
+    with TemporaryDirectory() as folder:
+        file, out = f"{folder}/rows.parquet", f"{folder}/out.json"
+        rows.to_parquet(file)
+        names = ["--target", "y", "--prediction", "p", "--group", "g", "--measure", "mpd"]
+        options = [text for name, value in case.options.items() for text in (f"--{name}", value)]
+        command = [file, *names, "--criterion", *asked(rows), "--json", out]
+        result = CliRunner().invoke(audit_command, [*command, *map(str, options)])
+        if result.exit_code == 2:
+            raise ValueError(result.stderr)
+        document = json.loads(Path(out).read_text())
+    groups = {group["label"]: group["rows"] for group in document["groups"]}
+    favorable = document["favorable"]
+    return Answer(groups, None, document["task"], favorable and str(favorable), True)
+
+
+def by_estimator(rows, case):
+    X = rows[["x", "g"]]
+    fitted = ReweightingClassifier(group="g", sees_group=False).fit(X, rows.y)
+    codes = fitted.sensitive_.codes(X)
+    return Answer(sizes(fitted.sensitive_.labels, np.bincount(codes)))
+
+
+COUNTS = {"tally": by_tally} | {f"tally_frame {name}": by_frame(name) for name in ENGINES}
+AUDITS = {
+    "audit": by_audit,
+    **{f"audit_frame {name}": by_audit_frame(name) for name in ENGINES},
+    "audit_model": by_audit_model,
+    "compare": by_compare,
+    "command line": by_command,
+}
+EVERY = {**COUNTS, **AUDITS}
+
+
+@dataclass
+class Case:
+    """Truth and predictions, with what every entry point must make of them."""
+
+    y: object
+    p: object
+    task: str
+    favorable: str | None = None
+    options: dict = None
+
+    def __post_init__(self):
+        self.options = self.options or {}
+
+    def rows(self):
+        rng = np.random.default_rng(0)
+        groups = rng.choice(["a", "b", "c"], ROWS)
+        return pd.DataFrame({"y": self.y, "p": self.p, "g": groups, "x": rng.normal(size=ROWS)})
+
+
+RNG = np.random.default_rng(1)
+BITS, OTHER = RNG.integers(0, 2, ROWS), RNG.integers(0, 2, ROWS)
+WORDS = np.array(["no", "yes"])
+CASES = {
+    "zeros and ones": Case(BITS, OTHER, "binary", "1"),
+    "whole floats": Case(BITS.astype(float), OTHER.astype(float), "binary", "1.0"),
+    "signs": Case(2 * BITS - 1, 2 * OTHER - 1, "binary", "1"),
+    "truth values": Case(BITS == 1, OTHER == 1, "binary", "True"),
+    "text": Case(WORDS[BITS], WORDS[OTHER], "binary", None),
+    "text, named": Case(WORDS[BITS], WORDS[OTHER], "binary", "no", {"favorable": "no"}),
+    "text of digits": Case(BITS.astype(str), OTHER.astype(str), "binary", None),
+    "ones and twos": Case(BITS + 1, OTHER + 1, "binary", None),
+    "a label never predicted": Case(np.where(np.arange(ROWS) == 0, 2, BITS), OTHER, "multiclass"),
+    "three labels": Case(np.arange(ROWS) % 3, np.arange(ROWS) % 3, "multiclass"),
+    "twenty labels": Case(np.arange(ROWS) % 20, np.arange(ROWS) % 20, "multiclass"),
+    "text of many words": Case(
+        (np.arange(ROWS) % 40).astype(str), (np.arange(ROWS) % 40).astype(str), "multiclass"
+    ),
+    "fifty labels, as said": Case(
+        np.arange(ROWS) % 50, np.arange(ROWS) % 50, "multiclass", None, {"task": "multiclass"}
+    ),
+    "fractions": Case(RNG.random(ROWS), RNG.random(ROWS), "regression"),
+    "counts and fractions": Case(np.arange(ROWS) % 50, RNG.random(ROWS), "regression"),
+    "fractions and a constant": Case(RNG.random(ROWS) + 1, np.full(ROWS, 0.5), "regression"),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_every_entry_point_reads_the_same_rows_in_the_same_way(case):
+    rows = case.rows()
+    groups = rows.g.value_counts().to_dict()
+    labels = written(sorted({*rows.y, *rows.p})) if case.task != "regression" else None
+    entries = AUDITS if case.task == "regression" else EVERY
+    for name, entry in entries.items():
+        answer = entry(rows, case)
+        assert answer.groups == groups, name
+        if answer.labels is not None:
+            assert answer.labels == labels, name
+        if answer.task is not None:
+            assert answer.task == case.task, name
+        if answer.says_favorable:
+            assert answer.favorable == case.favorable, name
+
+
+def refusals(rows, case, entries):
+    """What each entry point says when it refuses."""
+    said = {}
+    for name, entry in entries.items():
+        with pytest.raises(ValueError) as refusal:  # noqa: PT011
+            entry(rows, case)
+        said[name] = " ".join(str(refusal.value).split())
+    return said
+
+
+def test_whole_numbers_that_can_be_either_are_asked_about():
+    case = Case(np.arange(ROWS) % 50, np.arange(ROWS) % 50, "multiclass")
+    entries = {name: entry for name, entry in AUDITS.items() if name != "audit_model"}
+    for name, message in refusals(case.rows(), case, entries).items():
+        assert "50 different whole numbers" in message, name
+        assert re.search(r"task[= ]\"?regression.*task[= ]\"?multiclass", message), name
+
+
+def test_scores_in_place_of_labels_are_pointed_out():
+    case = Case(BITS, RNG.random(ROWS), "binary")
+    entries = {name: entry for name, entry in AUDITS.items() if name != "audit_model"}
+    for name, message in refusals(case.rows(), case, entries).items():
+        assert re.search(r"holds labels, and .* numbers such as [0-9.e-]+", message), name
+
+
+@pytest.mark.parametrize("column", ["y", "p"])
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_missing_labels_are_counted_alike(column, kind):
+    case = CASES["text, named" if kind == "text" else "zeros and ones"]
+    rows = case.rows()
+    rows[column] = rows[column].astype(object if kind == "text" else float)
+    rows.loc[:149, column] = None
+    for name, message in refusals(rows, case, EVERY).items():
+        assert "150 missing labels" in message, name
+
+
+def test_missing_groups_are_counted_alike():
+    case = CASES["zeros and ones"]
+    rows = case.rows()
+    rows.loc[:6, "g"] = None
+    for name, message in refusals(rows, case, {**EVERY, "estimator": by_estimator}).items():
+        assert f"7 of {ROWS} rows have no value of 'g'" in message, name
+
+
+def test_an_estimator_has_the_groups_of_the_rows():
+    case = CASES["zeros and ones"]
+    assert by_estimator(case.rows(), case).groups == by_tally(case.rows(), case).groups
+
+
+@pytest.mark.parametrize("task", ["classification", "binray", "ranking"])
+def test_an_unknown_task_is_refused_everywhere(task):
+    case = Case(BITS, OTHER, "binary", None, {"task": task})
+    for name, message in refusals(case.rows(), case, AUDITS).items():
+        for word in ("binary", "multiclass", "regression"):
+            assert f"'{word}'" in message, name
+
+
+def test_an_unknown_favorable_label_is_refused_everywhere():
+    case = Case(WORDS[BITS], WORDS[OTHER], "binary", None, {"favorable": "yess"})
+    entries = {name: entry for name, entry in AUDITS.items() if name != "compare"}
+    for name, message in refusals(case.rows(), case, entries).items():
+        assert "The favorable label 'yess' is not among the labels ['no', 'yes']" in message, name
+
+
+def test_a_question_about_one_label_asks_which_it_is():
+    rows = CASES["text"].rows()
+    columns = {"sensitive_features": rows.g}
+    entries = {
+        "evaluate": lambda *_: eh.evaluate("equal_opportunity", rows.y, rows.p, **columns),
+        "tally": lambda *_: eh.evaluate("equal_opportunity", eh.tally(rows.y, rows.p, **columns)),
+        "compare": lambda *_: eh.compare(
+            rows.y, {"m": rows.p}, **columns, criteria=["equal_opportunity"]
+        ),
+    }
+    for name, message in refusals(rows, CASES["text"], entries).items():
+        assert "Which of the labels ['no', 'yes'] is the favorable one?" in message, name
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_bad_weights_are_refused_everywhere(bad):
+    rows = CASES["zeros and ones"].rows().assign(w=1.0)
+    rows.loc[3:4, "w"] = bad
+    names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "sample_weight": "w"}
+    columns = {"sensitive_features": rows.g, "sample_weight": rows.w}
+    entries = {
+        "evaluate": lambda *_: eh.evaluate("accuracy_parity", rows.y, rows.p, **columns),
+        "tally": lambda *_: eh.tally(rows.y, rows.p, **columns),
+        "audit": lambda *_: eh.audit(rows.y, rows.p, **columns),
+        "compare": lambda *_: eh.compare(rows.y, {"m": rows.p}, **columns),
+    }
+    for name, engine in ENGINES.items():
+        entries[f"tally_frame {name}"] = lambda *_, e=engine: eh.tally_frame(e(rows), **names)
+        entries[f"audit_frame {name}"] = lambda *_, e=engine: eh.audit_frame(e(rows), **names)
+    for name, message in refusals(rows, None, entries).items():
+        assert "negative" in message if bad < 0 else "2 values that are" in message, name
+
+
+@pytest.mark.parametrize("rare", ["merge", "drop"])
+def test_rare_groups_are_settled_alike(rare):
+    rows = CASES["zeros and ones"].rows()
+    rows.loc[:3, "g"] = "rare"
+    settled = {"min_count": 10, "rare": rare}
+    whole = eh.groups(rows.g, **settled)
+    expected = of_tally(eh.tally(rows.y, rows.p, sensitive_features=whole))
+    names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", **settled}
+    options = {"criteria": ["statistical_parity"], **QUICK}
+    for engine in ENGINES.values():
+        assert of_tally(eh.tally_frame(engine(rows), **names)) == expected
+        found = of_evidence(eh.audit_frame(engine(rows), **names, **options).evidence)
+        assert (found.groups, found.labels) == (expected.groups, expected.labels)
+    for found in (
+        eh.audit(rows.y, rows.p, sensitive_features=whole, **options).evidence,
+        eh.compare(rows.y, {"m": rows.p}, sensitive_features=whole, **options).evidence,
+    ):
+        labels = found.groups if isinstance(found.groups, tuple) else found.groups.labels
+        assert written(labels) == list(expected.groups)
+
+
+def test_evaluate_is_that_of_every_count():
+    rows = CASES["zeros and ones"].rows()
+    value = eh.evaluate("equalized_odds", rows.y, rows.p, sensitive_features=rows.g)
+    names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
+    options = {"criteria": ["equalized_odds"], "measures": ["pq"]}
+    values = [
+        eh.evaluate("equalized_odds", eh.tally(rows.y, rows.p, sensitive_features=rows.g)),
+        eh.audit(rows.y, rows.p, sensitive_features=rows.g, **options).findings[0].value,
+        *eh.compare(rows.y, {"m": rows.p}, sensitive_features=rows.g, **options).values["value"],
+    ]
+    for engine in ENGINES.values():
+        values.append(eh.evaluate("equalized_odds", eh.tally_frame(engine(rows), **names)))
+        values.append(eh.audit_frame(engine(rows), **names, **options).findings[0].value)
+    assert values == [pytest.approx(value)] * len(values)
