@@ -256,7 +256,7 @@ def _is_float(values: Any) -> bool:
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True, pass_through=True)
-    return isinstance(series, nw.Series) and series.dtype.is_float()
+    return isinstance(series, nw.Series) and bool(series.dtype.is_float())
 
 
 def _is_number(label: Label) -> bool:

@@ -246,7 +246,7 @@ def written(cell: Any, column: str) -> str:
         return UNDEFINED
     if not isinstance(cell, float | np.floating):
         return str(cell)
-    return p_value(cell) if column in ("p_value", "p_adjusted") else number(cell)
+    return (p_value if column in ("p_value", "p_adjusted") else number)(float(cell))
 
 
 def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
