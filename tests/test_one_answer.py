@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 import evenhand as eh
 from evenhand.cli.audit import audit as audit_command
-from evenhand.mitigation import ReweightingClassifier
+from evenhand.mitigation import RejectOptionClassifier, ReweightingClassifier
 
 ENGINES = {
     "pandas": lambda rows: rows,
@@ -354,3 +354,31 @@ def test_evaluate_is_that_of_every_count():
         values.append(eh.evaluate("equalized_odds", eh.tally_frame(engine(rows), **names)))
         values.append(eh.audit_frame(engine(rows), **names, **options).findings[0].value)
     assert values == [pytest.approx(value)] * len(values)
+
+
+@pytest.mark.parametrize("bins", [2, 3, 4])
+@pytest.mark.parametrize("shape", ["even", "one value shared by most"])
+def test_an_estimator_cuts_a_column_where_groups_do(bins, shape):
+    rows = CASES["zeros and ones"].rows()
+    age = np.arange(ROWS) % 60 + 20.0
+    if shape != "even":
+        age[: 3 * ROWS // 4] = 20.0
+    X = rows[["x"]].assign(age=age)
+    fitted = ReweightingClassifier(group="age", bins=bins).fit(X, rows.y)
+    expected = eh.groups({"age": age}, bins={"age": bins})
+    found = fitted.sensitive_
+    assert written(found.labels) == written(expected.labels)
+    assert np.array_equal(found.codes(X), expected.codes)
+
+
+@pytest.mark.parametrize("labels", [WORDS, np.array([1, 2])], ids=["text", "ones and twos"])
+def test_an_estimator_about_one_label_asks_which_it_is(labels):
+    rows = CASES["zeros and ones"].rows()
+    X, y = rows[["x"]].assign(g=(rows.g == "a").astype(int)), labels[BITS]
+    asked = {"group": "g", "criterion": "equal_opportunity"}
+    with pytest.raises(ValueError, match="is the favorable one"):
+        RejectOptionClassifier(**asked).fit(X, y)
+    with pytest.raises(ValueError, match=r"The favorable label 'yess' is not among the labels"):
+        RejectOptionClassifier(**asked, favorable="yess").fit(X, y)
+    fitted = RejectOptionClassifier(**asked, favorable=labels[0]).fit(X, y)
+    assert fitted.classes_[fitted.favorable_] == labels[0]

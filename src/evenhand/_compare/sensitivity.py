@@ -137,8 +137,9 @@ def settings_of(
 ) -> list[Setting]:
     """The default first, then each choice made otherwise, where it makes a difference."""
     settings = [Setting("default", base.measure_name, base)]
-    others = dict.fromkeys(one.measure for one in questions if one.measure != base.measure)
-    for measure in others:
+    for measure in dict.fromkeys(question.measure for question in questions):
+        if measure == base.measure:
+            continue
         other = base.with_options(measure=measure)
         settings.append(Setting("measure", other.measure_name, other))
     for p, q in ORDERS if orders is None else orders:
@@ -161,15 +162,15 @@ def sensitivity_rows(
     seed: int,
 ) -> Iterator[Row]:
     """A row for every setting and model; `settings` are those of each criterion."""
-    sources = evidence.observed({of_one[0].question.needs for of_one in settings})
+    sources = evidence.observed({of_criterion[0].question.needs for of_criterion in settings})
     regrouped = {
         view.name: {need: tuple(map(view.of, each)) for need, each in sources.items()}
         for view in coarser
     }
-    for of_one in settings:
-        base = of_one[0].question
+    for of_criterion in settings:
+        base = of_criterion[0].question
         default = base.values_if_any(sources)
-        variants = [(setting, sources) for setting in of_one]
+        variants = [(setting, sources) for setting in of_criterion]
         variants += [(Setting("groups", name, base), moved) for name, moved in regrouped.items()]
         for setting, used in variants:
             yield from _rows(models, setting, used, default, replicates, seed)

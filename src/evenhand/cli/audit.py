@@ -60,53 +60,53 @@ def audit(**given: Any) -> None:
     started = time.monotonic()
     with interruptible():
         with failures_in_one_line():
-            asked = request_of(given)
+            request = request_of(given)
             with busy("Counting …"):
-                evidence = evidence_of(asked)
+                evidence = evidence_of(request)
             with busy("Auditing …"):
-                found = audited(evidence, asked)
-            judgements = judge(asked.gates, found.findings)
-        failed = published(found, judgements, asked.outputs, time.monotonic() - started)
+                report = audited(evidence, request)
+            judgements = judge(request.gates, report.findings)
+        failed = published(report, judgements, request.outputs, time.monotonic() - started)
     click.get_current_context().exit(status_of(judgements, failed))
 
 
-def evidence_of(asked: Request) -> Evidence:
+def evidence_of(request: Request) -> Evidence:
     """Count the rows of the files."""
     database = connect()
 
     def counted() -> Evidence:
-        table = open_files(database, asked.files, asked.wanted)
-        return evidence_from_frame(table, **asked.columns, **asked.reading)
+        table = open_files(database, request.files, request.wanted)
+        return evidence_from_frame(table, **request.columns, **request.reading)
 
     return done_unless_stopped(counted, database.interrupt)
 
 
-def audited(evidence: Evidence, asked: Request) -> Audit:
+def audited(evidence: Evidence, request: Request) -> Audit:
     """Audit what was counted, with whatever the gates ask for besides."""
-    measures = [*(asked.measures or MEASURES), *(gate.measure for gate in asked.gates)]
+    measures = [*(request.measures or MEASURES), *(gate.measure for gate in request.gates)]
     measures = list(dict.fromkeys(measures))
-    usual, _ = answerable(evidence, asked.criteria or None, measures)
-    names = [ask.name for ask in usual]
-    more = [gate.criterion for gate in asked.gates if gate.criterion not in names]
+    usual, _ = answerable(evidence, request.criteria or None, measures)
+    names = [question.name for question in usual]
+    more = [gate.criterion for gate in request.gates if gate.criterion not in names]
     return audit_evidence(
         evidence,
-        criteria=[*names, *dict.fromkeys(more)] if asked.criteria or more else None,
+        criteria=[*names, *dict.fromkeys(more)] if request.criteria or more else None,
         measures=measures,
-        tolerances=tolerances(asked.gates),
-        **asked.auditing,
+        tolerances=tolerances(request.gates),
+        **request.auditing,
     )
 
 
 def published(
-    found: Audit, judgements: Sequence[Judgement], outputs: dict[str, Path], seconds: float
+    report: Audit, judgements: Sequence[Judgement], outputs: dict[str, Path], seconds: float
 ) -> list[str]:
     """Print the audit, then write what was asked for; what could not be written, and why."""
-    failed = printed(found, judgements)
+    failed = printed(report, judgements)
     make = {
-        "html": found.to_html,
-        "json": found.to_json,
-        "markdown": found.to_markdown,
-        "junit": lambda: junit(judgements, found.title or "audit", seconds),
+        "html": report.to_html,
+        "json": report.to_json,
+        "markdown": report.to_markdown,
+        "junit": lambda: junit(judgements, report.title or "audit", seconds),
     }
     for name, path in outputs.items():
         failed += write_all({path: make[name]})
@@ -115,9 +115,9 @@ def published(
     return failed
 
 
-def printed(found: Audit, judgements: Sequence[Judgement]) -> list[str]:
+def printed(report: Audit, judgements: Sequence[Judgement]) -> list[str]:
     """Print the audit; if the reader has left or the disk is full, say so and go on."""
-    document = found.document()
+    document = report.document()
     text = text_of(lambda screen: show(document, judgements, screen))
     try:
         click.echo(text, nl=False)
@@ -129,7 +129,7 @@ def printed(found: Audit, judgements: Sequence[Judgement]) -> list[str]:
 
 def status_of(judgements: Sequence[Judgement], failed: Sequence[str]) -> int:
     """The exit status: the gates first, then what could not be written."""
-    outcomes = {one.outcome for one in judgements}
+    outcomes = {judgement.outcome for judgement in judgements}
     if "violation" in outcomes:
         return failures.VIOLATED
     if "inconclusive" in outcomes:

@@ -34,9 +34,9 @@ def project_file(folder: Path) -> Path | None:
 def audit_section(file: Path, content: Mapping[str, Any]) -> Mapping[str, Any]:
     """Options of the audit: [tool.evenhand.audit], else [audit], else the top level."""
     for keys in (("tool", "evenhand", "audit"), ("audit",)):
-        found = _within(content, *keys)
-        if isinstance(found, Mapping):
-            return found
+        section = _within(content, *keys)
+        if isinstance(section, Mapping):
+            return section
     if file.name == "pyproject.toml":
         raise click.UsageError(f"{file} has no section [tool.evenhand.audit].")
     return content
@@ -45,13 +45,13 @@ def audit_section(file: Path, content: Mapping[str, Any]) -> Mapping[str, Any]:
 def defaults(section: Mapping[str, Any], command: click.Command, file: Path) -> dict[str, Any]:
     """The section as defaults of the command's parameters; a key that is no option is an error."""
     known = {p.name: p for p in command.params if p.name not in (None, "config", "help")}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in section.items():
         name = {"file": "files"}.get(key, key.replace("-", "_"))
         if name not in known:
-            raise click.UsageError(_unknown(key, [str(one) for one in known], file))
-        found[name] = _shaped(value, known[name], f"{key} in {file}")
-    return found
+            raise click.UsageError(_unknown(key, [str(other) for other in known], file))
+        values[name] = _shaped(value, known[name], f"{key} in {file}")
+    return values
 
 
 def _unknown(key: str, known: list[str], file: Path) -> str:
@@ -66,7 +66,7 @@ def _shaped(value: Any, parameter: click.Parameter, where: str) -> Any:
         raise click.UsageError(f"{where} should be a value or a list, not a table.")
     several = parameter.multiple if isinstance(parameter, click.Option) else parameter.nargs == -1
     if several:
-        return [str(one) for one in (value if isinstance(value, list) else [value])]
+        return [str(entry) for entry in (value if isinstance(value, list) else [value])]
     if isinstance(value, list):
         raise click.UsageError(f"{where} should be one value, not a list.")
     return str(value)

@@ -28,9 +28,9 @@ def demo(html: Path, opened: bool) -> None:
     """Train a model on UCI Adult, audit it by sex × race, and write the report."""
     with interruptible():
         with failures_in_one_line(), busy("Training and auditing …"):
-            found = audited_adult()
-        show(found.document(), (), console())
-        for line in write_all({html: found.to_html}):
+            report = audited_adult()
+        show(report.document(), (), console())
+        for line in write_all({html: report.to_html}):
             click.echo(f"Error: {line}", err=True)
             raise click.exceptions.Exit(UNWRITTEN)
         click.echo(f"The report is in {html.resolve()}")

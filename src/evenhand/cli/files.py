@@ -52,19 +52,19 @@ def open_files(database: Any, given: Sequence[str], columns: Sequence[str]) -> A
 
 def found_files(given: Sequence[str]) -> list[Path]:
     """The files that names and patterns stand for."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for name in given:
         there = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))
         if not there:
             what = "No file matches" if glob.has_magic(name) else "There is no file"
             raise InputError(f"{what} {name!r} (in {Path.cwd()}).")
-        found |= dict.fromkeys(map(Path, there))
-    folders = [path for path in found if path.is_dir()]
+        files |= dict.fromkeys(map(Path, there))
+    folders = [path for path in files if path.is_dir()]
     if folders:
         raise InputError(
             f"{folders[0]} is a folder. Name its files, for example '{folders[0]}/*.parquet'."
         )
-    return list(found)
+    return list(files)
 
 
 def kind_of(path: Path) -> str:

@@ -14,7 +14,7 @@ ELEMENTS: dict[Outcome, str] = {"violation": "failure", "inconclusive": "error"}
 
 def junit(judgements: Sequence[Judgement], title: str, seconds: float) -> str:
     """An XML document: a test case for each gate, a failure if violated, an error if undecided."""
-    outcomes = [one.outcome for one in judgements]
+    outcomes = [judgement.outcome for judgement in judgements]
     counts = {
         "tests": str(len(outcomes)),
         "failures": str(outcomes.count("violation")),

@@ -11,6 +11,7 @@ import click
 
 from evenhand._audit.gate import Gate, gate_of, known_measure
 from evenhand._audit.tasks import asks
+from evenhand._frames import listed
 from evenhand.cli.config import from_file
 
 OUTPUTS = ("json", "markdown", "junit", "html")  # the page, which takes longest, comes last
@@ -115,8 +116,7 @@ class Request:
     @property
     def wanted(self) -> list[str]:
         """Every column that will be read."""
-        named = [[one] if isinstance(one, str) else one for one in self.columns.values() if one]
-        return [name for names in named for name in names]
+        return [name for names in self.columns.values() for name in listed(names)]
 
 
 def request_of(given: dict[str, Any]) -> Request:

@@ -63,5 +63,5 @@ def _group() -> Any:
     from evenhand.cli.registries import criteria, measures
 
     every = (audit, bench, criteria, datasets, demo, measures, paper)
-    commands = {one.name or "": one for one in every}
+    commands = {command.name or "": command for command in every}
     return click.Group("evenhand", help=HELP, commands=commands)

@@ -22,14 +22,14 @@ def criteria(as_json: bool) -> None:
     """List the criteria: which statistic of the groups should be equal."""
     known = [
         {
-            "name": one.name,
-            "formula": one.formula,
-            "measure": one.measure,
-            "range": one.range,
-            "is_not": one.is_not,
-            "reads": one.statistic.needs,
+            "name": criterion.name,
+            "formula": criterion.formula,
+            "measure": criterion.measure,
+            "range": criterion.range,
+            "is_not": criterion.is_not,
+            "reads": criterion.statistic.needs,
         }
-        for one in CRITERIA.values()
+        for criterion in CRITERIA.values()
     ]
     _show(known, as_json)
 
@@ -60,9 +60,9 @@ def _show(known: list[dict[str, Any]], as_json: bool) -> None:
         click.echo(json.dumps(known, ensure_ascii=False, indent=2))
         return
     table = columns("name", "formula, and what it is not")
-    for one in known:
+    for entry in known:
         table.add_row(
-            Text(one["name"], style="bold"),
-            Text.assemble(one["formula"], "\n", (one["is_not"], "dim"), "\n"),
+            Text(entry["name"], style="bold"),
+            Text.assemble(entry["formula"], "\n", (entry["is_not"], "dim"), "\n"),
         )
     console().print(table)

@@ -58,23 +58,23 @@ def findings(document: Document, width: int) -> Table:
     heads = ("criterion", "measure", "value", level, chance, "p", "verdict")
     table = columns(*heads, right=(2, 4, 5), whole=(0, 1, 3))
     table.columns[-1].min_width = LONGEST_WORD
-    for name, rows in groupby(document["findings"], key=lambda one: str(one["criterion"])):
+    for name, rows in groupby(document["findings"], key=lambda finding: str(finding["criterion"])):
         many = list(rows)
         lines = folded(name, 18 if narrow else 40)
         beside = [*lines[: len(many) - 1], "\n".join(lines[len(many) - 1 :]), *[""] * len(many)]
-        for one, text in zip(many, beside, strict=False):
-            table.add_row(Text(text), *_finding(one, between))
+        for finding, text in zip(many, beside, strict=False):
+            table.add_row(Text(text), *_finding(finding, between))
     return table
 
 
-def _finding(one: Document, between: str) -> list[str | Text]:
+def _finding(finding: Document, between: str) -> list[str | Text]:
     return [
-        one["measure"],
-        number(one["value"]),
-        between.join((number(one["low"]), number(one["high"]))),
-        number(one["floor"]),
-        p_value(one["p_adjusted"]),
-        Text(one["verdict"], style=STYLES.get(one["verdict"], "")),
+        finding["measure"],
+        number(finding["value"]),
+        between.join((number(finding["low"]), number(finding["high"]))),
+        number(finding["floor"]),
+        p_value(finding["p_adjusted"]),
+        Text(finding["verdict"], style=STYLES.get(finding["verdict"], "")),
     ]
 
 
@@ -82,14 +82,14 @@ def furthest(document: Document, width: int) -> Table:
     """For each criterion, the two groups furthest apart in its worst cell."""
     table = columns("criterion", "cell", "lowest", "", "highest", "", right=(3, 5), whole=(0,))
     seen = set()
-    for one in document["findings"]:
-        if one["pair"] is None or one["criterion"] in seen:
+    for finding in document["findings"]:
+        if finding["pair"] is None or finding["criterion"] in seen:
             continue
-        seen.add(one["criterion"])
-        low, high = one["pair"]["low"], one["pair"]["high"]
+        seen.add(finding["criterion"])
+        low, high = finding["pair"]["low"], finding["pair"]["high"]
         table.add_row(
-            Text("\n".join(folded(one["criterion"], 18 if width < NARROW else 40))),
-            cell(one["worst_cell"]),
+            Text("\n".join(folded(finding["criterion"], 18 if width < NARROW else 40))),
+            cell(finding["worst_cell"]),
             Text(plain(low["group"])),
             number(low["value"]),
             Text(plain(high["group"])),
@@ -102,15 +102,15 @@ def subgroups(document: Document) -> Table:
     """The subgroups that differ for more than chance, the worst first."""
     heads = ("subgroup", "rows", "statistic", "value", "rest", "apart by at least")
     table = columns(*heads, right=(1, 3, 4, 5))
-    flagged = [one for one in document["subgroups"] if one["flagged"]]
-    for one in flagged[:MOST]:
+    flagged = [subgroup for subgroup in document["subgroups"] if subgroup["flagged"]]
+    for subgroup in flagged[:MOST]:
         table.add_row(
-            Text(plain(one["label"])),
-            f"{one['rows']:,}",
-            Text(plain(one["statistic"])),
-            number(one["value"]),
-            number(one["rest"]),
-            number(one["at_least"]),
+            Text(plain(subgroup["label"])),
+            f"{subgroup['rows']:,}",
+            Text(plain(subgroup["statistic"])),
+            number(subgroup["value"]),
+            number(subgroup["rest"]),
+            number(subgroup["at_least"]),
         )
     if len(flagged) > MOST:
         table.add_row(Text(f"and {len(flagged) - MOST} more", style="dim"))
@@ -121,8 +121,8 @@ def gates(judgements: Sequence[Judgement]) -> Table:
     """What became of every gate."""
     table = columns("")
     table.show_header = False
-    for one in judgements:
-        table.add_row(Text(one.sentence, style=STYLES[one.outcome]))
+    for judgement in judgements:
+        table.add_row(Text(judgement.sentence, style=STYLES[judgement.outcome]))
     return table
 
 
@@ -139,15 +139,15 @@ def listed(lines: Sequence[str]) -> Table:
 
 def _left_out(document: Document) -> list[str]:
     """Groups in which a criterion is not defined; they are not compared there."""
-    found: dict[str, dict[str, None]] = {}
-    for one in document["findings"]:
-        gaps = found.setdefault(one["criterion"], {})
-        for gap in one["left_out"]:
+    undefined: dict[str, dict[str, None]] = {}
+    for finding in document["findings"]:
+        gaps = undefined.setdefault(finding["criterion"], {})
+        for gap in finding["left_out"]:
             gaps[f"{plain(gap['group'])} (at {plain(gap['cell'])})"] = None
     return [
         f"{criterion} is undefined for {', '.join(list(gaps)[:FEW])}"
         + (f" and {len(gaps) - FEW} more" if len(gaps) > FEW else "")
-        for criterion, gaps in found.items()
+        for criterion, gaps in undefined.items()
         if gaps
     ]
 

@@ -21,9 +21,9 @@ NARROW = 96
 
 def console(*, stderr: bool = False) -> Console:
     """A console that colors on a terminal only, and is 100 columns wide elsewhere."""
-    found = Console(stderr=stderr, highlight=False, emoji=False)
-    if found.is_terminal:
-        return found
+    screen = Console(stderr=stderr, highlight=False, emoji=False)
+    if screen.is_terminal:
+        return screen
     width = int(os.environ.get("COLUMNS") or PLAIN_WIDTH)
     return Console(stderr=stderr, highlight=False, emoji=False, width=max(width, 40))
 
