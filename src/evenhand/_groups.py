@@ -28,6 +28,7 @@ Bins = Mapping[str, int | Sequence[float]]
 
 MERGED = "(rare groups)"
 RARE = ("keep", "merge", "drop")
+GROUPS_WAY_OUT = 'sensitive_features=evenhand.groups(..., missing="group")'
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +205,9 @@ def settle_rare(
     return Regrouping(target, kept, (f"{finding}, and {done}: {listed}",))
 
 
-def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[str]:
+def missing_note(
+    name: str, absent: int, rows: int, missing: Missing, way_out: str = GROUPS_WAY_OUT
+) -> list[str]:
     """Refuse a column with missing values, or say that they are a group."""
     if missing not in ("error", "group"):
         raise InputError(f"missing must be 'error' or 'group', not {missing!r}.")
@@ -213,8 +216,7 @@ def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[st
     finding = f"{absent} of {rows} rows have no value of {name!r}"
     if missing == "error":
         raise InputError(
-            f"{finding}. Drop those rows, or make them a group of their own with "
-            'sensitive_features=evenhand.groups(..., missing="group").'
+            f"{finding}. Drop those rows, or make them a group of their own with {way_out}."
         )
     return [f"{finding}; they are a group of their own"]
 

@@ -11,11 +11,12 @@ import numpy as np
 from evenhand._audit.binned import Spread, binned_regression, binned_scores
 from evenhand._audit.evidence import Evidence, check_several, threshold_behind
 from evenhand._audit.from_rows import from_rows
-from evenhand._columns import Column, Label
+from evenhand._columns import Column, Label, encode
 from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes
 from evenhand._errors import InputError
 from evenhand._frames import (
+    WAY_OUT,
     Cells,
     GroupColumns,
     as_float,
@@ -25,7 +26,7 @@ from evenhand._frames import (
     listed,
     read_table,
 )
-from evenhand._groups import Groups, Missing, Rare, groups
+from evenhand._groups import Groups, Missing, Rare, groups, missing_note
 from evenhand._tasks import (
     MOST_CLASSES,
     Contents,
@@ -280,8 +281,11 @@ def _exactly(table: Any, names: ColumnNames, task: Task | None, favorable: Label
 
 
 def _grouped(columns: dict[str, Any], chosen: GroupColumns) -> Groups:
+    coded = {name: encode(columns[name], name) for name in chosen.names}
+    for name, column in coded.items():
+        missing_note(name, column.missing, len(column), chosen.missing, WAY_OUT)
     return groups(
-        {name: columns[name] for name in chosen.names},
+        coded,
         missing=chosen.missing,
         min_count=chosen.min_count,
         rare=chosen.rare,

@@ -29,6 +29,7 @@ HALF_WRITTEN = "Interrupted; no output was left half written."
 RESUMABLE = "Interrupted; what was done is kept. Run the same command to go on."
 OPTIONS_FOR = {
     'sensitive_features=evenhand.groups(..., missing="group")': "--missing group",
+    'missing="group"': "--missing group",
     "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
     "favorable=": "--favorable",
     "pass them as y_score=, beside": "name them with --score, beside",
