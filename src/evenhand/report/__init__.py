@@ -34,8 +34,9 @@ def page(document: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> import evenhand
-    >>> sex = ["F", "F", "M", "M"] * 25
-    >>> audit = evenhand.audit([1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25, sensitive_features=sex)
+    >>> columns = [1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25
+    >>> asked = {"sensitive_features": ["F", "F", "M", "M"] * 25, "criteria": ["error_parity"]}
+    >>> audit = evenhand.audit(*columns, **asked)
     >>> page(audit.document())[:15]
     '<!doctype html>'
 
@@ -67,8 +68,9 @@ def snippet(document: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> import evenhand
-    >>> sex = ["F", "F", "M", "M"] * 25
-    >>> audit = evenhand.audit([1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25, sensitive_features=sex)
+    >>> columns = [1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25
+    >>> asked = {"sensitive_features": ["F", "F", "M", "M"] * 25, "criteria": ["error_parity"]}
+    >>> audit = evenhand.audit(*columns, **asked)
     >>> "<table>" in snippet(audit.document())
     True
 
