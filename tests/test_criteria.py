@@ -344,6 +344,22 @@ class TestASummaryHoldsItsColumns:
         with pytest.raises(TypeError, match=r"Two measures were given: gini.*measure=mpd"):
             self.ask("equalized_odds", eh.gini, measure="mpd")
 
+    def test_what_stands_in_the_wrong_place_is_named(self):
+        counts, options = SUMMARIES["equalized_odds"], {"sensitive_features": GROUP}
+        with pytest.raises(TypeError, match="A Tally stands in place of the columns"):
+            equalized_odds(Y, counts, **options)
+        with pytest.raises(TypeError, match=r"y_pred is gini, which is no column.*measure="):
+            equalized_odds(Y, eh.gini, **options)
+        with pytest.raises(TypeError, match="statistical_parity is a criterion, not a measure"):
+            equalized_odds(counts, statistical_parity)
+
+    def test_a_batch_is_asked_of_the_criterion_itself(self):
+        counts = SUMMARIES["equalized_odds"]
+        batch = eh.Tally(counts.axes, counts.cells, {"rows": np.stack([counts.sums["rows"]] * 3)})
+        assert equalized_odds(batch, eh.gini).shape == (3,)
+        with pytest.raises(ValueError, match=r"a batch of tallies, \(3,\) in all"):
+            eh.evaluate("equalized_odds", batch)
+
     @given(rows=classified(), measure=st.sampled_from([*eh.MEASURES]))
     def test_a_summary_answers_as_its_columns_do(self, rows, measure):
         options = {"sensitive_features": rows.group, "sample_weight": rows.weight}

@@ -363,6 +363,7 @@ class Criterion:
         if isinstance(y_true, Source):
             measure = _measure_beside(y_true, y_pred, measure, columns)
         else:
+            _check_column(y_pred)
             loss = g if callable(g) else None
             source = criterion.kind.summarize(
                 Rows(y_true, y_pred, favorable=favorable, loss=loss, **columns)
@@ -459,6 +460,8 @@ class Criterion:
             All four.
 
         """
+        if isinstance(measure, Criterion):
+            raise InputTypeError(f"{measure.name} is a criterion, not a measure of inequality.")
         settings = Settings(measure or self.measure, aggregate or self.across, transform, tau)
         settings.check(sweeps=isinstance(self.statistic, F))
         return settings
@@ -570,6 +573,20 @@ def _measure_beside(
             f"measure={name_of(measure)}. Keep one."
         )
     return second if is_measure else measure
+
+
+def _check_column(y_pred: Any) -> None:
+    """Refuse what stands second beside a summary only, and a summary that does not come first."""
+    if isinstance(y_pred, Source):
+        raise InputTypeError(
+            f"A {type(y_pred).__name__} stands in place of the columns: pass it first, "
+            "without y_true."
+        )
+    if isinstance(y_pred, str) or callable(y_pred):
+        raise InputTypeError(
+            f"y_pred is {name_of(y_pred)}, which is no column; beside columns, a measure is "
+            "passed as measure=."
+        )
 
 
 def _only(table: Table, label: Label) -> Table:

@@ -95,6 +95,11 @@ def evaluate(
         favorable=favorable,
         classes=classes,
     )
+    if np.ndim(reading.value):
+        raise InputError(
+            f"This is a batch of tallies, {np.shape(reading.value)} in all, and evaluate gives one "
+            f"number; call the criterion itself: CRITERIA[{reading.criterion!r}](counts)."
+        )
     if np.isnan(reading.value):
         warnings.warn(f"Undefined: {reading}", UndefinedWarning, stacklevel=2)
     return float(reading)
