@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from evenhand._columns.codes import (
 from evenhand._columns.encoding import check_lengths, classes, finite, floats, numbers, weights
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, groups, show
+from evenhand._signatures import misspelt, spelled_out, suggests_names
 from evenhand._tally import Axis, Tally, gathered
 
 ROWS_FOR_THREADS = 1 << 17
@@ -29,6 +30,7 @@ ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
 
 
+@spelled_out
 def tally(
     y_true: Any,
     y_pred: Any,
@@ -37,6 +39,7 @@ def tally(
     sample_weight: Any = None,
     strata: Any = None,
     sums: Mapping[str, Any] | None = None,
+    **typos: Never,
 ) -> Tally:
     """Count rows by true label, predicted label and group (and stratum), in one pass.
 
@@ -92,6 +95,8 @@ def tally(
     <Tally of 4 rows in 4 cells (y: 2, yhat: 2, group: 3)>
 
     """
+    if typos:
+        raise misspelt(tally, typos)
     jobs: dict[str, tuple[Any, ...]] = {
         "y": (classes, y_true, "y_true"),
         "yhat": (classes, y_pred, "y_pred"),
@@ -112,6 +117,7 @@ def tally(
     return count(columns, whom, sample_weight=sample_weight, sums=sums)
 
 
+@suggests_names
 def moments(
     y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
 ) -> Tally:
@@ -162,6 +168,7 @@ def moments(
     return count({}, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
 
 
+@suggests_names
 def expected_tally(
     y_true: Any,
     probabilities: Any,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from evenhand._columns.codes import (
 )
 from evenhand._columns.encoding import encode
 from evenhand._errors import InputError, InputTypeError
+from evenhand._signatures import misspelt, spelled_out
 
 Missing = Literal["error", "group"]
 Rare = Literal["keep", "merge", "drop"]
@@ -97,6 +98,7 @@ class Regrouping(NamedTuple):
     notes: tuple[str, ...]
 
 
+@spelled_out
 def groups(
     sensitive_features: Any,
     *,
@@ -104,6 +106,7 @@ def groups(
     missing: Missing = "error",
     min_count: int = 0,
     rare: Rare = "keep",
+    **typos: Never,
 ) -> Groups:
     """Read the group of each row from one or many sensitive columns.
 
@@ -138,6 +141,8 @@ def groups(
     ['F × [18, 40]', 'F × (40, 90]', 'M × (40, 90]']
 
     """
+    if typos:
+        raise misspelt(groups, typos)
     if isinstance(sensitive_features, Groups):
         return sensitive_features.settle_rare(min_count, rare)
     named = columns_of(sensitive_features)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
 from textwrap import indent
@@ -82,18 +82,38 @@ def documented(**blocks: str) -> Callable[[Function], Function]:
 
 def suggests_names(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Refuse an argument that the function does not have, and name the nearest that it has."""
-    known = [
-        name
-        for name, parameter in signature(function).parameters.items()
-        if parameter.kind is not Parameter.POSITIONAL_ONLY
-    ]
+    known = _names(function)
 
     @wraps(function)
     def checked(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
         for name in options:
             if name not in known:
-                hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
-                raise InputTypeError(f"{function.__name__} has no argument {name!r}.{hint}")
+                raise misspelt(function, options)
         return function(*args, **options)
 
     return checked
+
+
+def spelled_out(function: Function) -> Function:
+    """Show the signature without its `**typos`, which the function refuses by `misspelt`.
+
+    What `suggests_names` does, without a call in between: for functions that others stand on.
+    """
+    whole = signature(function)
+    shown = [whole.parameters[name] for name in _names(function)]
+    function.__signature__ = whole.replace(parameters=shown)  # type: ignore[attr-defined]
+    return function
+
+
+def misspelt(function: Callable[..., Any], options: Mapping[str, Any]) -> InputTypeError:
+    """What is said of an argument that a function does not have."""
+    known = _names(function)
+    name = next(name for name in options if name not in known)
+    hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
+    return InputTypeError(f"{function.__name__} has no argument {name!r}.{hint}")
+
+
+def _names(function: Callable[..., Any]) -> list[str]:
+    parameters = signature(function).parameters.values()
+    catch_all = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+    return [parameter.name for parameter in parameters if parameter.kind not in catch_all]

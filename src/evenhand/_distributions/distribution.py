@@ -21,12 +21,14 @@ from evenhand._columns.codes import (
 from evenhand._columns.encoding import check_lengths, classes, finite, weights
 from evenhand._errors import InputError
 from evenhand._groups import groups
+from evenhand._signatures import suggests_names
 
 Floats = NDArray[np.float64]
 
 LEVELS_AT_A_TIME = 1 << 18
 
 
+@suggests_names
 def distribution(
     values: Any,
     *,

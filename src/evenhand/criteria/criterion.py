@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
-from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._signatures import COLUMNS, SETTINGS, documented, misspelt, spelled_out
 from evenhand._tasks import favorable_label
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure
@@ -243,6 +243,7 @@ class Criterion:
             )
         object.__setattr__(self, "__doc__", _help(self))
 
+    @spelled_out
     @documented(columns=COLUMNS, settings=SETTINGS)
     def __call__(
         self,
@@ -260,6 +261,7 @@ class Criterion:
         transform: str | None = None,
         favorable: Label = None,
         tau: float | None = None,
+        **typos: Never,
     ) -> Any:
         """Its value for a summary of the rows, or for columns.
 
@@ -305,9 +307,11 @@ class Criterion:
             favorable=favorable,
             classes=classes,
             tau=tau,
+            **typos,
         ).value
         return float(value) if np.ndim(value) == 0 else value
 
+    @spelled_out
     @documented(columns=COLUMNS, settings=SETTINGS)
     def read(
         self,
@@ -325,6 +329,7 @@ class Criterion:
         transform: str | None = None,
         favorable: Label = None,
         tau: float | None = None,
+        **typos: Never,
     ) -> Reading:
         """Its value with the cells, the table and what was left out.
 
@@ -352,6 +357,8 @@ class Criterion:
                [0.5, 1. ]]))
 
         """
+        if typos:
+            raise misspelt(Criterion.read, typos)
         criterion, source = self.with_statistic(g), y_true
         columns = {
             "sensitive_features": sensitive_features,

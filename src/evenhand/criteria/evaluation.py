@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
 from evenhand._columns import Label
 from evenhand._errors import InputError
-from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._signatures import COLUMNS, SETTINGS, documented, misspelt, spelled_out
 from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import CRITERIA
 from evenhand.criteria.criterion import Criterion
@@ -21,6 +21,7 @@ class UndefinedWarning(UserWarning):
     """A criterion has no value, because fewer than two groups were observed where it looks."""
 
 
+@spelled_out
 @documented(columns=COLUMNS, settings=SETTINGS)
 def evaluate(
     criterion: str | Criterion,
@@ -38,6 +39,7 @@ def evaluate(
     transform: str | None = None,
     favorable: Label = None,
     tau: float | None = None,
+    **typos: Never,
 ) -> float:
     """How unequally a criterion's statistic falls on the groups: 0 is equal, larger is worse.
 
@@ -80,6 +82,8 @@ def evaluate(
     0.5
 
     """
+    if typos:
+        raise misspelt(evaluate, typos)
     reading = named(criterion).read(
         y_true,
         y_pred,
