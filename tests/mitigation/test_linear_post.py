@@ -20,18 +20,18 @@ def solved(probabilities, group, criterion, epsilon, measure="mpd", tolerance=1e
 
 
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equal_opportunity", "equalized_odds"])
-@pytest.mark.parametrize(("classes", "groups"), [(2, 2), (2, 5), (3, 3), (4, 5)])
+@pytest.mark.parametrize(("classes", "groups"), [(2, 2), (2, 5), (3, 3), (4, 4)])
 @pytest.mark.parametrize("epsilon", [0.0, 0.03])
 def test_the_cost_is_that_of_the_whole_linear_program(criterion, classes, groups, epsilon):
-    rows = rows_of(300, classes, groups, seed=classes)
+    rows = rows_of(100, classes, groups, seed=classes)
     found = solved(*rows, criterion, epsilon)
     assert found.cost == pytest.approx(whole_program(known(*rows), criterion, epsilon), abs=1e-6)
     assert found.gap <= 1e-5
     assert found.value <= epsilon + 1e-9
 
 
-def test_two_thousand_rows_agree_too():
-    rows = rows_of(2000, 3, 3)
+def test_a_thousand_rows_agree_too():
+    rows = rows_of(1000, 3, 3)
     found = solved(*rows, "statistical_parity", 0.01)
     least = whole_program(known(*rows), "statistical_parity", 0.01)
     assert found.cost == pytest.approx(least, abs=1e-6)
@@ -71,9 +71,9 @@ def test_weights_count_like_repeated_rows():
 
 
 @given(st.integers(0, 999), st.integers(2, 4), st.integers(2, 4), st.floats(0, 0.3))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_the_numbers_of_groups_and_classes_mean_nothing(seed, classes, groups, epsilon):
-    probabilities, group = rows_of(80, classes, groups, seed)
+    probabilities, group = rows_of(50, classes, groups, seed)
     random = np.random.default_rng(seed)
     columns, names = random.permutation(classes), random.permutation(groups)
     one = solved(probabilities, group, "equalized_odds", epsilon)
@@ -82,10 +82,10 @@ def test_the_numbers_of_groups_and_classes_mean_nothing(seed, classes, groups, e
 
 
 @given(st.integers(0, 999), st.sampled_from(["statistical_parity", "equalized_odds"]))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_a_looser_bound_costs_no_more_and_none_costs_nothing(seed, criterion):
-    rows = rows_of(80, 3, 3, seed)
-    costs = [solved(*rows, criterion, epsilon).cost for epsilon in (0, 0.01, 0.1, 0.5, 1000)]
+    rows = rows_of(50, 3, 3, seed)
+    costs = [solved(*rows, criterion, epsilon).cost for epsilon in (0, 0.01, 0.1, 1000)]
     assert np.all(np.diff(costs) <= 2e-6)
     assert costs[-1] == pytest.approx(1 - rows[0].max(axis=1).mean())
     free = solved(*rows, criterion, 1000).rule.probabilities(*rows)
@@ -96,8 +96,8 @@ def test_a_looser_bound_costs_no_more_and_none_costs_nothing(seed, criterion):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_where_the_group_is_not_known_the_program_goes_by_its_probability(criterion, classes):
     random = np.random.default_rng(3)
-    joint = random.dirichlet(np.full(2 * classes, 0.7), size=200).reshape(200, 2, classes)
-    population = Scores.blind(joint.reshape(200, -1), np.ones(200), 2)
+    joint = random.dirichlet(np.full(2 * classes, 0.7), size=100).reshape(100, 2, classes)
+    population = Scores.blind(joint.reshape(100, -1), np.ones(100), 2)
     found = solve(problem(population, criterion, "mpd", 0.02))
     assert found.cost == pytest.approx(whole_program(joint, criterion, 0.02), abs=1e-6)
     assert found.value <= 0.02 + 1e-9
@@ -113,7 +113,7 @@ def people():
     return X, np.where(score + random.logistic(size=2000) > 0.5, "yes", "no")
 
 
-def test_the_fitted_rates_are_within_alpha(people):
+def test_the_fitted_rates_are_within_epsilon(people):
     X, y = people
     post = LinearPostClassifier(group="sex", epsilon=0.02).fit(X, y)
     chances = post.predict_proba(X)[:, 1]
@@ -170,7 +170,8 @@ def test_a_class_that_a_group_lacks_is_left_out_and_noted():
     assert found.value <= 0.1 + 1e-9
 
 
-def test_adult_is_within_alpha_by_our_own_criterion():
+@pytest.mark.slow
+def test_adult_is_within_epsilon_by_our_own_criterion():
     adult = load("adult")
     X, y = adult.X[[*adult.numeric, "sex"]].assign(sex=adult.X["sex"] == "Male"), adult.y
     post = LinearPostClassifier(group="sex", epsilon=0.01, random_state=0)

@@ -70,7 +70,7 @@ def test_mpd_of_average_odds_agrees_with_the_whole_linear_program():
     st.sampled_from(sorted(MEASURES)),
     st.sampled_from([0.0, 1e-5, 1e-3, 0.03, 0.4, 1.0]),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_criterion_is_met_on_the_fitting_rows(
     seed, classes, groups, criterion, measure, epsilon
 ):
@@ -85,21 +85,20 @@ def test_the_criterion_is_met_on_the_fitting_rows(
 
 
 @given(st.integers(0, 999), st.sampled_from(sorted(MEASURES)))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_a_looser_bound_costs_no_more_and_none_is_the_base_model(seed, measure):
-    rows = rows_of(60, 3, 3, seed)
+    rows = rows_of(40, 3, 3, seed)
     costs = [
-        solved(*rows, "statistical_parity", measure, epsilon).cost
-        for epsilon in (0, 1e-4, 0.01, 0.1, 1)
+        solved(*rows, "statistical_parity", measure, epsilon).cost for epsilon in (0, 1e-4, 0.02, 1)
     ]
     assert np.all(np.diff(costs) <= 2e-6)
     assert costs[-1] == pytest.approx(1 - rows[0].max(axis=1).mean())
 
 
 @given(st.integers(0, 999), st.sampled_from(sorted(MEASURES)), st.sampled_from(CRITERIA))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_the_numbers_of_groups_and_classes_mean_nothing(seed, measure, criterion):
-    probabilities, group = rows_of(80, 3, 4, seed)
+    probabilities, group = rows_of(50, 3, 4, seed)
     random = np.random.default_rng(seed)
     columns, names = random.permutation(3), random.permutation(4)
     one = solved(probabilities, group, criterion, measure, 0.01)
@@ -108,17 +107,17 @@ def test_the_numbers_of_groups_and_classes_mean_nothing(seed, measure, criterion
 
 
 def test_no_bound_on_differences_beats_the_bound_on_pq_itself():
-    rows = rows_of(3000, 2, 8)
+    rows = rows_of(1000, 2, 6)
     by_pq = solved(*rows, "statistical_parity", "pq", 0.01)
-    for alpha in np.linspace(0.01, 0.5, 15):
-        other = solved(*rows, "statistical_parity", "mpd", alpha)
+    for bound in np.linspace(0.02, 0.4, 8):
+        other = solved(*rows, "statistical_parity", "mpd", bound)
         chances = other.rule.probabilities(*rows)
         if criterion_of(chances, *rows, "statistical_parity", pq) <= 0.01:
             assert other.cost >= by_pq.cost - 1e-6
 
 
 def test_five_hundred_groups_are_no_trouble():
-    rows = rows_of(50_000, 2, 500)
+    rows = rows_of(6_000, 2, 500)
     found = solved(*rows, "statistical_parity", "mpd", 0.05, tolerance=1e-5)
     assert found.gap <= 2e-5
     assert found.value <= 0.05 + 1e-9

@@ -74,7 +74,7 @@ def test_draws_follow_the_plan():
 
 @pytest.mark.parametrize("support", [200, "exact"])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
-def test_fitted_predictions_are_within_alpha(support, epsilon):
+def test_fitted_predictions_are_within_epsilon(support, epsilon):
     X, y = people(3000)
     model = TransportRegressor(group="group", epsilon=epsilon, support=support, random_state=0)
     values = model.fit(X, y).predict(X)

@@ -100,10 +100,12 @@ class BarycenterRegressor(GroupRegressor):
 
         Parameters
         ----------
-        X, y, sample_weight : array-like
+        X, y : array-like
             As for `fit`.
         grid : iterable of float
             The values of `fraction`.
+        sample_weight : array-like of shape (n_rows,), default None
+            As for `fit`.
 
         Yields
         ------

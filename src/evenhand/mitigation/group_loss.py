@@ -109,10 +109,12 @@ class BoundedGroupLossRegressor(GroupRegressor):
 
         Parameters
         ----------
-        X, y, sample_weight : array-like
+        X, y : array-like
             As for `fit`.
         grid : iterable of float
             The values of `constraint_weight`.
+        sample_weight : array-like of shape (n_rows,), default None
+            As for `fit`.
 
         Yields
         ------

@@ -106,10 +106,12 @@ class RuleClassifier(GroupClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight : array-like
+        X, y : array-like
             As for `fit`.
         grid : iterable of float
             The values of `epsilon`.
+        sample_weight : array-like of shape (n_rows,), default None
+            As for `fit`.
 
         Yields
         ------
