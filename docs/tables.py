@@ -82,7 +82,7 @@ def aggregates() -> str:
 
 
 def methods() -> str:
-    head = ("Method", "Estimator", "Stage", "Constraints", "Classes", "Groups", "By lot", "Source")
+    head = ("Method", "Estimator", "Stage", "Criteria", "Classes", "Groups", "By lot", "Source")
     rows = [
         (
             f"`{name}`",
