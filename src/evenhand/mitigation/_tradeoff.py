@@ -138,7 +138,7 @@ def tradeoff(
 
     """
     method = method_of(estimator)
-    asked = CRITERIA_OF[method.task] if criteria is None else criteria
+    questions = CRITERIA_OF[method.task] if criteria is None else criteria
     if favorable is None:
         favorable = getattr(estimator, "favorable", None)
     sets = {"fit": (X, y, sample_weight)}
@@ -148,7 +148,11 @@ def tradeoff(
     fitted = _fitted(method, estimator, X, y, values, sample_weight)
     varied = method.hyperparameter or "hyperparameter"
     points = [
-        {varied: value, "rows": name, **_judged(method, model, *rows, asked, measures, favorable)}
+        {
+            varied: value,
+            "rows": name,
+            **_judged(method, model, *rows, questions, measures, favorable),
+        }
         for value, model in zip(values, fitted, strict=True)
         for name, rows in sets.items()
     ]

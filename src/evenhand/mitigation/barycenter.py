@@ -186,9 +186,9 @@ class Ordered:
         right = np.minimum(left + 1, self.ends[whose] - 1)
         gap = self.values[right] - self.values[left]
         part = np.clip((inorder - self.values[left]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
-        found = np.empty_like(inorder)
-        found[order] = images[left] + part * (images[right] - images[left])
-        return found
+        answers = np.empty_like(inorder)
+        answers[order] = images[left] + part * (images[right] - images[left])
+        return answers
 
 
 def ordered(values: Floats, group: Codes, weight: Floats, groups: int) -> Ordered:

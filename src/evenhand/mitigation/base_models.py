@@ -161,7 +161,7 @@ class GivenProbabilities(ClassifierMixin, NamedParameters):  # type: ignore[misc
 
         """
         return np.column_stack(
-            [finite(column_of(X, one), f"the column of scores {one!r}") for one in self.columns]
+            [finite(column_of(X, name), f"the column of scores {name!r}") for name in self.columns]
         )
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -176,13 +176,13 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
 
     def _require_criterion(self) -> str:
         """The criterion asked for, or an error that names those there are and who can meet it."""
-        asked: str = self.criterion
-        if asked in self.criteria:
-            return asked
-        others = able(GroupReader, lambda other: asked in other.criteria)
+        criterion: str = self.criterion
+        if criterion in self.criteria:
+            return criterion
+        others = able(GroupReader, lambda other: criterion in other.criteria)
         hint = f"; {', '.join(others)} can" if others else ""
         raise InputError(
-            f"{type(self).__name__} cannot meet the criterion {asked!r}, only "
+            f"{type(self).__name__} cannot meet the criterion {criterion!r}, only "
             f"{', '.join(map(repr, self.criteria))}{hint}."
         )
 

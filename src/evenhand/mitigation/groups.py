@@ -49,20 +49,20 @@ class Sensitive:
         columns = _resolved(X, group)
         values = {name: column_of(X, name) for name in columns}
         cuts = {name: _edges(values[name], name, count) for name, count in _cut(values, bins)}
-        found = _grouped(values, cuts)
-        if len(found.labels) < 2:
-            only = show(found.labels[0]) if found.labels else "none"
+        seen = _grouped(values, cuts)
+        if len(seen.labels) < 2:
+            only = show(seen.labels[0]) if seen.labels else "none"
             raise InputError(
                 f"The group columns {list(columns)} hold one group only ({only}); "
                 "there is nothing to make equal with fewer than two."
             )
-        return cls(columns, found.labels, cuts), found.codes.astype(np.intp)
+        return cls(columns, seen.labels, cuts), seen.codes.astype(np.intp)
 
     def codes(self, X: Any) -> Codes:
         """The place of each row's group in `labels`; −1 for a group not seen at fit."""
-        found = self.groups(X)
+        there = self.groups(X)
         place = {label: code for code, label in enumerate(self.labels)}
-        return np.array([place.get(label, -1) for label in found.labels], np.intp)[found.codes]
+        return np.array([place.get(label, -1) for label in there.labels], np.intp)[there.codes]
 
     def unseen(self, X: Any) -> tuple[Label, ...]:
         """The groups in X that were not there at fit."""
@@ -95,16 +95,18 @@ def _resolved(X: Any, group: Any) -> tuple[Any, ...]:
 
         names = list(nw.from_native(X, eager_only=True).columns)
         return tuple(
-            names[one] if isinstance(one, int) and one not in names else one for one in wanted
+            names[name] if isinstance(name, int) and name not in names else name for name in wanted
         )
     width = X.shape[1]
-    odd = [one for one in wanted if not isinstance(one, int | np.integer) or not _fits(one, width)]
+    odd = [
+        name for name in wanted if not isinstance(name, int | np.integer) or not _fits(name, width)
+    ]
     if odd:
         raise InputError(
             f"X is an array of {width} columns without names, and group names {odd[0]!r}. "
             "Give the position of the column, or pass a dataframe."
         )
-    return tuple(int(one) % width for one in wanted)
+    return tuple(int(name) % width for name in wanted)
 
 
 def _fits(position: Any, width: int) -> bool:

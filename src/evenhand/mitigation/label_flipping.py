@@ -166,10 +166,10 @@ class Search:
             tried.append(Fitted(model, middle, self._disparity(model)))
             enough = tried[-1].disparity * np.sign(plain.disparity) <= epsilon
             low, high = (low, middle) if enough else (middle, high)
-        allowed = [one for one in tried if abs(one.disparity) <= epsilon]
+        allowed = [fitted for fitted in tried if abs(fitted.disparity) <= epsilon]
         if allowed:
-            return min(allowed, key=lambda one: one.strength)
-        return min(tried, key=lambda one: abs(one.disparity))
+            return min(allowed, key=lambda fitted: fitted.strength)
+        return min(tried, key=lambda fitted: abs(fitted.disparity))
 
     def _flipped(self, flips: Flips, may_flip: Codes) -> tuple[NDArray[Any], Floats]:
         """Every row with its label, and those that may flip with the other one as well."""

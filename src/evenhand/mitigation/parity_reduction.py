@@ -144,10 +144,12 @@ class ParityReductionRegressor(GroupRegressor):
         base = LinearRegression() if self.estimator is None else self.estimator
         prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
         game = Game(rows, prepared, self.levels_, shares(rows.group, rows.weight))
-        found = game.play(self.epsilon, self.price_bound * float(high - low) ** 2, self.max_iter)
-        mixture = mixed(found, self.epsilon)
+        responses = game.play(
+            self.epsilon, self.price_bound * float(high - low) ** 2, self.max_iter
+        )
+        mixture = mixed(responses, self.epsilon)
         used = np.flatnonzero(mixture.weights)
-        self.models_ = [prepared.whole(found[place].model) for place in used]
+        self.models_ = [prepared.whole(responses[place].model) for place in used]
         self.weights_ = mixture.weights[used]
         self.loss_, self.excess_, self.n_iter_ = mixture.loss, mixture.excess, self.max_iter
 
@@ -228,7 +230,7 @@ def mixed(responses: list[Response], epsilon: float) -> Mixture:
     losses = np.array([response.loss for response in responses])
     gaps = np.stack([response.excess.ravel() for response in responses], axis=1)
     rows = np.column_stack([np.vstack([gaps, -gaps]), np.full(2 * len(gaps), -1.0)])
-    found = linprog(
+    solution = linprog(
         np.append(losses, DEARLY * losses.max()),
         A_ub=rows,
         b_ub=np.full(len(rows), epsilon),
@@ -236,7 +238,7 @@ def mixed(responses: list[Response], epsilon: float) -> Mixture:
         b_eq=[1.0],
         method="highs",
     )
-    weights = np.maximum(found.x[:-1], 0.0)
+    weights = np.maximum(solution.x[:-1], 0.0)
     weights /= weights.sum()
     return Mixture(weights, float(losses @ weights), float(np.abs(gaps @ weights).max()))
 

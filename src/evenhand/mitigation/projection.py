@@ -295,8 +295,8 @@ class Dual:
         free = np.broadcast_to(self.ratios.cell > 0, at.shape).ravel()
         bounds = np.column_stack([np.zeros(len(free)), np.where(free, np.inf, 0)])
         options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 0.0, "gtol": 1e-10, "maxcor": 30}
-        found = minimize(quadratic, at.ravel(), jac=True, bounds=bounds, options=options)
-        return np.asarray(found.x).reshape(at.shape)
+        solution = minimize(quadratic, at.ravel(), jac=True, bounds=bounds, options=options)
+        return np.asarray(solution.x).reshape(at.shape)
 
 
 def kullback_leibler(p: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:

@@ -220,7 +220,7 @@ class Game:
         """The best lottery of so many rounds; it stops when the gap is below sampling error."""
         theta, total = np.zeros((2, self.problem.constraints))
         history: list[int] = []
-        found: list[Lottery] = []
+        lotteries: list[Lottery] = []
         pace = Pace(2 / self.budget)
         for round_ in range(rounds):
             self.rounds = round_ + 1
@@ -229,13 +229,13 @@ class Game:
             history.append(self.respond(multipliers))
             self.tolerance = self.tolerance or self._sampling_error(rows)
             averaged = self._judged(np.bincount(history) / len(history), total / len(history))
-            found.append(min(self._solved() if round_ else averaged, averaged, key=_gap))
-            if found[-1].gap < self.tolerance and round_ >= LEAST_ROUNDS:
+            lotteries.append(min(self._solved() if round_ else averaged, averaged, key=_gap))
+            if lotteries[-1].gap < self.tolerance and round_ >= LEAST_ROUNDS:
                 break
             pace.check(round_, averaged.gap)
             theta += pace.step * self.problem.excess(self.accepted[history[-1]])
-        least = min(map(_gap, found))
-        return [one for one in found if one.gap <= least + PRECISION][-1]
+        least = min(map(_gap, lotteries))
+        return [lottery for lottery in lotteries if lottery.gap <= least + PRECISION][-1]
 
     def respond(self, multipliers: Floats) -> int:
         """The number of the classifier with the least error plus multipliers × excess."""

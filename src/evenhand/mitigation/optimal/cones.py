@@ -62,8 +62,10 @@ def most(measure: str, d: int, p: float = 1, q: float = 2) -> float:
 
 def within_mpd(d: int, epsilon: float) -> Cone:
     """Low ≤ r ≤ low + ε."""
-    rates, one = sparse.eye_array(d), np.ones((d, 1))
-    return _cone([(rates, -one, 0.0), (-rates, one, epsilon)], [Part("nonnegative", 2 * d)], [1.0])
+    rates, ones = sparse.eye_array(d), np.ones((d, 1))
+    return _cone(
+        [(rates, -ones, 0.0), (-rates, ones, epsilon)], [Part("nonnegative", 2 * d)], [1.0]
+    )
 
 
 def within_gini(d: int, epsilon: float) -> Cone:
@@ -181,16 +183,16 @@ class Program:
 
 
 def _by_highs(program: Program) -> Optimum:
-    found = linprog(
+    solution = linprog(
         program.cost, A_ub=program.rows, b_ub=program.limits, bounds=(None, None), method="highs"
     )
-    if found.status != 0:
-        raise RuntimeError(f"HiGHS stopped without an optimum: {found.message}")
-    return Optimum(found.x, float(found.ineqlin.marginals @ program.limits))
+    if solution.status != 0:
+        raise RuntimeError(f"HiGHS stopped without an optimum: {solution.message}")
+    return Optimum(solution.x, float(solution.ineqlin.marginals @ program.limits))
 
 
 def _by_clarabel(program: Program) -> Optimum:
-    found = (
+    solution = (
         clarabel()
         .DefaultSolver(
             sparse.csc_array((len(program.cost),) * 2),
@@ -202,10 +204,10 @@ def _by_clarabel(program: Program) -> Optimum:
         )
         .solve()
     )
-    if not np.isfinite(found.x).all():
-        raise RuntimeError(f"Clarabel stopped without an answer: {found.status}.")
-    certified = str(found.status) in ("Solved", "AlmostSolved")
-    return Optimum(np.array(found.x), float(found.obj_val_dual) if certified else -np.inf)
+    if not np.isfinite(solution.x).all():
+        raise RuntimeError(f"Clarabel stopped without an answer: {solution.status}.")
+    certified = str(solution.status) in ("Solved", "AlmostSolved")
+    return Optimum(np.array(solution.x), float(solution.obj_val_dual) if certified else -np.inf)
 
 
 def clarabel() -> Any:

@@ -55,8 +55,8 @@ def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = Non
     floor, free = problem.lower_bound(problem.bounds, center)
     known = joined(free, problem.guesses()) if start is None else start
     begun = Search(joined(known, problem.constants()), np.zeros(0), floor, center, 0)
-    found = _search(problem, problem.bounds, begun, tolerance)
-    return _solution(problem, found, *in_use(problem, found.columns, found.share))
+    search = _search(problem, problem.bounds, begun, tolerance)
+    return _solution(problem, search, *in_use(problem, search.columns, search.share))
 
 
 class Search(NamedTuple):
@@ -74,13 +74,13 @@ def _search(problem: Problem, bounds: Bounds, begun: Search, tolerance: float) -
     memory, steady = Memory(np.zeros(len(columns.pool))), 0.0
     while True:
         mixture, rounds = mix(columns, bounds, problem.population.pools), rounds + 1
-        asked = steady * center + (1 - steady) * mixture.dual
-        bound, better = problem.lower_bound(bounds, asked)
-        slope = bounds.slope(asked, better.mixed(np.ones(len(better.pool)), bounds.pairs))
+        dual = steady * center + (1 - steady) * mixture.dual
+        bound, better = problem.lower_bound(bounds, dual)
+        slope = bounds.slope(dual, better.mixed(np.ones(len(better.pool)), bounds.pairs))
         further = slope @ (mixture.dual - center) > 0
         steady = steady / 2 if further else steady + (1 - steady) / 5
         if bound > floor:
-            floor, center = bound, asked
+            floor, center = bound, dual
         if mixture.cost - floor <= tolerance or rounds == MOST_ROUNDS:
             return Search(columns, mixture.share, floor, center, rounds)
         recent, memory = memory.after(mixture, len(better.pool))
@@ -126,7 +126,7 @@ def _mix_linear(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
     rates = bounds.of_rates @ columns.table(bounds.pairs)
     slack = sparse.hstack([rates, bounds.of_help], format="csr")
     member = sparse.hstack([columns.members(pools), sparse.csr_array((pools, help_))])
-    found = linear_program(
+    solution = linear_program(
         np.concatenate([columns.cost, np.zeros(help_)]),
         A_ub=-slack,
         b_ub=bounds.constant,
@@ -134,8 +134,8 @@ def _mix_linear(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
         b_eq=np.ones(pools),
         bounds=np.column_stack([np.zeros(rules + help_), np.append(np.ones(rules), bounds.most)]),
     )
-    share = np.maximum(found.x[:rules], 0)
-    return Mixture(share, float(columns.cost @ share), np.maximum(-found.ineqlin.marginals, 0))
+    share = np.maximum(solution.x[:rules], 0)
+    return Mixture(share, float(columns.cost @ share), np.maximum(-solution.ineqlin.marginals, 0))
 
 
 def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
@@ -145,7 +145,7 @@ def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
     unknowns = rules + pairs + helping
     cones = [solver.ZeroConeT(pools + pairs), solver.NonnegativeConeT(rules)]
     cones += [cone_of(part) for part in bounds.parts]
-    found = solver.DefaultSolver(
+    solution = solver.DefaultSolver(
         sparse.csc_array((unknowns, unknowns)),
         np.concatenate([columns.cost, np.zeros(pairs + helping)]),
         _conic_rows(columns, bounds, pools),
@@ -153,9 +153,9 @@ def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
         cones,
         quiet_settings(1e-10),
     ).solve()
-    chosen, dual = np.array(found.x)[:rules], np.array(found.z)[pools + pairs + rules :]
+    chosen, dual = np.array(solution.x)[:rules], np.array(solution.z)[pools + pairs + rules :]
     if not np.isfinite([chosen.sum(), dual.sum()]).all():
-        raise RuntimeError(f"Clarabel gave up on the mixture of rules: {found.status}")
+        raise RuntimeError(f"Clarabel gave up on the mixture of rules: {solution.status}")
     share = columns.normalized(np.maximum(chosen, 0), pools)
     return Mixture(share, float(columns.cost @ share), dual)
 
@@ -163,12 +163,12 @@ def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
 def _conic_rows(columns: Columns, bounds: Bounds, pools: int) -> sparse.csc_array:
     """Shares add up; rates are what shares make them; shares are positive; slack is in its cone."""
     table, member = columns.table(bounds.pairs), columns.members(pools)
-    one, rate = sparse.eye_array(len(columns.pool)), sparse.eye_array(bounds.pairs)
+    share, rate = sparse.eye_array(len(columns.pool)), sparse.eye_array(bounds.pairs)
     return sparse.block_array(
         [
             [member, None, None],
             [table, -rate, None],
-            [-one, None, None],
+            [-share, None, None],
             [None, -bounds.of_rates, -bounds.of_help],
         ],
         format="csc",
@@ -182,10 +182,10 @@ def linear_program(cost: Floats, **rows: Any) -> Any:
     """
     digits = {f"{side}_feasibility_tolerance": 1e-10 for side in ("primal", "dual")}
     for options in ({"presolve": False, **digits}, {"presolve": True}):
-        found = optimize.linprog(cost, method="highs-ds", options=options, **rows)
-        if found.status == 0:
-            return found
-    raise RuntimeError(f"HiGHS gave up on the mixture of rules: {found.message}")
+        solution = optimize.linprog(cost, method="highs-ds", options=options, **rows)
+        if solution.status == 0:
+            return solution
+    raise RuntimeError(f"HiGHS gave up on the mixture of rules: {solution.message}")
 
 
 def in_use(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
@@ -216,21 +216,21 @@ def _met(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Fl
 def _sparse(columns: Columns, share: Floats, pools: int, size: int) -> Floats:
     """A vertex among the mixtures of the same rates: interior points use more rules than needed."""
     equal = sparse.vstack([columns.members(pools), columns.table(size)], format="csr")
-    found = linear_program(columns.cost, A_eq=equal, b_eq=equal @ share, bounds=(0, None))
-    return columns.normalized(np.where(found.x > NEGLIGIBLE, found.x, 0), pools)
+    solution = linear_program(columns.cost, A_eq=equal, b_eq=equal @ share, bounds=(0, None))
+    return columns.normalized(np.where(solution.x > NEGLIGIBLE, solution.x, 0), pools)
 
 
-def _solution(problem: Problem, found: Search, support: Columns, share: Floats) -> Solution:
+def _solution(problem: Problem, search: Search, support: Columns, share: Floats) -> Solution:
     shape, bounds = problem.forms.observed.shape, problem.bounds
     cost, rates = float(support.cost @ share), support.mixed(share, problem.forms.observed.size)
-    multipliers = np.zeros(shape) if bounds is None else bounds.multipliers(found.dual)
+    multipliers = np.zeros(shape) if bounds is None else bounds.multipliers(search.dual)
     return Solution(
         DecisionRule(support.matrices, support.pool, share),
         problem.scale * cost,
-        problem.scale * max(cost - float(found.floor), 0.0),
+        problem.scale * max(cost - float(search.floor), 0.0),
         problem.value(rates),
         np.where(problem.forms.observed, rates.reshape(shape), np.nan),
         problem.scale * multipliers.reshape(shape),
-        found.rounds,
-        found.columns,
+        search.rounds,
+        search.columns,
     )

@@ -301,10 +301,10 @@ def _false_alarm(mass: Floats) -> RateForms:
 
 def _average(mass: Floats) -> RateForms:
     """Half of sensitivity and false alarms together."""
-    one, two = _sensitivity(mass), _false_alarm(mass)
-    both = one.observed & two.observed
-    halves = (one.coefficients + two.coefficients) / 2 * both[:, :, None, None]
-    return RateForms(one.cells, halves, both)
+    hits, alarms = _sensitivity(mass), _false_alarm(mass)
+    both = hits.observed & alarms.observed
+    halves = (hits.coefficients + alarms.coefficients) / 2 * both[:, :, None, None]
+    return RateForms(hits.cells, halves, both)
 
 
 def _odds(mass: Floats) -> RateForms:

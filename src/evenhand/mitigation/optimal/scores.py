@@ -130,11 +130,13 @@ class Thresholds:
         below = np.where(place > first, self.score[np.maximum(place - 1, 0)], -1.0)
         above = np.where(place < last, self.score[np.minimum(place, len(self.score) - 1)], 2.0)
         middle, sign = (below + above) / 2, np.where(upward, 1.0, -1.0)
-        one = sign[:, None] * np.column_stack([middle, middle - 1])
+        prices = sign[:, None] * np.column_stack([middle, middle - 1])
         low, high = self._between(first, place), self._between(place, last)
         none, ones = np.where(upward[:, None], low, high), np.where(upward[:, None], high, low)
         return Response(
-            pool, np.stack([np.zeros_like(one), one], axis=-1), np.stack([none, ones], axis=-1)
+            pool,
+            np.stack([np.zeros_like(prices), prices], axis=-1),
+            np.stack([none, ones], axis=-1),
         )
 
     def _between(self, start: Codes, stop: Codes) -> Floats:

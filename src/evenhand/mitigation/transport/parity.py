@@ -46,9 +46,9 @@ def strong_parity(supply: Supply, bound: Bound, tau: float = 0.05) -> Parity:
     span = float(np.ptp(supply.points))
     unit = replace(supply, points=(supply.points - supply.points[0]) / span)
     start = [levels, corridor(unit, 0.0)[:, :-1].T]
-    found = cheapest(_Moves(unit), Region(levels.shape, bound, first), start)
-    cdfs = np.column_stack([found.point.T, np.ones(len(supply.share))])
-    return Parity(cdfs, found.gap * span**2)
+    optimum = cheapest(_Moves(unit), Region(levels.shape, bound, first), start)
+    cdfs = np.column_stack([optimum.point.T, np.ones(len(supply.share))])
+    return Parity(cdfs, optimum.gap * span**2)
 
 
 def corridor(supply: Supply, width: float) -> Floats:
@@ -108,8 +108,8 @@ def weak_parity(means: Floats, share: Floats, bound: Bound) -> Shift:
     scale = float(means.max())
     start = means[None] / scale
     equal = np.full_like(start, start @ share)
-    found = cheapest(_Squares(start, share[None]), Region(start.shape, bound), [start, equal])
-    return Shift(found.point[0] * scale, found.gap * scale**2)
+    optimum = cheapest(_Squares(start, share[None]), Region(start.shape, bound), [start, equal])
+    return Shift(optimum.point[0] * scale, optimum.gap * scale**2)
 
 
 def _within_width(means: Floats, share: Floats, width: float) -> Floats:
@@ -150,10 +150,10 @@ class Bound:
 
     def cone(self, groups: int) -> Cone:
         """The vectors that meet it; one that all vectors meet has none, and is refused."""
-        found = cone(self.measure, groups, self.epsilon, self.p, self.q)
-        if found is None:
+        known = cone(self.measure, groups, self.epsilon, self.p, self.q)
+        if known is None:
             raise InputError(f"No vector of {groups} entries has a {self.measure} above ε.")
-        return found
+        return known
 
     def met_by(self, vectors: Floats) -> bool:
         """Whether no vector (the last axis) is more unequal."""
@@ -227,22 +227,22 @@ class _Squares:
         return 2 * (at - self.target)
 
 
-class Found(NamedTuple):
+class CertifiedPoint(NamedTuple):
     """The best point, and by how much its cost can exceed the least."""
 
     point: Floats
     gap: float
 
 
-def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> Found:
+def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> CertifiedPoint:
     """The cheapest point of a region, from tangents at some points to begin with."""
     everywhere = np.arange(costs.weights.size)
     known = _joined([_tangents(costs, at, side, everywhere) for at in start for side in SIDES])
     best, least, bound = start[0], np.inf, 0.0
     for _ in range(CUTTING_ROUNDS):
-        found, below = region.program(known, costs.weights).solve()
+        solution, below = region.program(known, costs.weights).solve()
         bound = max(bound, below)
-        levels, bounds = np.split(found[: 2 * best.size].reshape(-1, region.shape[1]), 2)
+        levels, bounds = np.split(solution[: 2 * best.size].reshape(-1, region.shape[1]), 2)
         point = region.inside(levels)
         values = costs.value(point)
         cost = float((costs.weights * values).sum())
@@ -252,7 +252,7 @@ def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> Found:
         if least - bound <= PRECISION or not len(short):
             break
         known = _joined([known, *(_tangents(costs, point, side, short) for side in SIDES)])
-    return Found(best, max(least - bound, 0.0))
+    return CertifiedPoint(best, max(least - bound, 0.0))
 
 
 class Tangents(NamedTuple):
@@ -271,9 +271,9 @@ def _tangents(costs: Costs, at: Floats, side: Side, which: Codes) -> Tangents:
 
 def _joined(tangents: Sequence[Tangents]) -> Tangents:
     return Tangents(
-        np.concatenate([one.place for one in tangents]),
-        np.concatenate([one.slope for one in tangents]),
-        np.concatenate([one.rest for one in tangents]),
+        np.concatenate([lines.place for lines in tangents]),
+        np.concatenate([lines.slope for lines in tangents]),
+        np.concatenate([lines.rest for lines in tangents]),
     )
 
 

@@ -228,6 +228,6 @@ def rank(cdfs: Floats, levels: Floats, side: Side) -> Codes:
            [1]])
     """
     step = 2.0 * np.arange(len(cdfs))[:, None]
-    found = np.searchsorted((cdfs + step).ravel(), (levels + step).ravel(), side=side)
-    within = found.reshape(levels.shape) - np.arange(len(cdfs))[:, None] * cdfs.shape[1]
+    place = np.searchsorted((cdfs + step).ravel(), (levels + step).ravel(), side=side)
+    within = place.reshape(levels.shape) - np.arange(len(cdfs))[:, None] * cdfs.shape[1]
     return np.asarray(np.clip(within, 0, cdfs.shape[1]))
