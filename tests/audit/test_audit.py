@@ -10,6 +10,9 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import evenhand as eh
+from evenhand._audit.from_rows import from_rows
+from evenhand._audit.subgroups import ranked
+from evenhand._audit.views import views_of
 from evenhand._uncertainty.multiplicity import holm
 
 
@@ -159,20 +162,14 @@ def test_subgroups_that_are_flagged_truly_differ(people, found):
     assert 0 < first.at_least < rates["M"] - rates["F"]
 
 
-@pytest.mark.slow
 def test_fair_subgroups_are_flagged_in_one_audit_of_twenty_at_most():
     rng = np.random.default_rng(0)
     flagged = 0
     for _ in range(60):
         columns = {"one": rng.integers(0, 4, 800), "two": rng.integers(0, 5, 800)}
-        found = eh.audit(
-            None,
-            rng.integers(0, 2, 800),
-            sensitive_features=columns,
-            criteria=["statistical_parity"],
-            measures=["mpd"],
-        )
-        flagged += any(one.flagged for one in found.subgroups)
+        evidence = from_rows(None, rng.integers(0, 2, 800), sensitive_features=columns)
+        subgroups = ranked(list(views_of(evidence, depth=2)), 0.05)
+        flagged += any(subgroup.flagged for subgroup in subgroups)
     assert flagged <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)
 
 
@@ -231,13 +228,13 @@ def test_the_same_seed_gives_the_same_audit(people):
     """With a question of every kind: labels, bins, ranks, losses and whole distributions."""
     asked = ["statistical_parity", "equalized_odds", "calibration_parity", "strong_parity"]
     asked += ["performance_parity(auroc)", "performance_parity(cross_entropy)"]
-    some = people[:500]
+    some = people[:300]
     one, two = (
         eh.audit(
             some["y"],
             some["p"],
             y_score=some["score"],
-            sensitive_features=some[["sex", "race"]],
+            sensitive_features=some["sex"],
             criteria=asked,
             measures=["gini"],
         )
@@ -259,7 +256,7 @@ def test_a_fitted_estimator_is_audited(people):
         def predict_proba(self, frame):
             return model.predict_proba(frame[["score", "female"]])
 
-    found = eh.audit_model(OnFrame(), X, X["y"], group="sex", measures=["mpd"])
+    found = eh.audit_model(OnFrame(), X, X["y"], group="sex", criteria=["calibration_parity"])
     assert found.evidence.task == "binary"
     assert found.finding("calibration_parity", "mpd").value > 0
     line = LinearRegression().fit(X[["score", "female"]], X["score"])
@@ -270,8 +267,9 @@ def test_a_fitted_estimator_is_audited(people):
 
 def test_regression_is_audited(people):
     rng = np.random.default_rng(0)
-    y = rng.normal(size=len(people))
-    found = eh.audit(y, y + 0.5 * (people["sex"] == "F"), sensitive_features=people["sex"])
+    sex = people["sex"][:800]
+    y = rng.normal(size=len(sex))
+    found = eh.audit(y, y + 0.5 * (sex == "F"), sensitive_features=sex)
     assert found.evidence.task == "regression"
     assert found.finding("performance_parity(mse)", "mpd").verdict == "disparity"
     assert found.levels.of == "prediction"
