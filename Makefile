@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick coverage check docstrings hooks bench docs dist clean
+.PHONY: demo test quick coverage check docstrings hooks bench paper paper-quick docs dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -34,6 +34,12 @@ hooks: $(VENV)/dev
 
 bench: $(BENCH)/done
 	$(BENCH)/bin/python benchmarks/run.py
+
+paper: $(VENV)/dev
+	$(BIN)/python -m paper
+
+paper-quick: $(VENV)/dev
+	$(BIN)/python -m paper --quick
 
 docs: $(VENV)/dev $(VENV)/docs
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from evenhand.benchmark.findings.properties import PROPERTIES, counterexamples
 from numpy.typing import NDArray
 
 from evenhand import MEASURES, gini, mpd, pq
-from evenhand.benchmark.findings.properties import PROPERTIES, counterexamples
 from evenhand.measures import pq_bound_of_gini
 
 Vector = NDArray[np.float64]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tables import listed
 
-from evenhand.benchmark import Results, read_results
-from evenhand.benchmark.findings import Finding, findings
-from evenhand.benchmark.findings.criteria import sizes_of
-from evenhand.benchmark.findings.words import name_of
-from evenhand.benchmark.page.rendering import MARKS, counted, number
+from evenhand.benchmark import Finding, Results, count_verdicts
 
-RESULTS = Path(__file__).parent / "paper" / "report" / "results"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from paper.findings import findings
+from paper.report import stored_results
+from paper.words import task_name
+
+VERDICTS = ("agrees", "differs", "cannot tell")
 FILES = {
     "Q1": "q1",
     "Q2": "q2",
@@ -33,20 +36,20 @@ def claims(found: list[Finding]) -> Iterator[tuple[str, str, str]]:
     for one in found:
         together.setdefault(one.claim, []).append(one)
     for claim, rows in together.items():
-        yield claim, counted(rows), "; ".join(_told(one) for one in rows)
+        yield claim, count_verdicts(rows), "; ".join(_told(one) for one in rows)
 
 
 def _told(one: Finding) -> str:
-    told = f"{one.where} {MARKS[one.verdict]} {number(one.number)}"
-    if one.low == one.low:
-        told += f" ({number(one.low)} to {number(one.high)})"
+    told = f"{one.where} {one.mark} {one.value}"
+    if one.interval:
+        told += f" ({one.interval})"
     return told.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def short(found: Sequence[Finding]) -> str:
     """How many verdicts there are of each kind, by question."""
     rows = [
-        (name, *(str(sum(one.verdict == mark for one in some)) for mark in MARKS))
+        (name, *(str(sum(one.verdict == mark for one in some)) for mark in VERDICTS))
         for name, some in [
             *((name, [one for one in found if one.question == name]) for name in FILES),
             ("All", found),
@@ -58,7 +61,7 @@ def short(found: Sequence[Finding]) -> str:
 def times(results: Results) -> str:
     """Minutes of processor time of all runs, by method and task."""
     found = results.query("select problem, method, cpu_seconds / 60 as minutes from runs")
-    found["task"] = [name_of(sizes_of(problem)[0]) for problem in found["problem"]]
+    found["task"] = [task_name(problem) for problem in found["problem"]]
     wide = found.pivot_table(
         index="method",
         columns="task",
@@ -83,7 +86,7 @@ def times(results: Results) -> str:
 
 def write(folder: Path) -> None:
     """Write a table for each question of the paper, and one of all verdicts."""
-    results = read_results(RESULTS)
+    results = stored_results()
     found = findings(results)
     (folder / "paper-times.md").write_text(times(results), encoding="utf-8")
     (folder / "paper-short.md").write_text(short(found), encoding="utf-8")

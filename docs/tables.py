@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from evenhand.benchmark.findings.properties import PROPERTIES
 from evidence import axioms
 
 from evenhand import AGGREGATES, CRITERIA, MEASURES, STATISTICS, Criterion
-from evenhand.benchmark.findings.properties import PROPERTIES
 from evenhand.measures import is_scale_free
 from evenhand.mitigation import METHODS
 from evenhand.statistics import KINDS, Statistic

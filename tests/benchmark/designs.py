@@ -1,7 +1,7 @@
 """Small designs on simulated rows."""
 
 from evenhand.benchmark import BASES, Design, Problem, Study, Treatment
-from evenhand.benchmark.design.treatments import treatment
+from evenhand.benchmark.design.studies import treatment
 
 SMALL = Problem("small", "simulated", rows=400)
 SMALL_REGRESSION = Problem("small regression", "simulated_regression", rows=400)

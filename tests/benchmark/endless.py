@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmark.designs import design
 from evenhand.benchmark import run
-from evenhand.benchmark.design.treatments import treatment
+from evenhand.benchmark.design.studies import treatment
 from evenhand.benchmark.running import jobs
 
 

@@ -5,10 +5,10 @@ import sys
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from evenhand.benchmark.design.example import EXAMPLE
 
 from evenhand.benchmark import commands, page
 from evenhand.benchmark.design import paper
-from evenhand.benchmark.design.example import EXAMPLE
 
 DESIGN = """
 seeds = 1

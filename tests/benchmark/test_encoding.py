@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.preprocessing import OneHotEncoder
-
 from evenhand.benchmark.running.encoding import MOST_CATEGORIES, codes, indicators
+from sklearn.preprocessing import OneHotEncoder
 
 
 @pytest.fixture

@@ -7,17 +7,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from evenhand.benchmark.figures.catalogue import IN_PAPER
+from evenhand.benchmark.figures.scales import root_ticks, window
+from evenhand.benchmark.figures.styles import PALETTE, STYLES
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from benchmark import invented
 from evenhand.benchmark import extras, figures
-from evenhand.benchmark.figures.catalogue import IN_PAPER
 from evenhand.benchmark.figures.panels import _beyond
 from evenhand.benchmark.figures.saving import inline, save
-from evenhand.benchmark.figures.scales import root_ticks, window
-from evenhand.benchmark.figures.styles import PALETTE, STYLES
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,13 @@ import re
 from itertools import pairwise
 
 import pytest
+from evenhand.benchmark.findings import findings
+from evenhand.benchmark.page.rendering import failed
+from evenhand.benchmark.page.tables import all_tables, data_sets, hyperparameters, run_times
 
 from benchmark import invented
 from evenhand.benchmark import extras, read_results
-from evenhand.benchmark.findings import findings
 from evenhand.benchmark.page import page, write_report
-from evenhand.benchmark.page.rendering import failed
-from evenhand.benchmark.page.tables import all_tables, data_sets, hyperparameters, run_times
 from evenhand.criteria import CRITERIA
 from evenhand.mitigation.methods import METHODS
 from report.parsing import parsed

@@ -10,8 +10,7 @@ import pytest
 
 from benchmark.designs import SMALL, design, regression
 from evenhand.benchmark import Store, Treatment, run, status
-from evenhand.benchmark.design.studies import Run
-from evenhand.benchmark.design.treatments import treatment
+from evenhand.benchmark.design.studies import Run, treatment
 from evenhand.mitigation import LinearPostClassifier, Method
 
 
@@ -64,7 +63,7 @@ def test_processes_and_one_process_give_the_same_predictions(tmp_path):
 
 def test_post_processors_see_the_training_predictions_of_the_one_base_fit(tmp_path):
     """By another way: the whole pipeline, base model and all, inside the method's estimator."""
-    from evenhand.benchmark.design.bases import BASES
+    from evenhand.benchmark.design.studies import BASES
     from evenhand.benchmark.running.preparation import prepare
 
     run(design(treatment("LinearPost", grid=(0.02,))), tmp_path, n_jobs=1)

@@ -13,7 +13,7 @@ from sklearn import metrics
 from benchmark.designs import CLASSIFIERS, SMALL, design, regression
 from evenhand.benchmark import Store, Treatment, read_results, run
 from evenhand.benchmark.design.questions import QUESTIONS, Question
-from evenhand.benchmark.design.treatments import treatment
+from evenhand.benchmark.design.studies import treatment
 from evenhand.benchmark.scoring.results import results
 
 
@@ -181,7 +181,7 @@ def test_scores_are_computed_once(store, found, monkeypatch):
     def refuse(*_):
         raise AssertionError("scored again")
 
-    monkeypatch.setattr("evenhand.benchmark.scoring.kept.scores", refuse)
+    monkeypatch.setattr("evenhand.benchmark.scoring.cache.scores", refuse)
     again = results(store)
     by = ["key", "question", "lot"]
     pd.testing.assert_frame_equal(

@@ -1,5 +1,9 @@
 """Benchmarks as values: predictions are stored once, and every score is computed from them.
 
+A `Design` says what to run; `run` stores the predictions, `results` scores them, and
+`write_report` draws and tells what came out. `evenhand.benchmark.figures` has the parts to draw
+figures of your own.
+
 A name is imported when it is first asked for, so that the command line starts without waiting
 for scikit-learn.
 """
@@ -8,54 +12,98 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.design.bases import BASES, Base
-    from evenhand.benchmark.design.from_file import read_design
+    from evenhand.benchmark import figures
+    from evenhand.benchmark.design.from_file import DesignError, read_design
     from evenhand.benchmark.design.problems import Problem
-    from evenhand.benchmark.design.questions import Question
-    from evenhand.benchmark.design.studies import Design, Run, Study, Treatment
-    from evenhand.benchmark.design.treatments import treatment
-    from evenhand.benchmark.page import write_report
+    from evenhand.benchmark.design.questions import QUESTIONS, Question, add_questions
+    from evenhand.benchmark.design.studies import (
+        BASES,
+        Base,
+        Design,
+        Run,
+        Study,
+        Treatment,
+        treatment,
+    )
+    from evenhand.benchmark.page import (
+        Finding,
+        Section,
+        Table,
+        Verdict,
+        count_verdicts,
+        data_sets,
+        run_times,
+        usual_sections,
+        write_report,
+    )
     from evenhand.benchmark.running.schedule import Status, run, status
-    from evenhand.benchmark.scoring.archive import read_results
-    from evenhand.benchmark.scoring.results import Results, results
-    from evenhand.benchmark.store import Store
+    from evenhand.benchmark.scoring.results import Results, read_results, results
+    from evenhand.benchmark.store import Predictions, Store, Truth
 
 __all__ = [
     "BASES",
+    "QUESTIONS",
     "Base",
     "Design",
+    "DesignError",
+    "Finding",
+    "Predictions",
     "Problem",
     "Question",
     "Results",
     "Run",
+    "Section",
     "Status",
     "Store",
     "Study",
+    "Table",
     "Treatment",
+    "Truth",
+    "Verdict",
+    "add_questions",
+    "count_verdicts",
+    "data_sets",
+    "figures",
     "read_design",
     "read_results",
     "results",
     "run",
+    "run_times",
     "status",
     "treatment",
+    "usual_sections",
     "write_report",
 ]
 _HOMES = {
-    **dict.fromkeys(("BASES", "Base"), "design.bases"),
-    **dict.fromkeys(("Design", "Run", "Study", "Treatment"), "design.studies"),
-    **dict.fromkeys(("Status", "run", "status"), "running.schedule"),
-    **dict.fromkeys(("Results", "results"), "scoring.results"),
+    **dict.fromkeys(("DesignError", "read_design"), "design.from_file"),
     "Problem": "design.problems",
-    "Question": "design.questions",
-    "Store": "store",
-    "read_design": "design.from_file",
-    "read_results": "scoring.archive",
-    "treatment": "design.treatments",
-    "write_report": "page",
+    **dict.fromkeys(("QUESTIONS", "Question", "add_questions"), "design.questions"),
+    **dict.fromkeys(
+        ("BASES", "Base", "Design", "Run", "Study", "Treatment", "treatment"), "design.studies"
+    ),
+    **dict.fromkeys(
+        (
+            "Finding",
+            "Section",
+            "Table",
+            "Verdict",
+            "count_verdicts",
+            "data_sets",
+            "run_times",
+            "usual_sections",
+            "write_report",
+        ),
+        "page",
+    ),
+    **dict.fromkeys(("Status", "run", "status"), "running.schedule"),
+    **dict.fromkeys(("Results", "read_results", "results"), "scoring.results"),
+    **dict.fromkeys(("Predictions", "Store", "Truth"), "store"),
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "figures":
+        return import_module(f"{__name__}.figures")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

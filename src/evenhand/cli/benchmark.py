@@ -1,22 +1,52 @@
-"""The commands `evenhand paper` and `evenhand bench run`, `status`, `figures`, `export`."""
+"""The commands `evenhand bench run`, `status`, `figures` and `export`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.benchmark.design.example import EXAMPLE
-from evenhand.benchmark.failures import FAILED, failures_in_one_line
+from evenhand.cli.failures import INTERRUPTED, UNUSABLE, Unusable
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.design.studies import Design
-    from evenhand.benchmark.running.schedule import Status
-    from evenhand.benchmark.scoring.results import Results
+    from evenhand.benchmark import Design, Results, Status
 
+FAILED = 3
 MOST_FAILURES = 10
+EXAMPLE = """\
+name = "hiring"
+seeds = 5
+bases = ["logistic", "boosting"]
+
+[problems.hiring]            # a file, with its columns
+source = "hiring.parquet"
+target = "hired"
+sensitive = ["sex"]
+
+[problems.adult]             # a task of `evenhand datasets list`
+
+[methods.Reweight]
+
+[methods.LinearPost]
+constraints = ["statistical_parity", "equalized_odds"]
+grid = [0.001, 0.01, 0.1]
+
+[methods.mine]               # your own estimator
+estimator = "mypackage.fair:MyClassifier"
+stage = "post"
+hyperparameter = "strength"
+grid = [0.1, 1.0]
+
+[[questions]]                # beside the usual ones
+criterion = "equal_opportunity"
+measure = "pq"
+p = 0.5
+"""
 
 out_option = click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the results."
@@ -25,47 +55,36 @@ jobs_option = click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes; by default one for each core."
 )
 design_argument = click.argument("design", type=click.Path(dir_okay=False, path_type=Path))
-STATUSES = """\b
+STATUSES = f"""\b
 Exit status:
   0    every run has a result
-  2    the command or the design cannot be used
-  3    some runs failed; the others are kept
-  130  interrupted; what was done is kept
+  {UNUSABLE}    the command or the design cannot be used
+  {FAILED}    some runs failed; the others are kept
+  {INTERRUPTED}  interrupted; what was done is kept
 """
-PAPER_EXAMPLES = f"""\b
-Examples:
-  evenhand paper --quick
-  evenhand paper --out results --tasks adult,compas --jobs 8
-
-{STATUSES}"""
 
 
-@click.command(epilog=PAPER_EXAMPLES)
-@click.option("--quick", "is_quick", is_flag=True, help="One seed, few grid points, few rows.")
-@click.option("--tasks", help="Some tasks only, with commas between.")
-@click.option("--report/--no-report", default=True, help="Draw the figures and write the page.")
-@jobs_option
-@out_option
-def paper(
-    is_quick: bool, tasks: str | None, report: bool, jobs: int | None, out: Path | None
-) -> None:
-    """Repeat the paper's experiments on the data at hand.
+class Lost(click.ClickException):
+    """Some runs have no result."""
 
-    Runs that are already in the folder are not repeated, so an interrupted command goes on where
-    it stopped. Tasks whose rows are not on this computer are left out, unless named in --tasks.
-    """
-    with failures_in_one_line():
-        from evenhand.benchmark.design.paper import PAPER, at_hand, only, quick
+    exit_code = FAILED
 
-        design, absent = at_hand(PAPER) if tasks is None else (only(PAPER, tasks.split(",")), [])
-        for name in absent:
-            click.echo(f"Left out, not on this computer: evenhand datasets fetch {name}", err=True)
-        design = quick(design) if is_quick else design
-        folder = out or Path("evenhand-paper-quick" if is_quick else "evenhand-paper")
-        state = _run(design, folder, jobs)
-        if report:
-            _report(_results(design, folder, jobs), folder / "report", folder)
-    _finish(state, folder)
+
+@contextmanager
+def failures_in_one_line() -> Iterator[None]:
+    """Turn what goes wrong with a benchmark into one message and its status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except BrokenExecutor as failure:
+        raise Lost(
+            "A worker process died, perhaps for want of memory; what was done is kept. "
+            "Run the same command to go on, with fewer --jobs."
+        ) from failure
+    except (ValueError, TypeError, OSError, ImportError) as failure:
+        raise Unusable(str(failure)) from failure
 
 
 SHOWN = EXAMPLE.replace("\n\n", "\n\n\b\n")
@@ -94,7 +113,7 @@ def run_(design: Path, jobs: int | None, out: Path | None) -> None:
 def status_(design: Path, out: Path | None) -> None:
     """Say how many runs of DESIGN have a result, and what failed."""
     with failures_in_one_line():
-        from evenhand.benchmark.running.schedule import status
+        from evenhand.benchmark import status
 
         state = status(_design(design), out or design.with_suffix(""))
     _say(state, out or design.with_suffix(""))
@@ -108,7 +127,9 @@ def figures_(design: Path, to: Path | None, out: Path | None) -> None:
     """Draw what every method gives up for what it gains, and write a page of it."""
     with failures_in_one_line():
         folder = out or design.with_suffix("")
-        _report(_results(_design(design), folder), to or folder / "report", folder)
+        wanted = _design(design)
+        path = _report(_results(wanted, folder), to or folder / "report", folder, wanted.name)
+    click.echo(f"The report is {path}.")
 
 
 @bench.command("export", epilog="Example: evenhand bench export hiring.toml --to scores.csv")
@@ -125,21 +146,20 @@ def export(design: Path, to: str, out: Path | None) -> None:
 
 def _design(path: Path) -> Design:
     """The design in a file, which may name modules beside it."""
-    from evenhand.benchmark.design.from_file import read_design
+    from evenhand.benchmark import read_design
 
     sys.path.insert(0, str(path.parent.absolute()))
     return read_design(path)
 
 
 def _results(design: Design, folder: Path, jobs: int | None = None) -> Results:
-    from evenhand.benchmark.running.memory import cores
-    from evenhand.benchmark.scoring.results import results
+    from evenhand.benchmark import results
 
-    return results(folder, design, n_jobs=cores() if jobs is None else jobs)
+    return results(folder, design, n_jobs=jobs)
 
 
 def _run(design: Design, folder: Path, jobs: int | None) -> Status:
-    from evenhand.benchmark.running.schedule import run, status
+    from evenhand.benchmark import run, status
 
     before = status(design, folder)
     click.echo(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
@@ -154,18 +174,17 @@ def _finish(state: Status, folder: Path) -> None:
 
 def _say(state: Status, folder: Path) -> None:
     click.echo(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
-    for one in list(state.failures.values())[:MOST_FAILURES]:
-        value = (
-            "" if one["hyperparameter"] is None else f" {one['parameter']}={one['hyperparameter']}"
-        )
-        name = f"{one['problem']}, seed {one['seed']}, {one['base']}, {one['method']}{value}"
-        click.echo(f"  failed: {name}: {' '.join(one['error'].split())[:300]}", err=True)
+    for run in list(state.failures.values())[:MOST_FAILURES]:
+        value = run["hyperparameter"]
+        setting = "" if value is None else f" {run['parameter']}={value}"
+        name = f"{run['problem']}, seed {run['seed']}, {run['base']}, {run['method']}{setting}"
+        click.echo(f"  failed: {name}: {' '.join(run['error'].split())[:300]}", err=True)
     if len(state.failures) > MOST_FAILURES:
         click.echo(f"  and {len(state.failures) - MOST_FAILURES} more", err=True)
 
 
-def _report(found: Results, folder: Path, store: Path) -> None:
+def _report(found: Results, folder: Path, store: Path, name: str) -> Path:
     """Draw the figures and write the page that holds them."""
-    from evenhand.benchmark.page import write_report
+    from evenhand.benchmark import write_report
 
-    click.echo(f"The report is {write_report(found, folder, store=store)}.")
+    return write_report(found, folder, title=name, store=store)

@@ -57,11 +57,11 @@ def _group() -> Any:
     import click
 
     from evenhand.cli.audit import audit
-    from evenhand.cli.benchmark import bench, paper
+    from evenhand.cli.benchmark import bench
     from evenhand.cli.datasets import datasets
     from evenhand.cli.demo import demo
     from evenhand.cli.registries import criteria, measures
 
-    every = (audit, bench, criteria, datasets, demo, measures, paper)
+    every = (audit, bench, criteria, datasets, demo, measures)
     commands = {command.name or "": command for command in every}
     return click.Group("evenhand", help=HELP, commands=commands)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
@@ -10,20 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from evenhand._errors import InputError
-from evenhand.benchmark.design.bases import BASES, Base
+from evenhand._words import did_you_mean
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.benchmark.design.problems import Problem
-from evenhand.benchmark.design.questions import Question, with_more
-from evenhand.benchmark.design.studies import Design, Study, Treatment
-from evenhand.benchmark.design.treatments import treatment
+from evenhand.benchmark.design.questions import Question, add_questions
+from evenhand.benchmark.design.studies import BASES, Base, Design, Study, Treatment, treatment
 from evenhand.datasets import TASKS
 from evenhand.mitigation.methods import METHODS, Method
 
 TOP = ("name", "seeds", "bases", "problems", "methods", "questions")
 OWN = ("estimator", "stage", "task", "randomized", "hyperparameter", "classes", "groups")
 OF_METHOD = ("constraints", "grid", "settings", "fit_rows", "method", *OWN)
-OF_QUESTION = tuple(one.name for one in fields(Question))
-OF_PROBLEM = tuple(one.name for one in fields(Problem) if one.name != "name")
+OF_QUESTION = tuple(field.name for field in fields(Question))
+OF_PROBLEM = tuple(field.name for field in fields(Problem) if field.name != "name")
 
 
 class DesignError(InputError):
@@ -31,7 +29,34 @@ class DesignError(InputError):
 
 
 def read_design(path: str | Path) -> Design:
-    """The design that a TOML file describes; files it names are looked for beside it."""
+    r"""The design that a TOML file describes; files it names are looked for beside it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; `evenhand bench --help` shows one.
+
+    Returns
+    -------
+    Design
+        For `run`, `status` and `results`.
+
+    Raises
+    ------
+    DesignError
+        Where the file says something that nobody understands, with the table and the key.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.toml"
+    ...     _ = path.write_text("seeds = 2\n[problems.simulated]\n[methods.Reweight]\n")
+    ...     design = read_design(path)
+    >>> design.name, len(design.runs())
+    ('mine', 4)
+
+    """
     path = Path(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -47,46 +72,45 @@ def read_design(path: str | Path) -> Design:
         treatments=treatments,
         seeds=_seeds(content.get("seeds", 3)),
     )
-    return Design(study.name, (study,), with_more(_questions(content.get("questions", []))))
+    return Design(study.name, (study,), add_questions(_questions(content.get("questions", []))))
 
 
 def _questions(tables: Any) -> Iterator[Question]:
     """What is asked beside the usual, as tables [[questions]]."""
-    for found in tables if isinstance(tables, list) else [tables]:
-        _check("[[questions]]", found, OF_QUESTION)
-        if not {"criterion", "measure"} <= found.keys():
+    for table in tables if isinstance(tables, list) else [tables]:
+        _check("[[questions]]", table, OF_QUESTION)
+        if not {"criterion", "measure"} <= table.keys():
             raise DesignError("[[questions]] needs a criterion and a measure.")
-        question = Question(**found)
+        question = Question(**table)
         question.check()
         yield question
 
 
-def _check(where: str, found: Mapping[str, Any], known: Collection[str]) -> None:
+def _check(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
     """Refuse a key that nobody reads."""
-    for key in found:
+    for key in table:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
             raise DesignError(
-                f"{where} has the key {key!r}. {hint}There are {', '.join(sorted(known))}."
+                f"{where} has the key {key!r}.{did_you_mean(key, known)} "
+                f"There are {', '.join(sorted(known))}."
             )
 
 
 def _tables(content: Mapping[str, Any], name: str) -> Mapping[str, Mapping[str, Any]]:
-    found = content.get(name)
-    if not isinstance(found, Mapping) or not found:
+    tables = content.get(name)
+    if not isinstance(tables, Mapping) or not tables:
         raise DesignError(f"The design needs at least one table [{name}.NAME].")
-    for key, value in found.items():
+    for key, value in tables.items():
         if not isinstance(value, Mapping):
             raise DesignError(f"{name}.{key} should be a table: write [{name}.{key}].")
-    return found
+    return tables
 
 
 def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator[Problem]:
-    for name, found in tables.items():
-        _check(f"[problems.{name}]", found, OF_PROBLEM)
-        values = {**found, "source": found.get("source", name)}
-        values["sensitive"] = tuple(_listed(found.get("sensitive", ())))
+    for name, table in tables.items():
+        _check(f"[problems.{name}]", table, OF_PROBLEM)
+        values = {**table, "source": table.get("source", name)}
+        values["sensitive"] = tuple(_listed(table.get("sensitive", ())))
         problem = Problem(name, **values)
         if problem.is_file:
             problem = replace(problem, source=str(folder / problem.source))
@@ -101,7 +125,7 @@ def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator
 
 
 def _bases(content: Mapping[str, Any], problems: tuple[Problem, ...]) -> tuple[Base, ...]:
-    """The base models by name, or package.module:Class; by default the paper's."""
+    """The base models by name, or package.module:Class; by default linear ones."""
     kinds = {problem.extent.kind for problem in problems}
     usual = [name for name in ("logistic", "linear") if kinds & BASES[name].estimators.keys()]
     return tuple(_base(name) for name in _listed(content.get("bases", usual)))
@@ -117,11 +141,11 @@ def _base(name: str) -> Base:
 
 
 def _treatments(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Treatment]:
-    for name, found in tables.items():
+    for name, table in tables.items():
         where = f"[methods.{name}]"
-        _check(where, found, OF_METHOD)
-        method = _method(name, found, where)
-        constraints = _listed(found.get("constraints", method.criteria[:1] or (None,)))
+        _check(where, table, OF_METHOD)
+        method = _method(name, table, where)
+        constraints = _listed(table.get("constraints", method.criteria[:1] or (None,)))
         for constraint in constraints:
             if constraint is not None and constraint not in method.criteria:
                 raise DesignError(
@@ -132,17 +156,17 @@ def _treatments(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Treatment]:
                 method,
                 constraint,
                 name=name,
-                grid=found.get("grid"),
-                settings=found.get("settings"),
-                fit_rows=found.get("fit_rows"),
+                grid=table.get("grid"),
+                settings=table.get("settings"),
+                fit_rows=table.get("fit_rows"),
             )
 
 
-def _method(name: str, found: Mapping[str, Any], where: str) -> Method:
+def _method(name: str, table: Mapping[str, Any], where: str) -> Method:
     """A method of the catalogue, an imported `Method`, or one made of an estimator."""
-    if "estimator" in found:
-        return _own(name, found)
-    wanted = found.get("method", name)
+    if "estimator" in table:
+        return _own(name, table)
+    wanted = table.get("method", name)
     if is_import_path(wanted):
         method = imported(wanted)
         if isinstance(method, Method):
@@ -156,14 +180,14 @@ def _method(name: str, found: Mapping[str, Any], where: str) -> Method:
     return METHODS[wanted]
 
 
-def _own(name: str, found: Mapping[str, Any]) -> Method:
-    given = {key: found[key] for key in OWN if key in found}
+def _own(name: str, table: Mapping[str, Any]) -> Method:
+    given = {key: table[key] for key in OWN if key in table}
     estimator = imported(given.pop("estimator"))
     values: dict[str, Any] = {"stage": "in", "task": "classification", "randomized": False, **given}
     return Method(
         name=name,
         estimator=estimator,
-        criteria=tuple(_listed(found.get("constraints", ()))),
+        criteria=tuple(_listed(table.get("constraints", ()))),
         needs_group_at_predict=True,
         citation=f"{estimator.__module__}.{estimator.__qualname__}",
         **values,
@@ -177,6 +201,6 @@ def _listed(value: Any) -> list[Any]:
 def _seeds(value: Any) -> tuple[int, ...]:
     """A number of seeds, or the seeds themselves."""
     seeds = tuple(range(value)) if isinstance(value, int) else tuple(value)
-    if not seeds or any(not isinstance(one, int) or one < 0 for one in seeds):
+    if not seeds or any(not isinstance(seed, int) or seed < 0 for seed in seeds):
         raise DesignError(f"seeds is {value!r}; give how many, or a list of numbers from 0.")
     return seeds

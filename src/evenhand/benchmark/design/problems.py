@@ -21,6 +21,7 @@ from evenhand.datasets.task import Kind
 if TYPE_CHECKING:
     import pandas as pd
 
+FILE = "file"  # the origin of rows of one's own
 SAMPLE_SEED = 5
 MOST_CLASSES = 20  # a whole-number target with more values is a quantity
 
@@ -35,11 +36,33 @@ class Extent(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """Where rows come from; `source` is a task's name, a file, or package.module:function.
+    """Rows to learn from, and which of their columns say what.
 
-    A file (Parquet or CSV) needs `target` and `sensitive`; a function returns a `Dataset`.
-    `rows` takes a random sample of that many, which is then part of the problem. `favorable`
-    names the class that methods about one class favor; by default the last of two.
+    Parameters
+    ----------
+    name : str
+        What it is called in results and figures.
+    source : str
+        A task of `evenhand.datasets.TASKS`, a .parquet or .csv file, or
+        `package.module:function` that returns an `evenhand.datasets.Dataset`.
+    n_groups : int, optional
+        How many groups, of a simulated task that can have any number of them.
+    target : str, optional
+        The column to predict; a file needs it.
+    sensitive : tuple of str, default ()
+        The columns that make the groups; a file needs them.
+    kind : {"classification", "regression"}, optional
+        By default as the target looks: fractions and many numbers are a regression.
+    rows : int, optional
+        Take a random sample of that many rows, which is then part of the problem.
+    favorable : str, optional
+        The class that methods about one class favor; by default the last of two.
+
+    Examples
+    --------
+    >>> Problem("people", "simulated", rows=300).extent
+    Extent(kind='classification', classes=2, groups=2)
+
     """
 
     name: str
@@ -94,6 +117,11 @@ class Problem:
         """The declaration, of a problem that is a task of the catalogue."""
         task = find(self.source)
         return task if self.n_groups is None else task.with_groups(self.n_groups)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its rows can be had without a download."""
+        return not self._is_task or any(map(is_here, self.task.origins))
 
     @property
     def is_file(self) -> bool:
@@ -172,7 +200,7 @@ def dataset_of(problem: Problem, table: pd.DataFrame) -> Dataset:
     X = table.astype(dict.fromkeys(text, "category")).drop(columns=target)
     n_groups = len(X[list(problem.sensitive)].drop_duplicates())
     task = _declared(problem, kind, classes, n_groups)
-    return Dataset(task=task, origin=Origin(name="file"), X=X, y=y, sensitive=problem.sensitive)
+    return Dataset(task=task, origin=Origin(name=FILE), X=X, y=y, sensitive=problem.sensitive)
 
 
 def _declared(problem: Problem, kind: Kind, classes: tuple[str, ...], n_groups: int) -> Task:
@@ -191,10 +219,7 @@ def _declared(problem: Problem, kind: Kind, classes: tuple[str, ...], n_groups: 
 
 def _kind(target: pd.Series[Any]) -> Kind:
     """A target of fractions or of many numbers is a quantity."""
-    numbers = target.dtype.kind in "iuf"
-    fractions = numbers and bool((target % 1 != 0).any())
-    return (
-        "regression"
-        if fractions or (numbers and target.nunique() > MOST_CLASSES)
-        else ("classification")
-    )
+    if target.dtype.kind not in "iuf":
+        return "classification"
+    fractions = bool((target % 1 != 0).any())
+    return "regression" if fractions or target.nunique() > MOST_CLASSES else "classification"

@@ -1,11 +1,10 @@
-"""What is asked of stored predictions: criteria by measure, and the paper's ablations of them."""
+"""What is asked of stored predictions: criteria by measure, and performances."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -17,14 +16,43 @@ from evenhand.datasets.task import Kind
 from evenhand.measures import Measure, pq
 
 MEASURES = ("mpd", "gini", "pq")
-AGGREGATES = ("mean", "total")
+CLASSIFIED = (
+    "statistical_parity",
+    "equalized_odds",
+    "average_odds",
+    "equal_opportunity",
+    "predictive_equality",
+    "strong_parity",  # of the probabilities, as the next
+    "wasserstein_parity",
+)
+REGRESSED = ("strong_parity", "wasserstein_parity", "weak_parity")
 
 
 @dataclass(frozen=True)
 class Question:
     """A criterion and how it is asked; without a measure, a performance such as accuracy.
 
-    Criterion and measure are names, or package.module:name of a `Criterion` and of a function.
+    Parameters
+    ----------
+    criterion : str
+        A name of `evenhand.CRITERIA`, `package.module:name` of a `Criterion`, or without a
+        measure one of "accuracy", "rmse", "mae" and "r2".
+    measure : str, optional
+        A name of `evenhand.MEASURES`, or `package.module:name` of a function.
+    aggregate, transform : str, optional
+        As in `evenhand.evaluate`; by default the criterion's own.
+    g : str, optional
+        The statistic of a criterion that leaves it open, such as performance parity.
+    p, q : float, optional
+        Orders of the measure "pq".
+    tau : float, optional
+        As in `evenhand.evaluate`.
+
+    Examples
+    --------
+    >>> Question("equal_opportunity", "pq", p=0.5).name
+    'equal_opportunity.pq p=0.5'
+
     """
 
     criterion: str
@@ -80,52 +108,30 @@ class Question:
 
 
 def _criterion(name: str) -> Criterion:
-    found = imported(name) if is_import_path(name) else CRITERIA.get(name)
-    if not isinstance(found, Criterion):
+    criterion = imported(name) if is_import_path(name) else CRITERIA.get(name)
+    if not isinstance(criterion, Criterion):
         raise InputError(f"There is no criterion {name!r}; there are {', '.join(CRITERIA)}.")
-    return found
+    return criterion
 
 
-def _each(criterion: str, **options: Any) -> Iterator[Question]:
-    yield from (Question(criterion, measure, **options) for measure in MEASURES)
-
-
-def _positive(criterion: str, **options: Any) -> Iterator[Question]:
-    yield from (Question(criterion, one, transform="exp", **options) for one in ("gini", "pq"))
+def _each(criterion: str, g: str | None = None) -> Iterator[Question]:
+    yield from (Question(criterion, measure, g=g) for measure in MEASURES)
 
 
 def _classification() -> Iterator[Question]:
     yield Question("accuracy")
-    for criterion in ("statistical_parity", "average_odds", "equalized_odds"):
-        yield from _each(criterion)
-        yield from _positive(criterion)
-        for aggregate in AGGREGATES:
-            yield from _each(criterion, aggregate=aggregate)
-    for criterion in ("equal_opportunity", "predictive_equality"):
+    for criterion in CLASSIFIED:
         yield from _each(criterion)
     for g in ("accuracy", "f1", "auroc", "cross_entropy"):
-        yield from _each("performance_parity", g=g)
-        yield from _positive("performance_parity", g=g)
-    for criterion in ("strong_parity", "wasserstein_parity"):  # of the probabilities
-        yield from _each(criterion)
-    for criterion in ("statistical_parity", "average_odds"):
-        for p in (0.1, 0.3, 0.5, 0.7, 0.9):
-            for q in (1.1, 1.5, 2.0, 2.5):
-                yield Question(criterion, "pq", p=p, q=q)
+        yield from _each("performance_parity", g)
 
 
 def _regression() -> Iterator[Question]:
     yield from map(Question, ("rmse", "mae", "r2"))
-    yield from _each("strong_parity")
-    for measure in ("gini", "pq"):
-        yield Question("strong_parity", measure, tau=0.05)
-        yield Question("strong_parity", measure, transform="raw")
-    for criterion in ("wasserstein_parity", "weak_parity"):
+    for criterion in REGRESSED:
         yield from _each(criterion)
-        yield from _positive(criterion)
     for g in ("mse", "rmse", "mae", "r2", "gaussian_log_likelihood"):
-        yield from _each("performance_parity", g=g)
-        yield from _positive("performance_parity", g=g)
+        yield from _each("performance_parity", g)
 
 
 Questions = Mapping[Kind, tuple[Question, ...]]
@@ -136,10 +142,28 @@ QUESTIONS: Questions = {
 }
 
 
-def with_more(questions: Iterable[Question]) -> Questions:
-    """The usual questions and these."""
-    more = [(one.kind, one) for one in questions]
+def add_questions(questions: Iterable[Question]) -> Questions:
+    """The usual questions (`QUESTIONS`) and these, for a `Design`.
+
+    Parameters
+    ----------
+    questions : iterable of Question
+        Each is asked of classifiers or of regressors, as its criterion says.
+
+    Returns
+    -------
+    mapping of str to tuple of Question
+        For "classification" and "regression" what is asked.
+
+    Examples
+    --------
+    >>> asked = add_questions([Question("equal_opportunity", "pq", p=0.5)])
+    >>> asked["classification"][-1].name, len(asked["regression"]) == len(QUESTIONS["regression"])
+    ('equal_opportunity.pq p=0.5', True)
+
+    """
+    more = [(question.kind, question) for question in questions]
     return {
-        kind: tuple(dict.fromkeys([*usual, *(one for of, one in more if of == kind)]))
+        kind: tuple(dict.fromkeys([*usual, *(question for of, question in more if of == kind)]))
         for kind, usual in QUESTIONS.items()
     }

@@ -1,57 +1,171 @@
-"""The figures of the paper and ours, from results alone: no score is computed here.
+"""Figures from results alone: trade-offs of any results, and the parts to draw others.
 
-Matplotlib is needed to draw, and imported only then.
+A figure is a function from `Results` to a `Drawing`. Matplotlib is needed to draw, and imported
+only then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evenhand._errors import InputError
-from evenhand.benchmark.extras import require
+from evenhand.benchmark._extras import require
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.figures.drawing import Drawing
+    from evenhand.benchmark.figures._tradeoffs import alt_text, tradeoffs, usual_figures
+    from evenhand.benchmark.figures.drawing import (
+        Drawing,
+        caption,
+        listed,
+        over_seeds,
+        provenance,
+    )
+    from evenhand.benchmark.figures.panels import (
+        HEIGHT,
+        LEGEND,
+        WIDTH,
+        Grid,
+        Panel,
+        against,
+        blank,
+        grid,
+        readings,
+    )
+    from evenhand.benchmark.figures.saving import inline, save
+    from evenhand.benchmark.figures.theme import (
+        BAND,
+        INK,
+        PALETTE,
+        SOFT,
+        STYLES,
+        WHITE,
+        Style,
+        Theme,
+        theme_of,
+    )
     from evenhand.benchmark.scoring.results import Results
 
-
-def names() -> tuple[str, ...]:
-    """The names of all figures, those of the paper first."""
-    require("matplotlib")
-    from evenhand.benchmark.figures.catalogue import FIGURES
-
-    return tuple(FIGURES)
+Figures = Mapping[str, "Callable[[Results], Drawing]"]
 
 
-def figure(results: Results, name: str) -> Drawing:
-    """Draw one figure; what there are no results for is said in it, and in its caption."""
+def drawn(results: Results, figures: Figures | None = None) -> Iterator[tuple[str, Drawing]]:
+    """Figures one after another, with their names, in one look.
+
+    Parameters
+    ----------
+    results : Results
+        What is drawn.
+    figures : mapping of str to callable, optional
+        Functions from results to a `Drawing`; by default `usual_figures`.
+
+    Yields
+    ------
+    str
+        The figure's name.
+    Drawing
+        The figure with its words and points.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Results
+    >>> nothing = Results.from_rows(runs=[], questions=[], problems=[], scores=[])
+    >>> list(drawn(nothing))
+    []
+
+    """
     require("matplotlib")
     import matplotlib as mpl
 
-    from evenhand.benchmark.figures.catalogue import FIGURES
-    from evenhand.benchmark.figures.styles import RC
+    from evenhand.benchmark.figures._tradeoffs import usual_figures
+    from evenhand.benchmark.figures.theme import RC
 
-    if name not in FIGURES:
-        raise InputError(f"There is no figure {name!r}; there are {', '.join(FIGURES)}.")
-    with mpl.rc_context(RC):
-        return FIGURES[name](results)
-
-
-def drawn(results: Results, wanted: Iterable[str] | None = None) -> Iterator[tuple[str, Drawing]]:
-    """Figures one after another, with their names; by default all."""
-    for name in names() if wanted is None else wanted:
-        yield name, figure(results, name)
+    for name, figure in (usual_figures(results) if figures is None else figures).items():
+        with mpl.rc_context(RC):
+            drawing = figure(results)
+        yield name, drawing
 
 
-def draw(results: Results, folder: str | Path, wanted: Iterable[str] | None = None) -> list[Path]:
-    """Write figures into a folder, each as .svg, .pdf, .png and its points as .csv."""
+def draw(results: Results, folder: str | Path, figures: Figures | None = None) -> list[Path]:
+    """Write figures into a folder, each as .svg, .pdf, .png and its points as .csv.
+
+    Parameters
+    ----------
+    results : Results
+        What is drawn.
+    folder : str or Path
+        Made if it is not there.
+    figures : mapping of str to callable, optional
+        Functions from results to a `Drawing`; by default `usual_figures`.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Results
+    >>> nothing = Results.from_rows(runs=[], questions=[], problems=[], scores=[])
+    >>> draw(nothing, "figures")
+    []
+
+    """
     require("matplotlib")
     from evenhand.benchmark.figures.saving import save
 
-    made = drawn(results, wanted)
+    made = drawn(results, figures)
     return [path for name, drawing in made for path in save(drawing, Path(folder), name)]
 
 
-__all__ = ["draw", "drawn", "figure", "names"]
+_HOMES = {
+    **dict.fromkeys(("Drawing", "caption", "listed", "over_seeds", "provenance"), "drawing"),
+    **dict.fromkeys(("HEIGHT", "LEGEND", "WIDTH", "Grid", "Panel"), "panels"),
+    **dict.fromkeys(("against", "blank", "grid", "readings"), "panels"),
+    **dict.fromkeys(("inline", "save"), "saving"),
+    **dict.fromkeys(("BAND", "INK", "PALETTE", "SOFT", "STYLES", "WHITE"), "theme"),
+    **dict.fromkeys(("Style", "Theme", "theme_of"), "theme"),
+    **dict.fromkeys(("alt_text", "tradeoffs", "usual_figures"), "_tradeoffs"),
+}
+__all__ = [
+    "BAND",
+    "HEIGHT",
+    "INK",
+    "LEGEND",
+    "PALETTE",
+    "SOFT",
+    "STYLES",
+    "WHITE",
+    "WIDTH",
+    "Drawing",
+    "Figures",
+    "Grid",
+    "Panel",
+    "Style",
+    "Theme",
+    "against",
+    "alt_text",
+    "blank",
+    "caption",
+    "draw",
+    "drawn",
+    "grid",
+    "inline",
+    "listed",
+    "over_seeds",
+    "provenance",
+    "readings",
+    "save",
+    "theme_of",
+    "tradeoffs",
+    "usual_figures",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if _HOMES[name] in ("panels", "saving", "_tradeoffs"):
+        require("matplotlib")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -7,19 +7,35 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark.findings.words import name_of
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from evenhand.benchmark.figures.theme import Theme
     from evenhand.benchmark.scoring.results import Results
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A figure and its words; `data` is the table of what is drawn, point by point.
+    """A figure and its words.
 
-    `missing` names what there was to draw and no results for.
+    Parameters
+    ----------
+    title, caption : str
+        What it shows, and how to read it.
+    alt : str
+        What a reader who cannot see it should know.
+    figure : matplotlib.figure.Figure
+        What is drawn.
+    data : pandas.DataFrame
+        What is drawn, point by point.
+    missing : tuple of str, default ()
+        What there was to draw and no results for.
+
+    Examples
+    --------
+    >>> Drawing("A title", "A caption.", "Nothing.", None, None, missing=("people",)).text
+    'A caption. No results yet for people.'
+
     """
 
     title: str
@@ -37,21 +53,19 @@ class Drawing:
         return f"{self.caption} No results yet for {', '.join(self.missing)}."
 
 
-def provenance(results: Results, problems: Iterable[str]) -> str:
+def provenance(results: Results, problems: Iterable[str], theme: Theme) -> str:
     """A sentence on where the rows come from; stand-ins are named."""
-    wanted = dict.fromkeys(problems)
-    rows = results.problems.to_pylist()
-    said = [_origin(row) for name in wanted for row in rows if row["problem"] == name]
-    return f"Data: {'; '.join(dict.fromkeys(said))}." if said else ""
+    rows = {row["problem"]: row for row in results.problems.to_pylist()}
+    origins = [_origin(rows[name], theme) for name in dict.fromkeys(problems) if name in rows]
+    return f"Data: {'; '.join(dict.fromkeys(origins))}." if origins else ""
 
 
-def _origin(row: dict[str, Any]) -> str:
+def _origin(row: dict[str, Any], theme: Theme) -> str:
     about = json.loads(row["about"] or "{}")
     mark = "†" if row["is_stand_in"] else ""
-    rows = about.get("rows") or (row["train"] or 0) + (row["test"] or 0)
-    if about.get("name", row["problem"]) != row["problem"]:  # one of many sizes
-        return f"{name_of(about['name'])}{mark} ({row['provenance']})"
-    return f"{name_of(row['problem'])}{mark} ({row['provenance']}; {rows:,} rows)"
+    size = f"{about.get('rows') or (row['train'] or 0) + (row['test'] or 0):,} rows"
+    parts = [row["provenance"] or "", size]
+    return f"{theme.problem(row['problem'])}{mark} ({'; '.join(filter(None, parts))})"
 
 
 def over_seeds(data: Any) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
-from evenhand.benchmark.figures.points import against, readings
-from evenhand.benchmark.figures.scales import by_root, is_by_root, window
-from evenhand.benchmark.figures.styles import SOFT, place, style
-from evenhand.benchmark.findings.criteria import stand_ins
-from evenhand.benchmark.findings.families import of_family
-from evenhand.benchmark.findings.words import PERFORMANCES, axis_of, name_of
+from evenhand.benchmark.figures.theme import PERFORMANCES, SOFT, Style, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,24 +19,39 @@ if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
 
 WIDTH, HEIGHT, LEGEND = 2.55, 2.15, 0.23  # inches, of a panel and of a legend's line
+STEPS = (1.0, 2.0, 5.0)  # round ticks
+KEYS = ["problem", "base", "method", "constraint", "hyperparameter"]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows: performance y over the criterion x on a problem."""
+    """What one panel shows: performance y over the criterion x, on a problem and base model.
+
+    Parameters
+    ----------
+    problem, base : str
+        Which runs, by the names in the results.
+    x, y : str
+        Names of questions.
+    constraints : frozenset of str, optional
+        Show methods that were told to meet one of these; by default all. The base model was told
+        to meet "".
+    title : str, optional
+        By default what the theme calls the problem.
+
+    Examples
+    --------
+    >>> Panel("hiring", "logistic", "statistical_parity.mpd", "accuracy").title is None
+    True
+
+    """
 
     problem: str
+    base: str
     x: str
-    y: str = "accuracy"
-    family: str = "all"
-    base: str = "logistic"
+    y: str
+    constraints: frozenset[str] | None = None
     title: str | None = None
-    methods: tuple[str, ...] | None = None
-
-    @property
-    def name(self) -> str:
-        """In words, for what is missing."""
-        return f"{axis_of(self.x)} on {name_of(self.problem)}"
 
     @property
     def height(self) -> tuple[str, str, str]:
@@ -60,45 +71,82 @@ class Grid:
     missing: tuple[str, ...]
 
 
-def grid(results: Results, rows: Rows) -> Grid:
-    """Draw panels in rows, with one legend for all."""
+def grid(results: Results, rows: Rows, theme: Theme) -> Grid:
+    """Draw panels in rows, with one legend for all.
+
+    Parameters
+    ----------
+    results : Results
+        What is drawn; no score is computed.
+    rows : sequence of sequences of Panel
+        The panels from top to bottom and left to right; rows may have different lengths.
+    theme : Theme
+        Names and styles.
+
+    Returns
+    -------
+    Grid
+        The figure, a pandas table of its points, and what there are no results for.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Results
+    >>> nothing = Results.from_rows(runs=[], questions=[], problems=[], scores=[])
+    >>> panel = Panel("hiring", "logistic", "statistical_parity.mpd", "accuracy")
+    >>> theme = Theme({}, series=lambda method, constraint: method)
+    >>> grid(nothing, [[panel]], theme).missing
+    ('hiring',)
+
+    """
     import pandas as pd
 
     panels = [panel for row in rows for panel in row]
-    points = [one.assign(x_question=panel.x) for panel, one in _points(results, panels)]
-    lines = sorted({name for one in points for name in one["series"]}, key=place)
-    figure = framed(len(rows), len(rows[0]), len(lines))
-    axes = figure.subplots(len(rows), len(rows[0]), squeeze=False)
-    marked = stand_ins(results)
-    for panel, one, place_ in zip(panels, points, axes.ravel(), strict=True):
-        _panel(place_, panel, one, marked)
-    _share_heights(panels, points, axes.ravel())
-    _drop_repeated(rows, axes)
-    legend(figure, lines)
-    return Grid(figure, pd.concat(points, ignore_index=True), _missing(panels, points))
+    points = _points(results, panels, theme)
+    lines = sorted({name for table in points for name in table["series"]}, key=theme.place)
+    wide = max(map(len, rows))
+    figure = framed(len(rows), wide, len(lines))
+    places = figure.subplots(len(rows), wide, squeeze=False)
+    kept = [list(row[: len(panels)]) for row, panels in zip(places, rows, strict=True)]
+    for row, axes in zip(rows, places, strict=True):
+        for spare in axes[len(row) :]:
+            spare.remove()
+    every = [axes for row in kept for axes in row]
+    for panel, table, axes in zip(panels, points, every, strict=True):
+        _panel(axes, panel, table, theme, marked=panel.problem in results.stand_ins)
+    _share_heights(panels, points, every)
+    _drop_repeated(rows, kept)
+    legend(figure, lines, theme)
+    data = pd.concat(points, ignore_index=True)
+    return Grid(figure, data, _missing(panels, points, theme))
 
 
-def _missing(panels: Sequence[Panel], points: Sequence[Any]) -> tuple[str, ...]:
+def _missing(panels: Sequence[Panel], points: Sequence[Any], theme: Theme) -> tuple[str, ...]:
     """Problems without any point, and single panels of the others."""
-    there = {panel.problem for panel, one in zip(panels, points, strict=True) if len(one)}
-    empty = [panel for panel, one in zip(panels, points, strict=True) if one.empty]
-    said = [one.name if one.problem in there else name_of(one.problem) for one in empty]
-    return tuple(dict.fromkeys(said))
+    there = {panel.problem for panel, table in zip(panels, points, strict=True) if len(table)}
+    empty = [panel for panel, table in zip(panels, points, strict=True) if table.empty]
+    names = [
+        f"{theme.question(panel.x)} on {theme.problem(panel.problem)}"
+        if panel.problem in there
+        else theme.problem(panel.problem)
+        for panel in empty
+    ]
+    return tuple(dict.fromkeys(names))
 
 
-def _points(results: Results, panels: Sequence[Panel]) -> list[tuple[Panel, Any]]:
+def _points(results: Results, panels: Sequence[Panel], theme: Theme) -> list[Any]:
+    """The points of each panel."""
     asked = [name for panel in panels for name in (panel.x, panel.y)]
-    problems, bases = [one.problem for one in panels], [one.base for one in panels]
-    found = readings(results, asked, problems, bases)
-    return [(panel, _of(panel, found)) for panel in panels]
+    problems, bases = [panel.problem for panel in panels], [panel.base for panel in panels]
+    table = readings(results, asked, problems, bases, theme)
+    return [_of(panel, table) for panel in panels]
 
 
-def _of(panel: Panel, found: Any) -> Any:
-    here = found[(found["problem"] == panel.problem) & (found["base"] == panel.base)]
-    points = of_family(against(here, panel.x, panel.y), panel.family)
-    if panel.methods is not None:
-        points = points[points["method"].isin(panel.methods)]
-    return points.reset_index(drop=True)
+def _of(panel: Panel, table: Any) -> Any:
+    here = table[(table["problem"] == panel.problem) & (table["base"] == panel.base)]
+    points = against(here, panel.x, panel.y)
+    if panel.constraints is not None:
+        points = points[points["constraint"].isin(panel.constraints)]
+    return points.assign(x_question=panel.x).reset_index(drop=True)
 
 
 def framed(rows: int, columns: int, lines: int) -> Figure:
@@ -107,16 +155,16 @@ def framed(rows: int, columns: int, lines: int) -> Figure:
     return Figure(figsize=(columns * WIDTH, height), layout="constrained")
 
 
-def _panel(axes: Axes, panel: Panel, points: Any, marked: frozenset[str]) -> None:
-    title = name_of(panel.problem) if panel.title is None else panel.title
-    axes.set_title(f"{title}{'†' if panel.problem in marked else ''}", loc="left")
-    axes.set_xlabel(axis_of(panel.x))
-    axes.set_ylabel(axis_of(panel.y))
+def _panel(axes: Axes, panel: Panel, points: Any, theme: Theme, marked: bool) -> None:
+    title = theme.problem(panel.problem) if panel.title is None else panel.title
+    axes.set_title(f"{title}{'†' if marked else ''}", loc="left")
+    axes.set_xlabel(theme.question(panel.x))
+    axes.set_ylabel(theme.question(panel.y))
     if points.empty:
-        nothing(axes)
+        blank(axes)
         return
-    for name in sorted(set(points["series"]), key=place):
-        draw_line(axes, points[points["series"] == name], name)
+    for name in sorted(set(points["series"]), key=theme.place):
+        _line(axes, points[points["series"] == name], name, theme.style(name))
     highest = float(np.nanmax(points["x"] + points["x_error"].fillna(0)))
     if is_by_root(panel.x):
         by_root(axes, 1.06 * highest)
@@ -125,14 +173,14 @@ def _panel(axes: Axes, panel: Panel, points: Any, marked: frozenset[str]) -> Non
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
 
-def draw_line(axes: Axes, points: Any, name: str, label: str | None = None) -> None:
+def _line(axes: Axes, points: Any, name: str, style: Style) -> None:
     """A method's points in the order of its hyperparameter, with bars of one standard error."""
-    look, ordered = style(name), points.sort_values("hyperparameter")
+    ordered = points.sort_values("hyperparameter")
     x, y = ordered["x"].to_numpy(), ordered["y"].to_numpy()
     bars = _bars(x, y, ordered["x_error"].to_numpy(), ordered["y_error"].to_numpy())
-    axes.plot(*bars, color=look.ink, linewidth=0.8, alpha=0.35, label=f"_bars of {name}")
+    axes.plot(*bars, color=style.ink, linewidth=0.8, alpha=0.35, label=f"_bars of {name}")
     front = 5 if name == "Base" else 3
-    axes.plot(x, y, label=label or name, zorder=front, **look.line)
+    axes.plot(x, y, label=name, zorder=front, **style.line)
 
 
 def _bars(x: Any, y: Any, dx: Any, dy: Any) -> tuple[Any, Any]:
@@ -143,19 +191,20 @@ def _bars(x: Any, y: Any, dx: Any, dy: Any) -> tuple[Any, Any]:
     return across, up
 
 
-def nothing(axes: Axes, text: str = "no results yet") -> None:
+def blank(axes: Axes, text: str = "no results yet") -> None:
     """Say in a panel that there is nothing to draw."""
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=SOFT)
     axes.set(xticks=[], yticks=[])
 
 
-def legend(figure: Figure, names: Sequence[str], columns: int | None = None) -> None:
-    """The methods by color and marker, below all panels."""
+def legend(figure: Figure, names: Sequence[str], theme: Theme) -> None:
+    """The lines by color and marker, below all panels."""
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], label=name, **style(name).line) for name in names]
+    handles = [Line2D([], [], label=name, **theme.style(name).line) for name in names]
     if handles:
-        wide = columns or max(int(figure.get_size_inches()[0] // 1.6), 1)
+        longest = max(map(len, names))
+        wide = max(int(figure.get_size_inches()[0] // max(1.6, 0.5 + 0.07 * longest)), 1)
         figure.legend(handles=handles, loc="outside lower center", ncols=min(wide, len(handles)))
 
 
@@ -171,7 +220,7 @@ def _share_heights(panels: Sequence[Panel], points: Sequence[Any], axes: Any) ->
             for at in places:
                 by_root(axes[at], 1.06 * float(every.max()), "y")
             continue
-        low, high = window(every, low_is_good=y != "accuracy")
+        low, high = window(every, low_is_good=y not in ("accuracy", "r2"))
         limits = (low if y in PERFORMANCES else 0.0, high)  # a criterion is best at 0
         for at in places:
             axes[at].set_ylim(*limits)
@@ -189,13 +238,147 @@ def _beyond(axes: Axes, y: Any, limits: tuple[float, float]) -> None:
             axes.text(0.98, edge, told, transform=axes.transAxes, color=SOFT, fontsize=7, **where)
 
 
-def _drop_repeated(rows: Rows, axes: Any) -> None:
+def _drop_repeated(rows: Rows, places: Sequence[Sequence[Axes]]) -> None:
     """Titles and y labels once, where panels beside each other share them."""
-    for row, places in zip(rows, axes, strict=True):
-        for left, right, place_ in zip(row, row[1:], places[1:], strict=False):
+    for row, own in zip(rows, places, strict=True):
+        for left, right, axes in zip(row, row[1:], own[1:], strict=False):
             if left.height == right.height:
-                place_.set_ylabel("")
+                axes.set_ylabel("")
                 if right.title is None:
-                    place_.set_title("", loc="left")
-                if place_.lines:
-                    place_.tick_params(labelleft=False)
+                    axes.set_title("", loc="left")
+                if axes.lines:
+                    axes.tick_params(labelleft=False)
+
+
+def readings(
+    results: Results,
+    questions: Iterable[str],
+    problems: Iterable[str],
+    bases: Iterable[str],
+    theme: Theme,
+) -> Any:
+    """Mean and standard error over the seeds of these questions, with the name of the line.
+
+    Parameters
+    ----------
+    results : Results
+        Whose scores are read.
+    questions, problems, bases : iterable of str
+        Which of them, by name.
+    theme : Theme
+        Names the lines, in the column `series`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns problem, base, method, constraint, hyperparameter, question, mean, error, seeds
+        and series; a constraint that is not there is "".
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Question, Results
+    >>> found = Results.from_rows(
+    ...     runs=[{"key": "a", "problem": "people", "base": "logistic", "method": "Base"}],
+    ...     questions=[Question("accuracy")],
+    ...     problems=[],
+    ...     scores=[("a", "accuracy", "expected", 0.75)],
+    ... )
+    >>> theme = Theme({}, series=lambda method, constraint: method)
+    >>> float(readings(found, ["accuracy"], ["people"], ["logistic"], theme)["mean"].iloc[0])
+    0.75
+
+    """
+    columns = {"question": questions, "problem": problems, "base": bases}
+    where = " and ".join(_among(name, values) for name, values in columns.items())
+    table = results.query(
+        'select problem, base, method, coalesce("constraint", \'\') as "constraint", '
+        "hyperparameter, question, avg(value) as mean, "
+        "stddev_samp(value) / sqrt(count(value)) as error, count(value) as seeds from results "
+        f"where lot = 'expected' and {where} and not isnan(value) group by all order by all"
+    )
+    pairs = zip(table["method"], table["constraint"], strict=True)
+    table["series"] = [theme.series(method, constraint) for method, constraint in pairs]
+    return table
+
+
+def _among(column: str, values: Iterable[object]) -> str:
+    """An SQL condition.
+
+    >>> _among("base", ["a", "it's"])
+    "base in ('a', 'it''s')"
+    """
+    quoted = ["'" + str(value).replace("'", "''") + "'" for value in dict.fromkeys(values)]
+    return f"{column} in ({', '.join(quoted)})" if quoted else "false"
+
+
+def against(table: Any, x: str, y: str) -> Any:
+    """The points of question y over question x, from `readings`."""
+    keys = [*KEYS, "series"]
+    names = {"mean": "x", "error": "x_error"}
+    left = table[table["question"] == x].rename(columns=names)[[*keys, "x", "x_error", "seeds"]]
+    names = {"mean": "y", "error": "y_error"}
+    right = table[table["question"] == y].rename(columns=names)[[*keys, "y", "y_error"]]
+    return left.merge(right, on=keys).sort_values(KEYS, ignore_index=True)
+
+
+def by_root(axes: Axes, highest: float, which: Literal["x", "y"] = "x") -> None:
+    """Space an axis by its square root, from 0, with round ticks."""
+    limits, scale = (0, max(highest, 1e-12)), {"functions": (_root, np.square)}
+    if which == "x":
+        axes.set_xscale("function", **scale)
+        axes.set_xlim(*limits)
+    else:
+        axes.set_yscale("function", **scale)
+        axes.set_ylim(*limits)
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_ticks(root_ticks(highest))
+    axis.set_major_formatter(lambda value, _: f"{value:g}".replace("e-0", "e-"))
+    axes.minorticks_off()
+
+
+def _root(values: Any) -> NDArray[np.float64]:
+    return np.asarray(np.sqrt(np.maximum(values, 0.0)))
+
+
+def root_ticks(highest: float, apart: float = 0.18) -> list[float]:
+    """Round numbers up to the highest, no two close together.
+
+    >>> root_ticks(0.09)
+    [0.0, 0.005, 0.02, 0.05]
+    """
+    if not highest > 0:
+        return [0.0]
+    power = np.floor(np.log10(highest))
+    round_ones = [step * 10**e for e in np.arange(power, power - 4, -1) for step in STEPS[::-1]]
+    kept: list[float] = []
+    limit = float(np.sqrt(highest))
+    for value in round_ones:
+        previous = np.sqrt(kept[-1]) if kept else np.inf
+        root = float(np.sqrt(value))
+        if value <= highest and previous - root >= apart * limit and root >= apart * limit:
+            kept.append(float(f"{value:g}"))
+    return [0.0, *kept[::-1]]
+
+
+def is_by_root(question: str) -> bool:
+    """Whether a question's axis is spaced by the root: those by PQ.
+
+    >>> is_by_root("average_odds.pq"), is_by_root("average_odds.gini")
+    (True, False)
+    """
+    return question.partition(" ")[0].endswith(".pq")
+
+
+def window(values: Any, *, low_is_good: bool = False, reach: float = 4.0) -> tuple[float, float]:
+    """Limits that show the better three quarters well, and of the others what is not too far.
+
+    >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.10]))
+    (0.613, 0.727)
+    """
+    sign = -1.0 if low_is_good else 1.0
+    seen = sign * np.asarray(values, dtype=np.float64)
+    quarter, best = float(np.quantile(seen, 0.25)), float(seen.max())
+    worst = max(float(seen.min()), quarter - reach * max(best - quarter, 1e-9))
+    margin = 0.07 * max(best - worst, 1e-3 * abs(best), 1e-4)  # also where all are equal
+    ends = sorted((sign * (worst - margin), sign * (best + margin)))
+    return round(ends[0], 6), round(ends[1], 6)

@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from evenhand.benchmark.figures.drawing import Drawing
-from evenhand.benchmark.figures.styles import BAND, GRID, INK, PALETTE, PAPER, RC, SOFT
+from evenhand.benchmark.figures.theme import BAND, GRID, INK, PALETTE, RC, SOFT, WHITE
 
 FORMATS = ("svg", "pdf", "png")
 UNDATED: dict[str, dict[str, Any]] = {
@@ -24,7 +24,7 @@ VARIABLES = {
     INK: "var(--ink)",
     SOFT: "var(--soft)",
     GRID: "var(--grid)",
-    PAPER: "var(--paper)",
+    WHITE: "var(--paper)",
     BAND: "var(--band)",
     **{light: f"var(--c-{name})" for name, (light, _) in PALETTE.items()},
 }

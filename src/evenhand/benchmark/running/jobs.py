@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from evenhand.benchmark.design.problems import FILE
 from evenhand.benchmark.design.studies import Run
 from evenhand.benchmark.running.fitting import Outcome, outcomes
 from evenhand.benchmark.running.preparation import Prepared, prepare
-from evenhand.benchmark.store import Store, Truth
-from evenhand.benchmark.store.manifest import Entry
+from evenhand.benchmark.store import Entry, Store, Truth
+from evenhand.datasets import Dataset
 
 COST = {"base": 8.0, "pre": 15.0, "in": 30.0, "post": 1.0}  # CPU time on Adult, post-processor: 1
 
@@ -137,12 +139,18 @@ def _versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 
 
+def _provenance(dataset: Dataset) -> str:
+    """Where the rows come from; rows of a file of one's own are not the official ones."""
+    return Path(dataset.task.source).name if dataset.origin.name == FILE else dataset.provenance
+
+
 def _truth(prepared: Prepared) -> Truth:
     test = slice(prepared.fitted, None)
     dataset = prepared.dataset
     y = prepared.y[test]
     about = dataset.metadata | {
         "title": dataset.title,
+        "provenance": _provenance(dataset),
         "groups": prepared.group_labels,
         "favorable": prepared.favorable,
         "seed": prepared.seed,

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.preprocessing import OneHotEncoder
 
 from evenhand._groups import Groups, groups, show
-from evenhand.benchmark.running.encoding import codes, indicators
 from evenhand.datasets import split
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.benchmark.design.bases import Base
+    from evenhand.benchmark.design.studies import Base
     from evenhand.datasets import Dataset, Split
 
 Floats = NDArray[np.float64]
 GROUP = "group"
+MOST_CATEGORIES = 255  # more than scikit-learn's boosting takes; such a column is read as a number
 
 
 def score_names(number: int) -> list[str]:
@@ -123,6 +125,42 @@ def _encoded(X: pd.DataFrame, base: Base, fitted: int, kind: str) -> tuple[Any, 
         return codes(X)
     matrix = indicators(X, np.arange(fitted))
     return (matrix.toarray() if kind == "regression" else matrix), None
+
+
+def indicators(X: pd.DataFrame, train: NDArray[np.intp]) -> sparse.csr_array:
+    """Quantities as they are, and a 0/1 column for every category but the first.
+
+    A missing category is one of its own, a missing quantity the mean, which is 0 after
+    normalization. Columns that do not vary on the training rows are left out.
+    """
+    numeric = X.select_dtypes("number")
+    blocks = [sparse.csr_array(np.nan_to_num(numeric.to_numpy(dtype=np.float64)))]
+    categories = [_codes(X[name]) for name in X.columns if name not in numeric]
+    if categories:
+        blocks.append(OneHotEncoder(drop="first").fit_transform(np.column_stack(categories)))
+    whole = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+    return sparse.csr_array(VarianceThreshold().fit(whole[train]).transform(whole))
+
+
+def codes(X: pd.DataFrame) -> tuple[Floats, NDArray[np.bool_]]:
+    """One column for each of X, categories by number, and which columns are categories."""
+    numeric = set(X.select_dtypes("number").columns)
+    columns, is_category = [], []
+    for name in X.columns:
+        if name in numeric:
+            columns.append(X[name].to_numpy(dtype=np.float64))
+            is_category.append(False)
+        else:
+            columns.append(_codes(X[name]))
+            is_category.append(columns[-1].max() < MOST_CATEGORIES)
+    return np.column_stack(columns), np.array(is_category)
+
+
+def _codes(column: pd.Series[Any]) -> Floats:
+    """The number of each value's category; a missing value comes after all others."""
+    categories = column.astype("category").cat
+    numbers = categories.codes.to_numpy().astype(np.float64)
+    return np.where(numbers < 0, len(categories.categories), numbers)
 
 
 def _scored(

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
+from evenhand.benchmark._extras import require
 from evenhand.benchmark.design.studies import Design, Run
-from evenhand.benchmark.extras import require
-from evenhand.benchmark.running import memory
 from evenhand.benchmark.running.jobs import Done, Job, jobs
-from evenhand.benchmark.running.progress import shown
 from evenhand.benchmark.store import Store
+
+BYTES_PER_ROW = 1500  # 800 were measured at the peak, on over a million rows in 550 columns
+WORKER = 300 * 2**20
+RESERVE = 0.8  # of the memory that is free
+LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of a container
+LAYOUT = "{percentage:3.0f}% |{bar}| {desc} [{elapsed}, left {remaining}]"
+SECONDS = 2.0  # between two looks at what is done
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a design has come."""
+    """How far a design has come.
+
+    Parameters
+    ----------
+    runs : int
+        How many runs the design has.
+    done : int
+        How many of them have a result.
+    failures : dict of str to dict
+        By key, what is known of each run that failed, its error included.
+
+    Examples
+    --------
+    >>> Status(runs=12, done=9, failures={}).missing
+    3
+
+    """
 
     runs: int
     done: int
@@ -30,16 +54,37 @@ class Status:
 
 
 def status(design: Design, folder: str | Path) -> Status:
-    """How many runs there are, how many have a result, and which failed."""
+    """How many runs there are, how many have a result, and which failed.
+
+    Parameters
+    ----------
+    design : Design
+        What is to be run.
+    folder : str or Path
+        Where `run` keeps its predictions; it need not be there yet.
+
+    Returns
+    -------
+    Status
+        The counts, and what failed.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import BASES, Problem, Study, Treatment
+    >>> study = Study(
+    ...     name="base model",
+    ...     problems=(Problem("people", "simulated"),),
+    ...     bases=(BASES["logistic"],),
+    ...     treatments=(Treatment(),),
+    ...     seeds=(0, 1, 2),
+    ... )
+    >>> status(Design("mine", (study,)), "nowhere").missing
+    3
+
+    """
     store, wanted = Store(Path(folder)), design.runs()
-    failures = {key: one for key, one in store.failures().items() if key in wanted}
+    failures = {key: entry for key, entry in store.failures().items() if key in wanted}
     return Status(len(wanted), len(wanted.keys() & store.keys()), failures)
-
-
-def missing(design: Design, store: Store) -> list[Run]:
-    """The runs that have no result yet; those that failed are tried again."""
-    done = store.keys()
-    return [run for key, run in design.runs().items() if key not in done]
 
 
 def run(
@@ -51,36 +96,73 @@ def run(
 ) -> Status:
     """Do every run that has no result yet, and say how far the design has come.
 
-    Jobs run in `n_jobs` processes (by default one for each core), fewer where memory is short.
-    Inside `joblib.parallel_config(backend="dask")` they run on that cluster instead, whose
-    workers must see the folder under the same name.
+    Inside `joblib.parallel_config(backend="dask")` runs are done on that cluster, whose workers
+    must see the folder under the same name.
+
+    Parameters
+    ----------
+    design : Design
+        What is to be run; `read_design` reads one from a file.
+    folder : str or Path
+        Where predictions are kept, one file for each run. A run whose file is there is not done
+        again, one that failed is.
+    n_jobs : int, optional
+        Processes side by side; by default one for each core, fewer where memory is short.
+    progress : bool, optional
+        Whether to show a bar on stderr; by default where that is a terminal.
+
+    Returns
+    -------
+    Status
+        How many runs have a result, and what failed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from evenhand.benchmark import BASES, Problem, Study, Treatment
+    >>> study = Study(
+    ...     name="base model",
+    ...     problems=(Problem("people", "simulated", rows=200),),
+    ...     bases=(BASES["logistic"],),
+    ...     treatments=(Treatment(),),
+    ...     seeds=(0,),
+    ... )
+    >>> with TemporaryDirectory() as folder:
+    ...     run(Design("mine", (study,)), folder, n_jobs=1)
+    Status(runs=1, done=1, failures={})
+
     """
-    require("pyarrow", "joblib")
+    require("pyarrow", "joblib", "psutil")
     store = Store(Path(folder).absolute())
     store.folder.mkdir(parents=True, exist_ok=True)
     store.sweep()
     todo = jobs(missing(design, store))
-    with shown(todo, store, progress):
+    with progress_bar(todo, store, progress):
         for _ in _finished(todo, store, n_jobs):
             pass
     store.entries()
     return status(design, folder)
 
 
-def _finished(todo: list[Job], store: Store, n_jobs: int | None) -> Iterator[Done]:
-    from joblib import Parallel, delayed, parallel_config
+def missing(design: Design, store: Store) -> list[Run]:
+    """The runs that have no result yet; those that failed are tried again."""
+    done = store.keys()
+    return [run for key, run in design.runs().items() if key not in done]
 
-    asked = memory.cores() if n_jobs is None else n_jobs
-    free = memory.available()
-    for workers, batch in _batches(todo, asked, free):
+
+def _finished(todo: list[Job], store: Store, n_jobs: int | None) -> Iterator[Done]:
+    from joblib import Parallel, cpu_count, delayed, parallel_config
+
+    wanted = cpu_count() if n_jobs is None else n_jobs
+    for workers, batch in _batches(todo, wanted):
         with parallel_config(**_backend(workers)):
             parallel = Parallel(return_as="generator_unordered", batch_size=1)
             yield from parallel(delayed(_done)(job, store) for job in batch)
 
 
-def _batches(todo: list[Job], asked: int, free: int) -> Iterable[tuple[int, list[Job]]]:
+def _batches(todo: list[Job], wanted: int) -> Iterable[tuple[int, list[Job]]]:
     """A cluster has its own memory to look after."""
-    return [(asked, todo)] if _elsewhere() else memory.batches(todo, asked, free)
+    return [(wanted, todo)] if _elsewhere() else batches(todo, wanted, free_memory())
 
 
 def _elsewhere() -> bool:
@@ -100,3 +182,74 @@ def _backend(workers: int) -> dict[str, Any]:
 
 def _done(job: Job, store: Store) -> Done:
     return job(store)
+
+
+def memory_of(job: Job) -> int:
+    """About how many bytes a job takes at its peak, the worker's own included."""
+    return WORKER + BYTES_PER_ROW * job.rows
+
+
+def free_memory() -> int:
+    """Bytes that are free now, within the limits of a container, which psutil does not know."""
+    import psutil
+
+    limits = [_limit(Path("/sys/fs/cgroup") / name) for name in LIMITS]
+    known = [limit for limit in limits if limit is not None]
+    return min([psutil.virtual_memory().available, *known])
+
+
+def _limit(file: Path) -> int | None:
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def workers(jobs: Sequence[Job], wanted: int, free: int) -> int:
+    """As many workers as wanted, or as have room for the largest of the jobs."""
+    largest = max(map(memory_of, jobs))
+    return max(1, min(wanted, len(jobs), int(RESERVE * free / largest)))
+
+
+def batches(jobs: Iterable[Job], wanted: int, free: int) -> list[tuple[int, list[Job]]]:
+    """Jobs in batches, each with its number of workers; the largest jobs first."""
+    alike: dict[int, list[Job]] = {}
+    for job in jobs:
+        alike.setdefault(workers([job] * wanted, wanted, free), []).append(job)
+    return [(min(number, len(some)), some) for number, some in sorted(alike.items())]
+
+
+@contextmanager
+def progress_bar(jobs: Sequence[Job], store: Store, progress: bool | None = None) -> Iterator[None]:
+    """Show a bar on stderr while the jobs run; nothing where that is no terminal.
+
+    What is done is read from the store, so it does not matter where the jobs run.
+    """
+    wanted = sys.stderr.isatty() if progress is None else progress
+    if not wanted or not jobs:
+        yield
+        return
+    require("tqdm")
+    from tqdm import tqdm
+
+    costs = {key: cost for job in jobs for key, cost in job.costs.items()}
+    over = Event()
+    with tqdm(total=sum(costs.values()), bar_format=LAYOUT, file=sys.stderr) as bar:
+        watch = Thread(target=_watch, args=(bar, costs, store, over), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watch.join()
+
+
+def _watch(bar: Any, costs: dict[str, float], store: Store, over: Event) -> None:
+    while True:
+        last = over.wait(SECONDS)
+        done = costs.keys() & store.keys()
+        failed = costs.keys() & {path.stem for path in store.folder.glob("failures/*.json")}
+        bar.set_description_str(f"{len(done)} of {len(costs)} runs, {len(failed)} failed")
+        bar.update(sum(costs[key] for key in done | failed) - bar.n)
+        if last:
+            return

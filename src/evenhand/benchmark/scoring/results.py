@@ -1,39 +1,121 @@
-"""The results of a benchmark as a table: a row for each run, question and lot."""
+"""The results of a benchmark as tables: a row for each run, question and lot."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
 
 from evenhand._errors import InputError
-from evenhand.benchmark.design.questions import QUESTIONS, Questions
+from evenhand._writing import fill_whole
+from evenhand.benchmark._extras import require
+from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
 from evenhand.benchmark.design.studies import Design
-from evenhand.benchmark.extras import require
-from evenhand.benchmark.scoring.archive import write_archive
-from evenhand.benchmark.scoring.kept import scored
-from evenhand.benchmark.scoring.tables import asked_table, problem_table, run_table
-from evenhand.benchmark.store import Store
+from evenhand.benchmark.scoring.cache import COLUMNS, scored
+from evenhand.benchmark.store import Entry, Store
 
-VIEWS = ("runs", "questions", "problems", "scores")
+TABLES = ("runs", "questions", "problems", "scores")
 JOINED = (
     "create view results as select runs.*, questions.* exclude (name), scores.question, lot, value "
     "from scores join runs using (key) join questions on questions.name = scores.question"
 )
+ROW = ("key", "lot")
+DROPPED = 7  # of the 23 bits behind the point
+TEXT, NUMBER, WHOLE, FLAG = "string", "float64", "int64", "bool"
+RUNS = {
+    "key": TEXT,
+    "problem": TEXT,
+    "base": TEXT,
+    "method": TEXT,
+    "constraint": TEXT,
+    "parameter": TEXT,
+    "hyperparameter": NUMBER,
+    "seed": WHOLE,
+    "fit_rows": WHOLE,
+    "by_lot": FLAG,
+    "has_scores": FLAG,
+    "cpu_seconds": NUMBER,
+    "notes": TEXT,
+    "versions": TEXT,
+}
+PROBLEMS = {
+    "problem": TEXT,
+    "title": TEXT,
+    "kind": TEXT,
+    "n_classes": WHOLE,
+    "n_groups": WHOLE,
+    "train": WHOLE,
+    "test": WHOLE,
+    "is_stand_in": FLAG,
+    "provenance": TEXT,
+    "about": TEXT,
+}
+ORDERS = ("p", "q", "tau")
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
     """Scores of runs, with the runs and questions they belong to, as Arrow tables.
 
-    `runs` has a row for each run, `questions` one for each question, `problems` one for each
-    problem with its title and provenance, and `scores` has key, question, lot and value.
+    `results` computes them from stored predictions, `read_results` reads them from a folder.
+
+    Parameters
+    ----------
+    runs : pyarrow.Table
+        A row for each run: its key, what was run, and how long it took.
+    questions : pyarrow.Table
+        A row for each question: its name, criterion, measure and options.
+    problems : pyarrow.Table
+        A row for each problem: its title, its size, and where its rows come from.
+    scores : pyarrow.Table
+        Key, question, lot ("expected" or "drawn") and value.
+
+    Examples
+    --------
+    >>> run = {"key": "a", "problem": "people", "base": "logistic", "method": "Base", "seed": 0}
+    >>> found = Results.from_rows(
+    ...     runs=[run],
+    ...     questions=[Question("accuracy")],
+    ...     problems=[{"problem": "people", "kind": "classification"}],
+    ...     scores=[("a", "accuracy", "expected", 0.75)],
+    ... )
+    >>> found.query("select method, question, value from results").to_dict("records")
+    [{'method': 'Base', 'question': 'accuracy', 'value': 0.75}]
+
     """
 
     runs: Any
     questions: Any
     problems: Any
     scores: Any
+
+    @classmethod
+    def from_rows(
+        cls,
+        *,
+        runs: Iterable[Mapping[str, Any]],
+        questions: Iterable[Question],
+        problems: Iterable[Mapping[str, Any]],
+        scores: Iterable[tuple[str, str, str, float]],
+    ) -> Self:
+        """Results from plain rows; what a row does not say is null.
+
+        Scores are (key, question's name, lot, value).
+        """
+        named = {question.name: question for question in questions}
+        columns = {field.name: _type_of(field.name) for field in fields(Question)}
+        asked = [{"name": name, **asdict(question)} for name, question in named.items()]
+        return cls(
+            runs=_table(runs, RUNS),
+            questions=_table(asked, {"name": TEXT, **columns}),
+            problems=_table(problems, PROBLEMS),
+            scores=_score_table(scores),
+        )
 
     def query(self, sql: str) -> Any:
         """A pandas table of any question to DuckDB.
@@ -63,6 +145,35 @@ class Results:
             f"where {chosen} and ({where}) and not isnan(value) group by {keys} order by {keys}"
         )
 
+    def wide(self, questions: Iterable[str]) -> Any:
+        """A pandas row for each run, with a column for each of these questions.
+
+        Scores are those to be expected, to five digits: what differs by less is a tie, whether
+        scores come from predictions or from a folder of `write`. NaN where there is no answer.
+        """
+        names = list(dict.fromkeys(questions))
+        long = self.scores.select(list(COLUMNS)).to_pandas()
+        long = long[(long["lot"] == "expected") & long["question"].isin(names)]
+        values = long.pivot_table(index="key", columns="question", values="value", observed=True)
+        values = values.reindex(columns=names).astype(float).apply(_rounded).astype(float)
+        about = ["key", "problem", "base", "method", "constraint", "hyperparameter", "seed"]
+        runs = self.runs.select(about).to_pandas()
+        return runs.merge(values, on="key", how="inner")
+
+    @property
+    def stand_ins(self) -> frozenset[str]:
+        """The problems whose rows are not the official ones."""
+        rows = self.problems.to_pylist()
+        return frozenset(row["problem"] for row in rows if row["is_stand_in"])
+
+    def with_scores(self, scores: Iterable[tuple[str, str, str, float]]) -> Results:
+        """The same with further scores: key, question, lot and value of each."""
+        import pyarrow as pa
+
+        more = _score_table(scores)
+        whole = pa.concat_tables([_score_columns(self.scores), more]).unify_dictionaries()
+        return replace(self, scores=whole)
+
     def write(self, path: str | Path) -> None:
         """The joined table as .parquet or .csv, or all tables as a .duckdb database or a folder.
 
@@ -72,7 +183,7 @@ class Results:
         if path.suffix not in ("", ".parquet", ".csv", ".duckdb"):
             raise InputError(f"{path} should end in .parquet, .csv or .duckdb, or be a folder.")
         if not path.suffix:
-            write_archive(self, path)
+            _write_folder(self, path)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._connected() as database:
@@ -88,22 +199,10 @@ class Results:
         import duckdb
 
         database = duckdb.connect()
-        for name in VIEWS:
+        for name in TABLES:
             database.register(name, getattr(self, name))
         database.execute(JOINED)
         return database
-
-
-def _to_database(database: Any, path: Path) -> None:
-    path.unlink(missing_ok=True)
-    target = str(path).replace("'", "''")
-    database.execute(f"attach '{target}' as kept")
-    for name in VIEWS:
-        database.execute(f"create table kept.{name} as select * from {name}")
-    database.execute("use kept")
-    database.execute(JOINED)
-    database.execute("use memory")
-    database.execute("detach kept")
 
 
 def results(
@@ -111,12 +210,33 @@ def results(
     design: Design | None = None,
     *,
     questions: Questions | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = 1,
 ) -> Results:
     """Score what a store holds, or the part of it that belongs to a design.
 
-    `questions` are by default the design's. Answers are kept beside the predictions, so that
-    only runs that are new are scored.
+    Scores are kept beside the predictions, so that only runs that are new are scored.
+
+    Parameters
+    ----------
+    store : Store, str or Path
+        The folder that `run` filled.
+    design : Design, optional
+        Score its runs only; by default all that are there.
+    questions : mapping of str to tuple of Question, optional
+        What is asked; by default the design's questions, or `QUESTIONS`.
+    n_jobs : int, optional
+        Processes side by side; None for one on each core.
+
+    Returns
+    -------
+    Results
+        The tables.
+
+    Examples
+    --------
+    >>> results("nowhere").runs.num_rows
+    0
+
     """
     require("pyarrow", "joblib")
     store = store if isinstance(store, Store) else Store(Path(store))
@@ -126,9 +246,167 @@ def results(
     if design is not None:
         wanted = design.runs().keys()
         entries = {key: entry for key, entry in entries.items() if key in wanted}
-    return Results(
-        runs=run_table(entries),
-        questions=asked_table(questions),
-        problems=problem_table(store, entries),
-        scores=scored(store, entries, questions, n_jobs),
+    tables = Results.from_rows(
+        runs=[_run(entry) for entry in entries.values()],
+        questions=[question for some in questions.values() for question in some],
+        problems=_problems(store, entries),
+        scores=(),
     )
+    return replace(
+        tables, scores=scored(store, entries, questions, -1 if n_jobs is None else n_jobs)
+    )
+
+
+def read_results(folder: str | Path) -> Results:
+    """Results that `Results.write` left in a folder; figures need nothing more.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder with four Parquet files.
+
+    Returns
+    -------
+    Results
+        The tables; scores have five digits.
+
+    Raises
+    ------
+    FileNotFoundError
+        If one of the files is not there.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     results("nowhere").write(folder)
+    ...     found = read_results(folder)
+    >>> len(found.questions) == len(results("nowhere").questions)
+    True
+
+    """
+    require("pyarrow")
+    import pyarrow.parquet as pq
+
+    paths = {name: Path(folder) / f"{name}.parquet" for name in TABLES}
+    missing = [str(path) for path in paths.values() if not path.is_file()]
+    if missing:
+        raise FileNotFoundError(
+            f"{missing[0]} is not there: {folder} holds no results written by Results.write."
+        )
+    tables = {name: pq.read_table(path) for name, path in paths.items()}
+    return Results(**tables | {"scores": _long(tables["scores"])})
+
+
+def _table(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> Any:
+    """An Arrow table of rows, with these columns."""
+    import pyarrow as pa
+
+    rows = list(rows)
+    return pa.table(
+        {
+            name: pa.array([row.get(name) for row in rows], type=pa.type_for_alias(kind))
+            for name, kind in types.items()
+        }
+    )
+
+
+def _score_table(scores: Iterable[tuple[str, str, str, float]]) -> Any:
+    types = dict.fromkeys(COLUMNS, TEXT) | {"value": NUMBER}
+    return _score_columns(_table([dict(zip(COLUMNS, row, strict=True)) for row in scores], types))
+
+
+def _score_columns(table: Any) -> Any:
+    """The columns of scores, texts as dictionary codes."""
+    import pyarrow as pa
+
+    texts = {
+        name: table[name].cast(pa.string()).combine_chunks().dictionary_encode()
+        for name in COLUMNS[:-1]
+    }
+    return pa.table({**texts, "value": table["value"]})
+
+
+def _type_of(option: str) -> str:
+    return NUMBER if option in ORDERS else TEXT
+
+
+def _run(entry: Entry) -> Entry:
+    """An entry as a row, its lists and tables as text."""
+    versions = entry.get("versions", {}).items()
+    return entry | {
+        "notes": "\n".join(entry["notes"]),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions),
+    }
+
+
+def _problems(store: Store, entries: Mapping[str, Entry]) -> list[dict[str, Any]]:
+    """A row for each problem, with what must be said of its rows in any caption."""
+    first = {entry["problem"]: entry for entry in reversed(list(entries.values()))}
+    rows = []
+    for problem, entry in sorted(first.items()):
+        about = store.truth(entry).about
+        more = {"n_classes": len(about["classes"]), "n_groups": len(about["groups"])}
+        text = json.dumps(about, ensure_ascii=False)
+        rows.append(about | more | {"problem": problem, "about": text})
+    return rows
+
+
+def _to_database(database: Any, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    target = str(path).replace("'", "''")
+    database.execute(f"attach '{target}' as kept")
+    for name in TABLES:
+        database.execute(f"create table kept.{name} as select * from {name}")
+    database.execute("use kept")
+    database.execute(JOINED)
+    database.execute("use memory")
+    database.execute("detach kept")
+
+
+def _write_folder(results: Results, folder: Path) -> None:
+    """Write the tables; scores with a column for each question, rounded to five digits."""
+    import pyarrow.parquet as pq
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in TABLES:
+        table = _wide(results) if name == "scores" else getattr(results, name)
+        numbers = [field.name for field in table.schema if field.type in ("float", "double")]
+        options: dict[str, Any] = {
+            "compression": "zstd",
+            "compression_level": 19,
+            "use_dictionary": [one for one in table.column_names if one not in numbers],
+            "use_byte_stream_split": numbers,
+            "write_statistics": False,
+        }
+        fill_whole(folder / f"{name}.parquet", partial(pq.write_table, table, **options))
+
+
+def _wide(results: Results) -> Any:
+    import pyarrow as pa
+
+    long = results.scores.to_pandas()
+    wide = long.pivot_table(index=list(ROW), columns="question", values="value", observed=True)
+    table = pa.Table.from_pandas(wide.apply(_rounded).reset_index(), preserve_index=False)
+    return table.replace_schema_metadata(None)
+
+
+def _rounded(column: Any) -> Any:
+    """Five digits: predictions are stored with hardly more, and the other bits do not compress.
+
+    >>> [round(float(one), 7) for one in _rounded(np.array([0.123456789, 1.0, np.nan]))]
+    [0.123457, 1.0, nan]
+    """
+    bits = np.asarray(column, dtype=np.float32).view(np.uint32)
+    kept = (bits + (1 << DROPPED >> 1)) >> DROPPED << DROPPED
+    return np.where(np.isnan(column), np.nan, kept.view(np.float32)).astype(np.float32)
+
+
+def _long(wide: Any) -> Any:
+    import pyarrow as pa
+
+    frame = wide.to_pandas().melt(list(ROW), var_name="question").dropna()
+    frame["value"] = frame["value"].astype("float64")
+    columns = ("key", "question", "lot")
+    texts = {name: pa.array(frame[name], pa.string()).dictionary_encode() for name in columns}
+    return pa.table(texts | {"value": pa.array(frame["value"])})

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._counting import moments
+from evenhand._distributions import Distribution, distribution
+from evenhand._groups import Groups
+from evenhand._tally import Axis, Tally
 from evenhand.benchmark.design.questions import Question
-from evenhand.benchmark.scoring.classified import classification
-from evenhand.benchmark.scoring.counted import DRAWN, EXPECTED
-from evenhand.benchmark.scoring.regressed import regression
-from evenhand.benchmark.store import Store
-from evenhand.benchmark.store.manifest import Entry
-from evenhand.benchmark.store.predictions import Predictions
+from evenhand.benchmark.store import Entry, Predictions, Store, Truth
+from evenhand.benchmark.store.store import counts, groups_of
+from evenhand.statistics import Statistic, Table
+from evenhand.statistics.kinds import Rows, summarize
+
+Floats = NDArray[np.float64]
+Answered = tuple[str, Predictions]  # with the lot
+EXPECTED, DRAWN = "expected", "drawn"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,3 +51,161 @@ def scores(store: Store, entries: Sequence[Entry], questions: Sequence[Question]
 
 def _lots(predictions: Predictions) -> tuple[str, ...]:
     return (EXPECTED, DRAWN) if predictions.by_lot else (EXPECTED,)
+
+
+def classification(truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]) -> Floats:
+    """Answers (questions × runs); NaN where a run cannot be asked."""
+    values = np.full((len(questions), len(runs)), np.nan)
+    of_labels, of_probabilities, of_distributions = _kinds(questions)
+    together = _stacked(
+        [counts(truth, predictions, drawn=lot == DRAWN) for lot, predictions in runs], truth
+    )
+    for i in of_labels:
+        values[i] = _counted(questions[i], together, truth)
+    scored = [i for i, (_, one) in enumerate(runs) if one.scores is not None]
+    tables = _Tables(truth, [runs[i][1].scores for i in scored])
+    for i in of_probabilities if scored else ():
+        values[i, scored] = answers(questions[i], tables[questions[i].asked.statistic])
+    asked = [questions[i] for i in of_distributions]
+    for place, run in enumerate(runs):
+        values[of_distributions, place] = _spread(truth, run, asked)
+    return values
+
+
+def _kinds(questions: Sequence[Question]) -> tuple[list[int], list[int], list[int]]:
+    """The places of questions about labels, about probabilities, and about all their values."""
+    needs = [one.asked.statistic.needs if one.measure else "labels" for one in questions]
+    labels = [i for i, one in enumerate(needs) if one in ("predictions", "labels")]
+    steps = [i for i, one in enumerate(needs) if one == "steps"]
+    return labels, sorted({*range(len(needs))} - {*labels, *steps}), steps
+
+
+def _counted(question: Question, together: Tally, truth: Truth) -> Any:
+    """All runs at once: their counts are one tally, with a batch axis before the cells."""
+    if question.measure is None:
+        return _accuracy(together)
+    asked = question.asked  # only a question about one class looks at the favorable one
+    favorable = truth.about["favorable"] if asked.one_class else None
+    return answers(question, asked.table(together, favorable))
+
+
+def _spread(truth: Truth, run: Answered, questions: Sequence[Question]) -> Any:
+    """How a probability of two classes is distributed; NaN where a run gives labels only."""
+    lot, predictions = run
+    found = predictions.scores if predictions.chances is None else predictions.chances
+    if found is None or lot != EXPECTED or len(truth.classes) != 2:
+        return np.nan
+    favorable = truth.about["favorable"]
+    score = found[:, 1 if favorable is None else favorable]
+    steps = distribution(score, sensitive_features=groups_of(truth))
+    return [swept(question, steps) for question in questions]
+
+
+def _stacked(tallies: Sequence[Tally], truth: Truth) -> Tally:
+    classes, groups = tuple(range(len(truth.classes))), truth.groups
+    tables = [tally.table("y", "yhat", "group").ravel() for tally in tallies]
+    shape = (len(classes), len(classes), len(groups))
+    axes = (Axis("y", classes), Axis("yhat", classes), Axis("group", groups))
+    return Tally(axes, np.indices(shape).reshape(3, -1), {"rows": np.array(tables)})
+
+
+def _accuracy(together: Tally) -> Floats:
+    table = together.table("y", "yhat")
+    return np.asarray(np.trace(table, axis1=-2, axis2=-1) / table.sum(axis=(-2, -1)))
+
+
+class _Tables(dict[Statistic, Table]):
+    """Tables of statistics that look at probabilities, made when they are first asked for."""
+
+    def __init__(self, truth: Truth, matrices: Sequence[Any]) -> None:
+        super().__init__()
+        classes = tuple(range(len(truth.classes)))
+        self.groups = truth.groups
+        self.rows = [
+            Rows(truth.y, None, groups_of(truth), y_score=m, classes=classes) for m in matrices
+        ]
+
+    def __missing__(self, statistic: Statistic) -> Table:
+        """Nothing but NaN where it is not defined, as for too many classes."""
+        try:
+            each = [statistic.read(summarize(statistic.needs, rows)) for rows in self.rows]
+            found = Table(np.array([one.values for one in each]), each[0].cells, self.groups)
+        except ValueError:
+            found = Table(
+                np.full((len(self.rows), 1, len(self.groups)), np.nan), ("",), self.groups
+            )
+        self[statistic] = found
+        return found
+
+
+def regression(truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]) -> Floats:
+    """Sums of all runs at once; distributions one by one."""
+    drawn = [_Drawn.of(truth, *run) for run in runs]
+    groups = (Axis("group", truth.groups),)
+    tallies = [moments(one.y, one.yhat, sensitive_features=one.whom) for one in drawn]
+    sums = {
+        name: np.array([one.table("group", of=name) for one in tallies]) for name in tallies[0].sums
+    }
+    together = Tally(groups, np.arange(len(truth.groups))[None], sums)
+    values = np.full((len(questions), len(runs)), np.nan)
+    for place, question in enumerate(questions):
+        if question.measure is None:
+            values[place] = [one.performance(question.criterion) for one in drawn]
+        elif question.asked.statistic.needs == "moments":
+            with np.errstate(divide="ignore", invalid="ignore"):  # errors may be 0, their log −∞
+                values[place] = answers(question, question.asked.table(together))
+    about_all = [i for i, one in enumerate(questions) if one.measure and sweeps(one)]
+    for run, one in enumerate(drawn):
+        steps = distribution(one.yhat, sensitive_features=one.whom)
+        values[about_all, run] = [swept(questions[i], steps) for i in about_all]
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Truth and predictions; all draws below each other stand for the expectation."""
+
+    y: Floats
+    yhat: Floats
+    whom: Groups
+
+    @classmethod
+    def of(cls, truth: Truth, lot: str, predictions: Predictions) -> _Drawn:
+        assert predictions.values is not None
+        drawn = predictions.values if lot == EXPECTED else predictions.values[:, :1]
+        times = drawn.shape[1]
+        yhat = drawn.astype(np.float64).ravel(order="F")
+        return cls(np.tile(truth.y, times), yhat, groups_of(truth, times))
+
+    def performance(self, name: str) -> float:
+        error = self.y - self.yhat
+        squared, spread = np.mean(error**2), np.var(self.y)
+        found = {"rmse": np.sqrt(squared), "mae": np.mean(abs(error)), "r2": 1 - squared / spread}
+        return float(found[name])
+
+
+def answers(question: Question, table: Table) -> Any:
+    """An answer for each run; none where the measure refuses the values, such as negative ones."""
+    asked, how = question.asked, question.how
+    try:
+        return asked.reading(table, how).value
+    except ValueError:
+        if len(table.values) == 1:
+            return np.full(1, np.nan)
+    each = [
+        Table(values, table.cells, table.groups)
+        for values in np.split(table.values, len(table.values))
+    ]
+    return np.concatenate([answers(question, one) for one in each])
+
+
+def sweeps(question: Question) -> bool:
+    """Whether it is about whole distributions."""
+    return question.asked.statistic.needs == "steps"
+
+
+def swept(question: Question, steps: Distribution) -> float:
+    """The answer from distributions by group."""
+    how = question.how
+    asked: dict[str, Any] = {"measure": how.measure, "aggregate": how.aggregate, "tau": how.tau}
+    return float(question.asked.read(steps, transform=how.transform, **asked).value)

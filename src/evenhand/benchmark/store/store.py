@@ -11,7 +11,9 @@ Files are never changed once written, and appear whole or not at all.
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,10 +22,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._columns.codes import Column
+from evenhand._counting import count, expected_tally
+from evenhand._groups import Groups
+from evenhand._tally import Tally
 from evenhand._writing import fill_whole, sweep
-from evenhand.benchmark.store import manifest, parquet
-from evenhand.benchmark.store.manifest import Entry
+from evenhand.benchmark._extras import require
 from evenhand.benchmark.store.predictions import Predictions
+
+Entry = dict[str, Any]
+FOOTER = b"evenhand"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +56,18 @@ class Truth:
 
 @dataclass(frozen=True)
 class Store:
-    """The predictions in a folder.
+    """The predictions in a folder, which `run` fills.
 
+    Parameters
+    ----------
+    folder : Path
+        It need not be there yet.
+
+    Examples
+    --------
     >>> Store(Path("nowhere")).entries()
     {}
+
     """
 
     folder: Path
@@ -59,9 +75,9 @@ class Store:
     def entries(self) -> dict[str, Entry]:
         """What is known of every run that is there, by key; the manifest is brought up to date."""
         here = {path.stem: path for path in self.folder.glob("runs/*/*.parquet")}
-        listed = manifest.read(self._manifest)
-        new = [parquet.about(here[key]) for key in here.keys() - listed.keys()]
-        manifest.append(self._manifest, new)
+        listed = read_manifest(self._manifest)
+        new = [read_about(here[key]) for key in here.keys() - listed.keys()]
+        append_manifest(self._manifest, new)
         listed |= {entry["key"]: entry for entry in new}
         return {key: listed[key] for key in sorted(here)}
 
@@ -72,16 +88,15 @@ class Store:
     def failures(self) -> dict[str, Entry]:
         """What failed and has not succeeded since, by key."""
         done = self.keys()
-        found = {path.stem: path for path in sorted(self.folder.glob("failures/*.json"))}
         return {
-            key: json.loads(path.read_text("utf-8"))
-            for key, path in found.items()
-            if key not in done
+            path.stem: json.loads(path.read_text("utf-8"))
+            for path in sorted(self.folder.glob("failures/*.json"))
+            if path.stem not in done
         }
 
     def add(self, predictions: Predictions, entry: Entry) -> None:
         """Keep a run's predictions under its key."""
-        parquet.save(self.run_path(entry), predictions.columns(), entry)
+        save_columns(self.run_path(entry), predictions.columns(), entry)
         (self.folder / "failures" / f"{entry['key']}.json").unlink(missing_ok=True)
 
     def add_failure(self, entry: Entry) -> None:
@@ -97,15 +112,22 @@ class Store:
         if not path.exists():
             group = truth.group.astype(np.uint16)
             columns = {"row": truth.rows.astype(np.int32), "y": truth.y, "group": group}
-            parquet.save(path, columns, truth.about)
+            save_columns(path, columns, truth.about)
 
     def predictions(self, entry: Entry) -> Predictions:
         """The predictions of a run."""
-        return Predictions.from_columns(parquet.columns(self.run_path(entry)))
+        return Predictions.from_columns(read_columns(self.run_path(entry)))
 
     def truth(self, entry: Entry) -> Truth:
         """Truth and groups of a run's test rows."""
         return _truth(self._truth_path(entry["problem"], entry["split_key"]))
+
+    def tally(self, entry: Entry) -> Tally:
+        """A classifier's test rows by true class, predicted class and group.
+
+        Where labels are drawn by lot, rows are those to be expected. Classes are numbers.
+        """
+        return counts(self.truth(entry), self.predictions(entry))
 
     def run_path(self, entry: Entry) -> Path:
         """The file of a run."""
@@ -125,9 +147,26 @@ class Store:
 
 @lru_cache(maxsize=4)
 def _truth(path: Path) -> Truth:
-    found = parquet.columns(path)
-    group = found["group"].astype(np.intp)
-    return Truth(found["row"].astype(np.int64), found["y"], group, parquet.about(path))
+    columns = read_columns(path)
+    group = columns["group"].astype(np.intp)
+    return Truth(columns["row"].astype(np.int64), columns["y"], group, read_about(path))
+
+
+def groups_of(truth: Truth, times: int = 1) -> Groups:
+    """The groups of the test rows, all of them so many times over."""
+    return Groups(np.tile(truth.group, times).astype(np.uint32), truth.groups, ("group",))
+
+
+def counts(truth: Truth, predictions: Predictions, *, drawn: bool = False) -> Tally:
+    """Rows by true class, predicted class and group: expected ones, or those of one draw."""
+    classes = tuple(range(len(truth.classes)))
+    if predictions.chances is not None and not drawn:
+        return expected_tally(
+            truth.y, predictions.chances, classes=classes, sensitive_features=groups_of(truth)
+        )
+    assert predictions.labels is not None
+    columns = {"y": Column(truth.y, classes), "yhat": Column(predictions.labels, classes)}
+    return count(columns, groups_of(truth))
 
 
 def plain(name: str) -> str:
@@ -137,3 +176,78 @@ def plain(name: str) -> str:
     'my_task_1_2'
     """
     return re.sub(r"[^\w.-]+", "_", name)
+
+
+def read_manifest(path: Path) -> dict[str, Entry]:
+    """The entries by key; a line that is torn or not ours is passed over.
+
+    Nothing is lost by that: the list is made from the files, and whatever it lacks is read there.
+    """
+    if not path.exists():
+        return {}
+    entries: dict[str, Entry] = {}
+    for line in path.read_bytes().split(b"\n"):
+        entry = _entry(line)
+        if entry is not None:
+            entries[entry["key"]] = entry
+    return entries
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("key"), str) else None
+
+
+def append_manifest(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Add lines, after ending a line that a killed process may have left torn."""
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in entries]
+    if not lines:
+        return
+    with path.open("ab") as file:
+        file.write(("\n" + "\n".join(lines) + "\n").encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def save_columns(path: Path, columns: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
+    """Write columns of numbers and what there is to say of them, compactly."""
+    require("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    document = json.dumps(about, ensure_ascii=False).encode()
+    table = pa.table(dict(columns)).replace_schema_metadata({FOOTER: document})
+    dense = [name for name, column in columns.items() if _is_dense(column)]
+    options: dict[str, Any] = {
+        "compression": "zstd",
+        "use_dictionary": [name for name in columns if name not in dense],
+        "use_byte_stream_split": dense,
+        "write_statistics": False,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fill_whole(path, lambda file: pq.write_table(table, file, **options))
+
+
+def _is_dense(column: NDArray[Any]) -> bool:
+    """Whether fractions hardly repeat, so that a dictionary of them would only cost."""
+    some = column[:: max(len(column) // 1000, 1)]
+    return column.dtype.kind == "f" and len(np.unique(some)) > len(some) / 4
+
+
+def read_columns(path: Path) -> dict[str, NDArray[Any]]:
+    """The columns of a file."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path, memory_map=False)
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What was said of the columns; the columns themselves are not read."""
+    import pyarrow.parquet as pq
+
+    footer = pq.read_schema(path).metadata
+    return dict(json.loads(footer[FOOTER]))

@@ -1,0 +1,78 @@
+"""The command `python -m paper`: repeat the paper's experiments on the data at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.benchmark import Status, results, run, status
+from paper import design as designs
+from paper import report
+
+EXAMPLES = """\b
+Examples:
+  python -m paper --quick
+  python -m paper --out results --tasks adult,compas --jobs 8
+
+\b
+Exit status:
+  0    every run has a result
+  2    the command cannot be used
+  3    some runs failed; the others are kept
+  130  interrupted; what was done is kept
+"""
+UNUSABLE, FAILED, INTERRUPTED = 2, 3, 130
+
+
+@click.command("paper", epilog=EXAMPLES)
+@click.option("--quick", "is_quick", is_flag=True, help="One seed, few grid points, few rows.")
+@click.option("--tasks", help="Some tasks only, with commas between.")
+@click.option("--report/--no-report", "reports", default=True, help="Write figures and page.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; by default one a core.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Results' folder.")
+def main(
+    is_quick: bool, tasks: str | None, reports: bool, jobs: int | None, out: Path | None
+) -> None:
+    """Repeat the paper's experiments on the data at hand.
+
+    Runs that are already in the folder are not repeated, so an interrupted command goes on where
+    it stopped. Tasks whose rows are not on this computer are left out, unless named in --tasks.
+    """
+    folder = out or Path("evenhand-paper-quick" if is_quick else "evenhand-paper")
+    try:
+        state = _repeat(is_quick, tasks, reports, jobs, folder)
+    except KeyboardInterrupt:
+        click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except (ValueError, OSError, ImportError) as failure:
+        unusable = click.ClickException(str(failure))
+        unusable.exit_code = UNUSABLE
+        raise unusable from failure
+    click.echo(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
+    for failed in state.failures.values():
+        click.echo(f"  failed: {failed['method']} on {failed['problem']}: {failed['error']}")
+    raise click.exceptions.Exit(FAILED if state.missing else 0)
+
+
+def _repeat(
+    is_quick: bool, tasks: str | None, reports: bool, jobs: int | None, folder: Path
+) -> Status:
+    if tasks is None:
+        design, absent = designs.at_hand(designs.PAPER)
+    else:
+        design, absent = designs.only(designs.PAPER, tasks.split(",")), []
+    for name in absent:
+        click.echo(f"Left out, not on this computer: evenhand datasets fetch {name}", err=True)
+    design = designs.quick(design) if is_quick else design
+    before = status(design, folder)
+    click.echo(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
+    state = run(design, folder, n_jobs=jobs)
+    if reports:
+        scored = results(folder, design, n_jobs=jobs)
+        click.echo(f"The report is {report.write(scored, folder / 'report', store=folder)}.")
+    return state
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Whole distributions: the largest gap between them, and the area between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.benchmark.figures import (
+    Drawing,
+    alt_text,
+    caption,
+    grid,
+    listed,
+    over_seeds,
+    provenance,
+)
+from paper.families import ALL, PARITY
+from paper.figures.tradeoffs import ROOT
+from paper.findings.criteria import BASE_OF, problems_of
+from paper.theme import THEME, panel
+from paper.words import Kind, name_of
+
+if TYPE_CHECKING:
+    from evenhand.benchmark import Results
+
+SUP, AREA, LABELS = "strong_parity", "wasserstein_parity", "statistical_parity"
+FIRST: dict[Kind, str] = {"regression": "communities", "classification": "adult"}
+ABCC = (
+    "For two groups the area by MPD is the Wasserstein-1 distance, also called ABCC. Lower left "
+    "is better."
+)
+
+
+def distributions(results: Results) -> Drawing:
+    """Regressions: the area between the groups' distributions over their largest gap."""
+    return _drawing(
+        results,
+        "regression",
+        SUP,
+        "Largest gap and area between distributions of predictions",
+        "SP (W), the area between the groups’ distribution functions, over SP, their largest gap",
+    )
+
+
+def probabilities(results: Results) -> Drawing:
+    """Two classes: the area between distributions of the probability over parity of labels."""
+    return _drawing(
+        results,
+        "classification",
+        LABELS,
+        "Even labels, even probabilities?",
+        "SP (W), the area between the groups’ distributions of the predicted probability, over SP "
+        "of the labels, of methods told to meet parity; those that give labels only are not drawn",
+    )
+
+
+def _drawing(results: Results, kind: Kind, over: str, title: str, shows: str) -> Drawing:
+    problems = _problems(results, kind)
+    family = PARITY if kind == "classification" else ALL
+    rows = [
+        [
+            panel(one, f"{over}.{measure}", f"{AREA}.{measure}", family, base=BASE_OF[kind])
+            for one in problems
+        ]
+        for measure in ("mpd", "pq")
+    ]
+    made = grid(results, rows, THEME)
+    where = listed([name_of(problem) for problem in problems])
+    return Drawing(
+        title=title,
+        caption=caption(
+            f"{shows}, on {where}.",
+            ABCC,
+            over_seeds(made.data),
+            ROOT,
+            provenance(results, problems, THEME),
+        ),
+        alt=alt_text(made.data, f"SP (W) over SP by MPD and S-SP by PQ on {where}", THEME),
+        figure=made.figure,
+        data=made.data,
+        missing=made.missing,
+    )
+
+
+def _problems(results: Results, kind: Kind) -> list[str]:
+    """Those with an answer about areas; one of the paper's, to be named as missing, if none has."""
+    asked = f"select distinct problem from results where question = '{AREA}.mpd'"
+    answered = set(results.query(asked)["problem"])
+    return [one for one in problems_of(results, kind) if one in answered] or [FIRST[kind]]

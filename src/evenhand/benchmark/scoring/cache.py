@@ -1,0 +1,111 @@
+"""Scores of many splits, kept on disk, so that only what is new is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand._writing import fill_whole
+from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.design.importing import is_import_path
+from evenhand.benchmark.design.questions import Questions
+from evenhand.benchmark.scoring.scores import Scores, scores
+from evenhand.benchmark.store import Entry, Store
+
+SOURCES = ("evenhand.benchmark.scoring.scores", "evenhand.criteria")  # with what they import
+COLUMNS = ("key", "question", "lot", "value")
+
+
+def scored(store: Store, entries: Mapping[str, Entry], questions: Questions, n_jobs: int) -> Any:
+    """The table of scores of these runs: key, question, lot and value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    path = store.folder / "scores" / f"{_address(questions)}.parquet"
+    known = _read(path)
+    done = set() if known is None else set(pc.unique(known["key"]).to_pylist())
+    new = _computed(
+        store, [one for key, one in entries.items() if key not in done], questions, n_jobs
+    )
+    parts = [part for part in (known, new) if part is not None]
+    if not parts:
+        return _columns([])
+    whole = pa.concat_tables(parts).unify_dictionaries()
+    if new is not None:
+        _save(path, whole)
+    return whole.filter(pc.is_in(whole["key"].cast("string"), pa.array(list(entries), pa.string())))
+
+
+def _address(questions: Questions) -> str:
+    """What scores depend on, for given predictions."""
+    asked = [asdict(question) for some in questions.values() for question in some]
+    names = [one[key] for one in asked for key in ("criterion", "measure")]
+    own = {name.partition(":")[0] for name in names if name is not None and is_import_path(name)}
+    sources = [source_fingerprint(module) for module in (*SOURCES, *sorted(own))]
+    return fingerprint([asked, sources])
+
+
+def _computed(store: Store, entries: list[Entry], questions: Questions, n_jobs: int) -> Any:
+    from joblib import Parallel, delayed
+
+    splits: dict[str, list[Entry]] = {}
+    for entry in entries:
+        splits.setdefault(f"{entry['problem']} {entry['split_key']}", []).append(entry)
+    if not splits:
+        return None
+    work = (delayed(_answers)(store, some, questions) for some in splits.values())
+    return _columns(Parallel(n_jobs=n_jobs if len(splits) > 1 else 1)(work))
+
+
+def _answers(store: Store, entries: list[Entry], questions: Questions) -> Scores:
+    kind = store.truth(entries[0]).about["kind"]
+    return scores(store, entries, questions[kind])
+
+
+def _columns(found: Iterable[Scores]) -> Any:
+    """Answers below each other, questions in the outer order; what has no answer is left out."""
+    import pyarrow as pa
+
+    tables = []
+    for one in found:
+        asked, answers = one.values.shape
+        columns = {
+            "key": np.tile(np.array(one.keys, dtype=object), asked),
+            "question": np.repeat([question.name for question in one.questions], answers),
+            "lot": np.tile(np.array(one.lots, dtype=object), asked),
+            "value": one.values.ravel(),
+        }
+        there = ~np.isnan(columns["value"])
+        tables.append(_coded(pa.table({name: column[there] for name, column in columns.items()})))
+    return pa.concat_tables(tables).unify_dictionaries() if tables else _empty()
+
+
+def _coded(table: Any) -> Any:
+    """Texts as dictionary codes: there are few of them, many times over."""
+    for place, name in enumerate(COLUMNS[:-1]):
+        table = table.set_column(place, name, table[name].cast("string").dictionary_encode())
+    return table
+
+
+def _empty() -> Any:
+    import pyarrow as pa
+
+    text = pa.array([], pa.string())
+    return _coded(pa.table([text, text, text, pa.array([], pa.float64())], names=list(COLUMNS)))
+
+
+def _read(path: Path) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path, read_dictionary=list(COLUMNS[:-1])) if path.exists() else None
+
+
+def _save(path: Path, table: Any) -> None:
+    import pyarrow.parquet as pq
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fill_whole(path, lambda file: pq.write_table(table, file, compression="zstd"))
