@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.measures import MEASURES, Measure
+from evenhand import MEASURES
 
 Vector = NDArray[np.float64]
+Measure = Callable[[Any], Any]
 Property = Callable[[Measure, Vector, np.random.Generator], bool]
 SMALL, TRIES = 1e-12, 400
 

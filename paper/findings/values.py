@@ -33,4 +33,4 @@ def part(wide: Any, problem: str, base: str, wanted: str) -> Any:
 
 def by_seed(here: Any, question: str) -> Any:
     """Settings below each other, splits side by side."""
-    return here.pivot_table(index=SETTING, columns="seed", values=question)
+    return here.pivot(index=SETTING, columns="seed", values=question)

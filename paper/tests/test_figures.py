@@ -1,31 +1,37 @@
 """Figures show what the table says, and say what is missing."""
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark import invented
-from evenhand.benchmark import figures
-from evenhand.benchmark.figures import STYLES, inline, style
-from paper.figures import FIGURES
-
-
-@pytest.fixture(scope="module")
-def results():
-    return invented.with_lots(invented.results(), {"floor": 0.03, "high": 0.05})
-
-
-@pytest.fixture(scope="module")
-def drawn(results):
-    """Figures of the whole table, each drawn once."""
-    return cache(lambda name: figures.figure(results, name))
+from paper.figures import FIGURES, IN_PAPER
+from paper.tests import invented
+from paper.tests.invented import drawing_of
+from paper.theme import THEME
 
 
 @pytest.fixture(scope="module")
 def nothing():
     return invented.some(lambda run: False)
+
+
+def test_the_paper_has_fourteen_figures():
+    assert len(IN_PAPER) == 14
+
+
+def test_no_two_methods_of_a_kind_look_alike():
+    looks: dict[object, list[str]] = {}
+    for name, one in THEME.styles.items():
+        looks.setdefault((one.color, one.marker, one.hollow), []).append(name)
+    shared = {frozenset(names) for names in looks.values() if len(names) > 1}
+    assert shared == {  # a classifier and a regressor, which never meet
+        frozenset({"Reduction", "FairReg"}),
+        frozenset({"EqOdds", "WassBC"}),
+        frozenset({"FairProj-KL", "ParityReduction"}),
+        frozenset({"LinearPost", "LinearPost_R"}),
+        frozenset({"RateConstrained", "ParityConstrained"}),
+        frozenset({"RateConstrained, average odds", "ParityConstrained, means"}),
+    }
 
 
 def mean_of(table: pd.DataFrame, question: str, **wanted) -> pd.Series:
@@ -86,9 +92,20 @@ def test_every_figure_is_drawn_and_told(drawn, name):
     assert "no results yet" not in texts
 
 
-@pytest.mark.parametrize("name", [name for name in FIGURES if name != "surfaces"])
+ONE_OF_A_KIND = (
+    "tradeoffs-communities",
+    "positivity",
+    "distributions",
+    "rank-agreement",
+    "group-sizes",
+    "group-sizes-every-setting",
+    "pq-orders",
+)
+
+
+@pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_a_figure_without_results_says_so(nothing, name):
-    drawing = figures.figure(nothing, name)
+    drawing = drawing_of(nothing, name)
     assert drawing.data.empty
     assert drawing.missing
     assert "No results yet for" in drawing.text
@@ -96,32 +113,24 @@ def test_a_figure_without_results_says_so(nothing, name):
     assert "no results yet" in texts
 
 
-def test_a_missing_task_leaves_the_other_panels_as_they_are(results):
-    without = invented.some(lambda run: run["problem"] != "enem")
-    drawing = figures.figure(without, "tradeoffs-others")
+def test_a_missing_task_leaves_the_other_panels_as_they_are():
+    wanted = ("compas", "hsls", "simulated")
+    without = invented.some(lambda run: run["problem"] in wanted, seeds=1)
+    drawing = drawing_of(without, "tradeoffs-others")
     assert drawing.missing == ("Enem",)
     assert set(drawing.data["problem"]) == {"compas", "hsls", "simulated"}
 
 
-def test_a_missing_method_is_not_in_the_legend(results):
-    without = invented.some(lambda run: run["method"] != "Rejection")
-    for found, there in ((results, True), (without, False)):
-        drawing = figures.figure(found, "tradeoffs-others")
-        names = [text.get_text() for text in drawing.figure.legends[0].get_texts()]
+def test_a_missing_method_is_not_in_the_legend(drawn):
+    """A regression has no method of classification."""
+    for name, there in (("tradeoffs-others", True), ("tradeoffs-regression", False)):
+        names = [text.get_text() for text in drawn(name).figure.legends[0].get_texts()]
         assert ("Rejection" in names) == there
 
 
-def test_a_method_of_ones_own_is_drawn_as_it_is_called(results, drawn):
-    own = "<mine> & $x_1$"
-    drawing = figures.figure(invented.renamed(results, "method", "FairRR", own), "tradeoffs-others")
-    usual = line(drawn("tradeoffs-others").figure.axes[0], "FairRR")
-    np.testing.assert_allclose(line(drawing.figure.axes[0], own).get_xdata(), usual.get_xdata())
-    assert style(own) not in STYLES.values()
-    assert "&lt;mine&gt; &amp; $x_1$" in inline(drawing, "one")
-
-
 def test_one_split_has_no_bars_and_the_caption_says_so():
-    drawing = figures.figure(invented.some(lambda run: True, seeds=1), "tradeoffs-adult-acs")
+    one = invented.some(lambda run: run["problem"] == "communities", seeds=1)
+    drawing = drawing_of(one, "tradeoffs-communities")
     assert "One split" in drawing.caption
     assert drawing.data["x_error"].isna().all()
 
@@ -159,7 +168,8 @@ def test_the_noise_floor_is_drawn_where_it_is_known(results, drawn):
     known = drawn("group-sizes")
     np.testing.assert_allclose(line(known.figure.axes[0], "_floor").get_ydata(), 0.03)
     assert "by chance" in known.caption
-    unknown = figures.figure(invented.results(), "group-sizes")
+    many = invented.some(lambda run: "multigroup" in run["problem"], seeds=1)
+    unknown = drawing_of(many, "group-sizes")
     assert "Noise floors are missing" in unknown.caption
     labels = [one.get_label() for one in unknown.figure.axes[0].get_lines()]
     assert "_floor" not in labels
@@ -177,8 +187,8 @@ def test_orders_of_pq_are_those_of_the_paper(drawn):
     assert set(data["method"]) == {"LinearPost"}
 
 
-def test_surfaces_are_zero_at_equality_and_highest_in_the_corners():
-    data = figures.figure(None, "surfaces").data
+def test_surfaces_are_zero_at_equality_and_highest_in_the_corners(drawn):
+    data = drawn("surfaces").data
     middle = data[(data["w1"] == data["w2"]) & np.isclose(data["w1"], data["w3"])]
     np.testing.assert_allclose(middle[["Gini", "PQ(1, 2)"]], 0, atol=1e-12)
     corner = data[data["w1"] == 1]

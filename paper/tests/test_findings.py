@@ -10,10 +10,9 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from benchmark import invented
 from evenhand import pq
 from evenhand.benchmark import BASES, Design, Problem, Study, Treatment, read_results, run
-from evenhand.benchmark.scoring.results import results as scored
+from evenhand.benchmark import results as scored
 from paper.findings import findings
 from paper.findings.best import winners
 from paper.findings.estimates import Estimate, at_least, at_most, estimate
@@ -23,6 +22,7 @@ from paper.findings.properties import checked
 from paper.findings.ranks import agreement
 from paper.findings.shapes import EO, MSE, MSE_EXP, S_EO, consistent, intuitive
 from paper.findings.statistics import REGRESSED, of_regressors
+from paper.tests import invented
 from test_axioms import OBEYED
 
 
@@ -220,11 +220,15 @@ def test_no_results_give_no_findings():
     assert findings(invented.some(lambda run: False)) == ()
 
 
-def test_every_finding_is_told_in_a_sentence():
-    found = invented.with_lots(invented.results(), {"floor": 0.03, "high": 0.05})
-    told = findings(found)
-    assert {one.question for one in told} >= {"Q1", "Q2", "Gini index", "Positivity", "Aggregation"}
-    for one in told:
+def test_every_finding_is_told_in_a_sentence(verdicts):
+    assert {one.question for one in verdicts} >= {
+        "Q1",
+        "Q2",
+        "Gini index",
+        "Positivity",
+        "Aggregation",
+    }
+    for one in verdicts:
         assert one.sentence.endswith(".")
         assert one.verdict in ("agrees", "differs", "cannot tell")
         assert np.isnan(one.low) or one.low <= one.number <= one.high
@@ -278,11 +282,11 @@ def test_floors_leave_the_scores_as_they_are(stored):
     assert floor_of(plain, ["statistical_parity.mpd"]).empty
 
 
-def test_findings_are_the_same_from_an_archive(tmp_path):
-    found = invented.with_lots(invented.results(), {"floor": 0.03, "high": 0.05})
-    found.write(tmp_path / "kept")
-    here, there = findings(found), findings(read_results(tmp_path / "kept"))
-    assert [(one.claim, one.where, one.verdict) for one in here] == [
+def test_findings_are_the_same_from_an_archive(results, verdicts, tmp_path):
+    results.write(tmp_path / "kept")
+    there = findings(read_results(tmp_path / "kept"))
+    assert [(one.claim, one.where, one.verdict) for one in verdicts] == [
         (one.claim, one.where, one.verdict) for one in there
     ]
-    np.testing.assert_allclose([one.number for one in there], [one.number for one in here], 1e-4)
+    numbers = [[one.number for one in some] for some in (there, verdicts)]
+    np.testing.assert_allclose(*numbers, 1e-4)

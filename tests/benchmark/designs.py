@@ -1,7 +1,6 @@
 """Small designs on simulated rows."""
 
-from evenhand.benchmark import BASES, Design, Problem, Study, Treatment
-from evenhand.benchmark.design.studies import treatment
+from evenhand.benchmark import BASES, Design, Problem, Study, Treatment, treatment
 
 SMALL = Problem("small", "simulated", rows=400)
 SMALL_REGRESSION = Problem("small regression", "simulated_regression", rows=400)

@@ -10,6 +10,7 @@ from evenhand.benchmark import Store, run
 distributed = pytest.importorskip("distributed")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_same_results(tmp_path, monkeypatch):
     wanted = design(seeds=(0, 1))

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from evenhand.benchmark.design.example import EXAMPLE
 
 from evenhand.benchmark import run
 from evenhand.benchmark.design.from_file import DesignError, read_design
 from evenhand.benchmark.scoring.results import results
+from evenhand.cli.benchmark import EXAMPLE
 
 DESIGN = """
 name = "hiring"

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from evenhand.benchmark.running.encoding import MOST_CATEGORIES, codes, indicators
 from sklearn.preprocessing import OneHotEncoder
+
+from evenhand.benchmark.running.preparation import MOST_CATEGORIES, codes, indicators
 
 
 @pytest.fixture

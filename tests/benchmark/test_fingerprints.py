@@ -1,18 +1,33 @@
 """What a source fingerprint depends on, and what not."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
 from evenhand.benchmark.design import fingerprints
 from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
 
+METHOD = """
+from typing import TYPE_CHECKING
+from pack.engine import run
+
+if TYPE_CHECKING:
+    import pack.typed
+
+def fit():
+    import pack.lazy
+    return run()
+"""
 FILES = {
     "__init__": "",
-    "method": "from pack.engine import run\n\ndef fit():\n    import pack.lazy\n    return run()\n",
+    "method": METHOD,
     "engine": "from . import parts\n\ndef run():\n    return parts.ONE\n",
     "parts": "ONE = 1\n",
-    "lazy": "note = 1\n",
+    "lazy": "from pack.sub import deep\n",
+    "sub/__init__": "from . import deep\n",
+    "sub/deep": "X = 1\n",
+    "typed": "X = 1\n",
     "other": "X = 1\n",
 }
 
@@ -23,7 +38,7 @@ def package(tmp_path, monkeypatch):
 
     monkeypatch.syspath_prepend(tmp_path)
     folder = tmp_path / "pack"
-    folder.mkdir()
+    (folder / "sub").mkdir(parents=True)
     for name, text in FILES.items():
         (folder / f"{name}.py").write_text(text)
 
@@ -46,10 +61,10 @@ def package(tmp_path, monkeypatch):
         ("engine", '"""What it is."""\n' + FILES["engine"]),
         ("parts", "\n\nONE = 1  # still\n"),
         ("other", "X = 2\n"),
-        ("lazy", "note = 2\n"),
+        ("typed", "X = 2\n"),
     ],
 )
-def test_comments_docstrings_and_modules_it_does_not_import_do_not_count(package, name, text):
+def test_comments_docstrings_and_modules_that_do_not_run_do_not_count(package, name, text):
     before = package("parts", FILES["parts"])
     assert package(name, text) == before
 
@@ -60,29 +75,28 @@ def test_comments_docstrings_and_modules_it_does_not_import_do_not_count(package
         ("method", FILES["method"].replace("run()", "run() + 1")),
         ("engine", FILES["engine"].replace("ONE", "ONE + 1")),
         ("parts", "ONE = 2\n"),
+        ("lazy", FILES["lazy"] + "X = 2\n"),
+        ("sub/deep", "X = 2\n"),
     ],
 )
-def test_what_a_method_does_counts_however_deep(package, name, text):
+def test_what_a_method_does_counts_however_deep_and_wherever_it_is_imported(package, name, text):
     before = package("parts", FILES["parts"])
     assert package(name, text) != before
 
 
-def test_methods_of_the_library_do_not_depend_on_each_other():
+def test_methods_of_the_library_do_not_depend_on_each_other(monkeypatch):
     from evenhand.mitigation import METHODS
 
     seen = []
-    original = fingerprints._parsed
+    original = fingerprints._spec
 
     def spy(name):
         seen.append(name)
         return original(name)
 
     source_fingerprint.cache_clear()
-    fingerprints._parsed, kept = spy, fingerprints._parsed
-    try:
-        source_fingerprint("evenhand.mitigation.reweighting")
-    finally:
-        fingerprints._parsed = kept
+    monkeypatch.setattr(fingerprints, "_spec", spy)
+    source_fingerprint("evenhand.mitigation.reweighting")
     others = {m.estimator.__module__ for m in METHODS.values() if m.name != "Reweight"}
     assert "evenhand.mitigation.estimators" in seen
     assert not others & set(seen)
@@ -91,3 +105,31 @@ def test_methods_of_the_library_do_not_depend_on_each_other():
 def test_what_cannot_be_written_down_is_refused():
     with pytest.raises(TypeError, match="cannot be part of a design"):
         fingerprint({"x": object()})
+
+
+def test_installed_packages_count_by_their_version_alone():
+    assert fingerprints.own_fingerprint("sklearn.linear_model") is None
+    assert fingerprints.own_fingerprint("json") is None
+    assert fingerprints.own_fingerprint("none") is None
+
+
+def test_a_base_model_that_is_edited_has_to_run_again(tmp_path, monkeypatch):
+    from benchmark.designs import design
+    from evenhand.benchmark import Base, run, status
+
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "from sklearn.linear_model import LogisticRegression as Model\n"
+    (tmp_path / "model_of_mine.py").write_text(source)
+
+    def wanted():
+        source_fingerprint.cache_clear()
+        base = Base("mine", {"classification": "model_of_mine:Model"})
+        study = replace(design().studies[0], bases=(base,))
+        return replace(design(), studies=(study,))
+
+    run(wanted(), tmp_path / "out", n_jobs=1)
+    assert status(wanted(), tmp_path / "out").missing == 0
+    (tmp_path / "model_of_mine.py").write_text(f"# a comment\n{source}")
+    assert status(wanted(), tmp_path / "out").missing == 0
+    (tmp_path / "model_of_mine.py").write_text(f"{source}Model = Model\n")
+    assert status(wanted(), tmp_path / "out").missing == 6

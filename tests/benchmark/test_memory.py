@@ -2,7 +2,7 @@
 
 from benchmark.designs import design
 from evenhand.benchmark import Problem, Treatment
-from evenhand.benchmark.running import memory
+from evenhand.benchmark.running import schedule
 from evenhand.benchmark.running.jobs import jobs
 
 
@@ -13,17 +13,17 @@ def job(rows):
 
 def test_as_many_workers_as_have_room():
     big = job(1_000_000)
-    room = memory.need(big) / memory.RESERVE
-    assert memory.workers([big] * 8, asked=8, free=int(3.5 * room)) == 3
-    assert memory.workers([big] * 8, asked=2, free=int(3.5 * room)) == 2
-    assert memory.workers([big] * 8, asked=8, free=0) == 1
-    assert memory.workers([big], asked=8, free=int(9 * room)) == 1
+    room = schedule.memory_of(big) / schedule.RESERVE
+    assert schedule.workers([big] * 8, wanted=8, free=int(3.5 * room)) == 3
+    assert schedule.workers([big] * 8, wanted=2, free=int(3.5 * room)) == 2
+    assert schedule.workers([big] * 8, wanted=8, free=0) == 1
+    assert schedule.workers([big], wanted=8, free=int(9 * room)) == 1
 
 
 def test_small_jobs_are_not_held_back_by_large_ones():
     big, small = job(1_000_000), job(1000)
-    free = int(1.5 * memory.need(big) / memory.RESERVE)
-    batches = memory.batches([big, small, small, small], asked=3, free=free)
+    free = int(1.5 * schedule.memory_of(big) / schedule.RESERVE)
+    batches = schedule.batches([big, small, small, small], wanted=3, free=free)
     assert batches == [(1, [big]), (3, [small, small, small])]
 
 
@@ -33,4 +33,4 @@ def test_a_sample_needs_no_more_than_its_rows():
 
 
 def test_free_memory_is_a_positive_number():
-    assert memory.available() > 0
+    assert schedule.free_memory() > 0

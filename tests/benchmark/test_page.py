@@ -4,29 +4,51 @@ import re
 from itertools import pairwise
 
 import pytest
-from evenhand.benchmark.findings import findings
-from evenhand.benchmark.page.rendering import failed
-from evenhand.benchmark.page.tables import all_tables, data_sets, hyperparameters, run_times
 
 from benchmark import invented
-from evenhand.benchmark import extras, read_results
-from evenhand.benchmark.page import page, write_report
-from evenhand.criteria import CRITERIA
-from evenhand.mitigation.methods import METHODS
+from evenhand.benchmark import (
+    Finding,
+    Section,
+    _extras,
+    count_verdicts,
+    read_results,
+    run_times,
+    usual_sections,
+    write_report,
+)
+from evenhand.benchmark.figures import saving
+from evenhand.benchmark.page import failure_counts
 from report.parsing import parsed
 
-SOME = ("surfaces", "tradeoffs-communities", "rank-agreement")
 NASTY = "</script><b>\"'&$x$"
+FINDINGS = (
+    Finding("Who wins?", "mine wins", "hiring", "agrees", 0.81, 0.7, 0.9, "It wins 0.81 times."),
+    Finding("Who wins?", "mine wins", "pay", "cannot tell", 0.5, 0.2, 0.9, "Half of the times."),
+    Finding("And else?", "Base loses", "pay", "differs", 0.1, float("nan"), 0.9, "It does not."),
+)
 
 
 @pytest.fixture(scope="module")
 def results():
-    return invented.with_lots(invented.results(), {"floor": 0.03, "high": 0.05})
+    return invented.results()
 
 
 @pytest.fixture(scope="module")
-def html(results):
-    return page(results, figures=SOME)
+def folder(results, tmp_path_factory):
+    """A report with the usual sections and one of one's own."""
+    made = tmp_path_factory.mktemp("report")
+    own = Section("verdicts", "Verdicts", "In short.", findings=FINDINGS, opened=("Who wins?",))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(saving, "FORMATS", ("svg",))
+        sections = (own, *usual_sections(results))
+        path = write_report(results, made / "new", title="My methods", sections=sections)
+    assert path == made / "new" / "report.html"
+    return path.parent
+
+
+@pytest.fixture(scope="module")
+def html(folder):
+    return (folder / "report.html").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +65,11 @@ def test_nothing_is_asked_from_elsewhere(html, seen):
     assert "default-src 'none'" in policy.attributes["content"]
 
 
-def test_every_drawing_has_an_alternative_text(seen):
+def test_every_figure_is_drawn_with_an_alternative_text(folder, seen):
     drawings = seen.all("svg", role="img")
-    assert len(drawings) == len(SOME)
+    names = sorted(path.stem for path in (folder / "figures").glob("*.svg"))
+    assert sorted(one.attributes["id"] for one in seen.all("figure")) == names
+    assert len(drawings) == len(names) == 4
     assert all(len(one.attributes["aria-label"]) > 30 for one in drawings)
 
 
@@ -63,9 +87,16 @@ def test_headings_follow_their_level_and_columns_are_named(seen):
     assert all("scope" in one.attributes for one in seen.all("th"))
 
 
-def test_every_finding_is_there_with_its_verdict(results, seen):
+def test_every_finding_is_there_with_its_verdict(seen):
     told = [one.text for one in seen.all("td") if one.has_class("told")]
-    assert sorted(told) == sorted(one.sentence for one in findings(results))
+    assert told == [one.sentence for one in FINDINGS]
+    verdicts = [one.text.split(maxsplit=1)[1] for one in seen.all("td") if one.has_class("verdict")]
+    assert verdicts == [one.verdict for one in FINDINGS]
+    assert [one.text.split("And else?")[1].split()[0] for one in seen.all("summary")] == ["1"]
+
+
+def test_verdicts_are_counted_in_words():
+    assert count_verdicts(FINDINGS) == "1 agree, 1 differ, 1 cannot be told"
 
 
 def test_captions_name_stand_ins_and_the_head_warns_of_them(seen):
@@ -74,69 +105,53 @@ def test_captions_name_stand_ins_and_the_head_warns_of_them(seen):
     assert "† (" in " ".join(one.text for one in seen.all("figcaption"))
 
 
-def test_names_are_escaped_wherever_they_stand(results):
-    nasty = invented.renamed(results, "method", "FairRR", NASTY)
-    nasty = invented.renamed(nasty, "problem", "hsls", NASTY)
-    failures = [{"method": NASTY, "problem": NASTY, "error": NASTY}]
-    html = page(nasty, failures, figures=["tradeoffs-adult-acs", "rank-agreement"])
+def test_names_are_escaped_wherever_they_stand(tmp_path, monkeypatch):
+    monkeypatch.setattr(saving, "FORMATS", ("svg",))
+    nasty = invented.results(seeds=1, method=NASTY, problem=NASTY)
+    store = tmp_path / "failures" / "one.json"
+    store.parent.mkdir()
+    store.write_text('{"method": "<b>", "problem": "<b>", "error": "</script><b>"}')
+    html = write_report(nasty, tmp_path / "out", title=NASTY, store=tmp_path).read_text("utf-8")
     assert "</script><b>" not in html
     assert not parsed(html).all("b", **{"class": "x"})
-    assert NASTY in parsed(html).all("section", id="made")[0].text
+    assert "<b> on <b>: </script><b>" in parsed(html).all("section", id="made")[0].text
 
 
-def test_a_page_without_any_result_says_so():
-    seen = parsed(page(invented.some(lambda run: False), figures=SOME))
-    assert "There are no results yet." in seen.all("header")[0].text
-    assert "no results yet" in seen.all("section", id="paper")[0].text
+def test_a_page_without_any_result_says_so(tmp_path):
+    html = write_report(invented.nothing(), tmp_path).read_text("utf-8")
+    assert "There are no results yet." in parsed(html).all("header")[0].text
 
 
-def test_tables_are_made_from_the_registries(results):
-    named = {table.name: table for table in all_tables(results)}
-    assert {row[0] for row in named["hyperparameters"].rows} == set(METHODS)
-    assert len(named["criteria"].rows) == len(CRITERIA)
-    ticks = {row[0]: row[1:].count("✓") for row in named["properties"].rows}
-    assert ticks["PQ"] == ticks["Gini"] == 6
-    assert ticks["MPD"] == 2
-    for table in named.values():
+def test_tables_say_what_was_run(results):
+    tables = {table.name: table for table in usual_sections(results)[-1].tables}
+    rows = {row[:2]: row[2:] for row in tables["methods"].rows}
+    assert rows["LinearPost", "statistical parity"] == ("strength", "0.01, 0.1")
+    assert rows["Base", "–"] == ("–", "–")
+    data = {row[0]: row[1:] for row in tables["data"].rows}
+    assert data["hiring"] == ("classification", "1,000", "2", "2", "sex", "hiring.csv")
+    assert data["pay†"][:3] == ("regression", "1,000", "–")
+    for table in tables.values():
         assert all(len(row) == len(table.head) for row in table.rows)
-
-
-def test_the_paper_s_values_are_in_the_table_of_hyperparameters():
-    rows = {row[0]: row for row in hyperparameters().rows if row[2] == "statistical parity"}
-    assert rows["FairRR"][4] == "0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.4"
-
-
-def test_a_task_of_many_sizes_is_one_row_with_all_of_them(results):
-    rows = {row[0]: row for row in data_sets(results).rows}
-    assert rows["Simulated, many groups"][4] == "2, 5, 10, 20, 30, 40, 50"
-    assert rows["HSLS†"][6] == invented.STAND_IN
 
 
 def test_run_times_are_medians_of_processor_seconds(results):
     table = run_times(results)
     times = {row[0]: row[1:] for row in table.rows}
-    assert set(times["Base"]) == {"0.5"}
-    assert "–" in times["FairRR"]  # there is no regression by it
-    assert f"All {len(results.runs):,} runs" in table.note
-    total = sum(map(float, times["All runs together"]))
-    assert total == pytest.approx(0.5 * len(results.runs), rel=0.02)  # of rounded numbers
+    assert times["Base"] == ("0.5", "0.5")
+    assert times["LinearPost"] == ("0.5", "–")
+    assert f"All {len(results.runs)} runs took 12 seconds." in table.note
 
 
 def test_failures_are_counted_by_their_reason():
     one = {"method": "m", "problem": "p", "error": "ValueError: no"}
-    assert failed([one, one]) == [("m on p: ValueError: no", 2)]
+    assert failure_counts([one, one]) == [("m on p: ValueError: no", 2)]
 
 
-def test_the_report_is_written_with_its_figures(results, tmp_path):
-    path = write_report(results, tmp_path / "new", figures=["tradeoffs-communities"])
-    assert path.name == "report.html"
-    parsed(path.read_text("utf-8"))
-    assert len(read_results(tmp_path / "new" / "results").scores) == len(results.scores)
-    made = sorted(file.name for file in (tmp_path / "new" / "figures").iterdir())
-    assert made == [f"tradeoffs-communities.{kind}" for kind in ("csv", "pdf", "png", "svg")]
+def test_the_report_keeps_the_results(results, folder):
+    assert len(read_results(folder / "results").scores) == len(results.scores)
 
 
-def test_without_jinja_the_error_says_what_to_install(results, monkeypatch):
-    monkeypatch.setattr(extras, "find_spec", lambda package: None)
+def test_without_jinja_the_error_says_what_to_install(results, monkeypatch, tmp_path):
+    monkeypatch.setattr(_extras, "find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"evenhand\[benchmark\]"):
-        page(results)
+        write_report(results, tmp_path)

@@ -157,7 +157,7 @@ def test_a_problem_that_cannot_be_loaded_fails_its_own_runs_only(tmp_path):
     problems._loaded.cache_clear()
     state = run(wanted, tmp_path / "out", n_jobs=1)
     assert (state.runs, state.done) == (len(keys), 1)
-    assert "before the method: ValueError" in next(iter(state.failures.values()))["error"]
+    assert "before the method: InputError" in next(iter(state.failures.values()))["error"]
 
 
 def test_a_favorable_class_that_is_none_is_named(tmp_path):

@@ -12,9 +12,18 @@ from sklearn import metrics
 
 from benchmark.designs import CLASSIFIERS, SMALL, design, regression
 from evenhand.benchmark import Store, Treatment, read_results, run
-from evenhand.benchmark.design.questions import QUESTIONS, Question
+from evenhand.benchmark.design.questions import QUESTIONS, Question, add_questions
 from evenhand.benchmark.design.studies import treatment
 from evenhand.benchmark.scoring.results import results
+
+ASKED = add_questions(
+    [
+        Question("statistical_parity", "pq", p=0.3, q=1.5),
+        Question("statistical_parity", "pq", p=0.9, q=2.5),
+        Question("statistical_parity", "pq", aggregate="total"),
+        Question("statistical_parity", "pq", transform="exp"),
+    ]
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +36,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(store):
-    return results(store)
+    return results(store, questions=ASKED)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +191,7 @@ def test_scores_are_computed_once(store, found, monkeypatch):
         raise AssertionError("scored again")
 
     monkeypatch.setattr("evenhand.benchmark.scoring.cache.scores", refuse)
-    again = results(store)
+    again = results(store, questions=ASKED)
     by = ["key", "question", "lot"]
     pd.testing.assert_frame_equal(
         again.to_frame().sort_values(by, ignore_index=True),
@@ -203,7 +212,7 @@ def test_processes_score_alike(store, tmp_path, found):
     shutil.rmtree(other.folder / "scores")
     by = ["key", "question", "lot"]
     pd.testing.assert_frame_equal(
-        results(other, n_jobs=2).to_frame().sort_values(by, ignore_index=True),
+        results(other, questions=ASKED, n_jobs=2).to_frame().sort_values(by, ignore_index=True),
         found.to_frame().sort_values(by, ignore_index=True),
     )
 

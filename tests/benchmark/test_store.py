@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as hnp
 from benchmark.designs import design, regression
 from evenhand import _writing as writing
 from evenhand.benchmark import Store, run, status
-from evenhand.benchmark.store import manifest
-from evenhand.benchmark.store.predictions import Predictions
+from evenhand.benchmark.store import Predictions
+from evenhand.benchmark.store.store import append_manifest, read_manifest
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +37,16 @@ def test_a_torn_last_line_loses_nothing(copy):
     path = copy.folder / "manifest.jsonl"
     path.write_bytes(path.read_bytes()[:-40])
     assert copy.entries() == before
-    assert manifest.read(path).keys() == before.keys()
+    assert read_manifest(path).keys() == before.keys()
 
 
 @given(content=st.binary(max_size=200))
 def test_a_manifest_of_rubbish_is_passed_over(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("rubbish") / "manifest.jsonl"
     path.write_bytes(content)
-    assert manifest.read(path) == {}
-    manifest.append(path, [{"key": "a", "seed": 1}])
-    assert manifest.read(path) == {"a": {"key": "a", "seed": 1}}
+    assert read_manifest(path) == {}
+    append_manifest(path, [{"key": "a", "seed": 1}])
+    assert read_manifest(path) == {"a": {"key": "a", "seed": 1}}
 
 
 def test_a_lost_manifest_is_made_again_from_the_files(copy):

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
         Treatment,
         treatment,
     )
-    from evenhand.benchmark.page import (
+    from evenhand.benchmark.page import write_report
+    from evenhand.benchmark.running.schedule import Status, run, status
+    from evenhand.benchmark.scoring.results import Results, read_results, results
+    from evenhand.benchmark.sections import (
         Finding,
         Section,
         Table,
@@ -34,10 +37,7 @@ if TYPE_CHECKING:
         data_sets,
         run_times,
         usual_sections,
-        write_report,
     )
-    from evenhand.benchmark.running.schedule import Status, run, status
-    from evenhand.benchmark.scoring.results import Results, read_results, results
     from evenhand.benchmark.store import Predictions, Store, Truth
 
 __all__ = [
@@ -81,20 +81,9 @@ _HOMES = {
     **dict.fromkeys(
         ("BASES", "Base", "Design", "Run", "Study", "Treatment", "treatment"), "design.studies"
     ),
-    **dict.fromkeys(
-        (
-            "Finding",
-            "Section",
-            "Table",
-            "Verdict",
-            "count_verdicts",
-            "data_sets",
-            "run_times",
-            "usual_sections",
-            "write_report",
-        ),
-        "page",
-    ),
+    **dict.fromkeys(("Finding", "Section", "Table", "Verdict", "count_verdicts"), "sections"),
+    **dict.fromkeys(("data_sets", "run_times", "usual_sections"), "sections"),
+    "write_report": "page",
     **dict.fromkeys(("Status", "run", "status"), "running.schedule"),
     **dict.fromkeys(("Results", "read_results", "results"), "scoring.results"),
     **dict.fromkeys(("Predictions", "Store", "Truth"), "store"),

@@ -155,7 +155,8 @@ class Results:
         long = self.scores.select(list(COLUMNS)).to_pandas()
         long = long[(long["lot"] == "expected") & long["question"].isin(names)]
         values = long.pivot_table(index="key", columns="question", values="value", observed=True)
-        values = values.reindex(columns=names).astype(float).apply(_rounded).astype(float)
+        values = values.reindex(columns=names).astype(float)
+        values[:] = _rounded(values.to_numpy())
         about = ["key", "problem", "base", "method", "constraint", "hyperparameter", "seed"]
         runs = self.runs.select(about).to_pandas()
         return runs.merge(values, on="key", how="inner")

@@ -1,0 +1,89 @@
+"""The report on the paper: every finding, its figures, and its tables."""
+
+import pytest
+
+from evenhand.benchmark import data_sets, read_results, run_times
+from evenhand.criteria import CRITERIA
+from evenhand.mitigation import METHODS
+from paper import report
+from paper.tables import all_tables, hyperparameters
+from paper.tests import invented
+from paper.words import task_name
+from report.parsing import parsed
+
+SOME = ("tradeoffs-communities", "ratios")
+
+
+@pytest.fixture(scope="module")
+def folder(results, verdicts, tmp_path_factory):
+    """The report with a few of its figures."""
+    made = tmp_path_factory.mktemp("report")
+    figures = {name: make for name, make in report.FIGURES.items() if name in SOME}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "FIGURES", figures)
+        patch.setattr(report, "findings", lambda found: verdicts)
+        report.write(results, made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def seen(folder):
+    return parsed((folder / "report.html").read_text("utf-8"))
+
+
+def test_every_finding_is_there_with_its_verdict(verdicts, seen):
+    told = [one.text for one in seen.all("td") if one.has_class("told")]
+    assert sorted(told) == sorted(one.sentence for one in verdicts)
+
+
+def test_the_papers_figures_come_before_ours(folder, seen):
+    assert [one.attributes["id"] for one in seen.all("figure")] == list(SOME)
+    made = sorted(path.stem for path in (folder / "figures").glob("*.svg"))
+    assert made == sorted(SOME)
+
+
+def test_the_head_warns_of_stand_ins(seen):
+    (head,) = seen.all("header", id="short")
+    assert invented.STAND_IN in head.text
+
+
+def test_the_report_keeps_the_results(results, folder):
+    assert len(read_results(folder / "results").scores) == len(results.scores)
+
+
+def test_without_any_result_the_lede_says_so():
+    assert report.lede(()) == "There are no results yet."
+
+
+def test_tables_are_made_from_the_registries(results):
+    named = {table.name: table for table in all_tables(results)}
+    assert {row[0] for row in named["hyperparameters"].rows} == {
+        name for name, method in METHODS.items() if method.criteria
+    }
+    assert len(named["criteria"].rows) == len(CRITERIA)
+    ticks = {row[0]: row[1:].count("✓") for row in named["properties"].rows}
+    assert ticks["PQ"] == ticks["Gini"] == 6
+    assert ticks["MPD"] == 2
+    for table in named.values():
+        assert all(len(row) == len(table.head) for row in table.rows)
+
+
+def test_the_paper_s_values_are_in_the_table_of_hyperparameters():
+    rows = {row[0]: row for row in hyperparameters().rows if row[2] == "statistical parity"}
+    assert rows["FairRR"][4] == "0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.4"
+
+
+def test_a_task_of_many_sizes_is_one_row_with_all_of_them(results):
+    rows = {row[0]: row for row in data_sets(results, task_name).rows}
+    assert rows["Simulated, many groups"][4] == "2, 5, 10, 20, 30, 40, 50"
+    assert rows["HSLS†"][6] == invented.STAND_IN
+
+
+def test_run_times_are_medians_of_processor_seconds(results):
+    table = run_times(results, task_name)
+    times = {row[0]: row[1:] for row in table.rows}
+    assert set(times["Base"]) == {"0.5"}
+    assert "–" in times["FairRR"]  # there is no regression by it
+    assert f"All {len(results.runs):,} runs" in table.note
+    total = sum(map(float, times["All runs together"]))
+    assert total == pytest.approx(0.5 * len(results.runs), rel=0.02)  # of rounded numbers
