@@ -22,7 +22,13 @@ Exit status:
   3    some runs failed; the others are kept
   130  interrupted; what was done is kept
 """
-UNUSABLE, FAILED, INTERRUPTED = 2, 3, 130
+FAILED, INTERRUPTED = 3, 130
+
+
+class Unusable(click.ClickException):
+    """The command cannot be used."""
+
+    exit_code = 2
 
 
 @click.command("paper", epilog=EXAMPLES)
@@ -46,9 +52,7 @@ def main(
         click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except (ValueError, OSError, ImportError) as failure:
-        unusable = click.ClickException(str(failure))
-        unusable.exit_code = UNUSABLE
-        raise unusable from failure
+        raise Unusable(str(failure)) from failure
     click.echo(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
     for failed in state.failures.values():
         click.echo(f"  failed: {failed['method']} on {failed['problem']}: {failed['error']}")

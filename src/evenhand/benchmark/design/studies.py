@@ -348,7 +348,14 @@ class Study:
     seeds: tuple[int, ...]
 
     def runs(self) -> Iterator[Run]:
-        """The runs, those that share a base fit together."""
+        """The runs, those that share a base fit together.
+
+        Yields
+        ------
+        Run
+            One fit.
+
+        """
         for problem in self.problems:
             extent = problem.extent
             for seed in self.seeds:

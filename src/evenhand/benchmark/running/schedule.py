@@ -195,7 +195,7 @@ def free_memory() -> int:
 
     limits = [_limit(Path("/sys/fs/cgroup") / name) for name in LIMITS]
     known = [limit for limit in limits if limit is not None]
-    return min([psutil.virtual_memory().available, *known])
+    return min([int(psutil.virtual_memory().available), *known])
 
 
 def _limit(file: Path) -> int | None:

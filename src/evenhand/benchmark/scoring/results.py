@@ -386,7 +386,9 @@ def _write_folder(results: Results, folder: Path) -> None:
 def _wide(results: Results) -> Any:
     import pyarrow as pa
 
-    long = results.scores.to_pandas()
+    long = results.scores.select(list(COLUMNS)).to_pandas()
+    if long.empty:
+        return _table([], dict.fromkeys(ROW, TEXT))
     wide = long.pivot_table(index=list(ROW), columns="question", values="value", observed=True)
     table = pa.Table.from_pandas(wide.apply(_rounded).reset_index(), preserve_index=False)
     return table.replace_schema_metadata(None)

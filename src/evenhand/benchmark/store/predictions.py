@@ -15,9 +15,22 @@ Floats = NDArray[np.floating[Any]]
 class Predictions:
     """Labels, chances and scores of a classifier; values of a regressor, maybe several draws.
 
-    `chances` (rows × classes) is there where labels are drawn by lot, and `labels` are then one
-    draw. `scores` are probabilities that are not those of the decision. The columns of `values`
-    are draws; a regressor that does not draw has one.
+    Parameters
+    ----------
+    labels : array of int, optional
+        The predicted classes by number; one draw where they are drawn by lot.
+    chances : array (rows × classes), optional
+        The chance of each class, where labels are drawn by lot.
+    scores : array (rows × classes), optional
+        Probabilities that are not those of the decision.
+    values : array (rows × draws), optional
+        Predicted quantities; a regressor that does not draw has one column.
+
+    Examples
+    --------
+    >>> Predictions(labels=np.array([0, 1], dtype=np.uint8)).by_lot
+    False
+
     """
 
     labels: NDArray[np.unsignedinteger[Any]] | None = None

@@ -36,7 +36,26 @@ FOOTER = b"evenhand"
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Of the test rows of a split: number in the data set, true value, and group by number."""
+    """Of the test rows of a split: number in the data set, true value, and group.
+
+    Parameters
+    ----------
+    rows : array of int
+        Their numbers in the data set.
+    y : array
+        Their true classes by number, or their true values.
+    group : array of int
+        Their groups by number.
+    about : dict
+        What is said of the data set, the names of groups and classes included.
+
+    Examples
+    --------
+    >>> none = np.array([], dtype=int)
+    >>> Truth(none, none, none, {"groups": ["f", "m"], "classes": []}).groups
+    ('f', 'm')
+
+    """
 
     rows: NDArray[np.int64]
     y: NDArray[Any]
