@@ -24,7 +24,7 @@ from evenhand._dataframes import kind_of
 from evenhand._groups import Missing, Rare
 from evenhand._scoring import columns_from, scores_of
 from evenhand._seeds import RandomState, seed_of
-from evenhand._signatures import documented, suggests_names
+from evenhand._signatures import documented, misspelt, spelled_out, suggests_names
 from evenhand._tasks import Task
 from evenhand.criteria import Criterion
 
@@ -59,7 +59,7 @@ title : str, optional
     Of the report."""
 
 
-@suggests_names
+@spelled_out
 @documented(target=TARGET, examination=EXAMINATION)
 def audit(
     y_true: Any,
@@ -78,6 +78,7 @@ def audit(
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
+    **typos: Any,
 ) -> Audit:
     """Say how evenly predictions treat groups, whether that is more than noise, and who carries it.
 
@@ -121,6 +122,8 @@ def audit(
     'disparity'
 
     """
+    if typos:
+        raise misspelt(audit, typos)
     evidence = from_rows(
         y_true,
         y_pred,

@@ -148,18 +148,25 @@ def _numeric_columns(
 
     schema = table.collect_schema()
     numeric = list(dict.fromkeys(name for name in names if name and schema[name].is_numeric()))
-    wanted = [nw.len()]
-    for name in numeric:
+    wanted = [nw.len().alias("rows")]
+    for at, name in enumerate(numeric):
         column = as_float(name)
-        finite = nw.when(column.is_finite()).then(column)
-        fraction = nw.when(column.is_finite() & (column // 1 != column)).then(column)
-        wanted += [finite.min(), finite.max(), finite.count(), fraction.min()]
-    row = table.select(*(one.alias(str(i)) for i, one in enumerate(wanted))).collect().row(0)
-    width = len(NumericColumn._fields)
-    looks = (row[1 + width * i : 1 + width * (i + 1)] for i in range(len(numeric)))
-    return int(row[0]), {
-        name: NumericColumn(_number(low), _number(high), int(finite), _number(fraction))
-        for name, (low, high, finite, fraction) in zip(numeric, looks, strict=True)
+        finite = column
+        if not schema[name].is_integer():  # whole numbers are finite, and have no fractions
+            finite = nw.when(column.is_finite()).then(column)
+            broken = nw.when(column.is_finite() & (column // 1 != column)).then(column)
+            wanted.append(broken.min().alias(f"fraction {at}"))
+        wanted += [finite.min().alias(f"low {at}"), finite.max().alias(f"high {at}")]
+        wanted.append(finite.count().alias(f"finite {at}"))
+    row = table.select(*wanted).collect().rows(named=True)[0]
+    return int(row["rows"]), {
+        name: NumericColumn(
+            _number(row[f"low {at}"]),
+            _number(row[f"high {at}"]),
+            int(row[f"finite {at}"]),
+            _number(row.get(f"fraction {at}")),
+        )
+        for at, name in enumerate(numeric)
     }
 
 
