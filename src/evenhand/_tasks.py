@@ -250,7 +250,7 @@ def _check_few(many: Sequence[Contents]) -> None:
 def _is_float(values: Any) -> bool:
     """Whether the column's type says that it holds floating-point numbers."""
     if isinstance(values, np.ndarray):
-        return values.dtype.kind == "f"
+        return bool(values.dtype.kind == "f")
     if isinstance(values, Column | list | tuple | range):
         return False
     import narwhals as nw
