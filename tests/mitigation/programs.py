@@ -1,5 +1,7 @@
 """The whole problem, with an unknown for every row and class, for solvers that are not ours."""
 
+from inspect import signature
+
 import numpy as np
 from scipy import optimize, sparse
 
@@ -73,6 +75,8 @@ def convex_program(joint, criterion, measure, epsilon, p=1, q=2):
     """The least expected error with measure(rates) ≤ ε in every cell, by cvxpy."""
     import cvxpy as cp
 
+    # cvxpy before 1.8 knows no other way than the one that it has called approximate since
+    exact = {"approx": False} if "approx" in signature(cp.pnorm).parameters else {}
     n, d, classes = joint.shape
     chance = cp.Variable((n, classes), nonneg=True)
     limits = [cp.sum(chance, axis=1) == 1]
@@ -84,8 +88,7 @@ def convex_program(joint, criterion, measure, epsilon, p=1, q=2):
         else:
             factor = d ** (1 / p - 1 / q) * (1 - epsilon)
             upper, lower = (
-                cp.sum(rate) if order == 1 else cp.pnorm(rate, order, approx=False)
-                for order in (q, p)
+                cp.sum(rate) if order == 1 else cp.pnorm(rate, order, **exact) for order in (q, p)
             )
             limits.append(factor * upper <= lower)
     error = cp.sum(cp.multiply(1 - joint.sum(axis=1), chance)) / n

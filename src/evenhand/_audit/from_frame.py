@@ -154,7 +154,7 @@ def _numeric_columns(
         finite = column
         if not schema[name].is_integer():  # whole numbers are finite, and have no fractions
             finite = nw.when(column.is_finite()).then(column)
-            broken = nw.when(column.is_finite() & (column // 1 != column)).then(column)
+            broken = nw.when(column.is_finite() & (column % 1 != 0)).then(column)
             wanted.append(broken.min().alias(f"fraction {at}"))
         wanted += [finite.min().alias(f"low {at}"), finite.max().alias(f"high {at}")]
         wanted.append(finite.count().alias(f"finite {at}"))
@@ -192,8 +192,9 @@ def spread_of(table: Any, name: str) -> Spread:
     """Where the numbers of a column lie."""
     column = as_float(name)
     parts = {"low": column.min(), "high": column.max(), "mean": column.mean(), "sd": column.std()}
-    row = table.select(*(part.alias(what) for what, part in parts.items())).collect().row(0)
-    return Spread(*(float(value or 0) for value in row))
+    wanted = (part.alias(what) for what, part in parts.items())
+    row = table.select(*wanted).collect().rows(named=True)[0]  # .row(0) may give Arrow's scalars
+    return Spread(*(float(row[what] or 0) for what in parts))
 
 
 def from_labels(table: Any, names: ColumnNames, task: Task | None, favorable: Label) -> Evidence:
