@@ -25,6 +25,7 @@ check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/docstrings.py
 
 docstrings: $(VENV)/dev
 	$(BIN)/python tools/docstrings.py
