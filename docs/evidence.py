@@ -5,16 +5,21 @@ Run it for all of them at once: `python docs/evidence.py`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from evenhand.benchmark.findings.properties import PROPERTIES, counterexamples
 from numpy.typing import NDArray
 
 from evenhand import MEASURES, gini, mpd, pq
 from evenhand.measures import pq_bound_of_gini
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from paper.findings.properties import PROPERTIES, counterexamples
 
 Vector = NDArray[np.float64]
 Measure = Callable[[Any], Any]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tables import listed
+from tables import listed  # which puts the root, where paper/ is, on the path
 
 from evenhand.benchmark import Finding, Results, count_verdicts
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from paper.findings import findings
 from paper.report import stored_results
 from paper.words import task_name

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from evenhand.benchmark.findings.properties import PROPERTIES
-from evidence import axioms
+from evidence import PROPERTIES, axioms
 
 from evenhand import AGGREGATES, CRITERIA, MEASURES, STATISTICS, Criterion
 from evenhand.measures import is_scale_free

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+import pyarrow as pa
+
 from evenhand.benchmark import (
     Finding,
     Results,
@@ -17,6 +19,7 @@ from evenhand.benchmark import (
     read_results,
     write_report,
 )
+from paper.design import PAPER
 from paper.figures import FIGURES, IN_PAPER
 from paper.findings import findings
 from paper.findings.floors import with_floors
@@ -40,8 +43,18 @@ STORED = Path(__file__).parents[1] / "docs" / "paper" / "report" / "results"
 
 
 def stored_results() -> Results:
-    """The full run, as it is kept beside the documentation."""
-    return read_results(STORED)
+    """The full run, as it is kept beside the documentation, in today's names of parameters."""
+    results = read_results(STORED)
+    today = {
+        treatment.name: treatment.method.hyperparameter
+        for study in PAPER.studies
+        for treatment in study.treatments
+        if treatment.method is not None
+    }
+    names = [today.get(method) for method in results.runs["method"].to_pylist()]
+    column = results.runs.column_names.index("parameter")
+    runs = results.runs.set_column(column, "parameter", pa.array(names, pa.string()))
+    return replace(results, runs=runs)
 
 
 def write(results: Results, folder: str | Path, *, store: Store | str | Path | None = None) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.mitigation import METHODS
 from paper.report import stored_results
 
 HERE = Path(__file__).parents[1]
@@ -33,8 +34,10 @@ def test_only_public_names_are_imported(path):
             assert {alias.name for alias in node.names} <= set(public)
 
 
-def test_the_full_run_can_still_be_read():
+def test_the_full_run_can_still_be_read_in_todays_names():
     found = stored_results()
+    parameters = found.query("select distinct parameter from runs where method = 'LinearPost'")
+    assert parameters["parameter"].tolist() == [METHODS["LinearPost"].hyperparameter]
     assert found.runs.num_rows == 13_936
     assert {"adult", "acs_income", "communities"} <= set(found.problems["problem"].to_pylist())
     asked = set(found.questions["name"].to_pylist())
