@@ -57,7 +57,13 @@ def stored_results() -> Results:
     return replace(results, runs=runs)
 
 
-def write(results: Results, folder: str | Path, *, store: Store | str | Path | None = None) -> Path:
+def write(
+    results: Results,
+    folder: str | Path,
+    *,
+    store: Store | str | Path | None = None,
+    formats: Sequence[str] = ("svg", "pdf", "png"),
+) -> Path:
     """Write the report; with the predictions, figures show noise floors too."""
     if store is not None:
         results = with_floors(results, store)
@@ -70,6 +76,7 @@ def write(results: Results, folder: str | Path, *, store: Store | str | Path | N
         lede=lede(verdicts),
         sections=sections(results, verdicts),
         store=store,
+        formats=formats,
     )
 
 

@@ -282,11 +282,11 @@ def test_floors_leave_the_scores_as_they_are(stored):
     assert floor_of(plain, ["statistical_parity.mpd"]).empty
 
 
-def test_findings_are_the_same_from_an_archive(results, verdicts, tmp_path):
-    results.write(tmp_path / "kept")
-    there = findings(read_results(tmp_path / "kept"))
-    assert [(one.claim, one.where, one.verdict) for one in verdicts] == [
+def test_findings_are_the_same_from_an_archive(tmp_path):
+    found = invented.some(lambda run: run["problem"] in ("adult", "communities"))
+    found.write(tmp_path / "kept")
+    here, there = findings(found), findings(read_results(tmp_path / "kept"))
+    assert [(one.claim, one.where, one.verdict) for one in here] == [
         (one.claim, one.where, one.verdict) for one in there
     ]
-    numbers = [[one.number for one in some] for some in (there, verdicts)]
-    np.testing.assert_allclose(*numbers, 1e-4)
+    np.testing.assert_allclose([one.number for one in there], [one.number for one in here], 1e-4)

@@ -34,13 +34,12 @@ def started(folder, at_least, workers=1):
     return running
 
 
-@pytest.mark.parametrize("at_least", [1, 9])
-def test_a_killed_benchmark_loses_at_most_the_run_in_flight(tmp_path, at_least):
-    running = started(tmp_path, at_least)
+def test_a_killed_benchmark_loses_at_most_the_run_in_flight(tmp_path):
+    running = started(tmp_path, 9)
     running.send_signal(signal.SIGKILL)
     running.communicate()
     kept = {path: path.read_bytes() for path in tmp_path.glob("runs/*/*.parquet")}
-    assert at_least <= len(kept) < RUNS
+    assert 9 <= len(kept) < RUNS
     for path in kept:  # every file is whole
         assert pq.read_table(path).num_rows == 80
     state = run(long_design(), tmp_path, n_jobs=1)
@@ -63,10 +62,10 @@ def test_so_does_one_whose_workers_go_on_or_die_with_it(tmp_path, kill):
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path):
-    running = started(tmp_path, 5)
+    running = started(tmp_path, 1)
     running.send_signal(signal.SIGINT)
     running.communicate()
     assert running.returncode != 0
     done = status(long_design(), tmp_path).done
-    assert 5 <= done < RUNS
+    assert 1 <= done < RUNS
     assert len(Store(tmp_path).entries()) == done

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from evenhand.benchmark import page, read_design
+from evenhand.benchmark import figures, page, read_design
 from evenhand.benchmark.figures import saving
 from evenhand.cli.benchmark import bench
 from report.parsing import parsed
@@ -65,7 +65,8 @@ def made(tmp_path_factory):
     (folder / "strange.toml").write_text(DESIGN)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(folder), *sys.path])
-        patch.setattr(saving, "FORMATS", ("svg",))
+        save = figures.save
+        patch.setattr(saving, "save", lambda *given: save(*given[:3], formats=()))
         patch.setenv("LOKY_MAX_CPU_COUNT", "1")
         drawings, draw = {}, page.drawings_of
         patch.setattr(page, "drawings_of", lambda *given: drawings.update(draw(*given)) or drawings)

@@ -1,6 +1,7 @@
 """The report: complete, escaped, legible without colors, and without anything from elsewhere."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -16,7 +17,6 @@ from evenhand.benchmark import (
     usual_sections,
     write_report,
 )
-from evenhand.benchmark.figures import saving
 from evenhand.benchmark.page import failure_counts
 from report.parsing import parsed
 
@@ -38,10 +38,10 @@ def folder(results, tmp_path_factory):
     """A report with the usual sections and one of one's own."""
     made = tmp_path_factory.mktemp("report")
     own = Section("verdicts", "Verdicts", "In short.", findings=FINDINGS, opened=("Who wins?",))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(saving, "FORMATS", ("svg",))
-        sections = (own, *usual_sections(results))
-        path = write_report(results, made / "new", title="My methods", sections=sections)
+    sections = (own, *usual_sections(results))
+    path = write_report(
+        results, made / "new", title="My methods", sections=sections, formats=["svg"]
+    )
     assert path == made / "new" / "report.html"
     return path.parent
 
@@ -105,13 +105,18 @@ def test_captions_name_stand_ins_and_the_head_warns_of_them(seen):
     assert "† (" in " ".join(one.text for one in seen.all("figcaption"))
 
 
-def test_names_are_escaped_wherever_they_stand(tmp_path, monkeypatch):
-    monkeypatch.setattr(saving, "FORMATS", ("svg",))
+def test_names_are_escaped_wherever_they_stand(tmp_path):
     nasty = invented.results(seeds=1, method=NASTY, problem=NASTY)
+    figures, tables = usual_sections(nasty)
+    own = {"a": figures.figures["tradeoffs-SHORTLISTED"]}
+    sections = (replace(figures, figures=own), tables)
     store = tmp_path / "failures" / "one.json"
     store.parent.mkdir()
     store.write_text('{"method": "<b>", "problem": "<b>", "error": "</script><b>"}')
-    html = write_report(nasty, tmp_path / "out", title=NASTY, store=tmp_path).read_text("utf-8")
+    path = write_report(
+        nasty, tmp_path / "out", title=NASTY, sections=sections, store=tmp_path, formats=()
+    )
+    html = path.read_text("utf-8")
     assert "</script><b>" not in html
     assert not parsed(html).all("b", **{"class": "x"})
     assert "<b> on <b>: </script><b>" in parsed(html).all("section", id="made")[0].text

@@ -14,7 +14,7 @@ from evenhand._words import plural
 from evenhand._writing import write_whole
 from evenhand.benchmark._extras import require
 from evenhand.benchmark.figures import drawn
-from evenhand.benchmark.figures.drawing import Drawing
+from evenhand.benchmark.figures.drawing import FORMATS, Drawing
 from evenhand.benchmark.sections import Finding, Section, count_verdicts, usual_sections
 from evenhand.benchmark.store import Store
 
@@ -34,6 +34,7 @@ def write_report(
     lede: str | None = None,
     sections: Sequence[Section] | None = None,
     store: Store | str | Path | None = None,
+    formats: Sequence[str] = FORMATS,
 ) -> Path:
     """Write report.html, figures and results into a folder, and say where the report is.
 
@@ -52,6 +53,8 @@ def write_report(
         The page's parts; by default `usual_sections`.
     store : Store, str or Path, optional
         Where the predictions are, so that the page names the runs that failed.
+    formats : sequence of {"svg", "pdf", "png"}, default all
+        Which files of each figure are written; the page has its own.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def write_report(
     sections = usual_sections(results) if sections is None else sections
     drawings = drawings_of(results, sections)
     for name, drawing in drawings.items():
-        save(drawing, folder / "figures", name)
+        save(drawing, folder / "figures", name, formats)
     path = folder / "report.html"
     html = page_html(
         results,

@@ -6,12 +6,13 @@ only then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark._extras import require
+from evenhand.benchmark.figures.drawing import FORMATS
 
 if TYPE_CHECKING:
     from evenhand.benchmark.figures._tradeoffs import alt_text, tradeoffs, usual_figures
@@ -87,7 +88,12 @@ def drawn(results: Results, figures: Figures | None = None) -> Iterator[tuple[st
         yield name, drawing
 
 
-def draw(results: Results, folder: str | Path, figures: Figures | None = None) -> list[Path]:
+def draw(
+    results: Results,
+    folder: str | Path,
+    figures: Figures | None = None,
+    formats: Sequence[str] = FORMATS,
+) -> list[Path]:
     """Write figures into a folder, each as .svg, .pdf, .png and its points as .csv.
 
     Parameters
@@ -98,6 +104,8 @@ def draw(results: Results, folder: str | Path, figures: Figures | None = None) -
         Made if it is not there.
     figures : mapping of str to callable, optional
         Functions from results to a `Drawing`; by default `usual_figures`.
+    formats : sequence of {"svg", "pdf", "png"}, default all
+        Which files are written beside the .csv.
 
     Returns
     -------
@@ -116,7 +124,7 @@ def draw(results: Results, folder: str | Path, figures: Figures | None = None) -
     from evenhand.benchmark.figures.saving import save
 
     made = drawn(results, figures)
-    return [path for name, drawing in made for path in save(drawing, Path(folder), name)]
+    return [path for name, drawing in made for path in save(drawing, Path(folder), name, formats)]
 
 
 _HOMES = {

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from evenhand.benchmark.figures.theme import Theme
     from evenhand.benchmark.scoring.results import Results
 
+FORMATS = ("svg", "pdf", "png")
+
 
 @dataclass(frozen=True, eq=False)
 class Drawing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from io import StringIO
 from pathlib import Path
@@ -11,10 +12,9 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from evenhand.benchmark.figures.drawing import Drawing
+from evenhand.benchmark.figures.drawing import FORMATS, Drawing
 from evenhand.benchmark.figures.theme import BAND, GRID, INK, PALETTE, RC, SOFT, WHITE
 
-FORMATS = ("svg", "pdf", "png")
 UNDATED: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
@@ -37,13 +37,31 @@ MARKED = re.compile(  # a group of markers that all look alike
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 
-def save(drawing: Drawing, folder: Path, name: str) -> list[Path]:
-    """Write a figure as SVG, PDF and PNG, and its points as CSV."""
+def save(drawing: Drawing, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write a figure as SVG, PDF and PNG, and its points as CSV.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        What is written.
+    folder : Path
+        Made if it is not there.
+    name : str
+        The files' name, without an ending.
+    formats : sequence of {"svg", "pdf", "png"}, default all
+        Which files are written beside the .csv.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.{kind}" for kind in FORMATS]
+    paths = [folder / f"{name}.{kind}" for kind in formats]
     with mpl.rc_context(RC):
         _settle(drawing)
-        for path, kind in zip(paths, FORMATS, strict=True):
+        for path, kind in zip(paths, formats, strict=True):
             told = {"Title": drawing.title} | UNDATED[kind]
             drawing.figure.savefig(path, dpi=200, metadata=told)
     table = folder / f"{name}.csv"
