@@ -81,7 +81,7 @@ def tradeoffs(results: Results, name: str, theme: Theme | None = None) -> Drawin
     ...     ],
     ... )
     >>> tradeoffs(found, "statistical_parity").title
-    'Accuracy over statistical parity'
+    'Statistical parity and accuracy'
 
     """
     theme = theme or theme_of(results)
@@ -90,12 +90,13 @@ def tradeoffs(results: Results, name: str, theme: Theme | None = None) -> Drawin
     about = topic(answers[0].question)
     performances = list(dict.fromkeys(answer.performance for answer in answers))
     what = listed([theme.question(one) for one in performances])
+    title = f"{about} and {what}"
     what = what[0].upper() + what[1:]
     problems = list(dict.fromkeys(answer.problem for answer in answers))
     asked = dict.fromkeys(answer.question.name for answer in answers)
     where = listed([theme.problem(problem) for problem in problems])
     return Drawing(
-        title=f"{what} over {about}",
+        title=title[0].upper() + title[1:],
         caption=caption(
             f"{what} over {listed([theme.question(one) for one in asked])} on {where}.",
             *(BETTER[one] for one in performances),
