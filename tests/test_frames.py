@@ -55,7 +55,15 @@ ENGINES = {
 }
 
 
-@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
+SLOW = ("dask", "spark")  # they start a scheduler and a virtual machine
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(make, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name, make in ENGINES.items()
+    ]
+)
 def engine(request):
     return request.param
 
