@@ -28,6 +28,9 @@ myst_heading_anchors = 3
 default_role = "literal"  # single backticks in docstrings name parameters and columns
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+autodoc_default_options = {
+    "exclude-members": "set_fit_request, set_score_request, set_predict_request",  # scikit-learn's own
+}
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 napoleon_google_docstring = False
