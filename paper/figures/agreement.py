@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,7 @@ HALF = (
 
 def rank_agreement(results: Results) -> Drawing:
     """τ between MPD, Gini and PQ, by problem and criterion."""
-    data = table(results)
-    data = data[data["pair"].isin(PAIRS)].reset_index(drop=True)
+    data = table(results, tuple(PAIRS))
     figure, missing = _dots(results, data, "tau", "Kendall’s τ")
     for axes in (one for one in figure.axes if one.lines):
         axes.axvline(ALIKE, color=SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
@@ -56,8 +56,7 @@ def rank_agreement(results: Results) -> Drawing:
 
 def transform_changes(results: Results) -> Drawing:
     """The share of pairs of settings that the exponential transform puts in the other order."""
-    data = table(results)
-    data = data[data["pair"] == "plain and exp"].reset_index(drop=True)
+    data = table(results, ("plain and exp",))
     figure, missing = _dots(results, data, "swapped", "share of pairs that change places")
     return Drawing(
         title="How often the exponential transform changes an order",
@@ -75,8 +74,8 @@ def transform_changes(results: Results) -> Drawing:
     )
 
 
-def table(results: Results) -> Any:
-    """All agreements as a table: a row for each problem, criterion and pair."""
+def table(results: Results, pairs: Sequence[str]) -> Any:
+    """Agreements as a table: a row for each problem, criterion and pair."""
     import pandas as pd
 
     wide = values(results, [name for asked in ASKED for name in asked.questions])
@@ -92,7 +91,7 @@ def table(results: Results) -> Any:
             **_columns("tau", both.tau),
             **_columns("swapped", both.swapped),
         }
-        for problem, asked, found in agreements(results, wide)
+        for problem, asked, found in agreements(results, wide, pairs=pairs)
         for pair, both in found.items()
         if both is not None
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,29 +22,32 @@ FEW = 0.1  # of the pairs change places
 
 
 Agreements = list[tuple[str, Asked, dict[str, Agreement | None]]]
+PAIRS = ("MPD and PQ", "MPD and Gini", "Gini and PQ", "plain and exp")
 
 
-def agreements(results: Results, wide: Any, base: str | None = None) -> Agreements:
-    """Every problem and criterion, with τ of each pair of measures, and of raw and exp."""
+def agreements(
+    results: Results, wide: Any, base: str | None = None, pairs: Sequence[str] = PAIRS
+) -> Agreements:
+    """Every problem and criterion, with τ of pairs of measures, and of raw and exp."""
     return [
         (
             problem,
             asked,
-            _pairs(part(wide, problem, base or BASE_OF[asked.kind], asked.family), asked),
+            _pairs(part(wide, problem, base or BASE_OF[asked.kind], asked.family), asked, pairs),
         )
         for asked in ASKED
         for problem in problems_of(results, asked.kind)
     ]
 
 
-def _pairs(here: Any, asked: Asked) -> dict[str, Agreement | None]:
-    pairs = {
+def _pairs(here: Any, asked: Asked, wanted: Sequence[str]) -> dict[str, Agreement | None]:
+    questions = {
         "MPD and PQ": (asked.mpd, asked.pq),
         "MPD and Gini": (asked.mpd, asked.gini),
         "Gini and PQ": (asked.gini, asked.pq),
         "plain and exp": (asked.plain, asked.exp),
     }
-    return {name: agreement(here, *two) for name, two in pairs.items()}
+    return {name: agreement(here, *questions[name]) for name in wanted}
 
 
 def alike(found: Agreements, base: str | None = None) -> Iterator[Finding]:

@@ -94,10 +94,8 @@ def test_every_figure_is_drawn_and_told(drawn, name):
 
 ONE_OF_A_KIND = (
     "tradeoffs-communities",
-    "positivity",
     "distributions",
     "rank-agreement",
-    "group-sizes",
     "group-sizes-every-setting",
     "pq-orders",
 )

@@ -111,8 +111,9 @@ def grid(results: Results, rows: Rows, theme: Theme) -> Grid:
         for spare in axes[len(row) :]:
             spare.remove()
     every = [axes for row in kept for axes in row]
+    marked = results.stand_ins
     for panel, table, axes in zip(panels, points, every, strict=True):
-        _panel(axes, panel, table, theme, marked=panel.problem in results.stand_ins)
+        _panel(axes, panel, table, theme, marked=panel.problem in marked)
     _share_heights(panels, points, every)
     _drop_repeated(rows, kept)
     legend(figure, lines, theme)
@@ -271,8 +272,9 @@ def readings(
     Returns
     -------
     pandas.DataFrame
-        Columns problem, base, method, constraint, hyperparameter, question, mean, error, seeds
-        and series; a constraint that is not there is "".
+        Columns problem, base, method, constraint, hyperparameter, question, mean, error, seeds,
+        series, and setting, which numbers what a question is asked about; a constraint that is
+        not there is "".
 
     Examples
     --------
@@ -298,6 +300,7 @@ def readings(
     )
     pairs = zip(table["method"], table["constraint"], strict=True)
     table["series"] = [theme.series(method, constraint) for method, constraint in pairs]
+    table["setting"] = table.groupby(KEYS, dropna=False).ngroup()
     return table
 
 
@@ -313,12 +316,12 @@ def _among(column: str, values: Iterable[object]) -> str:
 
 def against(table: Any, x: str, y: str) -> Any:
     """The points of question y over question x, from `readings`."""
-    keys = [*KEYS, "series"]
-    names = {"mean": "x", "error": "x_error"}
-    left = table[table["question"] == x].rename(columns=names)[[*keys, "x", "x_error", "seeds"]]
-    names = {"mean": "y", "error": "y_error"}
-    right = table[table["question"] == y].rename(columns=names)[[*keys, "y", "y_error"]]
-    return left.merge(right, on=keys).sort_values(KEYS, ignore_index=True)
+    columns = [*KEYS, "series", "x", "x_error", "seeds", "setting"]
+    left = table[table["question"] == x].rename(columns={"mean": "x", "error": "x_error"})
+    right = table[table["question"] == y].rename(columns={"mean": "y", "error": "y_error"})
+    points = left[columns].merge(right[["setting", "y", "y_error"]], on="setting")
+    points = points.sort_values("setting")
+    return points.drop(columns="setting").reset_index(drop=True)
 
 
 def by_root(axes: Axes, highest: float, which: Literal["x", "y"] = "x") -> None:
