@@ -108,4 +108,4 @@ def test_intervals_refuse_expected_rows_for_they_are_no_draws():
         [1, 0, 1, 0], [[0.5, 0.5]] * 4, classes=[0, 1], sensitive_features=[*"aabb"]
     )
     with pytest.raises(ValueError, match="whole rows"):
-        eh.interval(counts, "equalized_odds")
+        eh.interval("equalized_odds", counts)

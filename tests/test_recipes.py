@@ -98,7 +98,7 @@ print(json.dumps({
     "evaluated": eh.evaluate(
         "f1_parity", truth, predicted, sensitive_features=sex, measure="deviation", favorable=1
     ),
-    "audited": [[finding.criterion, finding.measure, finding.value] for finding in report.findings],
+    "audited": [[finding.criterion, finding.measure, finding.value] for finding in report.measured],
     "page": "deviation" in report.to_html() and "f1 parity" in report.to_html().lower(),
     "parity": eh.evaluate(
         "statistical_parity", eh.expected_tally(

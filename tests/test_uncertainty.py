@@ -22,7 +22,7 @@ def test_the_floor_of_pq_is_that_of_the_formula():
     counts = eh.tally(
         None, np.tile([1, 0, 0, 0], 50 * 25), sensitive_features=np.repeat(np.arange(50), 100)
     )
-    found = eh.chance(counts, "statistical_parity", favorable=1, random_state=0)
+    found = eh.chance("statistical_parity", counts, favorable=1, random_state=0)
     assert found.value == 0
     assert found.p_value == 1
     assert found.floor == pytest.approx(0.98 * 0.75 / (2 * 0.25 * 100), rel=0.05)
@@ -40,7 +40,7 @@ def test_the_p_value_is_that_of_full_enumeration():
     )
     counts = eh.tally(None, p, sensitive_features=group)
     options = {"measure": "mpd", "replicates": 40_000, "random_state": 1}
-    found = eh.chance(counts, "statistical_parity", **options)
+    found = eh.chance("statistical_parity", counts, **options)
     assert found.p_value == pytest.approx(exact, abs=0.004)
     assert found.p_value == pytest.approx(fisher_exact([[9, 3], [2, 7]]).pvalue, abs=0.03)
 
@@ -50,7 +50,7 @@ def test_the_p_value_of_fair_models_is_uniform(measure):
     rng = np.random.default_rng(2)
     values = [
         eh.chance(
-            fair_world(rng), "statistical_parity", measure=measure, replicates=199, random_state=rng
+            "statistical_parity", fair_world(rng), measure=measure, replicates=199, random_state=rng
         ).p_value
         for _ in range(400)
     ]
@@ -64,7 +64,7 @@ def test_a_real_disparity_is_told_from_chance():
     group = rng.integers(0, 5, 5000)
     p = rng.random(5000) < 0.2 + 0.15 * (group == 3)
     counts = eh.tally(None, p, sensitive_features=group)
-    found = eh.chance(counts, "statistical_parity", random_state=0)
+    found = eh.chance("statistical_parity", counts, random_state=0)
     assert found.p_value < 0.001
     assert found.floor < found.high < found.value
 
@@ -102,7 +102,7 @@ def test_each_criterion_knows_what_it_conditions_on(criterion, axes):
 def test_the_cost_does_not_depend_on_the_rows():
     counts = eh.tally([1, 0, 1, 0], [1, 1, 0, 0], sensitive_features=[*"aabb"])
     huge = eh.Tally(counts.axes, counts.cells, {"rows": counts.sums["rows"] * 10**9})
-    found = eh.chance(huge, "equalized_odds", measure="mpd", random_state=0)
+    found = eh.chance("equalized_odds", huge, measure="mpd", random_state=0)
     assert found.floor < 1e-3
 
 
@@ -110,7 +110,7 @@ def test_an_expected_tally_is_refused():
     chances = [[0.5, 0.5], [0.2, 0.8]]
     counts = eh.expected_tally([0, 1], chances, classes=[0, 1], sensitive_features=["a", "b"])
     with pytest.raises(ValueError, match="Draw the labels"):
-        eh.chance(counts, "statistical_parity")
+        eh.chance("statistical_parity", counts)
 
 
 def test_equal_weights_change_nothing():
@@ -120,8 +120,8 @@ def test_equal_weights_change_nothing():
     twice = eh.tally(None, p, sensitive_features=group, sample_weight=np.full(400, 2.0))
     for measure in ("mpd", "gini", "pq"):
         options = {"measure": measure, "random_state": 0}
-        assert eh.chance(plain, "statistical_parity", **options) == eh.chance(
-            twice, "statistical_parity", **options
+        assert eh.chance("statistical_parity", plain, **options) == eh.chance(
+            "statistical_parity", twice, **options
         )
 
 
@@ -133,13 +133,13 @@ def test_unequal_weights_raise_the_floor_as_fewer_rows_would():
     half = eh.tally(None, p[1::2], sensitive_features=group[1::2])
     whole = eh.tally(None, p, sensitive_features=group, sample_weight=weight)
     options = {"measure": "pq", "random_state": 0}
-    found = [eh.chance(one, "statistical_parity", **options).floor for one in (half, whole)]
+    found = [eh.chance("statistical_parity", one, **options).floor for one in (half, whole)]
     assert found[0] == pytest.approx(found[1])
 
 
 def test_one_group_alone_has_no_chance_to_speak_of():
     counts = eh.tally(None, [1, 0], sensitive_features=["a", "a"])
-    assert np.isnan(eh.chance(counts, "statistical_parity", replicates=10).p_value)
+    assert np.isnan(eh.chance("statistical_parity", counts, replicates=10).p_value)
 
 
 def test_draws_with_rare_outcomes_have_the_moments_of_multinomial_ones():

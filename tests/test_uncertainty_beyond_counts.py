@@ -51,8 +51,8 @@ def test_the_p_value_is_uniform_or_conservative_under_fairness(case, measure):
     values = np.array(
         [
             eh.chance(
-                source(NEEDS.get(case, case), rows(rng)),
                 criterion,
+                source(NEEDS.get(case, case), rows(rng)),
                 measure=measure,
                 replicates=199,
                 random_state=rng,
@@ -77,7 +77,7 @@ def test_a_real_difference_is_found(case):
     if case == "bins":
         drawn["hit"] = np.where(drawn["group"] == 5, 0, drawn["hit"])
     counted, options = source(NEEDS.get(case, case), drawn), {"measure": "mpd", **options}
-    found = eh.chance(counted, criterion, random_state=0, **options)
+    found = eh.chance(criterion, counted, random_state=0, **options)
     assert found.p_value < 0.01
 
 
@@ -91,7 +91,7 @@ def test_intervals_of_means_hold_the_truth(apart, measure):
     held = 0
     for _ in range(40):
         sums = source("moments", rows(rng, groups=8, size=100, apart=apart))
-        found = eh.interval(sums, "weak_parity", measure=measure, replicates=100, random_state=rng)
+        found = eh.interval("weak_parity", sums, measure=measure)
         held += found.low - 1e-9 <= true <= found.high + 1e-9
     assert held >= 36
 
@@ -105,7 +105,7 @@ def test_intervals_of_the_largest_gap_of_distributions_hold_the_truth(apart):
     held = 0
     for _ in range(40):
         scores = source("steps", rows(rng, groups=2, size=300, apart=apart))
-        found = eh.interval(scores, "strong_parity", measure="mpd", random_state=rng)
+        found = eh.interval("strong_parity", scores, measure="mpd")
         held += found.low <= true <= found.high
     assert held >= 36
 

@@ -39,7 +39,7 @@ def _floors(results: Results, store: Store) -> Iterator[tuple[str, str, str, flo
         tally = store.tally(entry)
         for question, (criterion, measure) in ASKED.items():
             found = eh.chance(
-                tally, criterion, measure=measure, replicates=REPLICATES, random_state=0
+                criterion, tally, measure=measure, replicates=REPLICATES, random_state=0
             )
             yield key, question, FLOOR, found.floor
             yield key, question, HIGH, found.high

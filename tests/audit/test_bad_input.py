@@ -71,7 +71,7 @@ def test_ten_thousand_groups_are_audited():
     found = eh.audit(
         None, p, sensitive_features=group, criteria=["statistical_parity"], measures=["mpd", "gini"]
     )
-    assert {one.verdict for one in found.findings} == {"within noise"}
+    assert {one.verdict for one in found.findings} == {"cannot tell"}
     assert len(found.to_html()) < 5_000_000
 
 

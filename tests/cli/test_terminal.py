@@ -41,7 +41,7 @@ def test_verdicts_are_colored_on_a_terminal(run, people, folder):
     console = Console(force_terminal=True, width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     with console.file:
         show(json.loads((folder / "out.json").read_text()), (), console)
-        assert "\x1b[31mdisparity" in console.export_text(styles=True)
+        assert "\x1b[31mdiffers" in console.export_text(styles=True)
 
 
 def test_what_was_left_out_and_noted_is_told(run, people):

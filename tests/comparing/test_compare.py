@@ -129,7 +129,7 @@ def test_a_real_difference_is_told_and_none_is_not():
     for row in rows(found.differences):
         assert row["told_apart"] == ("uneven" in (row["model"], row["other"]))
     said = {(row["model"], row["verdict"]) for row in rows(found.values)}
-    assert said == {("fair", "within noise"), ("fair too", "within noise"), ("uneven", "disparity")}
+    assert said == {("fair", "cannot tell"), ("fair too", "cannot tell"), ("uneven", "differs")}
     for row in rows(found.values, model="uneven", measure="mpd"):
         assert row["low"] < 0.2 < row["high"]
         assert row["floor"] < row["low"]

@@ -129,9 +129,9 @@ def test_regression_has_its_settings_and_the_degenerate_one_shows():
     assert list(raw["value"]) == [pytest.approx(1 - 1 / np.sqrt(2))] * 3
     assert all(np.isnan(tau) for tau in raw["tau"])
     assert raw["best"].iloc[0] == "model 0, model 1, model 2"
-    assert set(raw["verdict"]) == {"within noise"}
+    assert set(raw["verdict"]) == {"cannot tell"}
     strong = table.query("criterion == 'strong_parity' and varied == 'default'")
-    assert set(strong["verdict"]) == {"disparity"}
+    assert set(strong["verdict"]) == {"differs"}
     assert not rows(table, varied="aggregate")
 
 

@@ -87,7 +87,7 @@ def test_a_side_is_taken_only_if_the_interval_excludes_the_overall_value():
 
 
 def test_the_chance_band_runs_from_zero_and_the_floor_lies_in_it():
-    chart = noise("c", "t", [Seen("x", 1.0, 0.8, 0.9, 0.2, 0.4, 0.5, "disparity", "beyond")])
+    chart = noise("c", "t", [Seen("x", 1.0, 0.8, 0.9, 0.2, 0.4, 0.5, "differs", "beyond")])
     assert places(chart, "rect", "band", "x", "width") == [(on_axis(0), pytest.approx(WIDTH * 0.4))]
     assert places(chart, "line", "floor", "x1") == [(pytest.approx(on_axis(0.2)),)]
     assert places(chart, "line", "tolerance", "x1") == [(pytest.approx(on_axis(0.5)),)]

@@ -136,23 +136,30 @@ def test_ten_thousand_groups_make_a_page_of_a_sane_size():
         assert value == document["criteria"][0]["cells"][0]["values"][told[group["label"]]]
 
 
-def test_the_headline_counts_what_is_more_than_chance():
+def test_the_headline_counts_criteria_by_their_verdicts():
     document = documents.binary()
-    for number, finding in enumerate(document["findings"]):
-        finding["p_adjusted"] = 0.01 if number < 4 else 0.2
-    header = parsed(report.page(document)).all("header")[0].text
-    assert "4 of the 15 disparities asked for are more than chance." in header
+    names = [criterion["name"] for criterion in document["criteria"]]
     for finding in document["findings"]:
-        finding["p_adjusted"] = 0.2
+        place = names.index(finding["criterion"])
+        finding["verdict"] = "differs" if place < 2 else "alike" if place == 2 else "cannot tell"
     header = parsed(report.page(document)).all("header")[0].text
-    assert "None of the 15 disparities asked for is more than chance." in header
+    told = "The groups differ by 2 of 5 criteria, are alike by 1, and these rows cannot tell for 2."
+    assert told in header
+    for finding in document["findings"]:
+        finding["verdict"] = "cannot tell"
+    header = parsed(report.page(document)).all("header")[0].text
+    assert "differ by 0 of 5 criteria, and these rows cannot tell for 5." in header
     assert "A low score is not “fair”" in header
 
 
 def test_tolerances_are_told_and_explained():
     document = documents.binary()
+    of_tests = ("differs", "alike", "cannot tell", "undefined")
     for finding, verdict in zip(document["findings"], VERDICTS, strict=False):
-        finding |= {"verdict": verdict, "tolerance": 0.05}
+        if verdict in of_tests:
+            finding["verdict"] = verdict
+        else:
+            finding |= {"judged": verdict, "tolerance": 0.05}
     page = parsed(report.page(document))
     assert (
         "1 beyond it with the whole interval, 1 within it and 1 undecided"
@@ -182,7 +189,7 @@ def test_the_snippet_is_a_table_with_a_line_for_each_finding():
 
 
 def test_another_schema_is_refused():
-    with pytest.raises(ValueError, match=r"evenhand\.audit/1.*'other/2'"):
+    with pytest.raises(ValueError, match=r"evenhand\.audit/2.*'other/2'"):
         report.page(documents.binary() | {"schema": "other/2"})
 
 

@@ -74,14 +74,17 @@ class World:
             "aggregate": "worst",
             "transform": transform if measure != "mpd" else None,
             "value": value,
-            "estimate": max(value - floor * 0.8, 0.0),
             "low": max(value - 1.3 * floor, 0.0),
             "high": value + 0.4 * floor,
             "floor": floor,
             "chance_high": 1.6 * floor,
             "p_value": 0.0003 if beyond else 0.31,
             "p_adjusted": 0.0099 if beyond else 1.0,
-            "verdict": "disparity" if beyond else "within noise",
+            "verdict": "differs" if beyond else "cannot tell",
+            "judged": None,
+            "gap": {"value": value, "low": max(value - floor, 0.0), "high": value + floor},
+            "margin": 0.05,
+            "conclusion": "A made-up conclusion.",
             "tolerance": None,
             "worst_cell": cells[worst]["label"],
             "pair": ends,
@@ -119,7 +122,7 @@ class World:
             for g, n, w in zip(self.labels, self.sizes.tolist(), weigh, strict=True)
         ]
         return {
-            "schema": "evenhand.audit/1",
+            "schema": "evenhand.audit/2",
             "evenhand": "0.1.0",
             "title": "A made-up model",
             "task": task,
@@ -143,7 +146,7 @@ class World:
         }
 
     def _view(self, columns: list[str]) -> Document:
-        kept = ("criterion", "measure", "value", "floor", "p_value", "p_adjusted", "verdict")
+        kept = ("criterion", "measure", "value", "p_value", "p_adjusted", "verdict")
         told = [{key: finding[key] for key in kept} for finding in self.findings]
         return {"columns": columns, "groups": 2 * len(columns) + 1, "findings": told}
 

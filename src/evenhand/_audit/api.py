@@ -7,14 +7,13 @@ from typing import Any
 
 from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.examination import FAIR_WORLDS, Precision, examine
+from evenhand._audit.examination import Precision, examine
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.questions import (
     answerable,
     check_precision,
     check_tolerances,
     main_view,
-    settled,
 )
 from evenhand._audit.result import Audit
 from evenhand._audit.subgroups import ranked
@@ -46,10 +45,14 @@ criteria : sequence of str or Criterion, optional
 measures : sequence of str, default ("mpd", "gini", "pq")
     Names in `MEASURES`.
 tolerances : mapping of str to float, optional
-    From "criterion.measure" to the largest value that is tolerated; the verdict is then that
-    of the interval: "exceeds", "within tolerance" or "inconclusive".
+    From "criterion.measure" to the largest value that is tolerated; what the interval says of
+    it is then `judged`: "exceeds", "within tolerance" or "inconclusive".
 confidence : float, default 0.95
-    Of every interval.
+    Of every interval; tests are at the level 1 − confidence.
+margin : float, optional
+    The largest difference between two groups that counts as alike, in units of the statistic.
+    By default 0.05 for rates, five percentage points; for other statistics there is none, and no
+    verdict is "alike" unless you state it.
 depth : int, default 2
     How many sensitive columns are combined at most.
 random_state : int, Generator or None, default 0
@@ -75,6 +78,7 @@ def audit(
     measures: Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
+    margin: float | None = None,
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
@@ -118,8 +122,8 @@ def audit(
     >>> y = np.tile([0, 1], 500)
     >>> p = np.where((group == "b") & (np.arange(1000) % 4 == 1), 0, y)
     >>> report = audit(y, p, sensitive_features=group)
-    >>> report.finding("statistical_parity", "mpd").verdict
-    'disparity'
+    >>> report.finding("statistical_parity").verdict
+    'differs'
 
     """
     if typos:
@@ -140,6 +144,7 @@ def audit(
         measures=measures,
         tolerances=tolerances,
         confidence=confidence,
+        margin=margin,
         depth=depth,
         random_state=random_state,
         title=title,
@@ -164,6 +169,7 @@ def audit_model(
     measures: Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
+    margin: float | None = None,
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
@@ -230,6 +236,7 @@ def audit_model(
         measures=measures,
         tolerances=tolerances,
         confidence=confidence,
+        margin=margin,
         depth=depth,
         random_state=random_state,
         title=title,
@@ -256,6 +263,7 @@ def audit_frame(
     measures: Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
+    margin: float | None = None,
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
@@ -307,8 +315,8 @@ def audit_frame(
     ... )
     >>> names = {"y_true": "y", "y_pred": "p", "sensitive_features": "sex"}
     >>> report = audit_frame(people, **names, criteria=["accuracy_parity"], measures=["gini"])
-    >>> report.finding("accuracy_parity", "gini").verdict
-    'within noise'
+    >>> report.finding("accuracy_parity").verdict
+    'cannot tell'
 
     """
     from evenhand._audit.from_frame import evidence_from_frame
@@ -333,6 +341,7 @@ def audit_frame(
         measures=measures,
         tolerances=tolerances,
         confidence=confidence,
+        margin=margin,
         depth=depth,
         random_state=random_state,
         title=title,
@@ -347,26 +356,26 @@ def audit_evidence(
     measures: Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
+    margin: float | None = None,
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
     kind: str | None = None,
 ) -> Audit:
     """Audit what was counted; `kind` is the user's dataframe library."""
-    check_precision(confidence, depth)
+    check_precision(confidence, depth, margin)
     seed = seed_of(random_state)
     questions, unasked = answerable(evidence, criteria, measures)
     check_tolerances(tolerances or {}, questions)
     views = list(views_of(evidence, depth))
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
-    seen = examined(views, headlines, seed) if len(views) > 1 else []
+    seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
-    findings = sum(len(question.measures) for question in questions)
-    replicates = max(FAIR_WORLDS, 50 * main.choices * findings)
-    answers = examine(main.evidence, questions, Precision(confidence, replicates, seed))
+    precision = Precision(confidence, margin, tolerances or {}, main.choices, seed)
+    answers = examine(main.evidence, questions, precision)
     return Audit(
         evidence=main.evidence,
-        findings=settled(answers.findings, tolerances or {}, main.choices),
+        findings=answers.findings,
         by_group=answers.by_group,
         views=tuple(seen),
         subgroups=tuple(ranked(views, 1 - confidence)),
@@ -375,7 +384,6 @@ def audit_evidence(
         notes=(*evidence.notes, *main.notes, *unasked),
         title=title,
         confidence=confidence,
-        fair_worlds=replicates,
         random_state=seed,
         choices=main.choices,
         kind=kind,

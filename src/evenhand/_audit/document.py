@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenhand._audit.curves import Levels, Thresholds
+from evenhand._audit.examination import REPLICATES
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.views import View
 from evenhand._groups import show
 from evenhand._markdown import markdown_table
-from evenhand._uncertainty.multiplicity import LEVEL
 
 if TYPE_CHECKING:
     from evenhand._audit.result import Audit
 
-SCHEMA = "evenhand.audit/1"
+SCHEMA = "evenhand.audit/2"
 MOST_SUBGROUPS = 200
 
 
@@ -43,17 +44,17 @@ def document(audit: Audit) -> dict[str, Any]:
         "classes": [show(label) for label in evidence.classes],
         "favorable": None if evidence.favorable is None else show(evidence.favorable),
         "confidence": audit.confidence,
-        "replicates": audit.fair_worlds,
+        "replicates": REPLICATES,
         "random_state": audit.random_state,
         "multiplicity": {
             "method": "Holm",
             "findings": len(audit.findings),
             "choices": audit.choices,
-            "level": LEVEL,
+            "level": 1 - audit.confidence,
         },
         "notes": list(audit.notes),
         "criteria": [_criterion(one) for one in audit.by_group],
-        "findings": [_finding(one, audit.by_group) for one in audit.findings],
+        "findings": [_finding(row, audit.by_group) for row in rows_of(audit.findings)],
         "views": [_view(one) for one in audit.views],
         "subgroups": [_subgroup(one) for one in audit.subgroups[:MOST_SUBGROUPS]],
         "thresholds": _thresholds(audit.thresholds),
@@ -83,19 +84,38 @@ def _criterion(one: GroupValues) -> dict[str, Any]:
     }
 
 
-def _finding(one: Finding, tables: Sequence[GroupValues]) -> dict[str, Any]:
-    groups = next(table.groups for table in tables if table.criterion == one.criterion)
-    numbers = ("value", "estimate", "low", "high", "floor", "chance_high", "p_value", "p_adjusted")
-    pair = one.pair
+Row = dict[str, Any]
+
+
+def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
+    """A row for each criterion and measure, with what the finding says of the criterion."""
+    for finding in findings:
+        for measured in finding.values.values():
+            own = {field.name: getattr(measured, field.name) for field in fields(measured)}
+            yield own | {
+                "p_value": finding.p_value,
+                "p_adjusted": finding.p_adjusted,
+                "verdict": finding.verdict,
+                "judged": measured.judged,
+                "pair": finding.pair,
+                "gap": finding.gap,
+                "margin": finding.margin,
+                "conclusion": finding.sentence,
+                "sentence": measured.sentence,
+            }
+
+
+def _finding(row: Row, tables: Sequence[GroupValues]) -> dict[str, Any]:
+    groups = next(table.groups for table in tables if table.criterion == row["criterion"])
+    numbers = ("value", "low", "high", "floor", "chance_high", "p_value", "p_adjusted")
+    same = ("criterion", "measure", "aggregate", "transform", "verdict", "tolerance", "judged")
+    pair, gap = row["pair"], row["gap"]
     return {
-        "criterion": one.criterion,
-        "measure": one.measure,
-        "aggregate": one.aggregate,
-        "transform": one.transform,
-        **{name: _number(getattr(one, name)) for name in numbers},
-        "verdict": one.verdict,
-        "tolerance": one.tolerance,
-        "worst_cell": None if one.worst_cell is None else show(one.worst_cell),
+        **{name: row[name] for name in same},
+        **{name: _number(row[name]) for name in numbers},
+        "gap": {name: _number(getattr(gap, name)) for name in ("value", "low", "high")},
+        "margin": row["margin"],
+        "worst_cell": None if row["worst_cell"] is None else show(row["worst_cell"]),
         "pair": pair
         and {
             "high": {"group": show(pair.high), "value": pair.high_value},
@@ -103,14 +123,15 @@ def _finding(one: Finding, tables: Sequence[GroupValues]) -> dict[str, Any]:
         },
         "cell_values": [
             {"cell": show(cell), "value": _number(value)}
-            for cell, value in zip(one.cells, one.cell_values, strict=True)
+            for cell, value in zip(row["cells"], row["cell_values"], strict=True)
         ],
         "contributions": [
             {"group": show(group), "share": _number(share)}
-            for group, share in zip(groups, one.contributions, strict=True)
+            for group, share in zip(groups, row["contributions"], strict=True)
         ],
-        "left_out": [{"cell": show(cell), "group": show(group)} for cell, group in one.left_out],
-        "sentence": one.sentence,
+        "left_out": [{"cell": show(cell), "group": show(group)} for cell, group in row["left_out"]],
+        "conclusion": row["conclusion"],
+        "sentence": row["sentence"],
     }
 
 
@@ -120,15 +141,15 @@ def _view(view: View) -> dict[str, Any]:
         "groups": len(view.evidence.groups),
         "findings": [
             {
-                "criterion": one.criterion,
-                "measure": one.measure,
-                "value": _number(one.chance.value),
-                "floor": _number(one.chance.floor),
-                "p_value": _number(one.chance.p_value),
-                "p_adjusted": _number(one.p_adjusted),
-                "verdict": one.verdict,
+                "criterion": finding.criterion,
+                "measure": measure,
+                "value": _number(value),
+                "p_value": _number(finding.p_value),
+                "p_adjusted": _number(finding.p_adjusted),
+                "verdict": finding.verdict,
             }
-            for one in view.findings
+            for finding in view.findings
+            for measure, value in finding.values.items()
         ],
     }
 
@@ -181,12 +202,13 @@ MOST_ROWS = 60
 def markdown(document: dict[str, Any]) -> str:
     """Headline, findings, subgroups and notes of an audit's document."""
     findings = document["findings"]
-    told = sum(one["verdict"] in ("disparity", "exceeds") for one in findings)
+    by_criterion = {row["criterion"]: row["verdict"] for row in findings}
+    differ = sum(verdict == "differs" for verdict in by_criterion.values())
     by = " × ".join(document["group_columns"])
     parts = [
         f"# {document['title'] or 'Audit'}",
         f"{document['rows']:,} rows in {len(document['groups'])} groups by {by}. "
-        f"{told} of {len(findings)} findings are more than chance explains.",
+        f"The groups differ by {differ} of {len(by_criterion)} criteria.",
         _table(
             ("criterion", "measure", "value", "interval", "noise floor", "p adjusted", "verdict"),
             [_finding_row(one) for one in findings],

@@ -1,8 +1,8 @@
-"""Examine the evidence: every question by every measure, with uncertainty, side by side."""
+"""Examine the evidence: one test a criterion, its values by every measure, and its groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,17 +11,251 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.finding import Finding, GroupValues, Pair
+from evenhand._audit.finding import Finding, GroupValues, Measured, Pair
 from evenhand._audit.tasks import Ask
 from evenhand._columns import Label
 from evenhand._tally import Tally
 from evenhand._uncertainty import Asked, Assessment, assess
-from evenhand._uncertainty.models import effective_rows
-from evenhand._uncertainty.multiplicity import holm, rate_bounds
+from evenhand._uncertainty.multiplicity import holm
 from evenhand.criteria import Reading
 from evenhand.criteria.criterion import class_of
 from evenhand.statistics import P, Ratio, Statistic
 from evenhand.statistics.forms import one_against_rest
+
+Floats = NDArray[np.float64]
+
+WORKERS = 2
+REPLICATES = 2000
+MARGIN = 0.05  # of a rate: five percentage points
+DISTRIBUTION, CALIBRATION = "steps", "bins"  # which draw the most counts
+
+
+class Examined(NamedTuple):
+    """The findings, and the groups' values by criterion."""
+
+    findings: tuple[Finding, ...]
+    by_group: tuple[GroupValues, ...]
+
+
+class Precision(NamedTuple):
+    """How sure the audit is, what counts as alike, what is tolerated, and of which draws."""
+
+    confidence: float
+    margin: float | None
+    tolerances: Mapping[str, float]
+    choices: int
+    seed: int
+
+
+def examine(evidence: Evidence, questions: Sequence[Ask], precision: Precision) -> Examined:
+    """Ask everything that the evidence can answer."""
+    pool = ThreadPoolExecutor(WORKERS)
+    batches = _batches(questions)
+    jobs = [(batch, pool.submit(_answers, evidence, batch, precision)) for batch in batches]
+    answers: dict[int, tuple[Finding, GroupValues]] = {}
+    try:
+        for batch, job in jobs:
+            answers |= zip(batch, job.result(), strict=True)
+    finally:
+        pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
+    findings = [answers[i][0] for i in range(len(questions))]
+    adjusted = _adjusted([question.criterion.statistic for question in questions], findings)
+    return Examined(
+        tuple(
+            replace(finding, p_adjusted=float(min(1.0, p * precision.choices)))
+            for finding, p in zip(findings, adjusted, strict=True)
+        ),
+        tuple(answers[i][1] for i in range(len(questions))),
+    )
+
+
+def _adjusted(statistics: Sequence[Statistic], findings: Sequence[Finding]) -> list[float]:
+    """P-values that allow for all the hypotheses; criteria that state the same one count once.
+
+    Accuracy and error rates are equal together, and so are selection rates and their ratio.
+    """
+    keys = [_hypothesis(statistic) for statistic in statistics]
+    first = {key: keys.index(key) for key in keys}
+    adjusted = dict(
+        zip(first, holm([findings[i].p_value for i in first.values()]).tolist(), strict=True)
+    )
+    return [adjusted[key] for key in keys]
+
+
+def _hypothesis(statistic: Statistic) -> str:
+    if isinstance(statistic, Ratio) and statistic.below == "all":
+        return "rows that are right"
+    return statistic.formula
+
+
+def _batches(questions: Sequence[Ask]) -> list[dict[int, Ask]]:
+    """Questions that share the replicates they draw, those that take longest first."""
+    together = {i: ask for i, ask in enumerate(questions) if _needs(ask) == DISTRIBUTION}
+    alone = [i for i in range(len(questions)) if i not in together]
+    alone.sort(key=lambda i: _needs(questions[i]) != CALIBRATION)
+    return [batch for batch in (together, *({i: questions[i]} for i in alone)) if batch]
+
+
+def _needs(ask: Ask) -> str:
+    return ask.criterion.statistic.needs
+
+
+def options_of(evidence: Evidence, ask: Ask) -> dict[str, Any]:
+    """The favorable class where the question is about one, and exp where means are negative."""
+    options: dict[str, Any] = {}
+    if ask.criterion.one_class and evidence.task == "binary":
+        options["favorable"] = evidence.favorable
+    if ask.criterion.statistic.needs == "moments":
+        values = ask.criterion.table(evidence.sources["moments"]).values
+        options |= {"transform": "exp"} if np.nanmin(values) < 0 else {}
+    return options
+
+
+def _answers(
+    evidence: Evidence, batch: dict[int, Ask], precision: Precision
+) -> list[tuple[Finding, GroupValues]]:
+    questions = list(batch.values())
+    options = [options_of(evidence, ask) for ask in questions]
+    assessments = assess(
+        evidence.sources[_needs(questions[0])],
+        [
+            Asked(ask.criterion, ask.measures, own)
+            for ask, own in zip(questions, options, strict=True)
+        ],
+        confidence=precision.confidence,
+        replicates=REPLICATES,
+        random_state=[precision.seed, min(batch)],
+    )
+    return [
+        (
+            _finding(ask, assessment, evidence.favorable, precision),
+            _group_values(evidence, ask, assessment, own, precision.confidence),
+        )
+        for ask, assessment, own in zip(questions, assessments, options, strict=True)
+    ]
+
+
+def _finding(ask: Ask, known: Assessment, favorable: Label, precision: Precision) -> Finding:
+    values = {}
+    for reading, noise, interval in zip(
+        known.readings, known.chances, known.intervals, strict=True
+    ):
+        cell, vector = _worst(reading, favorable)
+        values[reading.measure] = Measured(
+            criterion=ask.name,
+            measure=reading.measure,
+            aggregate=reading.aggregate,
+            transform=reading.transform,
+            value=interval.value,
+            low=interval.low,
+            high=interval.high,
+            floor=noise.floor,
+            chance_high=noise.high,
+            worst_cell=cell,
+            cells=reading.cells if len(reading.cell_values) else (),
+            cell_values=reading.cell_values,
+            contributions=contributions(vector, reading.measure),
+            left_out=reading.left_out,
+            tolerance=precision.tolerances.get(f"{ask.name}.{reading.measure}"),
+        )
+    is_rate = ask.criterion.statistic.bounds == (0.0, 1.0)
+    margin = precision.margin if precision.margin is not None or not is_rate else MARGIN
+    return Finding(
+        criterion=ask.name,
+        p_value=known.p_value,
+        values=values,
+        gap=known.gap,
+        margin=margin,
+        pair=_pair(known, favorable),
+        level=1 - precision.confidence,
+    )
+
+
+def _worst(reading: Reading, favorable: Label) -> tuple[Label, np.ndarray[Any, Any]]:
+    """The cell with the largest inequality, and the groups' values there.
+
+    By MPD two classes are equally uneven; then it is the favorable one.
+    """
+    if not len(reading.cells) or np.isnan(reading.cell_values).all():
+        return None, np.full(len(reading.groups), np.nan)
+    highest = np.nanmax(reading.cell_values)
+    tied = [i for i, one in enumerate(reading.cell_values) if np.isclose(one, highest, rtol=1e-9)]
+    at = next((i for i in tied if class_of(reading.cells[i]) == favorable), tied[0])
+    return reading.cells[at], reading.table[at]
+
+
+def _pair(known: Assessment, favorable: Label) -> Pair | None:
+    """The two groups that are most surely apart, by bounds that hold for all groups at once.
+
+    So a group of a few rows does not lead because chance threw it far.
+    """
+    estimates = known.estimates
+    number = int(np.isfinite(estimates.values).sum())
+    if number < 2:
+        return None
+    low, high = estimates.exact(1 - 0.95 ** (1 / number))
+    best: tuple[float, Pair] | None = None
+    for cell, values, lower, upper in zip(
+        estimates.cells, estimates.values, low, high, strict=True
+    ):
+        seen = np.flatnonzero(np.isfinite(values))
+        if len(seen) < 2:
+            continue
+        apart = lower[seen][:, None] - upper[seen][None, :]
+        np.fill_diagonal(apart, -np.inf)
+        a, b = np.unravel_index(int(np.nanargmax(apart)), apart.shape)
+        sure = float(apart[a, b]) + (1e-9 if class_of(cell) == favorable else 0.0)
+        if best is None or sure > best[0]:
+            ends = (estimates.groups[seen[a]], float(values[seen[a]]))
+            others = (estimates.groups[seen[b]], float(values[seen[b]]))
+            best = sure, Pair(*(ends + others if ends[1] >= others[1] else others + ends))
+    return None if best is None else best[1]
+
+
+def _group_values(
+    evidence: Evidence, ask: Ask, known: Assessment, options: dict[str, Any], confidence: float
+) -> GroupValues:
+    reading = known.readings[0]
+    source = evidence.sources[ask.criterion.statistic.needs]
+    low = high = np.full(reading.table.shape, np.nan)
+    overall = np.full(len(reading.cells), np.nan)
+    if _needs(ask) != DISTRIBUTION:
+        low, high = known.estimates.single(confidence)
+        low, high = (np.where(np.isnan(reading.table), np.nan, end) for end in (low, high))
+        everyone = np.zeros(len(reading.groups), dtype=np.intp)
+        pooled = source.regrouped(everyone, ("everyone",))
+        overall = ask.criterion.table(pooled, options.get("favorable")).values[:, 0]
+    return GroupValues(
+        criterion=ask.name,
+        formula=ask.criterion.formula,
+        statistic=ask.criterion.statistic.formula,
+        is_not=ask.criterion.is_not,
+        range=ask.criterion.range,
+        bounds=ask.criterion.statistic.bounds,
+        cells=reading.cells,
+        groups=reading.groups,
+        values=reading.table,
+        low=low,
+        high=high,
+        overall=overall,
+        rows=support(ask.criterion.statistic, source, reading),
+    )
+
+
+def support(statistic: Statistic, source: Any, reading: Reading, of: str = "rows") -> Floats | None:
+    """Rows that each value (cells, groups) was computed from, where the statistic is a ratio."""
+    if not isinstance(source, Tally) or not isinstance(statistic, P | Ratio):
+        return None
+    if isinstance(statistic, P):
+        axes = [statistic.given, "group"] if statistic.given else ["group"]
+        counts = source.table(*axes, of=of).reshape(-1, len(reading.groups))
+        asked = {class_of(cell) for cell in reading.cells}
+        kept = [label for label in source.labels(statistic.event) if label in asked]
+        return np.repeat(counts, len(kept), axis=0)
+    outcomes = one_against_rest(source.table("y", "yhat", "group", of=of))
+    below = sum(factor * outcomes[name] for name, factor in statistic.denominator.items())
+    at = [i for i, label in enumerate(source.labels("y")) if label in reading.cells]
+    return np.asarray(below)[at] if statistic.over else np.asarray(below)
 
 
 def contributions(values: Floats, measure: str) -> Floats:
@@ -72,212 +306,3 @@ SHARES: dict[str, Callable[[Floats], Floats]] = {
     "mpd": extremes,
     "shortfall": extremes,
 }
-
-
-Floats = NDArray[np.float64]
-
-
-def group_bounds(statistic: Statistic, source: Any, sure: Assessment) -> tuple[Floats, Floats]:
-    """Lower and upper bounds (cells, groups); NaN where nothing was observed."""
-    reading = sure.readings[0]
-    sizes = _sizes(statistic, source, reading) if _is_rate(statistic) else None
-    if sizes is None:
-        return sure.by_group
-    unseen = np.isnan(reading.table)
-    bounds = rate_bounds(reading.table, sizes, 1 - sure.confidence)
-    low, high = (np.where(unseen, np.nan, one) for one in bounds)
-    return low, high
-
-
-def support(statistic: Statistic, source: Any, reading: Reading, of: str = "rows") -> Floats | None:
-    """Rows that each value (cells, groups) was computed from, where the statistic is a ratio."""
-    if not isinstance(source, Tally) or not isinstance(statistic, P | Ratio):
-        return None
-    if isinstance(statistic, P):
-        axes = [statistic.given, "group"] if statistic.given else ["group"]
-        counts = source.table(*axes, of=of).reshape(-1, len(reading.groups))
-        asked = {class_of(cell) for cell in reading.cells}
-        kept = [label for label in source.labels(statistic.event) if label in asked]
-        return np.repeat(counts, len(kept), axis=0)
-    outcomes = one_against_rest(source.table("y", "yhat", "group", of=of))
-    below = sum(factor * outcomes[name] for name, factor in statistic.denominator.items())
-    at = [i for i, label in enumerate(source.labels("y")) if label in reading.cells]
-    return np.asarray(below)[at] if statistic.over else np.asarray(below)
-
-
-def _is_rate(statistic: Statistic) -> bool:
-    """Whether it is a share of rows: what is above the line is part of what is below it."""
-    if isinstance(statistic, P):
-        return True
-    if not isinstance(statistic, Ratio):
-        return False
-    above, below = statistic.numerator, statistic.denominator
-    part = below == {"all": 1} or above.items() <= below.items()
-    return part and {*above.values(), *below.values()} == {1}
-
-
-def _sizes(statistic: Statistic, source: Any, reading: Reading) -> Floats | None:
-    """How many equally weighted rows vary as much as those of each value."""
-    if not isinstance(source, Tally) or "weight" not in source.sums:
-        return support(statistic, source, reading)
-    weight = support(statistic, source, reading, of="weight")
-    squares = support(statistic, source, reading, of="weight²")
-    assert weight is not None
-    assert squares is not None
-    return effective_rows(weight, squares)
-
-
-WORKERS = 2
-FAIR_WORLDS = 2000
-DISTRIBUTION, CALIBRATION = "steps", "bins"  # which draw the most counts
-
-
-class Examined(NamedTuple):
-    """The findings, and the groups' values by criterion."""
-
-    findings: tuple[Finding, ...]
-    by_group: tuple[GroupValues, ...]
-
-
-class Precision(NamedTuple):
-    """How sure the intervals are, how many fair worlds are drawn, and from which seed."""
-
-    confidence: float
-    fair_worlds: int
-    seed: int
-
-
-def examine(evidence: Evidence, asked: Sequence[Ask], precision: Precision) -> Examined:
-    """Ask everything that the evidence can answer."""
-    pool = ThreadPoolExecutor(WORKERS)
-    jobs = [(batch, pool.submit(_ask, evidence, batch, precision)) for batch in _batches(asked)]
-    answers: dict[int, tuple[list[Finding], GroupValues]] = {}
-    try:
-        for batch, job in jobs:
-            answers |= zip(batch, job.result(), strict=True)
-    finally:
-        pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
-    findings = [finding for i in range(len(asked)) for finding in answers[i][0]]
-    adjusted = holm([finding.p_value for finding in findings])
-    settled = tuple(
-        replace(finding, p_adjusted=float(p)) for finding, p in zip(findings, adjusted, strict=True)
-    )
-    return Examined(settled, tuple(answers[i][1] for i in range(len(asked))))
-
-
-def _batches(asked: Sequence[Ask]) -> list[dict[int, Ask]]:
-    """Questions that share the worlds they draw, those that take longest first."""
-    together = {i: ask for i, ask in enumerate(asked) if _needs(ask) == DISTRIBUTION}
-    alone = [i for i in range(len(asked)) if i not in together]
-    alone.sort(key=lambda i: _needs(asked[i]) != CALIBRATION)
-    return [one for one in (together, *({i: asked[i]} for i in alone)) if one]
-
-
-def _needs(ask: Ask) -> str:
-    return ask.criterion.statistic.needs
-
-
-def options_of(evidence: Evidence, ask: Ask) -> dict[str, Any]:
-    """The favorable class where the question is about one, and exp where means are negative."""
-    options: dict[str, Any] = {}
-    if ask.criterion.one_class and evidence.task == "binary":
-        options["favorable"] = evidence.favorable
-    if ask.criterion.statistic.needs == "moments":
-        values = ask.criterion.table(evidence.sources["moments"]).values
-        options |= {"transform": "exp"} if np.nanmin(values) < 0 else {}
-    return options
-
-
-def _ask(
-    evidence: Evidence, batch: dict[int, Ask], precision: Precision
-) -> list[tuple[list[Finding], GroupValues]]:
-    asked = list(batch.values())
-    options = [options_of(evidence, ask) for ask in asked]
-    found = assess(
-        evidence.sources[_needs(asked[0])],
-        [Asked(ask.criterion, ask.measures, own) for ask, own in zip(asked, options, strict=True)],
-        confidence=precision.confidence,
-        fair_worlds=precision.fair_worlds,
-        random_state=[precision.seed, min(batch)],
-    )
-    return [
-        (
-            [_finding(ask, sure, i, evidence.favorable) for i in range(len(ask.measures))],
-            _group_values(evidence, ask, sure, own),
-        )
-        for ask, sure, own in zip(asked, found, options, strict=True)
-    ]
-
-
-def _finding(ask: Ask, sure: Assessment, at: int, favorable: Label) -> Finding:
-    reading, noise, bounds = sure.readings[at], sure.chances[at], sure.bounds[at]
-    worst, vector = _worst(reading, favorable)
-    return Finding(
-        criterion=ask.name,
-        measure=reading.measure,
-        aggregate=reading.aggregate,
-        transform=reading.transform,
-        value=bounds.value,
-        estimate=bounds.estimate,
-        low=bounds.low,
-        high=bounds.high,
-        floor=noise.floor,
-        chance_high=noise.high,
-        p_value=noise.p_value,
-        worst_cell=worst,
-        pair=_pair(reading, vector),
-        cells=reading.cells if len(reading.cell_values) else (),
-        cell_values=reading.cell_values,
-        contributions=contributions(vector, reading.measure),
-        left_out=reading.left_out,
-    )
-
-
-def _worst(reading: Reading, favorable: Label) -> tuple[Label, np.ndarray[Any, Any]]:
-    """The cell with the largest inequality, and the groups' values there.
-
-    By MPD two classes are equally uneven; then it is the favorable one.
-    """
-    if not len(reading.cells) or np.isnan(reading.cell_values).all():
-        return None, np.full(len(reading.groups), np.nan)
-    highest = np.nanmax(reading.cell_values)
-    tied = [i for i, one in enumerate(reading.cell_values) if np.isclose(one, highest, rtol=1e-9)]
-    at = next((i for i in tied if class_of(reading.cells[i]) == favorable), tied[0])
-    return reading.cells[at], reading.table[at]
-
-
-def _pair(reading: Reading, vector: np.ndarray[Any, Any]) -> Pair | None:
-    if np.isnan(vector).all():
-        return None
-    high, low = int(np.nanargmax(vector)), int(np.nanargmin(vector))
-    ends = (reading.groups[high], float(vector[high]), reading.groups[low], float(vector[low]))
-    return Pair(*ends)
-
-
-def _group_values(
-    evidence: Evidence, ask: Ask, sure: Assessment, options: dict[str, Any]
-) -> GroupValues:
-    reading = sure.readings[0]
-    source = evidence.sources[ask.criterion.statistic.needs]
-    low = high = np.full(reading.table.shape, np.nan)
-    overall = np.full(len(reading.cells), np.nan)
-    if _needs(ask) != DISTRIBUTION:
-        low, high = group_bounds(ask.criterion.statistic, source, sure)
-        everyone = np.zeros(len(reading.groups), dtype=np.intp)
-        pooled = source.regrouped(everyone, ("everyone",))
-        overall = ask.criterion.table(pooled, options.get("favorable")).values[:, 0]
-    return GroupValues(
-        criterion=ask.name,
-        formula=ask.criterion.formula,
-        statistic=ask.criterion.statistic.formula,
-        is_not=ask.criterion.is_not,
-        range=ask.criterion.range,
-        bounds=ask.criterion.statistic.bounds,
-        cells=reading.cells,
-        groups=reading.groups,
-        values=reading.table,
-        low=low,
-        high=high,
-        overall=overall,
-        rows=support(ask.criterion.statistic, source, reading),
-    )

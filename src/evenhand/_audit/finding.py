@@ -1,7 +1,8 @@
-"""A finding: one criterion by one measure, with how sure one can be, and who carries it."""
+"""A finding: whether groups differ in one respect, and by how much, by every measure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -9,22 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand._uncertainty.multiplicity import verdict
+from evenhand._uncertainty.interval import ConfidenceInterval
+from evenhand._uncertainty.multiplicity import Conclusion, verdict
+from evenhand._words import did_you_mean, number
 
-Verdict = Literal[
-    "disparity",
-    "within noise",
-    "undefined",
-    "not tested",
-    "exceeds",
-    "within tolerance",
-    "inconclusive",
-]
+Judged = Literal["exceeds", "within tolerance", "inconclusive"]
 
 
 class Pair(NamedTuple):
-    """The groups furthest apart, and their values."""
+    """Two groups, and their values."""
 
     high: Label
     high_value: float
@@ -52,11 +48,11 @@ class GroupValues:
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
-    """A value with its full specification, its uncertainty, and the groups and cells behind it.
+class Measured:
+    """A criterion's value by one measure, with its interval, and the cells behind it.
 
-    `estimate` is corrected for noise; `floor` is the mean value of fair models with groups of
-    these sizes, and `chance_high` the value that one in twenty of them exceeds.
+    `floor` is the mean value of models that treat groups of these sizes alike, and `chance_high`
+    the value that one in twenty of them exceeds.
     """
 
     criterion: str
@@ -64,53 +60,120 @@ class Finding:
     aggregate: str
     transform: str | None
     value: float
-    estimate: float
     low: float
     high: float
     floor: float
     chance_high: float
-    p_value: float
     worst_cell: Label
-    pair: Pair | None
     cells: tuple[Label, ...]
     cell_values: NDArray[np.float64]
     contributions: NDArray[np.float64]
     left_out: tuple[tuple[Label, Label], ...]
-    p_adjusted: float = np.nan
     tolerance: float | None = None
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether it is more than chance; or, with a tolerance, what the interval says of that."""
-        if self.tolerance is None or np.isnan(self.value):
-            return verdict(self.value, self.p_adjusted)
+    def judged(self) -> Judged | None:
+        """What the interval says of the tolerance, if there is one."""
+        if self.tolerance is None:
+            return None
+        if np.isnan(self.value):
+            return "inconclusive"
         if self.low > self.tolerance:
             return "exceeds"
         return "within tolerance" if self.high <= self.tolerance else "inconclusive"
 
     @property
     def sentence(self) -> str:
-        """The finding in plain words."""
+        """The value in plain words."""
         if np.isnan(self.value):
             return "Fewer than two groups were observed here, so there is nothing to compare."
-        told = f"By {self.measure} the value is {self.value:.3g}"
-        told += f" (between {self.low:.3g} and {self.high:.3g})" if not np.isnan(self.low) else ""
-        fair = f"fair models with groups of these sizes show {self.floor:.3g} on average"
-        end = {
-            "disparity": "This is more than chance explains.",
-            "within noise": "Chance alone could explain it.",
-            "exceeds": f"It exceeds the tolerance of {self.tolerance:g}."
-            if self.tolerance is not None
-            else "",
-            "within tolerance": "It is within the tolerance.",
-            "not tested": "",
-            "inconclusive": "The rows do not suffice to tell on which side of the tolerance it is.",
-        }[self.verdict]
-        return f"{told}; {fair}. {end}{self._extremes()}"
+        words = f"By {self.measure} the value is {number(self.value)}"
+        if not np.isnan(self.low):
+            words += f" (between {number(self.low)} and {number(self.high)})"
+        if not np.isnan(self.floor):
+            words += f"; groups of these sizes that are alike show {number(self.floor)} on average"
+        bound = "" if self.tolerance is None else number(self.tolerance)
+        ends = {
+            None: ".",
+            "exceeds": f". It exceeds the tolerance of {bound}.",
+            "within tolerance": f". It is within the tolerance of {bound}.",
+            "inconclusive": f". These rows cannot tell on which side of {bound} it is.",
+        }
+        return words + ends[self.judged]
 
-    def _extremes(self) -> str:
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What is found of one criterion: whether groups differ, and by how much, by every measure.
+
+    Attributes
+    ----------
+    criterion : str
+        Its name.
+    p_value : float
+        Of all groups being alike in the criterion's statistic; it depends on no measure.
+    p_adjusted : float
+        The same, allowing for every criterion and view that was asked (Holm).
+    values : mapping of str to Measured
+        The value by each measure, with `low` and `high`; `finding["mpd"]` is one of them.
+    gap : ConfidenceInterval
+        The largest difference between two groups, in units of the statistic.
+    margin : float or None
+        Differences up to this count as alike; None where none was stated.
+    pair : Pair or None
+        The two groups that are most surely apart, and their values.
+    level : float
+        Of the test: 1 − confidence.
+
+    """
+
+    criterion: str
+    p_value: float
+    values: Mapping[str, Measured]
+    gap: ConfidenceInterval
+    margin: float | None
+    pair: Pair | None
+    level: float
+    p_adjusted: float = np.nan
+
+    def __getitem__(self, measure: str) -> Measured:
+        if measure not in self.values:
+            hint = did_you_mean(measure, self.values)
+            raise InputError(
+                f"{self.criterion} was not measured by {measure!r}, only by "
+                f"{list(self.values)}.{hint}"
+            )
+        return self.values[measure]
+
+    @property
+    def verdict(self) -> Conclusion:
+        """The groups differ; are alike within the margin; or these rows cannot tell."""
+        known = verdict(self.gap.value, self.p_adjusted, self.level)
+        if known == "cannot tell" and self.margin is not None and self.gap.high <= self.margin:
+            return "alike"
+        return known
+
+    @property
+    def sentence(self) -> str:
+        """The finding in plain words."""
+        if self.verdict == "undefined":
+            return "Fewer than two groups were observed here, so there is nothing to compare."
+        low, high = number(self.gap.low), number(self.gap.high)
+        sentences = {
+            "differs": f"The groups differ, by at least {low}."
+            if self.gap.low > 0
+            else "The groups differ.",
+            "alike": f"The groups are alike within {number(self.margin or 0.0)}: "
+            f"they differ by at most {high}.",
+            "not tested": f"The groups are up to {number(self.gap.value)} apart.",
+            "cannot tell": f"These rows cannot tell: the groups may be alike, or up to {high} "
+            "apart.",
+        }
+        return sentences[self.verdict] + self._apart()
+
+    def _apart(self) -> str:
         if self.pair is None:
             return ""
         high, high_value, low, low_value = self.pair
-        ends = f"{show(high)} ({high_value:.3g}) and {show(low)} ({low_value:.3g})"
-        return f" Furthest apart: {ends}."
+        ends = f"{show(high)} ({number(high_value)}) and {show(low)} ({number(low_value)})"
+        return f" Most surely apart: {ends}."

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.finding import Finding
 from evenhand._audit.tasks import DEFAULTS, Ask, asks
 from evenhand._audit.views import View
 from evenhand._errors import InputError
@@ -62,12 +60,14 @@ def check_tolerances(tolerances: Mapping[str, float], asked: Sequence[Ask]) -> N
             )
 
 
-def check_precision(confidence: float, depth: int) -> None:
-    """Refuse a confidence that is no share, and a depth that combines no columns."""
+def check_precision(confidence: float, depth: int, margin: float | None = None) -> None:
+    """Refuse a confidence that is no share, a depth of no columns, and a negative margin."""
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if depth < 1:
         raise InputError(f"depth is how many columns are combined, at least 1; it is {depth}.")
+    if margin is not None and not 0 <= margin < np.inf:
+        raise InputError(f"margin is the largest difference that counts as alike; it is {margin}.")
 
 
 class Main(NamedTuple):
@@ -79,33 +79,13 @@ class Main(NamedTuple):
 
 
 def main_view(evidence: Evidence, seen: Sequence[View], depth: int) -> Main:
-    """All columns combined; if they are more than the depth, the most uneven combination."""
+    """All columns combined; if they are more than the depth, the combination most surely uneven."""
     if len(evidence.columns) <= depth:
         return Main(evidence, 1, ())
-    chosen = max(seen, key=lambda view: _excess(view))
-    first = chosen.findings[0].criterion
+    chosen = min(seen, key=lambda view: (view.p_value, -len(view.columns)))
     note = (
         f"{len(evidence.columns)} sensitive columns were given and combined up to {depth} at a "
-        f"time. In detail: {' × '.join(chosen.columns)}, the one of {len(seen)} combinations in "
-        f"which {first} exceeds its noise floor most; p-values allow for this choice."
+        f"time. In detail: {' × '.join(chosen.columns)}, the one of {len(seen)} combinations whose "
+        "groups differ most surely; p-values allow for this choice."
     )
     return Main(chosen.evidence, len(seen), (note,))
-
-
-def _excess(view: View) -> float:
-    found = [one.chance for one in view.findings if one.criterion == view.findings[0].criterion]
-    return float(np.nan_to_num(found[-1].value - found[-1].floor, nan=-np.inf))
-
-
-def settled(
-    findings: Sequence[Finding], tolerances: Mapping[str, float], choices: int
-) -> tuple[Finding, ...]:
-    """The findings with their tolerances, and p-values that allow for the choice of groups."""
-    return tuple(
-        replace(
-            one,
-            p_adjusted=float(np.minimum(one.p_adjusted * choices, 1.0)),
-            tolerance=tolerances.get(f"{one.criterion}.{one.measure}"),
-        )
-        for one in findings
-    )

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from evenhand import report
 from evenhand._audit.curves import Levels, Thresholds
-from evenhand._audit.document import document, markdown
+from evenhand._audit.document import document, markdown, rows_of
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.finding import Finding, GroupValues, Measured
 from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.views import View
 from evenhand._dataframes import framed
 from evenhand._errors import InputError
 from evenhand._groups import show
+from evenhand._words import did_you_mean
 from evenhand._writing import write_whole
 
 COLUMNS = (
@@ -25,7 +26,6 @@ COLUMNS = (
     "aggregate",
     "transform",
     "value",
-    "estimate",
     "low",
     "high",
     "floor",
@@ -34,6 +34,7 @@ COLUMNS = (
     "p_adjusted",
     "verdict",
     "tolerance",
+    "judged",
 )
 
 
@@ -51,21 +52,53 @@ class Audit:
     notes: tuple[str, ...]
     title: str | None
     confidence: float
-    fair_worlds: int
     random_state: int
     choices: int
     kind: str | None = None
 
-    def finding(self, criterion: str, measure: str) -> Finding:
-        """One finding by name."""
-        for one in self.findings:
-            if (one.criterion, one.measure) == (criterion, measure):
-                return one
-        known = sorted({f"{one.criterion}.{one.measure}" for one in self.findings})
-        raise InputError(f"The audit has no finding {criterion}.{measure}; it has {known}.")
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        """The values of all findings, by every measure."""
+        return tuple(value for finding in self.findings for value in finding.values.values())
+
+    @overload
+    def finding(self, criterion: str) -> Finding: ...
+
+    @overload
+    def finding(self, criterion: str, measure: str) -> Measured: ...
+
+    def finding(self, criterion: str, measure: str | None = None) -> Finding | Measured:
+        """What was found of a criterion; or its value by one measure.
+
+        Parameters
+        ----------
+        criterion : str
+            The criterion's name, as it was asked.
+        measure : str, optional
+            A measure that was asked for.
+
+        Returns
+        -------
+        Finding or Measured
+            The finding; with a measure, the value with its interval.
+
+        Raises
+        ------
+        InputError
+            If it was not asked.
+
+        """
+        for finding in self.findings:
+            if finding.criterion == criterion:
+                return finding if measure is None else finding[measure]
+        known = [finding.criterion for finding in self.findings]
+        raise InputError(
+            f"The audit has no finding {criterion!r}; it has {known}."
+            f"{did_you_mean(criterion, known)}"
+        )
 
     def document(self) -> dict[str, Any]:
-        """Everything as plain JSON values, by the schema "evenhand.audit/1"."""
+        """Everything as plain JSON values, by the schema "evenhand.audit/2"."""
         return document(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -82,7 +115,7 @@ class Audit:
 
     def to_frame(self) -> Any:
         """The findings as a dataframe of the kind that was given, else of pandas."""
-        rows = {name: [getattr(one, name) for one in self.findings] for name in COLUMNS}
+        rows = {name: [row[name] for row in rows_of(self.findings)] for name in COLUMNS}
         return framed(rows, self.kind)
 
     def by_group_frame(self, criterion: str) -> Any:
@@ -109,11 +142,11 @@ class Audit:
         return self.to_markdown()
 
     def __repr__(self) -> str:
-        found = sum(one.verdict in ("disparity", "exceeds") for one in self.findings)
+        differ = sum(finding.verdict == "differs" for finding in self.findings)
         groups, rows = len(self.evidence.groups), int(self.evidence.rows.sum())
         return (
             f"<Audit of {rows} rows in {groups} groups: "
-            f"{found} of {len(self.findings)} findings are more than chance>"
+            f"they differ by {differ} of {len(self.findings)} criteria>"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -10,30 +10,29 @@ import numpy as np
 
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.examination import options_of
-from evenhand._audit.finding import Verdict
 from evenhand._audit.tasks import Ask
 from evenhand._columns import Bin, Label
 from evenhand._columns.codes import positions, union
-from evenhand._uncertainty.chance import Chance, chances
-from evenhand._uncertainty.multiplicity import holm, verdict
-from evenhand._uncertainty.question import questions
-
-WORLDS, LEAST_WORLDS, DRAWS = 2000, 200, 4_000_000
+from evenhand._uncertainty.estimates import estimates_of
+from evenhand._uncertainty.homogeneity import homogeneity
+from evenhand._uncertainty.multiplicity import Conclusion, holm, verdict
 
 
 @dataclass(frozen=True)
 class ViewFinding:
-    """A criterion by a measure in one view."""
+    """A criterion in one view: its value by each measure, and whether its groups differ."""
 
     criterion: str
-    measure: str
-    chance: Chance
+    values: Mapping[str, float]
+    p_value: float
+    level: float
     p_adjusted: float = np.nan
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether it is more than chance."""
-        return verdict(self.chance.value, self.p_adjusted)
+    def verdict(self) -> Conclusion:
+        """The groups differ, or these rows cannot tell."""
+        value = next(iter(self.values.values()), np.nan)
+        return verdict(value, self.p_adjusted, self.level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +47,11 @@ class View:
         """The columns whose combinations are the groups."""
         return self.evidence.columns
 
+    @property
+    def p_value(self) -> float:
+        """The smallest p-value of its findings."""
+        return min((f.p_value for f in self.findings if not np.isnan(f.p_value)), default=1.0)
+
 
 def views_of(evidence: Evidence, depth: int) -> Iterator[View]:
     """Every column alone, then every combination of up to `depth` columns."""
@@ -57,24 +61,24 @@ def views_of(evidence: Evidence, depth: int) -> Iterator[View]:
             yield View(evidence if size == len(names) else _collapsed(evidence, chosen))
 
 
-def examined(views: list[View], asked: list[Ask], seed: int) -> list[View]:
+def examined(views: list[View], questions: list[Ask], level: float) -> list[View]:
     """Ask the headline questions in every view; p-values are adjusted for all of them."""
-    found = [[one for ask in asked for one in _chances(view.evidence, ask, seed)] for view in views]
-    adjusted = iter(holm([one.chance.p_value for each in found for one in each]))
+    found = [[_finding(view.evidence, ask, level) for ask in questions] for view in views]
+    adjusted = iter(holm([finding.p_value for each in found for finding in each]))
     return [
         replace(
-            view, findings=tuple(replace(one, p_adjusted=float(next(adjusted))) for one in each)
+            view,
+            findings=tuple(replace(finding, p_adjusted=float(next(adjusted))) for finding in each),
         )
         for view, each in zip(views, found, strict=True)
     ]
 
 
-def _chances(evidence: Evidence, ask: Ask, seed: int) -> list[ViewFinding]:
-    source = evidence.sources[ask.criterion.statistic.needs]
-    model, asked = questions(source, ask.criterion, ask.measures, **options_of(evidence, ask))
-    worlds = int(np.clip(DRAWS // model.seen.size, LEAST_WORLDS, WORLDS))
-    found = chances(model, asked, worlds, np.random.default_rng(seed))
-    return [ViewFinding(ask.name, name, one) for name, one in zip(ask.measures, found, strict=True)]
+def _finding(evidence: Evidence, ask: Ask, level: float) -> ViewFinding:
+    source, options = evidence.sources[ask.criterion.statistic.needs], options_of(evidence, ask)
+    values = {name: ask.criterion(source, measure=name, **options) for name in ask.measures}
+    estimates = estimates_of(source, ask.criterion, options.get("favorable"))
+    return ViewFinding(ask.name, values, homogeneity(source, ask.criterion, estimates), level)
 
 
 def _collapsed(evidence: Evidence, chosen: tuple[int, ...]) -> Evidence:

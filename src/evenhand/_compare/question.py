@@ -125,7 +125,7 @@ def _reads_truth(criterion: Criterion) -> bool:
 def noise(question: Question, sources: Sources, replicates: int, seed: int) -> list[Chance]:
     """For each model, its value beside what fair models show."""
     options = {"replicates": replicates, "random_state": seed, **question.options}
-    return [chance(source, question.criterion, **options) for source in sources[question.needs]]
+    return [chance(question.criterion, source, **options) for source in sources[question.needs]]
 
 
 def enough(replicates: int, claims: int) -> int:

@@ -62,11 +62,9 @@ def value_rows(
         adjusted = holm([chance.p_value for chance in chances]).tolist()
         places = ranks([chance.value for chance in chances]).tolist()
         for m, chance in enumerate(chances):
-            if question.needs == "steps" or intervals == "resampled":
-                # that of whole distributions, by inversion, would cost too much
-                known = single(chance.value, drawn[:, k, m], question.order, confidence)
-            else:
-                known = _inverted(question, sources[question.needs][m], confidence, seed)
+            known = single(chance.value, drawn[:, k, m], question.order, confidence)
+            if intervals == "inverted":
+                known = _inverted(question, sources[question.needs][m], confidence, known)
             yield {
                 **_named(question, models[m]),
                 "value": chance.value,
@@ -151,8 +149,7 @@ def _shown(estimate: Estimate) -> Row:
     return {"estimate": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
-def _inverted(question: Question, source: Any, confidence: float, seed: int) -> Estimate:
-    """The interval of counts and means."""
-    options: dict[str, Any] = {"confidence": confidence, "random_state": seed}
-    found = interval(source, question.criterion, **options, **question.options)
-    return Estimate(found.estimate, found.low, found.high)
+def _inverted(question: Question, source: Any, confidence: float, resampled: Estimate) -> Estimate:
+    """The interval of counts and means; the value cleared of noise is that of resampled rows."""
+    found = interval(question.criterion, source, confidence=confidence, **question.options)
+    return Estimate(resampled.value, found.low, found.high)

@@ -4,40 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenhand._columns import Label
 from evenhand._uncertainty.chance import Chance, chances
-from evenhand._uncertainty.interval import ConfidenceInterval, Worlds, bounds, stories
-from evenhand._uncertainty.models import Floats
+from evenhand._uncertainty.estimates import Estimates, estimates_of
+from evenhand._uncertainty.homogeneity import homogeneity
+from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
 from evenhand._uncertainty.question import questions
 from evenhand.criteria import Criterion, Reading
+from evenhand.criteria.evaluation import named
 from evenhand.measures import Measure
 from evenhand.statistics.kinds import Source
 
-ENOUGH, LEAST_WORLDS, MOST_COUNTS = 1000, 1000, 3_000_000
+LEAST_REPLICATES, MOST_COUNTS = 1000, 3_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """For each measure what chance shows and the interval; for each cell and group its bounds."""
+    """The test; for each measure what chance shows and the interval; what is known of groups."""
 
+    p_value: float
+    gap: ConfidenceInterval
     readings: list[Reading]
     chances: list[Chance]
-    bounds: list[ConfidenceInterval]
-    worlds: Worlds
-    confidence: float
-
-    @cached_property
-    def by_group(self) -> tuple[Floats, Floats]:
-        """Lower and upper bounds of every cell and group, which hold what was seen."""
-        seen = self.worlds.model.expected(self.worlds.model.seen).values
-        shown, tail = self.worlds.around[:ENOUGH], (1 - self.confidence) / 2
-        low, high = _quantiles(shown, tail), _quantiles(shown, 1 - tail)
-        return np.fmin(low, seen), np.fmax(high, seen)
+    intervals: list[ConfidenceInterval]
+    estimates: Estimates
 
 
 class Asked(NamedTuple):
@@ -53,40 +48,50 @@ def assess(
     asked: Sequence[Asked],
     *,
     confidence: float = 0.95,
-    fair_worlds: int = 2000,
+    replicates: int = 2000,
     random_state: int | Sequence[int] | np.random.Generator | None = None,
 ) -> list[Assessment]:
-    """Ask criteria of a source by all their measures, from the same worlds.
+    """Ask criteria of a source by all their measures, from the same replicates.
 
     Several criteria at once must be about the same distribution, which varies as one.
 
     >>> from evenhand import tally
     >>> counts = tally(None, [1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"])
     >>> asked = Asked("statistical_parity", ["mpd", "gini"], {})
-    >>> (found,) = assess(counts, [asked], random_state=0)
-    >>> [one.value for one in found.chances]
+    >>> (assessment,) = assess(counts, [asked], random_state=0)
+    >>> [interval.value for interval in assessment.intervals]
     [0.5, 0.5]
     """
     built = [questions(source, one.criterion, one.measures, **one.options) for one in asked]
     model, rng = built[0][0], np.random.default_rng(random_state)
-    worlds = int(np.clip(MOST_COUNTS // model.seen.size, LEAST_WORLDS, fair_worlds))
-    noise = iter(chances(model, [one for _, some in built for one in some], worlds, rng))
-    supposed = Worlds(model, list(stories(model)), rng)
-    return [
-        Assessment(
-            readings=[one.reading for one in some],
-            chances=list(islice(noise, len(some))),
-            bounds=[bounds(one, supposed, confidence) for one in some],
-            worlds=supposed,
-            confidence=confidence,
-        )
-        for _, some in built
-    ]
+    number = int(np.clip(MOST_COUNTS // model.seen.size, LEAST_REPLICATES, replicates))
+    noise = iter(chances(model, [one for _, some in built for one in some], number, rng))
+    assessments = []
+    for each, (_, some) in zip(asked, built, strict=True):
+        options = dict(each.options)
+        criterion = named(each.criterion).with_statistic(options.pop("g", None))
+        estimates = estimates_of(source, criterion, options.pop("favorable", None))
+        readings = [question.reading for question in some]
+        intervals = [
+            interval_of(estimates, criterion.settings(way, **options), reading, source, confidence)
+            for way, reading in zip(each.measures, readings, strict=True)
+        ]
+        gap = _gap(source, criterion, estimates, options, each.options.get("favorable"), confidence)
+        p_value = homogeneity(source, criterion, estimates)
+        shown = list(islice(noise, len(some)))
+        assessments.append(Assessment(p_value, gap, readings, shown, intervals, estimates))
+    return assessments
 
 
-def _quantiles(shown: Floats, level: float) -> Floats:
-    """Of every cell and group, over the worlds in which it was observed."""
-    ordered = np.sort(shown, axis=0)  # NaN comes last
-    observed = shown.shape[0] - np.isnan(shown).sum(axis=0)
-    at = np.rint(level * np.maximum(observed - 1, 0)).astype(np.intp)
-    return np.asarray(np.take_along_axis(ordered, at[None], axis=0)[0])
+def _gap(
+    source: Source,
+    criterion: Criterion,
+    estimates: Estimates,
+    options: dict[str, Any],
+    favorable: Label,
+    confidence: float,
+) -> ConfidenceInterval:
+    """The largest difference between two groups, whatever was asked for."""
+    settings = criterion.settings("mpd", transform="raw", tau=options.get("tau"))
+    reading = reading_of(source, criterion, settings, favorable)
+    return interval_of(estimates, settings, reading, source, confidence)

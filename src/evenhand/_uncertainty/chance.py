@@ -7,16 +7,19 @@ what chance alone makes of it. The cost depends on the number of cells, not of r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from evenhand._columns import Label
+from evenhand._signatures import COLUMNS, SETTINGS, documented
 from evenhand._uncertainty.models import Floats, Model
 from evenhand._uncertainty.question import Question, questions
 from evenhand.criteria import Criterion
-from evenhand.statistics.kinds import Source
+from evenhand.criteria.evaluation import named
+from evenhand.measures import Aggregate, Measure
 
 
 @dataclass(frozen=True)
@@ -34,30 +37,82 @@ class Chance:
     replicates: int
 
 
+@documented(columns=COLUMNS, settings=SETTINGS)
 def chance(
-    counts: Source,
     criterion: str | Criterion,
+    y_true: Any,
+    y_pred: Any = None,
     *,
+    sensitive_features: Any = None,
+    sample_weight: Any = None,
+    y_score: Any = None,
+    strata: Any = None,
+    classes: Sequence[Label] | None = None,
+    measure: str | Measure | None = None,
+    aggregate: str | Aggregate | None = None,
+    g: str | Callable[[Any, Any], Any] | None = None,
+    transform: str | None = None,
+    favorable: Label = None,
+    tau: float | None = None,
     replicates: int = 2000,
-    random_state: int | np.random.Generator | None = None,
-    measure: Any = None,
-    **options: Any,
+    random_state: int | np.random.Generator | None = 0,
 ) -> Chance:
     """Compare a criterion with what chance alone would show.
 
-    `counts` is a Tally, a Distribution or ranked scores, whichever the criterion reads. Options
-    are those of `evaluate`, such as measure="gini". The p-value is that of one question; who asks
-    many must correct for it.
+    Parameters
+    ----------
+    criterion : str or Criterion
+        A name in `CRITERIA`, or a criterion of your own.
+    {columns}
+    {settings}
+    replicates : int, default 2000
+        How many data sets of equal groups are drawn.
+    random_state : int, Generator or None, default 0
+        Of the draws; the same counts and the same number give the same answer.
 
-    >>> from evenhand import tally
-    >>> y = [1, 0, 1, 0, 1, 1, 0, 0]
-    >>> counts = tally(None, y, sensitive_features=["a", "b"] * 4)
-    >>> found = chance(counts, "statistical_parity", measure="mpd", random_state=0)
+    Returns
+    -------
+    Chance
+        The value with its noise floor and its p-value, which is that of one question: who asks
+        many must allow for it.
+
+    See Also
+    --------
+    interval : Between which values the truth lies.
+
+    Examples
+    --------
+    >>> y, group = [1, 0, 1, 0, 1, 1, 0, 0], ["a", "b"] * 4
+    >>> found = chance("statistical_parity", None, y, sensitive_features=group, measure="mpd")
     >>> found.value, found.p_value > 0.2
     (0.5, True)
+
     """
-    model, (asked,) = questions(counts, criterion, [measure], **options)
-    return chances(model, [asked], replicates, np.random.default_rng(random_state))[0]
+    reading = named(criterion).read(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        y_score=y_score,
+        strata=strata,
+        classes=classes,
+        measure=measure,
+        aggregate=aggregate,
+        g=g,
+        transform=transform,
+        favorable=favorable,
+        tau=tau,
+    )
+    asked = named(criterion).with_statistic(g)
+    settings = reading.settings
+    options = {
+        "aggregate": settings.aggregate,
+        "transform": settings.transform,
+        "tau": settings.tau,
+        "favorable": favorable,
+    }
+    model, (question,) = questions(reading.source, asked, [settings.measure], **options)
+    return chances(model, [question], replicates, np.random.default_rng(random_state))[0]
 
 
 def chances(

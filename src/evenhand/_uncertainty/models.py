@@ -31,32 +31,14 @@ class Model(Protocol):
         """The observed shares or means (given, groups, outcomes)."""
 
     @property
-    def lent(self) -> Floats:
-        """The same with a few pooled rows lent to each group, so that none is without error."""
-
-    @property
     def pooled(self) -> Floats:
         """The truth if all groups are equal (given, 1, outcomes)."""
-
-    @property
-    def noise(self) -> Floats:
-        """Standard errors of what was observed, if all groups are equal."""
-
-    def settled(self, wished: Floats) -> Floats:
-        """The nearest truth that is possible."""
 
     def expected(self, truth: Floats) -> Table:
         """The table of statistics of a truth itself."""
 
     def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
         """Tables (worlds, cells, groups) that a truth shows, some worlds at a time."""
-
-
-def drawn(model: Model, truth: Floats, times: int, rng: np.random.Generator) -> Table:
-    """All the worlds in one table."""
-    tables = list(model.draw(truth, times, rng))
-    values = np.concatenate([table.values for table in tables])
-    return Table(values, tables[0].cells, tables[0].groups)
 
 
 def shares(counts: NDArray[Any]) -> Floats:
@@ -90,24 +72,9 @@ class Counts:
         return shares(self.counts)
 
     @cached_property
-    def lent(self) -> Floats:
-        """Shares with two pooled rows more in each group."""
-        return shares(self.seen * self.sizes[..., None] + PRIOR_ROWS * self.pooled)
-
-    @cached_property
     def pooled(self) -> Floats:
         """Shares of the outcomes over all groups."""
         return shares(self.counts.sum(axis=1, keepdims=True))
-
-    @cached_property
-    def noise(self) -> Floats:
-        """Standard errors of multinomial shares."""
-        variance = self.pooled * (1 - self.pooled) / np.maximum(self.sizes, 1)[..., None]
-        return np.asarray(np.sqrt(variance) + 1e-12)
-
-    def settled(self, wished: Floats) -> Floats:
-        """Shares: not negative, and 1 in all."""
-        return shares(np.maximum(wished, 0.0))
 
     def expected(self, truth: Floats) -> Table:
         """The table of the expected counts."""
@@ -237,11 +204,6 @@ class Means:
     least: float
     read: Callable[[Floats], Table]
 
-    @property
-    def lent(self) -> Floats:
-        """The means as they are: their errors are lent variance already."""
-        return self.seen
-
     @cached_property
     def pooled(self) -> Floats:
         """The mean over all rows."""
@@ -250,15 +212,6 @@ class Means:
             ratio((self.seen * weight).sum(1, keepdims=True), weight.sum(1, keepdims=True))
         )
 
-    @property
-    def noise(self) -> Floats:
-        """The standard errors, and rounding where there is no other."""
-        return self.errors + 1e-9 * (np.abs(self.seen).max() or 1.0)
-
-    def settled(self, wished: Floats) -> Floats:
-        """Not below the least possible value."""
-        return np.maximum(wished, self.least)
-
     def expected(self, truth: Floats) -> Table:
         """The table of the means."""
         return self.read(truth)
@@ -266,7 +219,7 @@ class Means:
     def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
         """Tables of normal means."""
         noise = rng.standard_normal((times, *truth.shape))
-        yield self.read(self.settled(truth + self.errors * noise))
+        yield self.read(np.maximum(truth + self.errors * noise, self.least))
 
 
 def means_of(sums: Tally, asked: Criterion, favorable: Any = None) -> Means:

@@ -27,19 +27,20 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def verdict(
-    value: float, p_adjusted: float
-) -> Literal["disparity", "within noise", "undefined", "not tested"]:
-    """In two words, what the value says.
+Conclusion = Literal["differs", "alike", "cannot tell", "undefined", "not tested"]
 
-    >>> verdict(0.1, 0.001), verdict(0.1, 0.2), verdict(0.1, np.nan)
-    ('disparity', 'within noise', 'not tested')
+
+def verdict(value: float, p_adjusted: float, level: float = LEVEL) -> Conclusion:
+    """What a test says: not to reject is not to know.
+
+    >>> verdict(0.1, 0.001), verdict(0.1, 0.2), verdict(np.nan, 0.2)
+    ('differs', 'cannot tell', 'undefined')
     """
     if np.isnan(value):
         return "undefined"
     if np.isnan(p_adjusted):
         return "not tested"
-    return "disparity" if p_adjusted <= LEVEL else "within noise"
+    return "differs" if p_adjusted <= level else "cannot tell"
 
 
 def rate_bounds(rate: Any, size: Any, error: float) -> tuple[Floats, Floats]:

@@ -65,7 +65,7 @@ def audit(**given: Any) -> None:
                 evidence = evidence_of(request)
             with busy("Auditing …"):
                 report = audited(evidence, request)
-            judgements = judge(request.gates, report.findings)
+            judgements = judge(request.gates, report.measured)
         failed = published(report, judgements, request.outputs, time.monotonic() - started)
     click.get_current_context().exit(status_of(judgements, failed))
 

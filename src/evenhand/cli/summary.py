@@ -21,12 +21,13 @@ MOST = 8
 FEW = 3
 LONGEST_WORD = len("inconclusive")
 STYLES = {
-    "disparity": "red",
+    "differs": "red",
     "exceeds": "red",
     "violation": "red",
     "inconclusive": "yellow",
     "undefined": "dim",
-    "within noise": "green",
+    "alike": "green",
+    "cannot tell": "yellow",
     "within tolerance": "green",
     "pass": "green",
 }
@@ -38,7 +39,7 @@ def show(document: Document, judgements: Sequence[Judgement], console: Console) 
     console.print(_about(document), style="dim")
     console.print(Padding(findings(document, console.width), (1, 0), expand=False))
     for title, body in (
-        ("Furthest apart", furthest(document, console.width)),
+        ("Most surely apart", furthest(document, console.width)),
         ("Subgroups that differ from the rest", subgroups(document)),
         ("Left out", listed(_left_out(document))),
         ("Notes", listed([plain(note) for note in document["notes"]])),
@@ -68,18 +69,19 @@ def findings(document: Document, width: int) -> Table:
 
 
 def _finding(finding: Document, between: str) -> list[str | Text]:
+    verdict = finding["judged"] or finding["verdict"]
     return [
         finding["measure"],
         number(finding["value"]),
         between.join((number(finding["low"]), number(finding["high"]))),
         number(finding["floor"]),
         p_value(finding["p_adjusted"]),
-        Text(finding["verdict"], style=STYLES.get(finding["verdict"], "")),
+        Text(verdict, style=STYLES.get(verdict, "")),
     ]
 
 
 def furthest(document: Document, width: int) -> Table:
-    """For each criterion, the two groups furthest apart in its worst cell."""
+    """For each criterion, the two groups that are most surely apart."""
     table = columns("criterion", "cell", "lowest", "", "highest", "", right=(3, 5), whole=(0,))
     seen = set()
     for finding in document["findings"]:
@@ -175,5 +177,5 @@ def _how_to_read(document: Document) -> str:
     many = document["multiplicity"]
     return (
         "0: the groups are equal; larger: less so. Chance: what a fair model shows with groups "
-        f"of these sizes. p: adjusted ({many['method']}) for {many['findings']} findings."
+        f"of these sizes. p: adjusted ({many['method']}) for {many['findings']} criteria."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Never
 
@@ -45,6 +45,10 @@ class Reading:
         What the cells are: classes, pairs (given, class), strata, bins, or one cut point.
     groups : tuple of labels
         The groups.
+    source : Tally, Distribution or RankedScores
+        The summary of the rows that was read.
+    settings : Settings
+        How it was measured.
 
     """
 
@@ -57,6 +61,8 @@ class Reading:
     table: NDArray[np.float64]
     cells: tuple[Label, ...]
     groups: tuple[Label, ...]
+    source: Any = field(default=None, repr=False)
+    settings: Any = field(default=None, repr=False)
 
     def __float__(self) -> float:
         return float(self.value)
@@ -378,8 +384,10 @@ class Criterion:
         criterion.check(source)
         settings = criterion.settings(measure, aggregate, transform, tau)
         if isinstance(criterion.statistic, F):
-            return criterion._sweep(source, settings)
-        return criterion.reading(criterion.table(source, favorable), settings)
+            reading = criterion._sweep(source, settings)
+        else:
+            reading = criterion.reading(criterion.table(source, favorable), settings)
+        return replace(reading, source=source, settings=settings)
 
     @property
     def kind(self) -> Kind:

@@ -130,17 +130,20 @@ class Verdict(NamedTuple):
 
 
 VERDICTS = {
-    "disparity": Verdict(
+    "differs": Verdict(
         "●",
         "beyond",
-        "More than chance: were the groups treated alike, so large a value would be rare, "
-        "even with as many questions asked as here.",
+        "The groups differ: if all were alike, data like these would be rare, even with as many "
+        "questions asked as here.",
     ),
-    "within noise": Verdict(
-        "○",
-        "within",
-        "Chance alone could have shown this. That is not evidence of equality: few rows "
-        "cannot show small differences.",
+    "alike": Verdict(
+        "✓", "within", "The groups are alike: any difference is smaller than the stated margin."
+    ),
+    "cannot tell": Verdict(
+        "?",
+        "undefined",
+        "These rows cannot tell whether the groups differ. That is not evidence of equality: look "
+        "at the upper end of the interval.",
     ),
     "undefined": Verdict(
         "–",

@@ -22,25 +22,19 @@ NAMED = 3
 
 
 def headline(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What was audited, how much of it is more than chance, the strongest, and which groups."""
+    """What was audited, by which criteria groups differ, the strongest, and which groups."""
     findings = document["findings"]
-    beyond = beyond_chance(document)
+    beyond = [finding for finding in findings if finding["verdict"] == "differs"]
+    verdicts = {finding["criterion"]: finding["verdict"] for finding in findings}
     return {
         "title": document["title"] or "Audit of a model",
         "subject": _subject(document),
-        "verdict": _verdict(len(beyond), len(findings)),
+        "verdict": _verdict(Counter(verdicts.values()), len(verdicts)),
         "tolerances": _tolerances(findings),
         "strongest": _strongest(beyond),
         "groups": _groups(beyond),
-        "tiles": _tiles(document, len(beyond)),
+        "tiles": _tiles(document, Counter(verdicts.values())),
     }
-
-
-def beyond_chance(document: Mapping[str, Any]) -> list[Finding]:
-    """The findings whose adjusted p-value is at most the level."""
-    level = document["multiplicity"]["level"]
-    found: list[Finding] = document["findings"]
-    return [f for f in found if f["p_adjusted"] is not None and f["p_adjusted"] <= level]
 
 
 def _subject(document: Mapping[str, Any]) -> str:
@@ -55,18 +49,22 @@ def _subject(document: Mapping[str, Any]) -> str:
     return told
 
 
-def _verdict(beyond: int, asked: int) -> str:
+def _verdict(verdicts: Mapping[str, int], asked: int) -> str:
+    differ, alike = verdicts.get("differs", 0), verdicts.get("alike", 0)
+    unknown = verdicts.get("cannot tell", 0)
     if asked == 1:
-        return f"The one disparity asked for is {'more' if beyond else 'not more'} than chance."
-    if beyond == 0:
-        return f"None of the {count(asked)} disparities asked for is more than chance."
-    share = "All" if beyond == asked else f"{count(beyond)} of the"
-    is_are = "is" if beyond == 1 else "are"
-    return f"{share} {count(asked)} disparities asked for {is_are} more than chance."
+        return {
+            (1, 0): "The groups differ.",
+            (0, 1): "The groups are alike.",
+        }.get((differ, alike), "These rows cannot tell whether the groups differ.")
+    parts = [f"The groups differ by {count(differ)} of {count(asked)} criteria"]
+    parts += [f"are alike by {count(alike)}"] if alike else []
+    parts += [f"and these rows cannot tell for {count(unknown)}"] if unknown else []
+    return ", ".join(parts) + "."
 
 
 def _tolerances(findings: Sequence[Finding]) -> str:
-    held = Counter(f["verdict"] for f in findings if f["tolerance"] is not None)
+    held = Counter(f["judged"] for f in findings if f["tolerance"] is not None)
     told = {
         "exceeds": "beyond it with the whole interval",
         "within tolerance": "within it",
@@ -86,7 +84,7 @@ def _strongest(beyond: Sequence[Finding]) -> dict[str, Any] | None:
         "name": f"{words(most['criterion'])} by {measure_name(most['measure'])}",
         "value": number(most["value"]),
         "times": number(times, 2) if times is not None and times < 1000 else None,
-        "sentence": most["sentence"],
+        "sentence": most["conclusion"],
         "pair": most["pair"],
     }
 
@@ -102,14 +100,14 @@ def _groups(beyond: Sequence[Finding]) -> list[tuple[str, str]]:
     return [(name(group), percent(share)) for group, share in most]
 
 
-def _tiles(document: Mapping[str, Any], beyond: int) -> list[tuple[str, str]]:
-    findings = document["findings"]
-    none = sum(finding["value"] is None for finding in findings)
+def _tiles(document: Mapping[str, Any], verdicts: Mapping[str, int]) -> list[tuple[str, str]]:
     tiles = [
         (count(document["rows"]), "rows"),
         (count(len(document["groups"])), "groups"),
         (count(len(document["criteria"])), "criteria"),
-        (count(beyond), "more than chance"),
-        (count(len(findings) - beyond - none), "within noise"),
+        (count(verdicts.get("differs", 0)), "differ"),
+        (count(verdicts.get("alike", 0)), "alike"),
+        (count(verdicts.get("cannot tell", 0)), "cannot tell"),
     ]
+    none = verdicts.get("undefined", 0)
     return [*tiles, (count(none), "undefined")] if none else tiles

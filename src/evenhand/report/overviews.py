@@ -38,10 +38,11 @@ def _has_unit(finding: Mapping[str, Any], bounds: Mapping[str, Sequence[float | 
 
 
 def _seen(finding: Mapping[str, Any]) -> Seen:
-    keys = ("value", "low", "high", "floor", "chance_high", "tolerance", "verdict")
+    keys = ("value", "low", "high", "floor", "chance_high", "tolerance")
     told = {key: finding[key] for key in keys}
-    kind = verdict(finding["verdict"]).kind
-    return Seen(label=words(finding["criterion"]), kind=kind, **told)
+    words_of_it = finding["judged"] or finding["verdict"]
+    kind = verdict(words_of_it).kind
+    return Seen(label=words(finding["criterion"]), kind=kind, verdict=words_of_it, **told)
 
 
 def thresholds(document: Mapping[str, Any]) -> list[dict[str, Any]]:

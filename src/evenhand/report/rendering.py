@@ -19,7 +19,7 @@ from evenhand.report.headline import headline
 from evenhand.report.intersections import intersections
 from evenhand.report.overviews import against_noise, distributions, thresholds
 
-SCHEMA = "evenhand.audit/1"
+SCHEMA = "evenhand.audit/2"
 FILTERS = {
     "number": number,
     "difference": formats.difference,

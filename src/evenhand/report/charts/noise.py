@@ -30,7 +30,7 @@ class Seen(NamedTuple):
 def noise(ident: str, title: str, findings: Sequence[Seen]) -> Markup:
     """A row for each finding: chance band, noise floor, interval, value, and tolerance if any.
 
-    >>> one = Seen("TPR", 0.3, 0.2, 0.4, 0.1, 0.15, None, "disparity", "beyond")
+    >>> one = Seen("TPR", 0.3, 0.2, 0.4, 0.1, 0.15, None, "differs", "beyond")
     >>> "noise floor 0.100" in noise("c", "Noise", [one])
     True
     """

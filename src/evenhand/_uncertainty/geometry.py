@@ -1,0 +1,433 @@
+"""How even, and how uneven, groups may truly be: the measures over sets of plausible values.
+
+MPD, shortfall, the Gini index and PQ are quasi-convex: the vectors at most so uneven form a convex
+set K. Let the data be a point among the true values, with distances in standard errors.
+
+*Above.* If the truth lies on the boundary of K, the half-space beyond a supporting plane of K lies
+outside K. So the data are farther than z from everything as uneven as the truth with a probability
+of at most that of one normal variable beyond z: whatever the number of groups, their sizes and
+ties, the largest inequality within z of the data is an upper limit with the error of z.
+
+*Below.* The data are beyond K by chance as often as the squared distance to K says, which is
+chi-squared with as many degrees of freedom as equalities bind the nearest point of K
+(Bartholomew's chi-bar-squared, given the face; Silvapulle and Sen 2005, ch. 3). For groups that are
+all alike it is the test of homogeneity. The boundary of PQ's set is curved: there the distance is
+that to a ball in as many dimensions as have the same mean curvature, a noncentral chi-squared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._uncertainty.estimates import DISTANCES, STEP
+from evenhand.measures import Measure, gini, mpd, pq, shortfall
+
+Floats = NDArray[np.float64]
+
+NEGLIGIBLE = 1e-12
+ROUNDS, STEPS = 8, 8
+ANGLES = np.linspace(0, np.pi / 2, 13)
+MOST_ENUMERATED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """The groups observed in one cell: their values, and their confidence curves."""
+
+    values: Floats
+    curves: Floats
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def at(self, distance: Any) -> Floats:
+        """The values (…, groups) at signed distances (…, groups)."""
+        place = (np.asarray(distance) - DISTANCES[0]) / STEP
+        place = np.clip(
+            np.broadcast_to(place, np.broadcast_shapes(np.shape(place), (len(self),))), 0, None
+        )
+        below = np.minimum(place.astype(np.intp), len(DISTANCES) - 2)
+        part = np.minimum(place - below, 1.0)
+        each = np.arange(len(self))
+        return np.asarray(
+            (1 - part) * self.curves[below, each] + part * self.curves[below + 1, each]
+        )
+
+    def distance(self, values: Floats) -> Floats:
+        """Signed distances of values (…, groups) from the data."""
+        return self.located(values)[0]
+
+    def located(self, values: Floats) -> tuple[Floats, Floats]:
+        """Signed distances, and how fast they grow with the value."""
+        curves = self.curves.reshape(len(DISTANCES), *(1,) * (values.ndim - 1), len(self))
+        above = values > self.values
+        passed = np.where(above, (curves < values).sum(axis=0), (curves <= values).sum(axis=0))
+        below = np.clip(passed - 1, 0, len(DISTANCES) - 2)
+        each = np.broadcast_to(np.arange(len(self)), values.shape)
+        start, end = self.curves[below, each], self.curves[below + 1, each]
+        slope = STEP / np.maximum(end - start, 1e-9 * (1e-3 + np.abs(end)))
+        slope = np.where(np.isfinite(slope), slope, 0.0)
+        far = DISTANCES[below] + (values - start) * slope
+        far = np.clip(far, -60.0, 60.0)
+        far = np.where(above, np.maximum(far, 0.0), np.minimum(far, 0.0))
+        return np.where(values == self.values, 0.0, far), slope
+
+    @cached_property
+    def pooled(self) -> float:
+        """The common value nearest to all groups."""
+        return self._common[0]
+
+    @cached_property
+    def heterogeneity(self) -> float:
+        """The least sum of squared distances of a common value: chi-squared if all are alike."""
+        return self._common[1]
+
+    @cached_property
+    def _common(self) -> tuple[float, float]:
+        low, high = float(self.values.min()), float(self.values.max())
+        sums = np.zeros(1)
+        grid = np.array([low])
+        for _ in range(6 if high > low else 0):
+            grid = np.linspace(low, high, 17)
+            sums = (self.distance(np.repeat(grid[:, None], len(self), axis=1)) ** 2).sum(axis=1)
+            best = int(sums.argmin())
+            low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 16)])
+        best = int(sums.argmin())
+        return float(grid[best]), float(sums[best])
+
+
+def upper_limit(cloud: Cloud, measure: Measure, reach: float) -> float:
+    """The largest inequality within a distance of the data."""
+    if measure in (mpd, shortfall):
+        most = _farthest_pair(cloud, measure, reach)
+    else:
+        most = _steepest(cloud, measure, reach)
+    return max(most, float(measure(cloud.values)))
+
+
+def lower_limit(cloud: Cloud, measure: Measure, error: float, beyond: float = 0.0) -> float:
+    """The least inequality that is not too far from the data; both tails together err so often.
+
+    Near equality no data are too even, so the whole error is spent below. A limit that is not
+    `beyond` what is known already is not searched for: then it is 0.
+    """
+    value = float(measure(cloud.values))
+    search = _Search(cloud, measure, error)
+    if not value > beyond or not search.rejects(beyond):
+        return 0.0
+    least, most = beyond, value
+    for _ in range(STEPS):
+        level = (least + most) / 2
+        least, most = (level, most) if search.rejects(level) else (least, level)
+    return least
+
+
+class _Search:
+    """Whether groups at most so uneven are too far from the data; each answer helps the next."""
+
+    def __init__(self, cloud: Cloud, measure: Measure, error: float) -> None:
+        from scipy.special import ndtri
+
+        self.cloud, self.measure, self.error = cloud, measure, error
+        self.reach = float(-ndtri(error / 2))
+        self.nearest: tuple[Floats, float] | None = None
+
+    def rejects(self, level: float) -> bool:
+        tail, square, faces = self.tail(level)
+        if np.sqrt(self.cloud.heterogeneity) - np.sqrt(square) < self.reach:
+            return tail <= self.error
+        beyond = 1 - 0.5**faces if faces else 1.0  # how often data lie beyond the set at all
+        return tail * beyond <= self.error / 2
+
+    def tail(self, level: float) -> tuple[float, float, int]:
+        """How often groups at most so uneven, if they look more uneven, look it as much as these.
+
+        With the squared distance to such groups, and by how many inequalities they are bound; 0
+        where the tail is that of all data.
+        """
+        from scipy.special import chdtrc
+
+        cloud, measure, groups = self.cloud, self.measure, len(self.cloud)
+        if level <= 0:
+            return float(chdtrc(groups - 1, cloud.heterogeneity)), cloud.heterogeneity, 0
+        if measure in (mpd, shortfall):
+            square, free = _clipped(cloud, measure, level)
+            return float(chdtrc(free, square)), square, free
+        self.nearest = _nearest(cloud, measure, level, self.nearest)
+        values = self.nearest[0]
+        square = float((cloud.distance(values) ** 2).sum())
+        if measure is gini:
+            ties = groups - len(np.unique(values.round(9)))
+            free = groups - 1 if ties == groups - 1 else ties + 1
+            return float(chdtrc(free, square)), square, free
+        return _curved_tail(cloud, values, level, square), square, 0
+
+
+def _farthest_pair(cloud: Cloud, measure: Measure, reach: float) -> float:
+    """The best split of the distance between the highest group and the lowest."""
+    high = cloud.at(reach * np.cos(ANGLES)[:, None])
+    low = cloud.at(-reach * np.sin(ANGLES)[:, None])
+    tops = np.argsort(high, axis=1)[:, -2:]
+    bottoms = np.argsort(low, axis=1)[:, :2]
+    most = 0.0
+    for top in range(2):
+        for bottom in range(2):
+            a, b = tops[:, top], bottoms[:, bottom]
+            rows = np.arange(len(ANGLES))
+            pair = np.stack([high[rows, a], np.minimum(low[rows, b], high[rows, a])], axis=1)
+            found = np.where(a != b, measure(pair), 0.0)
+            most = max(most, float(np.max(found)))
+    return most
+
+
+def _steepest(cloud: Cloud, measure: Measure, reach: float) -> float:
+    """Climb within the ball from several starts: a convex function rises at every step."""
+    groups = len(cloud)
+    each = np.arange(groups)
+    moved = np.repeat(cloud.values[None], 2 * groups, axis=0)
+    moved[each, each] = cloud.at(reach)
+    moved[groups + each, each] = cloud.at(-reach)
+    alone = np.asarray(measure(moved))
+    most = float(alone.max())
+    starts = [np.zeros(groups)]
+    for start in np.argsort(alone)[::-1][:3]:
+        single = np.zeros(groups)
+        single[start % groups] = reach if start < groups else -reach
+        starts.append(single)
+    for distance in starts:
+        for _ in range(12):
+            here = cloud.values if not distance.any() else cloud.at(distance)
+            slope = _gradient(measure, here)
+            far = np.abs(distance)
+            rise = cloud.at(far + 0.5) - cloud.at(np.maximum(far - 0.5, 0.125))
+            fall = cloud.at(-np.maximum(far - 0.5, 0.125)) - cloud.at(-far - 0.5)
+            span = far + 0.5 - np.maximum(far - 0.5, 0.125)
+            pull = slope * np.where(slope > 0, rise, fall) / span
+            length = float(np.sqrt((pull**2).sum()))
+            if not length > 0:
+                break
+            following = reach * pull / length
+            most = max(most, float(measure(cloud.at(following))))
+            if np.abs(following - distance).max() < 1e-3:
+                break
+            distance = following
+    return most
+
+
+def _gradient(measure: Measure, values: Floats) -> Floats:
+    groups, total = len(values), max(float(values.sum()), NEGLIGIBLE)
+    if measure is gini:
+        ranks = np.empty(groups)
+        ranks[np.argsort(values, kind="stable")] = 2.0 * np.arange(groups) + 1 - groups
+        return np.asarray(ranks / total - float(ranks @ values) / total**2) / groups
+    if measure is pq:
+        square = max(float(values @ values), NEGLIGIBLE)
+        slope = total * values / square**1.5 - 1 / np.sqrt(square)
+        return np.asarray(slope / np.sqrt(groups))
+    step = 1e-4 * max(float(np.abs(values).max()), 1e-6)
+    moved = values + step * np.eye(groups)
+    return np.asarray((np.asarray(measure(moved)) - measure(values)) / step)
+
+
+def _clipped(cloud: Cloud, measure: Measure, level: float) -> tuple[float, int]:
+    """Squared distance to groups within an interval of that width, and how many it binds."""
+    values = cloud.values
+
+    def cost(place: Floats) -> tuple[Floats, NDArray[np.intp]]:
+        if measure is mpd:
+            low, high = place, place + level
+        else:
+            low, high = (1 - level) * place, place
+        inside = np.clip(values, low[:, None], high[:, None])
+        squares = cloud.distance(inside) ** 2
+        return squares.sum(axis=1), (squares > NEGLIGIBLE).sum(axis=1)
+
+    least, most = float(values.min()), float(values.max())
+    ends = (least - level, most) if measure is mpd else (least, most / max(1 - level, 1e-6))
+    for _ in range(5):
+        grid = np.linspace(*ends, 17)
+        squares, bound = cost(grid)
+        best = int(squares.argmin())
+        ends = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 16)]))
+    return float(squares[best]), max(int(bound[best]) - 1, 1)
+
+
+def _nearest(
+    cloud: Cloud, measure: Measure, level: float, start: tuple[Floats, float] | None
+) -> tuple[Floats, float]:
+    """The nearest values at most so uneven, by Gauss and Newton's steps; and their price."""
+    if start is None:
+        toward = min(1.0, level / float(measure(cloud.values)))
+        start = cloud.pooled + toward * (cloud.values - cloud.pooled), 1e-3
+    values, price = start
+    for step in range(ROUNDS):
+        far, slope = cloud.located(values)
+        weight = np.maximum(slope**2, 1e-6 * float(np.median(slope**2)))
+        wish = values - far / np.sqrt(weight)
+        solve = _fused(wish, weight, level) if measure is gini else _shrunk(wish, weight, level)
+        following, price = _priced(solve, measure, level, price)
+        moved = float(np.abs(following - values).max())
+        values = following if step < 3 else (values + following) / 2
+        if moved < 1e-4 * max(float(np.abs(values).max()), 1e-3):
+            break
+    return values, price
+
+
+Solver = Callable[[float], Floats]
+
+
+def _fused(wish: Floats, weight: Floats, level: float) -> Solver:
+    """For a price of inequality, the values that a Gini index of this level is nearest to.
+
+    In the order of the wishes the constraint is linear, and the order is kept: isotonic
+    regression solves it.
+    """
+    from scipy.optimize import isotonic_regression
+
+    groups = len(wish)
+    order = np.argsort(wish, kind="stable")
+    ranks = 2.0 * np.arange(groups) + 1 - groups - level * groups
+    sorted_wish, sorted_weight = wish[order], weight[order]
+
+    def solve(price: float) -> Floats:
+        found = np.empty(groups)
+        pulled = sorted_wish - price * ranks / sorted_weight
+        found[order] = isotonic_regression(pulled, weights=sorted_weight).x
+        return np.maximum(found, 0.0)
+
+    return solve
+
+
+def _shrunk(wish: Floats, weight: Floats, level: float) -> Solver:
+    """For a price of inequality, the values that a PQ of this level is nearest to."""
+    ratio = 1 / ((1 - level) ** 2 * len(wish))
+
+    def solve(price: float) -> Floats:
+        all_weight = weight + price
+        room = max(1 - price * ratio * float((1 / all_weight).sum()), 1e-9)
+        total = float((weight * wish / all_weight).sum()) / room
+        return np.maximum((weight * wish + price * ratio * total) / all_weight, 0.0)
+
+    return solve
+
+
+def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tuple[Floats, float]:
+    """The solution at the least price that meets the level, to a hundredth of the price."""
+
+    def excess(at: float) -> tuple[float, Floats]:
+        values = solve(at)
+        return float(measure(values)) - level, values
+
+    low, high = 0.0, price
+    over, best = excess(high)
+    short = over
+    while over > 0 and high < 1e15:
+        low, short, high = high, over, 4 * high
+        over, best = excess(high)
+    while low == 0.0 and high > 1e-12:
+        found, values = excess(high / 4)
+        if found > 0:
+            low, short = high / 4, found
+        else:
+            high, over, best = high / 4, found, values
+    for _ in range(8):
+        if high - low <= 0.01 * high:
+            break
+        part = np.clip(short / max(short - over, 1e-300), 0.1, 0.9)
+        middle = low + float(part) * (high - low)
+        found, values = excess(middle)
+        if found > 0:
+            low, short = middle, found
+        else:
+            high, over, best = middle, found, values
+    return best, high
+
+
+def _curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> float:
+    """The tail of the distance to PQ's set, whose boundary bends around equality."""
+    from scipy.special import chdtrc
+    from scipy.stats import ncx2
+
+    groups = len(nearest)
+    weight = np.maximum(cloud.located(nearest)[1] ** 2, NEGLIGIBLE)
+    mean = float((weight * nearest).sum() / weight.sum())
+    radius = float(np.sqrt((weight * (nearest - mean) ** 2).sum()))
+    ratio = 1 / ((1 - level) ** 2 * groups)
+    slope = (2 * nearest - 2 * ratio * nearest.sum()) / np.sqrt(weight)
+    length = float(np.sqrt(slope @ slope))
+    if length < NEGLIGIBLE or radius < 1e-4:
+        return float(chdtrc(groups - 1, square))
+    normal = slope / length
+    trace = float(((2 - 2 * ratio) / weight).sum())
+    along = float(
+        (2 / weight * normal**2).sum() - 2 * ratio * (normal / np.sqrt(weight)).sum() ** 2
+    )
+    bend = (trace - along) / (2 * length)
+    free = float(np.clip(1 + 2 * radius * bend, 1, groups - 1))
+    return float(ncx2.sf((radius + np.sqrt(square)) ** 2, free, radius**2))
+
+
+def evenest(low: Floats, high: Floats, measure: Measure) -> float:
+    """Values as near to one level as their bounds allow are the most even of all."""
+    ends = (float(low.max()), float(high.min())) if low.max() <= high.min() else None
+    if ends is not None:
+        return 0.0
+    first, last = float(high.min()), float(low.max())
+    for _ in range(6):
+        grid = np.linspace(first, last, 33)
+        found = np.asarray(measure(np.clip(grid[:, None], low, high)))
+        best = int(found.argmin())
+        first, last = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 32)])
+    return float(found.min())
+
+
+def most_uneven(low: Floats, high: Floats, measure: Measure) -> float:
+    """The greatest inequality of values between bounds; for many groups it may be overstated."""
+    groups = len(low)
+    if measure in (mpd, shortfall):
+        best = 0.0
+        for top in np.argsort(high)[-2:]:
+            for bottom in np.argsort(low)[:2]:
+                if top != bottom:
+                    pair = np.array([high[top], min(low[bottom], high[top])])
+                    best = max(best, float(measure(pair)))
+        return best
+    if groups <= MOST_ENUMERATED:
+        chosen = (np.arange(1 << groups)[:, None] >> np.arange(groups)) & 1
+        return float(np.max(measure(np.where(chosen == 1, high, low))))
+    return _relaxed(low, high, measure)
+
+
+def _relaxed(low: Floats, high: Floats, measure: Measure) -> float:
+    """A bound of the greatest Gini or PQ: the concave relaxation of choosing an end for each.
+
+    For PQ the sum of squares, given the sum, is at most that of the groups with the largest
+    low + high at their upper ends. A Gini index is at most CV √((d² − 1) / 3) / d.
+    """
+    groups, scale = len(low), float(high.max())
+    if scale == 0:
+        return 0.0
+    low, high = low / scale, high / scale
+    order = np.argsort(-(low + high))
+    sums = np.append(0.0, np.cumsum((high - low)[order])) + low.sum()
+    squares = np.append(0.0, np.cumsum((high**2 - low**2)[order])) + (low**2).sum()
+    rise = np.diff(squares) / np.maximum(np.diff(sums), NEGLIGIBLE)
+    start = squares[:-1] - rise * sums[:-1]
+    inner = np.clip(
+        np.where(rise != 0, -2 * start / np.where(rise != 0, rise, 1), 0), sums[:-1], sums[1:]
+    )
+    at = np.concatenate([sums, inner])
+    of = np.concatenate([squares, start + rise * inner])
+    share = min(float(np.max(of / np.maximum(at, NEGLIGIBLE) ** 2)), 1.0)
+    if share <= 1 / groups:
+        return 0.0
+    if measure is pq:
+        return 1 - 1 / float(np.sqrt(groups * share))
+    variation = np.sqrt(max(groups * share - 1, 0.0))
+    return min(float(variation * np.sqrt((groups**2 - 1) / 3) / groups), 1 - 1 / groups)

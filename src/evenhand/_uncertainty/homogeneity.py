@@ -1,0 +1,312 @@
+"""Are all groups alike in a statistic? One test with power against any pattern.
+
+Two tests are combined: an omnibus one (the chi-squared statistic), for many groups that differ a
+little, and the largest standardized contrast of one group with the others, for one group apart. The
+smaller of their p-values is itself compared with what equal groups show, so that nothing is lost to
+doubling where they agree. Counts are drawn as they fall if the groups are exchangeable, given the
+totals (Fisher's reference set), so the test is exact for rates near 0 and 1 and for groups of a few
+rows; where draws end, the p-value goes on by exact and chi-squared tails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._distributions import Distribution
+from evenhand._tally import Tally
+from evenhand._uncertainty.estimates import Estimates
+from evenhand._uncertainty.geometry import Cloud
+from evenhand.criteria import Criterion
+from evenhand.statistics import E, P, Ratio
+
+Floats = NDArray[np.float64]
+
+DRAWS = 2000
+ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
+LARGE_COUNTS = 25.0
+MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
+EXPECTED = 5.0  # rows that a chi-squared tail wants in every cell
+
+
+def homogeneity(source: Any, asked: Criterion, estimates: Estimates) -> float:
+    """The p-value of all groups being alike in a criterion's statistic, in every cell.
+
+    It does not depend on a measure. The same data give the same p-value: the draws are those of a
+    generator that the counts themselves start.
+    """
+    if isinstance(source, Distribution):
+        return _distributions(source)
+    tables = _tables(source, asked, estimates)
+    if tables is not None:
+        p_values = [_independence(part) for part in tables]
+    else:
+        p_values = [_studentized(cloud) for cloud in _clouds(estimates)]
+    known = [p for p in p_values if not np.isnan(p)]
+    if not known:
+        return np.nan
+    return float(min(1.0, len(known) * min(known)))
+
+
+def _clouds(estimates: Estimates) -> list[Cloud]:
+    curves = np.moveaxis(estimates.curves, 1, 0)
+    clouds = []
+    for values, curve in zip(estimates.values, curves, strict=True):
+        kept = np.isfinite(values) & np.isfinite(curve).all(axis=0)
+        if kept.sum() >= 2:
+            clouds.append(Cloud(values[kept], np.maximum.accumulate(curve[:, kept], axis=0)))
+    if len(clouds) == 2 and np.allclose(clouds[0].values + clouds[1].values, 1.0):
+        return clouds[:1]  # two classes: one rate is the other's complement
+    return clouds
+
+
+def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Floats]] | None:
+    """Counts (outcomes, groups) by stratum of every question, where the statistic counts rows."""
+    if not isinstance(source, Tally) or "weight" in source.sums:
+        return None
+    statistic = asked.statistic
+    if isinstance(statistic, P):
+        axes = [name for name in (statistic.given, statistic.event) if name]
+        counts = source.table(*axes, "group")
+        return [list(counts) if statistic.given else [counts]]
+    if isinstance(statistic, E) and statistic.given:
+        hits = source.table(statistic.given, "group", of=statistic.of)
+        rest = source.table(statistic.given, "group") - hits
+        return [list(np.stack([rest, hits], axis=1))]
+    if isinstance(statistic, Ratio) and estimates.counts is not None:
+        hits, sizes = estimates.counts
+        each = [[_ordered(size - hit, hit)] for hit, size in zip(hits, sizes, strict=True)]
+        same = len(each) == 2 and np.array_equal(each[0][0], each[1][0])
+        return each[:1] if same else each
+    return None
+
+
+def _ordered(one: Floats, other: Floats) -> Floats:
+    """Two outcomes, the rarer first: which is the hit makes no difference."""
+    return np.stack([one, other] if one.sum() <= other.sum() else [other, one])
+
+
+def _independence(strata: Sequence[Floats]) -> float:
+    """Whether outcomes are independent of groups in all strata, from counts (outcomes, groups)."""
+    kept = [part for part in map(_observed, strata) if part is not None]
+    if not kept:
+        return np.nan
+    seen = [_statistics(part[None]) for part in kept]
+    sums = sum(float(square[0]) for square, _ in seen)
+    most = max(float(contrast[0]) for _, contrast in seen)
+    start = [int(part.sum()) % (1 << 32) for part in kept]
+    rng = np.random.default_rng([*start, int(kept[0][0, 0])])
+    squares, contrasts = np.zeros(DRAWS), np.zeros(DRAWS)
+    for part in kept:
+        square, contrast = _statistics(_drawn(part, rng))
+        squares += square
+        contrasts = np.maximum(contrasts, contrast)
+    return _combined((sums, most), (squares, contrasts), lambda: _count_tail(kept))
+
+
+def _observed(counts: Floats) -> Floats | None:
+    """The groups and outcomes that occur; None where there is nothing to compare."""
+    part = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    return part if min(part.shape) >= 2 else None
+
+
+def _statistics(counts: Floats) -> tuple[Floats, Floats]:
+    """Pearson's statistic, and the largest squared contrast of a cell, of counts (…, c, groups)."""
+    total = counts.sum(axis=(-2, -1), keepdims=True)
+    outcome = counts.sum(axis=-1, keepdims=True) / total
+    group = counts.sum(axis=-2, keepdims=True)
+    expected = outcome * group
+    squares = (counts - expected) ** 2 / expected
+    contrasts = squares / ((1 - outcome) * (1 - group / total))
+    return squares.sum(axis=(-2, -1)), contrasts.max(axis=(-2, -1))
+
+
+def _drawn(counts: Floats, rng: np.random.Generator) -> Floats:
+    """Counts (draws, outcomes, groups) with the same totals, as chance deals them."""
+    outcomes, sizes = counts.sum(axis=1), counts.sum(axis=0)
+    total = sizes.sum()
+    expected = np.outer(outcomes, sizes) / total
+    if expected.min() >= LARGE_COUNTS or total > MOST_ROWS:
+        return _normal(outcomes / total, sizes, rng)
+    left = np.repeat(sizes.astype(np.int64)[None], DRAWS, axis=0)
+    dealt = []
+    for outcome in outcomes[:-1].astype(np.int64):
+        dealt.append(_dealt(left, int(outcome), rng))
+        left = left - dealt[-1]
+    return np.stack([*dealt, left], axis=1).astype(np.float64)
+
+
+def _dealt(left: NDArray[np.int64], hits: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Deal hits to the rows that are left in the groups, group by group."""
+    found = np.zeros_like(left)
+    rest, hits_left = left.sum(axis=1), np.full(len(left), hits, dtype=np.int64)
+    for group in range(left.shape[1] - 1):
+        rest = rest - left[:, group]
+        found[:, group] = rng.hypergeometric(left[:, group], rest, hits_left)
+        hits_left = hits_left - found[:, group]
+    found[:, -1] = hits_left
+    return found
+
+
+def _normal(share: Floats, sizes: Floats, rng: np.random.Generator) -> Floats:
+    """The same with normal counts, where all are many."""
+    noise = rng.standard_normal((DRAWS, len(share), len(sizes)))
+    root, weight = np.sqrt(share)[:, None], np.sqrt(sizes / sizes.sum())
+    noise -= root * (root * noise).sum(axis=1, keepdims=True)
+    noise -= weight * (noise * weight).sum(axis=2, keepdims=True)
+    return np.asarray(np.outer(share, sizes) + noise * root * np.sqrt(sizes))
+
+
+def _combined(seen: tuple[float, float], drawn: tuple[Floats, Floats], tail: Any) -> float:
+    """The p-value of the smaller of two p-values."""
+    smaller = np.ones(len(drawn[0]))
+    ours = 1.0
+    for value, values in zip(seen, drawn, strict=True):
+        slack = 1e-9 * max(1.0, abs(value))
+        ordered = np.sort(values)
+        beyond = len(values) - np.searchsorted(ordered, values - slack, side="left")
+        smaller = np.minimum(smaller, beyond / (len(values) + 1))
+        above = len(values) - np.searchsorted(ordered, value - slack, side="left")
+        ours = min(ours, float(1 + above) / (len(values) + 1))
+    extreme = int(np.count_nonzero(smaller <= ours))
+    p_value = (1 + extreme) / (1 + len(smaller))
+    return p_value if extreme >= ENOUGH else min(p_value, tail())
+
+
+def _count_tail(strata: Sequence[Floats]) -> float:
+    """Where draws end: exact tails of single groups, and chi-squared of groups with enough rows."""
+    from scipy.special import chdtrc
+    from scipy.stats import hypergeom
+
+    smallest, tests, total, free = 1.0, 0, 0.0, 0
+    for counts in strata:
+        outcomes, sizes = counts.sum(axis=1), counts.sum(axis=0)
+        rows = sizes.sum()
+        for outcome, hits in zip(outcomes, counts, strict=True):
+            law = hypergeom(rows, outcome, sizes)
+            tails = np.minimum(law.cdf(hits), law.sf(hits - 1))
+            smallest = min(smallest, 2 * float(tails.min()))
+            tests += len(sizes)
+        merged = _merged(counts)
+        if merged is not None:
+            total += float(_statistics(merged[None])[0][0])
+            free += (merged.shape[0] - 1) * (merged.shape[1] - 1)
+    chi_squared = float(chdtrc(free, total)) if free else 1.0
+    return min(1.0, 2 * min(smallest * tests, chi_squared))
+
+
+def _merged(counts: Floats) -> Floats | None:
+    """Groups too small for a chi-squared tail as one, and rare outcomes as one."""
+    share = counts.sum(axis=1) / counts.sum()
+    common = share * counts.sum() >= EXPECTED * counts.shape[1]
+    rows = np.vstack([counts[common], counts[~common].sum(axis=0)[None]])
+    rows = rows[rows.sum(axis=1) > 0]
+    least = (rows.sum(axis=1) / rows.sum()).min()
+    large = rows.sum(axis=0) * least >= EXPECTED
+    columns = np.hstack([rows[:, large], rows[:, ~large].sum(axis=1)[:, None]])
+    return _observed(columns)
+
+
+def _studentized(cloud: Cloud) -> float:
+    """Whether values with standard errors are all alike, other parameters free in each group."""
+    from scipy.special import chdtrc
+
+    groups, square = len(cloud), cloud.heterogeneity
+    without = [
+        Cloud(np.delete(cloud.values, a), np.delete(cloud.curves, a, axis=1)).heterogeneity
+        for a in range(groups)
+    ]
+    contrast = square - min(without) if groups > 2 else square
+    slope = cloud.located(np.full(groups, cloud.pooled))[1]
+    weight = slope / np.sqrt(float((slope**2).sum()))
+    noise = np.random.default_rng(groups).standard_normal((DRAWS, groups))
+    noise -= weight * (noise @ weight)[:, None]
+    squares = (noise**2).sum(axis=1)
+    contrasts = (noise**2 / np.maximum(1 - weight**2, 1e-9)).max(axis=1)
+
+    def tail() -> float:
+        alone = groups * float(chdtrc(1, max(contrast, 0.0)))
+        return min(1.0, 2 * min(float(chdtrc(groups - 1, square)), alone))
+
+    return _combined((square, contrast), (squares, contrasts), tail)
+
+
+def _distributions(scores: Distribution) -> float:
+    """k-sample Anderson–Darling, and Kolmogorov and Smirnov's of one group against the others."""
+    groups, codes = len(scores.groups), scores.codes.astype(np.intp)
+    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    square = weight**2 if scores.squares is None else scores.squares
+    mass = np.bincount(codes, weight, minlength=groups).astype(np.float64)
+    sizes = mass**2 / np.maximum(np.bincount(codes, square, minlength=groups), 1e-300)
+    observed = np.flatnonzero(mass > 0)
+    if len(observed) < 2:
+        return np.nan
+    pooled = np.cumsum(weight) / weight.sum()
+    ends = np.flatnonzero(np.append(scores.values[1:] != scores.values[:-1], True))
+    largest = _largest_gaps(scores, pooled, ends, weight)
+    return _distribution_tail(
+        largest, _cuts_table(codes, weight, ends, pooled, groups), sizes, mass
+    )
+
+
+def _largest_gaps(scores: Distribution, pooled: Floats, ends: Any, weight: Floats) -> Floats:
+    """The largest difference of each group's distribution function from that of all others."""
+    groups, codes = len(scores.groups), scores.codes.astype(np.intp)
+    at = pooled[ends][np.searchsorted(ends, np.arange(len(scores)))]
+    before = np.append(0.0, pooled[ends])[np.searchsorted(ends, np.arange(len(scores)))]
+    order = np.argsort(codes, kind="stable")
+    grown = np.cumsum(weight[order])
+    mass = np.bincount(codes, weight, minlength=groups)
+    first = np.cumsum(mass) - mass
+    own = (grown - first[codes[order]]) / mass[codes[order]]
+    own_before = own - weight[order] / mass[codes[order]]
+    values, group = scores.values[order], codes[order]
+    last = np.append((values[1:] != values[:-1]) | (group[1:] != group[:-1]), True)
+    start = np.append(True, last[:-1])
+    gaps = np.zeros(groups)
+    np.maximum.at(gaps, group[last], np.abs(own - at[order])[last])
+    np.maximum.at(gaps, group[start], np.abs(own_before - before[order])[start])
+    share = mass / mass.sum()
+    return np.asarray(gaps / np.maximum(1 - share, 1e-12))
+
+
+def _cuts_table(codes: Any, weight: Floats, ends: Any, pooled: Floats, groups: int) -> Floats:
+    """Distribution functions (cuts, groups) at quantiles of all rows, and the pooled ones last."""
+    levels = np.unique(np.searchsorted(pooled[ends], np.linspace(0, 1, 65)[1:-1]))
+    cuts = ends[np.minimum(levels, len(ends) - 1)]
+    place = np.searchsorted(cuts, np.arange(len(codes)), side="left")
+    table = np.bincount(place * groups + codes, weight, minlength=(len(cuts) + 1) * groups)
+    below = np.cumsum(table.reshape(-1, groups), axis=0)
+    shares = below[:-1] / np.maximum(below[-1], 1e-300)
+    return np.column_stack([shares, pooled[cuts]])
+
+
+def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floats) -> float:
+    from scipy.special import chdtrc, kolmogorov
+
+    seen = mass > 0
+    share = mass / mass.sum()
+    rows = sizes * (1 - share)
+    root = np.sqrt(rows[seen])
+    gaps = kolmogorov((root + 0.12 + 0.11 / root) * largest[seen])
+    alone = min(1.0, float(seen.sum() * gaps.min()))
+    pooled = table[:, -1:]
+    inner = (pooled > 0) & (pooled < 1)
+    weights = np.diff(np.append(0.0, pooled[:, 0]), append=1.0)
+    weights = (weights[:-1] + weights[1:]) / 2
+    ratio = np.where(
+        inner, (table[:, :-1] - pooled) ** 2 / np.where(inner, pooled * (1 - pooled), 1), 0
+    )
+    omnibus = float((weights @ ratio * sizes)[seen].sum())
+    free = int(seen.sum()) - 1
+    terms = 1.0 / (np.arange(1, 60) * np.arange(2, 61))
+    drawn = np.random.default_rng(free).chisquare(free, (DRAWS, len(terms))) @ terms
+    beyond = int(np.count_nonzero(drawn >= omnibus))
+    p_value = (1 + beyond) / (1 + DRAWS)
+    if beyond < ENOUGH:
+        rest = free * (1 - terms[0])
+        p_value = min(p_value, float(chdtrc(free, max(2 * (omnibus - rest), 0.0))))
+    return min(1.0, 2 * min(alone, p_value))

@@ -1,0 +1,118 @@
+"""One test a question: exact in small samples, powerful against any pattern, and no floor."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
+
+import evenhand as eh
+from evenhand._uncertainty.estimates import estimates_of
+from evenhand._uncertainty.homogeneity import homogeneity
+from evenhand.statistics.kinds import Rows
+
+
+def p_value(criterion, *columns, g=None, favorable=None, **more):
+    asked = eh.CRITERIA[criterion].with_statistic(g)
+    source = asked.kind.summarize(Rows(*columns, **more))
+    return homogeneity(source, asked, estimates_of(source, asked, favorable))
+
+
+def selected(hits, rows):
+    group = np.repeat(np.arange(len(rows)), rows)
+    y = np.concatenate([np.arange(n) < k for k, n in zip(hits, rows, strict=True)])
+    return p_value("statistical_parity", None, y.astype(int), sensitive_features=group)
+
+
+def test_two_small_groups_have_the_p_value_of_fisher():
+    assert selected([9, 2], [12, 9]) == pytest.approx(
+        fisher_exact([[9, 3], [2, 7]]).pvalue, abs=0.02
+    )
+
+
+def test_many_rows_have_about_the_p_value_of_chi_squared_however_small_it_is():
+    p = chi2_contingency([[900, 400], [1100, 1600]], correction=False).pvalue
+    assert p < 1e-30
+    assert np.log10(selected([900, 400], [2000, 2000])) == pytest.approx(np.log10(p), abs=1.5)
+
+
+def test_tiny_groups_do_not_hide_large_ones():
+    assert selected([600, 700], [2000, 2000]) < 0.002
+    assert selected([600, 700, 3, 4, 2], [2000, 2000, 10, 10, 10]) < 0.01
+
+
+def test_the_measure_has_no_say_and_neither_have_labels():
+    rng = np.random.default_rng(0)
+    y, p, group = rng.integers(0, 2, (3, 400))
+    accuracy = p_value("accuracy_parity", y, p, sensitive_features=group)
+    assert p_value("error_parity", y, p, sensitive_features=group) == accuracy
+    renamed = p_value("accuracy_parity", y, p, sensitive_features=1 - group)
+    assert renamed == pytest.approx(accuracy, abs=0.03)
+
+
+NULLS = {
+    "unequal and rare": ([4000, 300, 40, 5], 0.01),
+    "near one": ([1000, 100, 20], 0.995),
+    "many small": ([12] * 25, 0.2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", NULLS)
+def test_groups_that_are_alike_are_seldom_called_different(design):
+    rows, rate = NULLS[design]
+    rng = np.random.default_rng(1)
+    p = np.array([selected(rng.binomial(rows, rate), rows) for _ in range(250)])
+    p = np.nan_to_num(p, nan=1.0)
+    assert np.mean(p <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 250)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("g", ["f1", "auroc"])
+def test_equal_performance_with_other_base_rates_is_seldom_called_different(g):
+    """F1 of 2/3 with base rates of 0.5 and 0.05; areas of groups of 30 rows."""
+    rng = np.random.default_rng(2)
+    found = []
+    for _ in range(150):
+        if g == "f1":
+            outcome = [
+                rng.choice(4, 400, p=[0.25, 0.125, 0.125, 0.5]),
+                rng.choice(4, 400, p=[0.05, 0.025, 0.025, 0.9]),
+            ]
+            y = np.concatenate([np.isin(o, [0, 1]) for o in outcome]).astype(int)
+            p = np.concatenate([np.isin(o, [0, 2]) for o in outcome]).astype(int)
+            group = np.repeat(["a", "b"], 400)
+            found.append(
+                p_value("performance_parity", y, p, sensitive_features=group, g=g, favorable=1)
+            )
+        else:
+            y = rng.integers(0, 2, 90)
+            score = rng.normal(size=90) + 1.2 * y
+            group = np.repeat([*"abc"], 30)
+            columns = {"sensitive_features": group, "y_score": score, "g": g}
+            found.append(p_value("performance_parity", y, None, **columns))
+    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+@pytest.mark.slow
+def test_weights_that_go_with_the_outcome_are_allowed_for():
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(200):
+        y, group = rng.integers(0, 2, 300), rng.choice([*"abc"], 300)
+        weight = np.where(y == 1, 10.0, 1.0)
+        columns = {"sensitive_features": group, "sample_weight": weight}
+        found.append(p_value("statistical_parity", None, y, **columns))
+    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_disjoint_scores_are_told_apart_and_like_ones_are_not():
+    rng = np.random.default_rng(4)
+    group = np.repeat([*"ab"], 40)
+    apart = np.where(group == "a", rng.random(80), 2 + rng.random(80))
+    assert p_value("strong_parity", None, apart, sensitive_features=group) < 1e-8
+    like = rng.random(80)
+    p = p_value("strong_parity", None, like, sensitive_features=group)
+    assert p > ks_2samp(like[:40], like[40:]).pvalue / 4
+
+
+def test_one_group_has_nothing_to_test():
+    assert np.isnan(selected([3], [9]))
