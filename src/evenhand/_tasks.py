@@ -239,6 +239,16 @@ def is_regression(truth: Contents | None, predictions: Sequence[Contents]) -> bo
     return True
 
 
+def some_fraction(values: Iterable[Label]) -> float | None:
+    """One of the values that is a number and not whole, if there is one.
+
+    >>> some_fraction(["a", 1, 2.0, 2.5])
+    2.5
+    """
+    numbers_among = [value for value in values if _is_number(value)]
+    return _fraction(np.array(numbers_among, dtype=np.float64))
+
+
 def _check_few(many: Sequence[Contents]) -> None:
     if many:
         raise InputError(

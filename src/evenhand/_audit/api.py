@@ -9,6 +9,8 @@ from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.examination import Precision, examine
 from evenhand._audit.from_rows import from_rows
+from evenhand._audit.group_checks import check_sizes
+from evenhand._audit.obstacles import sameness_notes, with_obstacles
 from evenhand._audit.questions import (
     answerable,
     check_precision,
@@ -70,6 +72,7 @@ def audit(
     *,
     sensitive_features: Any,
     y_score: Any = None,
+    threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
     task: Task | None = None,
@@ -91,12 +94,15 @@ def audit(
     y_true : array-like or None
         True labels or values; None where they are not known.
     y_pred : array-like, optional
-        Predicted labels or values. Without them a score of at least a half counts as selected.
+        Predicted labels or values. Without them the score decides, at the threshold.
     sensitive_features : array-like or dataframe
         The columns that name the groups, or what `groups` made of them.
     y_score : array-like, optional
         Scores or probabilities of the favorable label, or a column for each label: for
         thresholds, calibration, AUROC and distributions.
+    threshold : float, optional
+        The least score that is selected, in place of `y_pred`. Without either, probabilities are
+        cut at 0.5, which a note says, and scores of another range are refused.
     sample_weight : array-like, optional
         Weights of the rows.
     strata : array-like or dataframe, optional
@@ -133,6 +139,7 @@ def audit(
         y_pred,
         sensitive_features=sensitive_features,
         y_score=y_score,
+        threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
         task=task,
@@ -161,6 +168,7 @@ def audit_model(
     *,
     group: Any,
     y_score: Any = None,
+    threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
     task: Task | None = None,
@@ -189,6 +197,8 @@ def audit_model(
         The sensitive columns of X, by name, or by position where X is an array.
     y_score : array-like, optional
         Scores, where those of the model's `predict_proba` are not meant.
+    threshold : float, optional
+        The least score of the favorable label that is selected, in place of the model's `predict`.
     sample_weight : array-like, optional
         Weights of the rows.
     strata : array-like or dataframe, optional
@@ -225,9 +235,10 @@ def audit_model(
         task = "binary" if len(labels) <= 2 else "multiclass"
     return audit(
         y,
-        model.predict(X),
+        None if threshold is not None else model.predict(X),
         sensitive_features=columns_from(X, group),
         y_score=y_score,
+        threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
         task=task or "regression",
@@ -252,6 +263,7 @@ def audit_frame(
     y_pred: str | None = None,
     sensitive_features: str | Sequence[str],
     y_score: str | None = None,
+    threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
     missing: Missing = "error",
@@ -278,12 +290,15 @@ def audit_frame(
     y_true : str or None
         The column of the true labels or values; None where they are not known.
     y_pred : str, optional
-        The column of the predictions. Without it a score of at least a half counts as selected.
+        The column of the predictions. Without it the score decides, at the threshold.
     sensitive_features : str or sequence of str
         The columns that name the groups; several are crossed.
     y_score : str, optional
         The column of scores or probabilities of the favorable label. Of more than a million rows
         it is counted in bins, and a note says how far off that can be.
+    threshold : float, optional
+        The least score that is selected, in place of `y_pred`. Without either, probabilities are
+        cut at 0.5, which a note says, and scores of another range are refused.
     sample_weight : str, optional
         The column of the rows' weights.
     strata : str or sequence of str, optional
@@ -327,6 +342,7 @@ def audit_frame(
         y_pred=y_pred,
         sensitive_features=sensitive_features,
         y_score=y_score,
+        threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
         task=task,
@@ -368,6 +384,7 @@ def audit_evidence(
     questions, unasked = answerable(evidence, criteria, measures)
     check_tolerances(tolerances or {}, questions)
     views = list(views_of(evidence, depth))
+    check_sizes((view.evidence for view in views), evidence.columns)
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
     seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
@@ -375,13 +392,13 @@ def audit_evidence(
     answers = examine(main.evidence, questions, precision)
     return Audit(
         evidence=main.evidence,
-        findings=answers.findings,
+        findings=with_obstacles(main.evidence, questions, answers.findings, answers.by_group),
         by_group=answers.by_group,
         views=tuple(seen),
         subgroups=tuple(ranked(views, 1 - confidence)),
         thresholds=threshold_curves(main.evidence, headlines),
         levels=levels_of(main.evidence),
-        notes=(*evidence.notes, *main.notes, *unasked),
+        notes=(*evidence.notes, *sameness_notes(evidence), *main.notes, *unasked),
         title=title,
         confidence=confidence,
         random_state=seed,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._audit.cuts import are_probabilities, no_probability_note
 from evenhand._audit.evidence import MOST_THRESHOLDS, Evidence
 from evenhand._columns import Column, Label
 from evenhand._columns.codes import positions
@@ -179,7 +180,8 @@ def binned_scores(
     ranked = bool(y_true) and known.favorable is not None and len(known.classes) == 2
     keys: dict[str, Any] = {"y": truth_known} if y_true else {}
     sums = {"score": score}
-    if ranked and spread.low >= 0 and spread.high <= 1:
+    probable = are_probabilities(spread.low, spread.high)
+    if ranked and probable:
         keys["bin"] = sum(((score >= e).cast(nw.Int64) for e in SCORE_BINS[1:-1]), nw.lit(0))
         loss = _cross_entropy(score, truth_known, known.favorable)
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
@@ -192,6 +194,8 @@ def binned_scores(
     if not y_true:
         return replace(known, sources=sources, notes=tuple(notes))
     truth = _truth(counted.cells, y_true, known.classes)
+    if ranked and not probable:
+        notes.append(no_probability_note(spread.low, spread.high, "The score"))
     if ranked:
         sources |= _ranked(counted, truth, known.favorable)
         error = counted.area_error(truth.codes == known.classes.index(known.favorable))

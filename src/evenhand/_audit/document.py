@@ -43,6 +43,7 @@ def document(audit: Audit) -> dict[str, Any]:
         ],
         "classes": [show(label) for label in evidence.classes],
         "favorable": None if evidence.favorable is None else show(evidence.favorable),
+        "decided_at": evidence.decided_at,
         "confidence": audit.confidence,
         "replicates": REPLICATES,
         "random_state": audit.random_state,

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._errors import InputError
+from evenhand._distributions import Distribution, RankedScores
+from evenhand._groups import show
 from evenhand._tally import Tally
 from evenhand._tasks import Task
 from evenhand.statistics.kinds import Source
 
 MOST_THRESHOLDS = 200
+DECISIONS = ("predictions", "labels", "strata")  # sources that count decisions
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,25 @@ class Evidence:
         """Rows of each group."""
         return self.counted.table("group", of="rows")
 
+    def sameness(self, needs: str) -> str | None:
+        """That all rows that weigh anything have one prediction or score, in words, if they do."""
+        if needs in DECISIONS:
+            counts = self.sources["predictions"]
+            assert isinstance(counts, Tally)
+            seen = np.flatnonzero(counts.table("yhat"))
+            if len(seen) != 1:
+                return None
+            label = show(counts.labels("yhat")[seen[0]])
+            return f"every row has the prediction {label}: there is nothing to audit"
+        source = self.sources.get("steps", self.sources.get("ranks"))
+        values = [_values(scores) for scores in _distributions(source)]
+        if not values or any(len(each) == 0 or each[0] < each[-1] for each in values):
+            return None
+        value = " and ".join(f"{each[0]:g}" for each in values)
+        if self.task == "regression":
+            return f"every row has the prediction {value}: there is nothing to audit"
+        return f"every row has the score {value}: there is nothing to audit in scores"
+
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Evidence:
         """The same with every group moved to one of the new labels."""
         moved = {need: source.regrouped(target, labels) for need, source in self.sources.items()}
@@ -57,21 +78,12 @@ class Evidence:
         return replace(self, sources=moved, thresholds=curve)
 
 
-def check_several(labels: tuple[Label, ...]) -> None:
-    """Refuse to compare one group with nobody."""
-    if len(labels) < 2:
-        raise InputError(
-            f"There is one group only, {labels[0]!r}: nothing to compare it with. "
-            "Check the sensitive column, or the filter before it."
-        )
+def _distributions(source: Source | None) -> tuple[Distribution, ...]:
+    if isinstance(source, RankedScores):
+        return source.scores
+    return (source,) if isinstance(source, Distribution) else ()
 
 
-def threshold_behind(least_selected: float, most_rejected: float) -> float | None:
-    """The threshold that explains decisions, if one does: a half, or the least score selected.
-
-    >>> threshold_behind(0.7, 0.3), threshold_behind(0.4, 0.3), threshold_behind(0.4, 0.6)
-    (0.5, 0.4, None)
-    """
-    if most_rejected >= least_selected:
-        return None
-    return 0.5 if most_rejected < 0.5 <= least_selected else least_selected
+def _values(scores: Distribution) -> NDArray[np.float64]:
+    """The values of the rows that weigh anything, ascending."""
+    return scores.values if scores.weights is None else scores.values[scores.weights > 0]

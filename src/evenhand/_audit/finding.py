@@ -28,6 +28,13 @@ class Pair(NamedTuple):
     low_value: float
 
 
+class Obstacle(NamedTuple):
+    """Why no bound can be passed; an error where more rows of this kind would not help."""
+
+    reason: str
+    is_error: bool
+
+
 @dataclass(frozen=True, eq=False)
 class GroupValues:
     """The statistic of every group in every cell (cells, groups), with intervals."""
@@ -52,7 +59,7 @@ class Measured:
     """A criterion's value by one measure, with its interval, and the cells behind it.
 
     `floor` is the mean value of models that treat groups of these sizes alike, and `chance_high`
-    the value that one in twenty of them exceeds.
+    the value that one in twenty of them exceeds. With an `obstacle` no tolerance is ever met.
     """
 
     criterion: str
@@ -70,6 +77,7 @@ class Measured:
     contributions: NDArray[np.float64]
     left_out: tuple[tuple[Label, Label], ...]
     tolerance: float | None = None
+    obstacle: Obstacle | None = None
 
     @property
     def judged(self) -> Judged | None:
@@ -80,7 +88,8 @@ class Measured:
             return "inconclusive"
         if self.low > self.tolerance:
             return "exceeds"
-        return "within tolerance" if self.high <= self.tolerance else "inconclusive"
+        met = self.high <= self.tolerance and self.obstacle is None
+        return "within tolerance" if met else "inconclusive"
 
     @property
     def sentence(self) -> str:
@@ -97,7 +106,8 @@ class Measured:
             None: ".",
             "exceeds": f". It exceeds the tolerance of {bound}.",
             "within tolerance": f". It is within the tolerance of {bound}.",
-            "inconclusive": f". These rows cannot tell on which side of {bound} it is.",
+            "inconclusive": f". These rows cannot tell on which side of {bound} it is"
+            + (f": {self.obstacle.reason}." if self.obstacle else "."),
         }
         return words + ends[self.judged]
 

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand._audit.binned import Spread, binned_regression, binned_scores
-from evenhand._audit.evidence import Evidence, check_several, threshold_behind
+from evenhand._audit.cuts import Cut, check_threshold, cut_of, threshold_behind
+from evenhand._audit.evidence import Evidence
 from evenhand._audit.from_rows import from_rows
+from evenhand._audit.group_checks import check_names, check_not_amounts, check_several
 from evenhand._columns import Column, Label, encode
 from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes
@@ -48,6 +50,7 @@ def evidence_from_frame(
     y_pred: str | None,
     sensitive_features: str | Sequence[str],
     y_score: str | None = None,
+    threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
     task: str | None = None,
@@ -62,6 +65,7 @@ def evidence_from_frame(
     brought in and ordered exactly; those of more rows are counted in bins, and a note says how
     far off that can be.
     """
+    at = check_threshold(threshold, decided=y_pred is not None, scored=y_score is not None)
     if y_pred is None and y_score is None:
         raise InputError("Name the column of the predictions (y_pred), or of the score.")
     group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
@@ -70,18 +74,24 @@ def evidence_from_frame(
     given = check_task(task)
     table = read_table(frame, names.all)
     survey = survey_of(table, names, given)
+    _check_groups(table, names.groups.names)
+    cut = None
+    if y_pred is None and survey.score is not None:
+        cut = cut_of(*survey.score, at, repr(y_score))
     if not survey.are_numbers and y_score is None:
         evidence = from_labels(table, names, given, favorable)
     elif survey.rows <= ROWS_TO_BRING:
-        evidence = _exactly(table, names, "regression" if survey.are_numbers else given, favorable)
+        task = "regression" if survey.are_numbers else given
+        evidence = _exactly(table, names, task, favorable, at)
     elif survey.are_numbers:
         spread = spread_of(table, str(y_pred))
         evidence = binned_regression(table, y_true, str(y_pred), sample_weight, group, spread)
     else:
-        known = from_labels(table, names, given, favorable)
+        known = from_labels(table, names, given, favorable, cut)
         spread = spread_of(table, str(y_score))
         evidence = binned_scores(table, known, y_true, str(y_score), sample_weight, group, spread)
     check_several(evidence.groups)
+    check_names(evidence.columns, evidence.groups)
     return evidence
 
 
@@ -106,10 +116,11 @@ class ColumnNames:
 
 @dataclass(frozen=True)
 class Survey:
-    """How many rows there are, and whether they are about numbers rather than labels."""
+    """How many rows there are, whether they are about numbers, and the range of the score."""
 
     rows: int
     are_numbers: bool
+    score: tuple[float, float] | None = None
 
 
 class NumericColumn(NamedTuple):
@@ -137,7 +148,21 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
             raise InputError(f"{name!r} must hold numbers, and holds something else.")
         if name is not None:
             check_finite(name, rows - numeric[name].finite)
-    return Survey(rows, are_numbers)
+    score = None if are_numbers or not names.y_score else numeric[names.y_score]
+    if score is None or score.low is None or score.high is None:
+        return Survey(rows, are_numbers)
+    return Survey(rows, are_numbers, (score.low, score.high))
+
+
+def _check_groups(table: Any, names: Sequence[str]) -> None:
+    """Refuse amounts as groups before anything is counted by each of them."""
+    schema = table.collect_schema()
+    for name in names:
+        if schema[name].is_float() or schema[name].is_decimal():
+            values = distinct(table, [name])
+            if values > MOST_CLASSES:
+                seen = _numeric_columns(table, [name])[1][name]
+                check_not_amounts(name, values, seen.fraction)
 
 
 def _numeric_columns(
@@ -197,13 +222,18 @@ def spread_of(table: Any, name: str) -> Spread:
     return Spread(*(float(row[what] or 0) for what in parts))
 
 
-def from_labels(table: Any, names: ColumnNames, task: Task | None, favorable: Label) -> Evidence:
-    """Evidence of labels: one group-by of truth, decision, stratum and group."""
+def from_labels(
+    table: Any, names: ColumnNames, task: Task | None, favorable: Label, cut: Cut | None = None
+) -> Evidence:
+    """Evidence of labels: one group-by of truth, decision, stratum and group.
+
+    Without a column of predictions the decision is where the score is cut.
+    """
     import narwhals as nw
 
     keys = {"y": nw.col(names.y_true)} if names.y_true else {}
     score = {"score": as_float(names.y_score)} if names.y_score else {}
-    keys["yhat"] = nw.col(names.y_pred) if names.y_pred else score["score"] >= 0.5
+    keys["yhat"] = nw.col(str(names.y_pred)) if cut is None else score["score"] >= cut.at
     cells = count_cells(
         table,
         columns=[*names.strata.names, *names.groups.names],
@@ -216,14 +246,15 @@ def from_labels(table: Any, names: ColumnNames, task: Task | None, favorable: La
     labels = columns["yhat"].labels
     good = favorable_label(labels, favorable, required=False)
     sources, notes = _sources(cells, columns, group, names)
+    at = _decided_at(cells, columns["yhat"], group, good) if cut is None else cut.at
     return Evidence(
         task_of_labels(labels, task),
         group.names,
         sources,
         labels,
         good,
-        decided_at=_decided_at(cells, columns["yhat"], group, good),
-        notes=(*group.notes, *notes),
+        decided_at=at,
+        notes=(*([] if cut is None else [cut.note(good)]), *group.notes, *notes),
     )
 
 
@@ -271,7 +302,9 @@ def _labels(cells: Cells, names: ColumnNames, favorable: Label) -> dict[str, Col
     return truth | {"yhat": Column(chosen, labels)}
 
 
-def _exactly(table: Any, names: ColumnNames, task: Task | None, favorable: Label) -> Evidence:
+def _exactly(
+    table: Any, names: ColumnNames, task: Task | None, favorable: Label, threshold: float | None
+) -> Evidence:
     """Bring the columns in, and summarize them as rows."""
     rows = table.select(*names.all).collect()
     columns = {name: rows[name].to_native() for name in names.all}
@@ -285,7 +318,7 @@ def _exactly(table: Any, names: ColumnNames, task: Task | None, favorable: Label
             given[part] = classes(given[part], repr(name))
     if names.strata.names:
         given["strata"] = _grouped(columns, names.strata)
-    return from_rows(**given, task=task, favorable=favorable)
+    return from_rows(**given, threshold=threshold, task=task, favorable=favorable)
 
 
 def _grouped(columns: dict[str, Any], chosen: GroupColumns) -> Groups:

@@ -8,10 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import MOST_THRESHOLDS, Evidence, check_several, threshold_behind
+from evenhand._audit.cuts import (
+    Cut,
+    are_probabilities,
+    check_threshold,
+    cut_of,
+    no_probability_note,
+    threshold_behind,
+)
+from evenhand._audit.evidence import MOST_THRESHOLDS, Evidence
+from evenhand._audit.group_checks import check_names, check_several
 from evenhand._columns import Column, Label
 from evenhand._columns.codes import union
-from evenhand._columns.encoding import check_lengths, classes, finite
+from evenhand._columns.encoding import check_lengths, classes, finite, floats
 from evenhand._counting import count, tally
 from evenhand._distributions import Distribution, distribution
 from evenhand._errors import InputError
@@ -27,14 +36,17 @@ def from_rows(
     *,
     sensitive_features: Any,
     y_score: Any = None,
+    threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
     task: str | None = None,
     favorable: Label = None,
 ) -> Evidence:
     """Summarize columns, each once."""
+    at = check_threshold(threshold, decided=y_pred is not None, scored=y_score is not None)
     group = groups(sensitive_features)
     check_several(group.labels)
+    check_names(group.names, group.labels)
     common = {"sensitive_features": group, "sample_weight": sample_weight}
     if y_pred is None and y_score is None:
         raise InputError("Pass y_pred, the predictions to audit, or y_score.")
@@ -42,14 +54,15 @@ def from_rows(
     if targets.are_numbers:
         return _regression(y_true, y_pred, group, common)
     truth = None if y_true is None else classes(targets.y_true, "y_true")
-    decisions = _decisions(truth, targets.predictions.get("y_pred"), y_score, favorable)
+    scores = None if y_score is None else _scores(y_score)
+    decisions = _decisions(truth, targets.predictions.get("y_pred"), scores, favorable, at)
     labels = union(decisions.column.labels, () if truth is None else truth.labels)
     good = favorable_label(labels, favorable, required=False)
     counted = tally(truth, decisions.column, **common)
     sources: dict[str, Source] = {"predictions": counted}
     if truth is not None:
         sources["labels"] = counted
-    rows = Rows(truth, decisions.column, y_score=y_score, strata=strata, favorable=good, **common)
+    rows = Rows(truth, decisions.column, y_score=scores, strata=strata, favorable=good, **common)
     if strata is not None:
         sources["strata"] = summarize("strata", rows)
     evidence = Evidence(
@@ -58,44 +71,52 @@ def from_rows(
         sources,
         labels,
         good,
-        decided_at=decisions.at,
-        notes=group.notes,
+        decided_at=None if decisions.cut is None else decisions.cut.at,
+        notes=group.notes if decisions.cut is None else (decisions.cut.note(good), *group.notes),
     )
-    return evidence if y_score is None else with_scores(evidence, rows)
+    return evidence if scores is None else with_scores(evidence, rows)
 
 
 def with_scores(evidence: Evidence, rows: Rows) -> Evidence:
     """Add what scores tell: areas and losses, and for two classes distribution and calibration."""
-    sources = dict(evidence.sources)
-    is_column = np.ndim(rows.y_score) == 1 or np.shape(rows.y_score)[1] == 1
-    score = finite(np.reshape(rows.y_score, -1), "y_score") if is_column else None
-    if rows.y_true is not None and (evidence.favorable is not None or not is_column):
+    sources, notes = dict(evidence.sources), evidence.notes
+    score = rows.y_score if rows.y_score.ndim == 1 else None
+    if rows.y_true is not None and (evidence.favorable is not None or score is None):
         sources["ranks"] = summarize("ranks", rows)
     if score is None and len(evidence.classes) == 2 and evidence.favorable is not None:
-        score = np.asarray(rows.y_score)[:, evidence.classes.index(evidence.favorable)]
-    probability = np.min(rows.y_score) >= 0 and np.max(rows.y_score) <= 1
-    if "ranks" in sources and probability:
+        score = rows.y_score[:, evidence.classes.index(evidence.favorable)]
+    low, high = float(rows.y_score.min()), float(rows.y_score.max())
+    if "ranks" in sources and not are_probabilities(low, high):
+        notes = (*notes, no_probability_note(low, high, "The score"))
+    elif "ranks" in sources:
         sources["losses"] = summarize("losses", rows)
         if len(evidence.classes) == 2:
             sources["bins"] = summarize("bins", rows)
     if score is None:
-        return replace(evidence, sources=sources)
+        return replace(evidence, sources=sources, notes=notes)
     common = {"sensitive_features": rows.sensitive_features, "sample_weight": rows.sample_weight}
     sources["steps"] = ordered = distribution(score, **common)
     curve = None if rows.y_true is None else _thresholds(score, rows, ordered)
     at = evidence.decided_at
-    if evidence.favorable is not None:
-        at = _decided_at(score, rows.y_pred, evidence.favorable, otherwise=at)
-    return replace(evidence, sources=sources, thresholds=curve, decided_at=at)
+    if at is None and evidence.favorable is not None:
+        at = _decided_at(score, rows.y_pred, evidence.favorable)
+    return replace(evidence, sources=sources, thresholds=curve, decided_at=at, notes=notes)
 
 
-def _decided_at(
-    score: NDArray[np.float64], decision: Column, good: Label, otherwise: float | None
-) -> float | None:
+def _scores(y_score: Any) -> NDArray[np.float64]:
+    """A column of finite numbers, or a matrix with a column for each of several labels."""
+    if getattr(y_score, "ndim", 1) != 2:
+        return finite(y_score, "y_score")
+    scores = floats(y_score)
+    finite(scores.ravel(), "y_score")
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def _decided_at(score: NDArray[np.float64], decision: Column, good: Label) -> float | None:
     """The threshold that explains the decisions, if one does."""
     selected = decision.codes == (decision.labels.index(good) if good in decision.labels else -1)
     if selected.all() or not selected.any():
-        return otherwise
+        return None
     return threshold_behind(float(score[selected].min()), float(score[~selected].max()))
 
 
@@ -123,18 +144,28 @@ def _regression(y_true: Any, y_pred: Any, group: Groups, common: dict[str, Any])
 
 
 class _Decisions(NamedTuple):
-    """What was decided, and the score from which it was favorable, where a score decided."""
+    """What was decided, and where the score was cut, where that decided."""
 
     column: Column
-    at: float | None = None
+    cut: Cut | None = None
 
 
-def _decisions(truth: Column | None, y_pred: Any, y_score: Any, favorable: Label) -> _Decisions:
-    """The decisions; where there are none, the score decides at a half."""
+def _decisions(
+    truth: Column | None,
+    y_pred: Any,
+    scores: NDArray[np.float64] | None,
+    favorable: Label,
+    threshold: float | None,
+) -> _Decisions:
+    """The decisions; where there are none, the score decides at the threshold, else at a half."""
     if y_pred is not None:
         return _Decisions(classes(y_pred, "y_pred"))
-    if truth is None or len(truth.labels) != 2:
+    assert scores is not None
+    if truth is None or len(truth.labels) != 2 or (scores.ndim == 2 and scores.shape[1] != 2):
         raise InputError("Pass y_pred: a score alone decides only between two known classes.")
     at = truth.labels.index(favorable_label(truth.labels, favorable))
-    chosen = finite(y_score, "y_score") >= 0.5
-    return _Decisions(Column(np.where(chosen, at, 1 - at).astype(np.uint8), truth.labels), 0.5)
+    score = scores if scores.ndim == 1 else scores[:, at]
+    check_lengths(y_true=truth, y_score=score)
+    cut = cut_of(float(score.min()), float(score.max()), threshold, "y_score")
+    codes = np.where(score >= cut.at, at, 1 - at).astype(np.uint8)
+    return _Decisions(Column(codes, truth.labels), cut)
