@@ -6,14 +6,15 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-from evenhand._audit.tasks import asks
+from evenhand._audit.finding import Obstacle
+from evenhand._audit.tasks import Ask, asks
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
 from evenhand.measures import MEASURES
 
-Outcome = Literal["pass", "violation", "inconclusive"]
+Outcome = Literal["pass", "violation", "inconclusive", "error"]
 Sign = Literal[">", ">="]
 
 FORM = re.compile(r"\s*(\w+(?:\(\w+\))?)\s*\.\s*(\w+)\s*(>=|>)\s*(\S+)\s*")
@@ -37,6 +38,10 @@ class Bounded(Protocol):
     @property
     def high(self) -> float:
         """The upper end of the interval."""
+
+    @property
+    def obstacle(self) -> Obstacle | None:
+        """Why no bound can be passed, if anything is in the way."""
 
 
 @dataclass(frozen=True)
@@ -73,25 +78,42 @@ class Gate:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of a gate, and why."""
+    """What became of a gate, and why.
+
+    A gate passes only where it could have failed: never while an `obstacle` is in the way.
+    """
 
     gate: Gate
     outcome: Outcome
     low: float
     high: float
+    obstacle: Obstacle | None = None
 
     @property
     def sentence(self) -> str:
         """The outcome in plain words."""
+        if self.obstacle is not None and self.outcome != "violation":
+            start = "cannot be judged" if self.outcome == "error" else "inconclusive"
+            return f"{self.gate}: {start}, {self.obstacle.reason}"
         if math.isnan(self.low) or math.isnan(self.high):
             return f"{self.gate}: inconclusive, for there is no interval to judge by"
         interval = f"the interval {self.low:.4g} to {self.high:.4g}"
-        told = {
+        sentences = {
             "violation": f"violated, all of {interval} lies beyond the bound",
             "pass": f"passed, {interval} does not reach beyond the bound",
             "inconclusive": f"inconclusive, {interval} holds the bound; more rows would tell",
         }
-        return f"{self.gate}: {told[self.outcome]}"
+        return f"{self.gate}: {sentences[self.outcome]}"
+
+    def document(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        ends = {"low": self.low, "high": self.high}
+        return {
+            "gate": str(self.gate),
+            "outcome": self.outcome,
+            **{name: end if math.isfinite(end) else None for name, end in ends.items()},
+            "sentence": self.sentence,
+        }
 
 
 def gate_of(text: str) -> Gate:
@@ -109,7 +131,9 @@ def gate_of(text: str) -> Gate:
             f"{asked.name} is measured by {asked.measures[0]} only: "
             f"write '{asked.name}.{asked.measures[0]} {form[3]} {bound:g}'."
         )
-    return Gate(asked.name, form[2], _sign(form[3]), bound)
+    gate = Gate(asked.name, form[2], _sign(form[3]), bound)
+    _check_can_fail(gate, asked)
+    return gate
 
 
 def known_measure(name: str) -> str:
@@ -122,14 +146,18 @@ def known_measure(name: str) -> str:
 
 def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement, ...]:
     """What the intervals of the findings say of every gate."""
-    known = {f"{one.criterion}.{one.measure}": one for one in findings}
+    known = {f"{value.criterion}.{value.measure}": value for value in findings}
     absent = [gate.name for gate in gates if gate.name not in known]
     if absent:
         raise InputError(f"The audit has no finding {absent[0]!r}; it has {list(known)}.")
-    pairs = [(gate, known[gate.name]) for gate in gates]
-    return tuple(
-        Judgement(gate, gate.outcome(one.low, one.high), one.low, one.high) for gate, one in pairs
-    )
+    return tuple(_judgement(gate, known[gate.name]) for gate in gates)
+
+
+def _judgement(gate: Gate, value: Bounded) -> Judgement:
+    outcome = gate.outcome(value.low, value.high)
+    if value.obstacle is not None and outcome != "violation":
+        outcome = "error" if value.obstacle.is_error else "inconclusive"
+    return Judgement(gate, outcome, value.low, value.high, value.obstacle)
 
 
 def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
@@ -138,6 +166,19 @@ def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
     for gate in gates:
         found[gate.name] = min(gate.bound, found.get(gate.name, math.inf))
     return found
+
+
+def _check_can_fail(gate: Gate, asked: Ask) -> None:
+    """Refuse a bound that the measure cannot exceed, such as a percentage."""
+    low, high = asked.criterion.statistic.bounds
+    greatest = high - low if gate.measure == "mpd" else 1.0
+    if asked.criterion.across not in ("worst", "mean"):
+        return
+    if gate.bound > greatest:
+        raise InputError(
+            f"The gate '{gate}' could never fail: {gate.name} is at most {greatest:g}. "
+            "A bound is no percentage: five percentage points are 0.05."
+        )
 
 
 def _number(text: str) -> float | None:

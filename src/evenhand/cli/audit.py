@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -104,7 +105,7 @@ def published(
     failed = printed(report, judgements)
     make = {
         "html": report.to_html,
-        "json": report.to_json,
+        "json": lambda: _json(report, judgements),
         "markdown": report.to_markdown,
         "junit": lambda: junit(judgements, report.title or "audit", seconds),
     }
@@ -113,6 +114,12 @@ def published(
     for line in failed:
         click.echo(f"Error: {line}", err=True)
     return failed
+
+
+def _json(report: Audit, judgements: Sequence[Judgement]) -> str:
+    """The audit's document, and what became of the gates."""
+    gates = [judgement.document() for judgement in judgements]
+    return json.dumps({**report.document(), "gates": gates}, ensure_ascii=False, allow_nan=False)
 
 
 def printed(report: Audit, judgements: Sequence[Judgement]) -> list[str]:
@@ -132,6 +139,8 @@ def status_of(judgements: Sequence[Judgement], failed: Sequence[str]) -> int:
     outcomes = {judgement.outcome for judgement in judgements}
     if "violation" in outcomes:
         return failures.VIOLATED
+    if "error" in outcomes:
+        return failures.UNUSABLE
     if "inconclusive" in outcomes:
         return failures.UNDECIDED
     return failures.UNWRITTEN if failed else failures.PASSED

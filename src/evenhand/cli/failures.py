@@ -19,8 +19,9 @@ BROKEN = 70  # a defect of ours, which must not look like a violated gate
 STATUSES = {
     PASSED: "every gate passed, or there was none",
     VIOLATED: "a gate is violated: the whole interval lies beyond its bound",
-    UNUSABLE: "the command or a file cannot be used (option, column, name, damaged file)",
-    UNDECIDED: "no gate is violated, but one is inconclusive: its bound lies inside the interval",
+    UNUSABLE: "the command or a file cannot be used (option, column, name, damaged file), "
+    "or a gate has nothing to judge",
+    UNDECIDED: "a gate is inconclusive: its bound is in the interval, or a group has no value",
     UNWRITTEN: "the gates passed, but an output could not be written",
     INTERRUPTED: "interrupted",
 }
@@ -32,6 +33,8 @@ OPTIONS_FOR = {
     'missing="group"': "--missing group",
     "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
     "favorable=": "--favorable",
+    "threshold=": "--threshold",
+    'min_count=30, rare="merge"': "--min-count 30 --rare merge",
     "pass them as y_score=, beside": "name them with --score, beside",
     'task="regression"': "--task regression",
     'task="multiclass"': "--task multiclass",
@@ -104,6 +107,7 @@ def _is_of_engine(failure: Exception) -> bool:
 def _one_line(message: str) -> str:
     """The gist of a message: without an engine's advice on its own options, and in our options."""
     gist = " ".join(message.split("\n\n")[0].split("\nPossible")[0].split())
+    gist = re.sub(r"\bthreshold=(?=[-\d])", "--threshold ", gist)
     gist = re.sub(r"^(Invalid Input|IO|Conversion) Error: ", "", gist)
     for python, option in OPTIONS_FOR.items():
         gist = gist.replace(python, option)

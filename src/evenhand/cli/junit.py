@@ -9,16 +9,20 @@ from xml.etree import ElementTree as ET
 from evenhand._audit.gate import Judgement, Outcome
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-ELEMENTS: dict[Outcome, str] = {"violation": "failure", "inconclusive": "error"}
+ELEMENTS: dict[Outcome, str] = {
+    "violation": "failure",
+    "inconclusive": "error",
+    "error": "error",
+}
 
 
 def junit(judgements: Sequence[Judgement], title: str, seconds: float) -> str:
-    """An XML document: a test case for each gate, a failure if violated, an error if undecided."""
+    """An XML document: a test case for each gate, a failure if violated, an error unless passed."""
     outcomes = [judgement.outcome for judgement in judgements]
     counts = {
         "tests": str(len(outcomes)),
         "failures": str(outcomes.count("violation")),
-        "errors": str(outcomes.count("inconclusive")),
+        "errors": str(outcomes.count("inconclusive") + outcomes.count("error")),
         "skipped": "0",
         "time": f"{seconds:.3f}",
     }

@@ -9,11 +9,13 @@ from typing import Any
 
 import click
 
+from evenhand._audit.cuts import check_threshold
 from evenhand._audit.gate import Gate, gate_of, known_measure
 from evenhand._audit.tasks import asks
 from evenhand._frames import listed
 from evenhand.cli.config import from_file
 
+READING = ("threshold", "favorable", "task", "missing", "min_count")
 OUTPUTS = ("json", "markdown", "junit", "html")  # the page, which takes longest, comes last
 
 
@@ -32,6 +34,12 @@ PARAMETERS: list[click.Parameter] = [
     _option("--target", metavar="COLUMN", help="The truth: labels or values."),
     _option("--prediction", metavar="COLUMN", help="What the model predicted."),
     _option("--score", metavar="COLUMN", help="The score or probability of the favorable label."),
+    _option(
+        "--threshold",
+        type=float,
+        metavar="NUMBER",
+        help="Select scores of at least this, where there is no --prediction.",
+    ),
     _option("--group", multiple=True, metavar="COLUMN", help="Whom to compare; repeat to cross."),
     _option("--weight", metavar="COLUMN", help="The weights of the rows."),
     _option("--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."),
@@ -124,6 +132,9 @@ def request_of(given: dict[str, Any]) -> Request:
     _need(given["files"], "Name the FILE to audit, such as predictions.parquet.")
     _need(given["group"], "Name the column of the groups: --group sex (repeat it to cross them).")
     _need(given["prediction"] or given["score"], "Name the column of the --prediction or --score.")
+    check_threshold(
+        given["threshold"], decided=bool(given["prediction"]), scored=bool(given["score"])
+    )
     if given["min_count"] and given["rare"] is None:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
     return Request(
@@ -137,7 +148,7 @@ def request_of(given: dict[str, Any]) -> Request:
             "strata": list(given["stratum"]) or None,
         },
         reading={
-            **{name: given[name] for name in ("favorable", "task", "missing", "min_count")},
+            **{name: given[name] for name in READING},
             "rare": given["rare"] or "keep",
         },
         criteria=tuple(ask.name for ask in asks(given["criterion"], ["pq"])),

@@ -24,6 +24,7 @@ STYLES = {
     "differs": "red",
     "exceeds": "red",
     "violation": "red",
+    "error": "red",
     "inconclusive": "yellow",
     "undefined": "dim",
     "alike": "green",
