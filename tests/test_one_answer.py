@@ -348,12 +348,12 @@ def test_evaluate_is_that_of_every_count():
     options = {"criteria": ["equalized_odds"], "measures": ["pq"]}
     values = [
         eh.evaluate("equalized_odds", eh.tally(rows.y, rows.p, sensitive_features=rows.g)),
-        eh.audit(rows.y, rows.p, sensitive_features=rows.g, **options).findings[0].value,
+        eh.audit(rows.y, rows.p, sensitive_features=rows.g, **options).measured[0].value,
         *eh.compare(rows.y, {"m": rows.p}, sensitive_features=rows.g, **options).values["value"],
     ]
     for engine in ENGINES.values():
         values.append(eh.evaluate("equalized_odds", eh.tally_frame(engine(rows), **names)))
-        values.append(eh.audit_frame(engine(rows), **names, **options).findings[0].value)
+        values.append(eh.audit_frame(engine(rows), **names, **options).measured[0].value)
     assert values == [pytest.approx(value)] * len(values)
 
 
