@@ -29,7 +29,8 @@ default_role = "literal"  # single backticks in docstrings name parameters and c
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {
-    "exclude-members": "set_fit_request, set_score_request, set_predict_request",  # scikit-learn's own
+    # scikit-learn's own
+    "exclude-members": "set_fit_request, set_score_request, set_predict_request",
 }
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
