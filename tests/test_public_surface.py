@@ -6,6 +6,7 @@ import pydoc
 import subprocess
 import sys
 from importlib import import_module
+from typing import Literal, get_origin
 
 import numpy as np
 import pytest
@@ -66,7 +67,8 @@ def test_every_public_name_is_there_and_documented(module):
     public = import_module(f"evenhand{module}")
     assert len(set(public.__all__)) == len(public.__all__)
     for name in public.__all__:
-        assert getattr(public, name).__doc__, name
+        thing = getattr(public, name)
+        assert thing.__doc__ or get_origin(thing) is Literal, name  # a set of words says itself
 
 
 @pytest.mark.parametrize("module", MODULES)

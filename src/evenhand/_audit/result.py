@@ -40,7 +40,38 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """How evenly a model treats groups, how sure one can be of it, and who carries it."""
+    """How evenly a model treats groups, how sure one can be of it, and who carries it.
+
+    Made by `audit`, `audit_frame` and `audit_model`.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        What was counted of the rows: task, groups, classes and summaries.
+    findings : tuple of Finding
+        What was found of each criterion; `finding(criterion)` is one of them.
+    by_group : tuple of GroupValues
+        The groups' own values and intervals, by criterion.
+    views : tuple of View
+        The criteria by each sensitive column and combination, where there are several.
+    subgroups : tuple of Subgroup
+        Who differs most surely from the rest.
+    thresholds, levels : Thresholds, Levels or None
+        The criteria along the cut points of a score, and the groups' distributions.
+    notes : tuple of str
+        What was left out, merged or assumed.
+    title : str or None
+        The title of reports.
+    confidence : float
+        Of each interval.
+    random_state : int
+        The seed of what was drawn.
+    choices : int
+        How many views the p-values allow for.
+    kind : str or None
+        Which library's dataframes `to_frame` gives.
+
+    """
 
     evidence: Evidence
     findings: tuple[Finding, ...]

@@ -26,8 +26,19 @@ from evenhand.measures import Aggregate, Measure
 class Chance:
     """A value beside what a fair model shows with groups of the same sizes.
 
-    `floor` is the mean under fairness, `high` the value that a fair model exceeds once in twenty
-    times, `p_value` the share of fair models that show at least `value`.
+    Attributes
+    ----------
+    value : float
+        The criterion's value.
+    floor : float
+        Its mean among fair models.
+    high : float
+        What a fair model exceeds once in twenty times.
+    p_value : float
+        The share of fair models that show at least `value`.
+    replicates : int
+        How many fair models were drawn.
+
     """
 
     value: float
