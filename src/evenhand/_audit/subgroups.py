@@ -1,15 +1,17 @@
 """Subgroups ranked by how many people a difference surely touches.
 
-Every subgroup of every view is compared with everybody else. The bounds of all the comparisons hold
-at once (Bonferroni; exact binomial bounds for rates), so a subgroup that is flagged differs, and it
-differs at least so much, however many subgroups were looked at.
+Every subgroup of every view is compared with everybody else in every statistic. All those
+comparisons are one family. Either the chance that any bound is wrong is at most the stated error
+(Bonferroni), so that a subgroup that is flagged differs, and by at least so much, however many
+were looked at; or the expected share of wrong bounds among the flagged is (Benjamini and Yekutieli
+2001, doi:10.1214/aos/1013699998; 2005, doi:10.1198/016214504000001907), under any dependence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +21,50 @@ from evenhand._audit.views import View
 from evenhand._columns import Label
 from evenhand._groups import show
 from evenhand._tally import Tally
+from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.models import effective_rows
-from evenhand._uncertainty.multiplicity import rate_bounds
+from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
+Control = Literal["family", "discovery"]
+
+MARGIN = 0.05  # a difference of rates that enough rows would show
+MEAN_MARGIN = 0.1  # the same of means, in standard deviations: 0.05 is that of a rate of a half
 
 
 @dataclass(frozen=True)
 class Subgroup:
-    """A subgroup against everybody else; `at_least` bounds the absolute difference from below."""
+    """A subgroup against everybody else, in one statistic.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The sensitive columns of the view.
+    label : label
+        The subgroup.
+    rows : int
+        Its rows.
+    statistic : str
+        What is compared, such as "error rate".
+    value, rest : float
+        The statistic of the subgroup, and of all other rows.
+    at_least : float
+        The absolute difference is at least this; 0 where not even its sign is sure.
+    counted : int
+        The rows that the statistic is about: of a false positive rate, the negatives.
+    effective, rest_effective : float
+        How many rows of equal weight say as much, of the subgroup and of the others.
+    rows_needed : float
+        With so many counted rows the scan could show a difference of 0.05 (of a mean, a tenth of
+        its standard deviation); infinite where the others are too few for that.
+    error : float
+        The error allowed to this one bound.
+    comparisons : int
+        How many comparisons the scan made.
+    scale : float, default 1.0
+        The unit of the statistic: 1 for a rate, the standard deviation for a mean.
+
+    """
 
     columns: tuple[str, ...]
     label: Label
@@ -36,6 +73,13 @@ class Subgroup:
     value: float
     rest: float
     at_least: float
+    counted: int
+    effective: float
+    rest_effective: float
+    rows_needed: float
+    error: float
+    comparisons: int
+    scale: float = 1.0
 
     @property
     def difference(self) -> float:
@@ -44,102 +88,328 @@ class Subgroup:
 
     @property
     def people(self) -> float:
-        """Rows times the sure difference: how many people it touches at least, for a rate."""
-        return self.rows * self.at_least
+        """Rows counted times the sure difference: how many people it touches at least, in a rate.
+
+        Of a mean it is the total by which the rows are surely apart, in the units of the mean.
+        """
+        return self.counted * self.at_least
 
     @property
     def flagged(self) -> bool:
         """Whether it surely differs."""
         return self.at_least > 0
 
+    @property
+    def too_few(self) -> bool:
+        """Whether nothing is sure, and its rows could not have shown a difference that matters."""
+        return not self.flagged and self.counted < self.rows_needed
 
-class _Sums(NamedTuple):
-    """Of each group: how many rows vary, the mean, and the variance; a rate has no variance."""
 
+def ranked(views: Sequence[View], error: float, control: Control = "family") -> list[Subgroup]:
+    """All subgroups of all views; first those of which most is sure, last those of too few rows.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The groups of each combination of columns.
+    error : float
+        The error of all bounds together.
+    control : {"family", "discovery"}, default "family"
+        Whether `error` is the chance that any bound is wrong, or the expected share of wrong ones
+        among the flagged.
+
+    Returns
+    -------
+    list of Subgroup
+        By people surely touched, then by people apart in these rows; `too_few` ones at the end.
+
+    """
+    comparisons = [c for view in views for c in _comparisons(view)]
+    questions = sum(comparison.questions for comparison in comparisons)
+    each = error / max(questions, 1)
+    if control == "discovery":
+        each = _discovery_error(comparisons, error, questions)
+    order = {comparison.name: i for i, comparison in enumerate(comparisons)}
+    found = [s for c in comparisons for s in _subgroups(c, each, questions)]
+    return sorted(found, key=lambda s: (*_place(s), order[s.statistic]))
+
+
+def _place(subgroup: Subgroup) -> tuple[bool, float, float]:
+    """What is sure comes first, in people or standard deviations; then what is seen."""
+    apart = subgroup.counted * abs(subgroup.difference) / subgroup.scale
+    return subgroup.too_few, -subgroup.people / subgroup.scale, -apart
+
+
+def _discovery_error(comparisons: Sequence[_Comparison], error: float, questions: int) -> float:
+    """The error of each bound when that of all is the expected share of wrong ones among k flagged.
+
+    The largest k at which k comparisons are flagged with an error of k / (n (1 + 1/2 + … + 1/n)) of
+    the whole: the step-up rule, found from above. The same error makes the bounds of the flagged
+    ones hold in that sense.
+    """
+    alone = error / max(float((1 / np.arange(1, questions + 1)).sum() * questions), 1.0)
+    flagged = questions
+    while flagged > 1:
+        now = sum(comparison.flagged(alone * flagged) for comparison in comparisons)
+        if now >= flagged:
+            break
+        flagged = now
+    return alone * max(flagged, 1)
+
+
+def _subgroups(comparison: _Comparison, error: float, questions: int) -> Iterator[Subgroup]:
+    columns, groups = comparison.view.columns, comparison.view.evidence.groups
+    rows = comparison.view.evidence.rows
+    at_least, needed = comparison.at_least(error), comparison.rows_needed(error)
+    for i in np.flatnonzero(comparison.comparable):
+        yield Subgroup(
+            columns=columns,
+            label=groups[i],
+            rows=int(rows[i]),
+            statistic=comparison.name,
+            value=float(comparison.value[i]),
+            rest=float(comparison.rest[i]),
+            at_least=float(at_least[i]),
+            counted=int(comparison.counted[i]),
+            effective=float(comparison.effective[i]),
+            rest_effective=float(comparison.rest_effective[i]),
+            rows_needed=float(needed[i]),
+            error=error,
+            comparisons=questions,
+            scale=comparison.scale,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """One statistic of the groups of a view, each against all the others.
+
+    `at_least` gives lower bounds of the absolute differences that err so often, and `enough` the
+    rows of equal weight that could show a difference of the margin from a known value.
+    """
+
+    view: View
     name: str
-    sizes: Floats
-    mean: Floats
-    variance: Floats | None
+    value: Floats
+    rest: Floats
+    counted: Floats
+    effective: Floats
+    rest_effective: Floats
+    at_least: Callable[[float], Floats]
+    enough: Callable[[float], Floats]
+    scale: float = 1.0
+
+    @property
+    def comparable(self) -> NDArray[np.bool_]:
+        """Groups with rows that the statistic is about, where others have some too."""
+        return np.asarray(np.isfinite(self.value) & np.isfinite(self.rest))
+
+    @property
+    def questions(self) -> int:
+        """How many there are; of two groups, either against the other is one question."""
+        groups = int(self.comparable.sum())
+        return 1 if groups == 2 else groups
+
+    def flagged(self, error: float) -> int:
+        """How many of the questions are answered."""
+        return min(int((self.at_least(error) > 0).sum()), self.questions)
+
+    def rows_needed(self, error: float) -> Floats:
+        """Counted rows that could show a difference of the margin, with the others as they are."""
+        alone = self.enough(error)
+        left = 1 - ratio(alone, self.rest_effective)  # of the precision, after the others' noise
+        needed = alone * ratio(self.counted, self.effective) / np.where(left > 0, left, 1.0)
+        return np.asarray(np.where(left > 0, needed, np.inf))
 
 
-def ranked(views: Sequence[View], error: float) -> list[Subgroup]:
-    """All subgroups of all views; those surely furthest from the rest, and largest, first."""
-    asked = [(view, sums) for view in views for sums in _asked(view.evidence)]
-    tests = sum(len(sums.sizes) for _, sums in asked)
-    found = [one for view, sums in asked for one in _compared(view, sums, error / max(tests, 1))]
-    order = {sums.name: i for i, (_, sums) in enumerate(asked)}
-    return sorted(found, key=lambda one: (-one.people, order[one.statistic], -abs(one.difference)))
-
-
-def _asked(evidence: Evidence) -> list[_Sums]:
+def _comparisons(view: View) -> list[_Comparison]:
+    evidence = view.evidence
     if evidence.task == "regression":
         sums = evidence.sources["moments"]
         assert isinstance(sums, Tally)
         known = [("yhat", "mean prediction"), ("squared_error", "mean squared error")]
-        return [_mean(sums, of, name) for of, name in known if of in sums.sums]
+        return [_means(view, sums, of, name) for of, name in known if of in sums.sums]
     counts = evidence.counted
-    predicted = counts.table("yhat", "group")
-    kept = [c for c in evidence.classes if evidence.favorable in (None, c)]
+    classes = counts.labels("yhat")
+    axes = ("y", "yhat", "group") if "labels" in evidence.sources else ("yhat", "group")
+    weighted = ("rows", "weight", "weight²") if "weight²" in counts.sums else ("rows",) * 3
+    table = np.array([counts.table(*axes, of=of) for of in weighted])
+    table = table.reshape(3, -1, len(classes), len(evidence.groups))
+    return [_rates(view, table, *statistic) for statistic in _statistics(evidence, classes)]
+
+
+_Statistic = tuple[str, NDArray[np.bool_], NDArray[np.bool_]]
+
+
+def _statistics(evidence: Evidence, classes: tuple[Label, ...]) -> list[_Statistic]:
+    """Names of rates; the cells (truth, prediction) that are hits, and those that count."""
+    known = "labels" in evidence.sources
+    truth, predicted = np.indices((len(classes) if known else 1, len(classes)))
+    everybody = truth >= 0
+    good = evidence.favorable
+    chosen = classes[-1:] if good is None and len(classes) == 2 else classes
+    if good is not None:
+        chosen = tuple(label for label in classes if label == good)
+    places = {label: classes.index(label) for label in chosen}
     rates = [
-        _rate(counts, predicted[counts.labels("yhat").index(c)], f"selection rate of {show(c)}")
-        for c in kept
+        (f"selection rate of {show(label)}", predicted == at, everybody)
+        for label, at in places.items()
     ]
-    if "labels" not in evidence.sources:
+    if not known:
         return rates
-    correct = np.einsum("iig->g", counts.table("y", "yhat", "group"))
-    return [*rates, _rate(counts, counts.table("group") - correct, "error rate")]
+    wrong = truth != predicted
+    rates.append(("error rate", wrong, everybody))
+    if good is None:  # what a class misses, in words that favor none
+        named = [(f"error rate where the truth is {show(c)}", i) for i, c in enumerate(classes)]
+        return rates + [(name, wrong & (truth == at), truth == at) for name, at in named]
+    for at in places.values():
+        rates.append(("false positive rate", (predicted == at) & (truth != at), truth != at))
+        rates.append(("false negative rate", (predicted != at) & (truth == at), truth == at))
+    return rates
 
 
-def _rate(counts: Tally, hits: Floats, name: str) -> _Sums:
-    weight = counts.table("group")
-    return _Sums(name, _sizes(counts, weight), hits / weight, None)
+def _rates(
+    view: View,
+    table: Floats,
+    name: str,
+    hit: NDArray[np.bool_],
+    among: NDArray[np.bool_],
+) -> _Comparison:
+    """A rate from rows, weights and squared weights (3, truth, prediction, groups)."""
+    sums = np.stack([table[:, among & ~hit].sum(axis=1), table[:, hit].sum(axis=1)], axis=1)
+    others = np.maximum(_others(sums), 0.0)
+    typical = _design(sums)
+    typical = ratio((typical * sums[0]).sum(axis=-1, keepdims=True), sums[0].sum(-1, keepdims=True))
+    whole = sums.sum(axis=-1, keepdims=True)
+    ours, theirs = (_draws(part, whole, np.nan_to_num(typical)) for part in (sums, others))
+    value, rest = (ratio(part[1, 1], part[1].sum(axis=0)) for part in (sums, others))
+
+    def enough(error: float) -> Floats:
+        return _chernoff(np.nan_to_num(rest), theirs.own.size, error)
+
+    return _Comparison(
+        view,
+        name,
+        value,
+        rest,
+        counted=sums[0].sum(axis=0),
+        effective=ours.own.size,
+        rest_effective=theirs.own.size,
+        at_least=lambda error: _sure(ours, theirs, error),
+        enough=enough,
+    )
 
 
-def _mean(sums: Tally, of: str, name: str) -> _Sums:
-    weight = sums.table("group")
-    mean = sums.table("group", of=of) / weight
-    square = sums.table("group", of=f"{of}²") / weight
-    return _Sums(name, _sizes(sums, weight), mean, np.maximum(square - mean**2, 0.0))
+def _others(sums: Floats) -> Floats:
+    """The sums over everybody but the group, for each group; nothing where they have no row."""
+    others = sums.sum(axis=-1, keepdims=True) - sums
+    return np.asarray(np.where(others[0] > 0, others, 0.0))
 
 
-def _sizes(counts: Tally, weight: Floats) -> Floats:
-    if "weight²" not in counts.sums:
-        return weight
-    return effective_rows(weight, counts.table("group", of="weight²"))
+def _design(sums: Floats) -> Floats:
+    """How many times fewer rows of equal weight say as much, of misses and of hits (2, groups)."""
+    rows, weight, squares = sums
+    return np.maximum(np.nan_to_num(ratio(rows * squares, weight**2)), 1.0)
 
 
-def _compared(view: View, sums: _Sums, error: float) -> list[Subgroup]:
-    rest = _rest(sums)
-    ours, theirs = _bounds(sums, error / 2), _bounds(rest, error / 2)
-    at_least = np.maximum(0.0, np.maximum(ours[0] - theirs[1], theirs[0] - ours[1]))
-    rows = view.evidence.rows
-    return [
-        Subgroup(view.columns, label, int(n), sums.name, float(m), float(r), float(d))
-        for label, n, m, r, d in zip(
-            view.evidence.groups, rows, sums.mean, rest.mean, at_least, strict=True
-        )
-    ]
+class _Draws(NamedTuple):
+    """The draws that rates amount to, by the weights of the rows, and by those of everybody."""
+
+    own: Binomials
+    common: Binomials
 
 
-def _rest(sums: _Sums) -> _Sums:
-    """Everybody but the group, for each group."""
-    sizes = sums.sizes.sum() - sums.sizes
-    total = (sums.mean * sums.sizes).sum()
-    mean = (total - sums.mean * sums.sizes) / sizes
-    if sums.variance is None:
-        return _Sums(sums.name, sizes, mean, None)
-    squares = (sums.variance + sums.mean**2) * sums.sizes
-    variance = (squares.sum() - squares) / sizes - mean**2
-    return _Sums(sums.name, sizes, mean, np.maximum(variance, 0.0))
+def _draws(sums: Floats, everybody: Floats, typical: Floats) -> _Draws:
+    """Hits and misses count as many as vary as much; the odds say what a hit and a miss weigh.
+
+    To first order this is the linearized variance Σ w² (y − p)² / (Σ w)². Where weights depend on
+    the outcome alone it is exact, as the effective size of the rate is not.
+    """
+    rows, weight, _ = sums
+    count = rows / np.maximum(_design(sums), typical)
+    common = ratio(everybody[1], everybody[0] / np.maximum(_design(everybody), typical))
+    own = np.where(count > 0, ratio(weight, count), common)
+    size = count.sum(axis=0)
+    return _Draws(*(Binomials(count[1], size, _odds(heavy, size)) for heavy in (own, common)))
 
 
-def _bounds(sums: _Sums, error: float) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's for rates, Student's for means; both tails together err so often."""
-    if sums.variance is None:
-        return rate_bounds(sums.mean, sums.sizes, error)
-    from scipy.special import stdtrit
+def _odds(heavy: Floats, size: Floats) -> Floats:
+    odds = ratio(heavy[1], heavy[0])
+    return np.where(np.isfinite(odds) & (odds > 0), odds, 1.0) * np.ones_like(size)
 
-    free = np.maximum(sums.sizes - 1, 1)
-    reach = -stdtrit(free, error / 2) * np.sqrt(sums.variance / free)
-    reach = np.where(sums.sizes > 1, reach, np.inf)
-    return sums.mean - reach, sums.mean + reach
+
+def _sure(ours: _Draws, theirs: _Draws, error: float) -> Floats:
+    """Bounds that hold by the weights of either side and by everybody's.
+
+    A few hits may all be light or heavy by chance, and then their spread does not show it.
+    """
+    sure = sure_difference(ours.own, theirs.own, error)
+    if all((draws.own.odds == draws.common.odds).all() for draws in (ours, theirs)):
+        return sure
+    first, second = (
+        np.sign(one.rate - other.rate) for one, other in zip(ours, theirs, strict=True)
+    )
+    again = sure_difference(ours.common, theirs.common, error)
+    return np.where(first == second, np.minimum(sure, again), 0.0)
+
+
+def _chernoff(rate: Floats, size: Floats, error: float) -> Floats:
+    """Rows of which a rate off by the margin, up or down, would be too rare for the error."""
+    from scipy.special import rel_entr
+
+    rate = (rate * size + 0.5) / (size + 1)
+    apart = np.full(rate.shape, np.inf)
+    for far in (rate - MARGIN, rate + MARGIN):
+        inside = np.clip(far, 0.0, 1.0)
+        entropy = rel_entr(inside, rate) + rel_entr(1 - inside, 1 - rate)
+        apart = np.where(inside == far, np.minimum(apart, entropy), apart)
+    return np.asarray(-np.log(error / 2) / apart)
+
+
+def _means(view: View, sums: Tally, of: str, name: str) -> _Comparison:
+    """A mean by Student's bounds, with the larger variance of both sides for both.
+
+    A few rows of a skewed distribution that miss its tail show a small mean and a small variance
+    together; the others know the tail, and rows with one large value have their own variance.
+    """
+    squares = sums.table("group", of="weight²") if "weight²" in sums.sums else sums.table("group")
+    names = (sums.table("group", of=of), sums.table("group", of=f"{of}²"))
+    table = np.array([sums.table("group", of="rows"), sums.table("group"), squares, *names])
+    (value, variance, size), (rest, theirs, rest_size) = map(_moments, (table, _others(table)))
+    spread = np.fmax(variance, theirs)
+    inverse = np.array([1 / np.maximum(size, 1.0), 1 / np.maximum(rest_size, 1.0)])
+    free = inverse.sum(axis=0) ** 2 / (inverse**2 / np.maximum(1 / inverse - 1, 1e-9)).sum(axis=0)
+    deviation = float(np.sqrt(_moments(table.sum(axis=-1, keepdims=True))[1][0]))
+
+    def at_least(error: float) -> Floats:
+        from scipy.special import stdtrit
+
+        reach = -stdtrit(np.maximum(free, 1.0), error / 2) * np.sqrt(spread * inverse.sum(axis=0))
+        sure = np.abs(value - rest) - reach
+        return np.where(np.minimum(size, rest_size) > 1, np.fmax(sure, 0.0), 0.0)
+
+    def enough(error: float) -> Floats:
+        from scipy.special import ndtri
+
+        return np.full(value.shape, float(ndtri(error / 2) / MEAN_MARGIN) ** 2)
+
+    return _Comparison(
+        view,
+        name,
+        value,
+        rest,
+        counted=table[0],
+        effective=size,
+        rest_effective=rest_size,
+        at_least=at_least,
+        enough=enough,
+        scale=deviation or 1.0,
+    )
+
+
+def _moments(table: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean, variance and effective rows, from sums of weights, values and squares of both."""
+    _, weight, squares, total, square = table
+    mean, size = ratio(total, weight), effective_rows(weight, squares)
+    variance = np.maximum(ratio(square, weight) - mean**2, 0.0)
+    return mean, variance * size / np.maximum(size - 1, 1.0), size

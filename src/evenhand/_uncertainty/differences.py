@@ -8,7 +8,7 @@ set of both rates, and the smallest p₁ − p₂ in it is a lower bound of the 
 wᵢ ∝ √(pᵢ (1 − pᵢ) / nᵢ) it is as short as that of the normal approximation where rows are many.
 
 A tenth of the error is spent on keeping each rate within its own Clopper and Pearson interval, so
-that rates far from the data do not count (Berger and Boos 1994, doi:10.1080/01621459.1994.10476836).
+that rates far from the data do not count (Berger and Boos 1994, JASA 89, 1012–1016).
 """
 
 from __future__ import annotations
