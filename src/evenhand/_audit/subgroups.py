@@ -251,14 +251,10 @@ def _statistics(evidence: Evidence, classes: tuple[Label, ...]) -> list[_Statist
     truth, predicted = np.indices((len(classes) if known else 1, len(classes)))
     everybody = truth >= 0
     good = evidence.favorable
-    chosen = classes[-1:] if good is None and len(classes) == 2 else classes
-    if good is not None:
-        chosen = tuple(label for label in classes if label == good)
-    places = {label: classes.index(label) for label in chosen}
-    rates = [
-        (f"selection rate of {show(label)}", predicted == at, everybody)
-        for label, at in places.items()
-    ]
+    kept = [i for i, label in enumerate(classes) if good is None or label == good]
+    if len(classes) == 2:
+        kept = kept[-1:]  # the rate of the other class says the same
+    rates = [(f"selection rate of {show(classes[i])}", predicted == i, everybody) for i in kept]
     if not known:
         return rates
     wrong = truth != predicted
@@ -266,7 +262,7 @@ def _statistics(evidence: Evidence, classes: tuple[Label, ...]) -> list[_Statist
     if good is None:  # what a class misses, in words that favor none
         named = [(f"error rate where the truth is {show(c)}", i) for i, c in enumerate(classes)]
         return rates + [(name, wrong & (truth == at), truth == at) for name, at in named]
-    for at in places.values():
+    for at in kept:
         rates.append(("false positive rate", (predicted == at) & (truth != at), truth != at))
         rates.append(("false negative rate", (predicted != at) & (truth == at), truth == at))
     return rates
