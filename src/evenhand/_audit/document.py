@@ -155,15 +155,17 @@ def _view(view: View) -> dict[str, Any]:
     }
 
 
-def _subgroup(one: Subgroup) -> dict[str, Any]:
-    numbers = ("value", "rest", "difference", "at_least", "people")
+def _subgroup(subgroup: Subgroup) -> dict[str, Any]:
+    numbers = ("value", "rest", "difference", "at_least", "people", "rows_needed")
     return {
-        "columns": list(one.columns),
-        "label": show(one.label),
-        "rows": one.rows,
-        "statistic": one.statistic,
-        **{name: _number(getattr(one, name)) for name in numbers},
-        "flagged": one.flagged,
+        "columns": list(subgroup.columns),
+        "label": show(subgroup.label),
+        "rows": subgroup.rows,
+        "counted": subgroup.counted,
+        "statistic": subgroup.statistic,
+        **{name: _number(getattr(subgroup, name)) for name in numbers},
+        "flagged": subgroup.flagged,
+        "too_few": subgroup.too_few,
     }
 
 
