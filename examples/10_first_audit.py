@@ -1,4 +1,4 @@
-"""Audit a model: which disparities are more than chance, how large are they, who carries them.
+"""Audit a model: in which respects do groups differ, by how much, and which of them.
 
 A logistic regression predicts income on UCI Adult; the groups are sex × race. The command
 `evenhand demo` does the same with all criteria.
@@ -33,6 +33,8 @@ def main() -> None:
         title="Logistic regression on UCI Adult",
     )
     print(found.to_markdown())
+    for finding in found.findings:
+        print(f"{finding.criterion} ({finding.verdict}): {finding.sentence}")
     print(found.finding("accuracy_parity", "gini").sentence)
 
     found.to_html("evenhand-report.html")

@@ -1,8 +1,9 @@
 """Gate a build: fail when a disparity is surely larger than you allow.
 
 A nightly job writes its predictions to a file; `evenhand audit` decides by the confidence interval,
-not by the value alone. Its exit status is what a build needs: 0 to pass, 1 for a violation. In a
-workflow the last line would be the command itself.
+not by the value alone. Its exit status is what a build needs: 0 to pass, 1 for a violation, 2 where
+there is nothing to judge, 3 where the rows are too few. In a workflow the last line would be the
+command itself.
 """
 
 import subprocess
@@ -28,7 +29,12 @@ def main() -> None:
     command = [sys.executable, "-m", "evenhand", *COMMAND, "--group", "region"]
     done = subprocess.run([*command, *ASKED, *GATES], capture_output=True, text=True, check=False)
     print(done.stdout)
-    meaning = {0: "it may ship", 1: "it must not ship", 3: "nobody can tell yet"}
+    meaning = {
+        0: "it may ship",
+        1: "it must not ship",
+        2: "there was nothing to judge",
+        3: "nobody can tell yet",
+    }
     print(f"Exit status {done.returncode}: {meaning[done.returncode]}.")
 
 

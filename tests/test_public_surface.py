@@ -29,6 +29,7 @@ NAMES = [
     "Groups",
     "InputError",
     "InputTypeError",
+    "Measured",
     "MissingExtraError",
     "Bin",
     "Reading",

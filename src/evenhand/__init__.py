@@ -3,7 +3,7 @@
 rows ── count ──▶ Tally ── read ──▶ Table(…, groups) ── measure ──▶ cells ── aggregate ──▶ score
 """
 
-from evenhand._audit import Audit, Finding, audit, audit_frame, audit_model
+from evenhand._audit import Audit, Finding, Measured, audit, audit_frame, audit_model
 from evenhand._columns import Bin
 from evenhand._compare import Comparison, compare
 from evenhand._counting import expected_tally, moments, tally
@@ -37,6 +37,7 @@ __all__ = [
     "Groups",
     "InputError",
     "InputTypeError",
+    "Measured",
     "MissingExtraError",
     "Reading",
     "Tally",

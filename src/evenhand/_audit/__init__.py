@@ -2,7 +2,7 @@
 
 from evenhand._audit.api import audit, audit_evidence, audit_frame, audit_model
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.finding import Finding, GroupValues, Measured
 from evenhand._audit.result import Audit
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Evidence",
     "Finding",
     "GroupValues",
+    "Measured",
     "audit",
     "audit_evidence",
     "audit_frame",

@@ -58,8 +58,8 @@ margin : float, optional
 depth : int, default 2
     How many sensitive columns are combined at most.
 random_state : int, Generator or None, default 0
-    Of all draws. The default is a fixed seed, so that the same rows give the same answer; None
-    draws a fresh one, which the audit keeps as its `random_state`.
+    Of the draws behind the noise floors; verdicts, p-values and intervals do not depend on it.
+    None draws a fresh seed, which the audit keeps as its `random_state`.
 title : str, optional
     Of the report."""
 
@@ -87,7 +87,7 @@ def audit(
     title: str | None = None,
     **typos: Any,
 ) -> Audit:
-    """Say how evenly predictions treat groups, whether that is more than noise, and who carries it.
+    """Say in which respects groups differ, by how much, and which of them.
 
     Parameters
     ----------
@@ -113,8 +113,8 @@ def audit(
     Returns
     -------
     Audit
-        The findings, one for each criterion and measure, with intervals and verdicts; the groups'
-        own values; and the same as HTML, JSON, Markdown and a dataframe.
+        The findings, one for each criterion, with its verdict and its values by measure; the
+        groups' own values; and the same as HTML, JSON, Markdown and a dataframe.
 
     Raises
     ------

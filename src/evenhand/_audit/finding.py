@@ -58,8 +58,28 @@ class GroupValues:
 class Measured:
     """A criterion's value by one measure, with its interval, and the cells behind it.
 
-    `floor` is the mean value of models that treat groups of these sizes alike, and `chance_high`
-    the value that one in twenty of them exceeds. With an `obstacle` no tolerance is ever met.
+    Attributes
+    ----------
+    criterion, measure, aggregate, transform : str
+        What was computed.
+    value : float
+        What the rows show; 0 is equal.
+    low, high : float
+        The interval that holds the true value.
+    floor, chance_high : float
+        What groups of these sizes that are alike show on average, and what one in twenty such
+        data sets exceeds.
+    worst_cell, cells, cell_values
+        The inequality of each class, stratum or bin, and where it is largest.
+    contributions : array
+        The share of each group in the inequality of the worst cell.
+    left_out : tuple
+        The cells and groups that have no value.
+    tolerance : float or None
+        The largest value that is tolerated.
+    obstacle : Obstacle or None
+        Why no tolerance can be met here, if anything is in the way.
+
     """
 
     criterion: str
