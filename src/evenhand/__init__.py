@@ -13,7 +13,7 @@ from evenhand._frames import tally_frame
 from evenhand._groups import Groups, groups
 from evenhand._scoring import make_scorer
 from evenhand._tally import Tally
-from evenhand._uncertainty import Chance, ConfidenceInterval, chance, interval
+from evenhand._uncertainty import Chance, ConfidenceInterval, Power, chance, interval, power
 from evenhand.criteria import CRITERIA, Criterion, Reading, UndefinedWarning, evaluate
 from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, shortfall
 from evenhand.statistics import STATISTICS
@@ -39,6 +39,7 @@ __all__ = [
     "InputTypeError",
     "Measured",
     "MissingExtraError",
+    "Power",
     "Reading",
     "Tally",
     "UndefinedWarning",
@@ -56,6 +57,7 @@ __all__ = [
     "make_scorer",
     "moments",
     "mpd",
+    "power",
     "pq",
     "shortfall",
     "tally",

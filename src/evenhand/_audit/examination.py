@@ -59,10 +59,12 @@ def examine(evidence: Evidence, questions: Sequence[Ask], precision: Precision) 
     finally:
         pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
     findings = [answers[i][0] for i in range(len(questions))]
-    adjusted = _adjusted([question.criterion.statistic for question in questions], findings)
+    statistics = [question.criterion.statistic for question in questions]
+    adjusted = _adjusted(statistics, findings)
+    tests = len({_hypothesis(statistic) for statistic in statistics}) * precision.choices
     return Examined(
         tuple(
-            replace(finding, p_adjusted=float(min(1.0, p * precision.choices)))
+            replace(finding, p_adjusted=float(min(1.0, p * precision.choices)), tests=tests)
             for finding, p in zip(findings, adjusted, strict=True)
         ),
         tuple(answers[i][1] for i in range(len(questions))),
@@ -168,6 +170,7 @@ def _finding(ask: Ask, known: Assessment, favorable: Label, precision: Precision
         margin=margin,
         pair=_pair(known, favorable),
         level=1 - precision.confidence,
+        estimates=None if _needs(ask) == DISTRIBUTION else known.estimates,
     )
 
 

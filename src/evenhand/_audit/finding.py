@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
+from evenhand._uncertainty.estimates import Estimates
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.multiplicity import Conclusion, verdict
+from evenhand._uncertainty.needed import Needed, needed
 from evenhand._words import did_you_mean, number
 
 Judged = Literal["exceeds", "within tolerance", "inconclusive"]
@@ -154,6 +157,8 @@ class Finding:
         The two groups that are most surely apart, and their values.
     level : float
         Of the test: 1 − confidence.
+    tests : int
+        The hypotheses that p_adjusted allows for.
 
     """
 
@@ -165,6 +170,8 @@ class Finding:
     pair: Pair | None
     level: float
     p_adjusted: float = np.nan
+    tests: int = 1
+    estimates: Estimates | None = field(default=None, repr=False)
 
     def __getitem__(self, measure: str) -> Measured:
         if measure not in self.values:
@@ -199,7 +206,7 @@ class Finding:
             "cannot tell": f"These rows cannot tell: the groups may be alike, or up to {high} "
             "apart.",
         }
-        return sentences[self.verdict] + self._apart()
+        return sentences[self.verdict] + self._apart() + self._lacking()
 
     def _apart(self) -> str:
         if self.pair is None:
@@ -207,3 +214,16 @@ class Finding:
         high, high_value, low, low_value = self.pair
         ends = f"{show(high)} ({number(high_value)}) and {show(low)} ({number(low_value)})"
         return f" Most surely apart: {ends}."
+
+    @cached_property
+    def needed(self) -> Needed | None:
+        """How many times these rows would tell, and of which groups; None where that is unknown.
+
+        Of a test that allows for all the others by Bonferroni, so it is the most that is needed.
+        """
+        if self.estimates is None or self.verdict != "cannot tell":
+            return None
+        return needed(self.estimates, self.level, self.margin, tests=self.tests)
+
+    def _lacking(self) -> str:
+        return f" {self.needed.sentence}".rstrip() if self.needed is not None else ""

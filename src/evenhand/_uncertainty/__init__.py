@@ -3,5 +3,16 @@
 from evenhand._uncertainty.assessment import Asked, Assessment, assess
 from evenhand._uncertainty.chance import Chance, chance
 from evenhand._uncertainty.interval import ConfidenceInterval, interval
+from evenhand._uncertainty.power import Power, power
 
-__all__ = ["Asked", "Assessment", "Chance", "ConfidenceInterval", "assess", "chance", "interval"]
+__all__ = [
+    "Asked",
+    "Assessment",
+    "Chance",
+    "ConfidenceInterval",
+    "Power",
+    "assess",
+    "chance",
+    "interval",
+    "power",
+]

@@ -1,0 +1,131 @@
+"""How many more rows would turn "cannot tell" into an answer, and of which groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand._columns import Label
+from evenhand._groups import show
+from evenhand._uncertainty.estimates import Estimates, Floats
+from evenhand._uncertainty.normal_design import NormalModel
+from evenhand._words import number
+
+LIMITING = 3  # groups named at most
+MOST_TIMES = 1000.0
+STEPS = 18
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many times the rows of an audit would tell, four times in five.
+
+    Attributes
+    ----------
+    differ : float
+        To show that groups differ, if they differ as was observed; infinite if they look alike.
+    alike : float
+        To show that they are alike within the margin, if they are; NaN where there is no margin.
+        1 if these rows would usually have shown it.
+    lacking : tuple of (group, rows)
+        The groups whose own intervals are widest; the rows are None where they are not known.
+    margin : float or None
+        What counts as alike.
+
+    """
+
+    differ: float
+    alike: float
+    lacking: tuple[tuple[Label, float | None], ...]
+    margin: float | None
+
+    @property
+    def sentence(self) -> str:
+        """How many rows would tell, in plain words."""
+        parts, within = [], f"alike within {number(self.margin)}"
+        if np.isfinite(self.differ):
+            shown = "the observed difference if it is real"
+            parts.append(f"about {times(self.differ)} these rows would show {shown}")
+        if self.alike > 1:
+            these = "" if parts else " these rows"
+            shown = f"that the groups are {within} if they are"
+            parts.append(f"about {times(self.alike)}{these} would show {shown}")
+        elif self.alike == 1:
+            parts.append(f"groups that are {within} would mostly be shown to be by as many rows")
+        if not parts:
+            return ""
+        words = "; ".join(parts)
+        return f"{words[0].upper()}{words[1:]}.{lacking(self.lacking)}"
+
+
+def needed(
+    estimates: Estimates, level: float, margin: float | None, tests: int = 1, target: float = 0.8
+) -> Needed | None:
+    """How many times the rows behind these estimates would tell; by normal noise, in a moment.
+
+    Of distributions, whose test is another one, nothing is said.
+    """
+    model = NormalModel.of_estimates(estimates)
+    if model is None:
+        return None
+    most = 1.1 * MOST_TIMES
+    differ, alike = np.inf, np.nan
+    if any((np.abs(part.shift) > 1e-9).any() for some in model.questions for part in some):
+        differ = min(crossing(model.detector(level / tests), target, (1.0, most), steps=9), most)
+    if margin is not None and margin > 0:
+        alike = 1.0
+        for _ in range(3):  # intervals shrink about as the root of the rows
+            end = float(np.quantile(model.upper_ends(1 - level, alike), target))
+            alike = float(np.clip(alike * (end / margin) ** 2, 1.0, most))
+    worst = int(np.nanargmax(np.nanmax(np.nan_to_num(model.errors), axis=1)))
+    rows = None if estimates.counts is None else estimates.sizes[worst]
+    narrow = tuple(
+        (estimates.groups[at], None if rows is None else float(rows[at]))
+        for at in limiting(model.errors[worst])
+    )
+    return Needed(differ, alike, narrow, margin)
+
+
+def crossing(
+    chance: Callable[[float], float], target: float, ends: tuple[float, float], steps: int = STEPS
+) -> float:
+    """Where a rising function reaches the target, by halving on a logarithmic scale."""
+    low, high = ends
+    if chance(high) < target:
+        return np.inf
+    for _ in range(steps):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if chance(middle) >= target else (middle, high)
+    return high
+
+
+def limiting(errors: Floats) -> list[int]:
+    """The groups whose own intervals are widest, widest first; none if most are as wide."""
+    known = np.flatnonzero(np.isfinite(errors))
+    wide = known[errors[known] >= errors[known].max(initial=0.0) / 2]
+    if len(wide) > len(known) / 2:
+        return []
+    return [int(i) for i in wide[np.argsort(-errors[wide], kind="stable")][:LIMITING]]
+
+
+def lacking(groups: Sequence[tuple[Label, float | None]]) -> str:
+    """Which groups' rows are lacking, as a sentence with a space before it."""
+    if not groups:
+        return ""
+    names = [show(group) + ("" if rows is None else f" ({rows:,.0f})") for group, rows in groups]
+    words = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f" Mostly rows of {words} are lacking."
+
+
+def times(factor: float) -> str:
+    """How many times, to two digits.
+
+    >>> times(0.4321), times(1.84), times(26.2), times(1e5)
+    ('0.43 times', '1.8 times', '26 times', 'more than 1,000 times')
+    """
+    if factor > MOST_TIMES:
+        return "more than 1,000 times"
+    digits = 2 if factor < 0.995 else 1 if factor < 9.95 else 0
+    return f"{factor:.{digits}f} times"

@@ -1,0 +1,404 @@
+"""How many rows, and of which groups, would tell: the power of the test and of the interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand._columns import Label
+from evenhand._errors import InputError
+from evenhand._groups import show
+from evenhand._uncertainty.design import Rates
+from evenhand._uncertainty.needed import crossing, lacking, limiting, times
+from evenhand._uncertainty.supposition import (
+    Design,
+    alike,
+    check_share,
+    one_apart,
+    place_of,
+    sizes_of,
+    supposed,
+)
+from evenhand._words import number, plural
+from evenhand.criteria import Criterion
+
+MOST_FACTOR = 1e7
+NEAR = 0.01  # of the power that was asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """What groups of these sizes would show, and the sizes that would do.
+
+    Attributes
+    ----------
+    question : {"differ", "alike"}
+        Whether the test shall find that groups differ, or the interval that they are alike within
+        the margin.
+    rows : mapping of group to int
+        The sizes that were asked about.
+    values : mapping of group to float
+        The rates, or means, that are supposed to be the true ones.
+    power : float
+        How often such rows would show it.
+    target : float
+        How often they shall.
+    difference : float
+        Of "differ", the least difference of the group `apart` from all the others that these rows
+        show as often as the target; NaN where none is large enough. Of "alike", the narrowest
+        margin that they show as often.
+    factor : float
+        How many times these rows show it as often as the target, all groups in the same
+        proportions; infinite if no number would.
+    sizes : mapping of group to float
+        The rows that are needed: `factor` times those of each group, rounded up.
+    at_least : float
+        If rows are added to the smaller groups alone: how many every group needs.
+    apart : label
+        The group that `difference` is about: the smallest, unless another was named.
+    limiting : tuple of labels
+        The groups whose own intervals are widest, so that rows of theirs help the most; empty if
+        all groups are about as wide.
+    confidence : float
+        1 − the level of the test.
+    margin : float or None
+        Differences up to this count as alike.
+
+    """
+
+    question: Literal["differ", "alike"]
+    rows: Mapping[Label, int]
+    values: Mapping[Label, float]
+    power: float
+    target: float
+    difference: float
+    factor: float
+    sizes: Mapping[Label, float]
+    at_least: float
+    apart: Label
+    limiting: tuple[Label, ...]
+    confidence: float
+    margin: float | None
+    _ask: _Ask = field(repr=False)
+
+    @cached_property
+    def differences(self) -> dict[Label, float]:
+        """For each group, the least difference from all the others that these rows would show."""
+        return {
+            group: self._ask.least_difference(at, self.target) for at, group in enumerate(self.rows)
+        }
+
+    @property
+    def sentence(self) -> str:
+        """The answer in plain words."""
+        total = sum(self.rows.values())
+        if self.question == "alike":
+            shown = f"show that they are alike within {number(self.margin)}"
+        else:
+            shown = "show that the groups differ"
+        words = (
+            f"If {self._truth()}, {plural(total, 'row')} like these {shown} in "
+            f"{self.power:.0%} of samples."
+        )
+        return words + self._needed() + self._least()
+
+    def _truth(self) -> str:
+        values = list(self.values.values())
+        what = "rate" if isinstance(self._ask.design, Rates) else "mean"
+        common = max(set(values), key=values.count)
+        other = [group for group, value in self.values.items() if value != common]
+        if not other:
+            return f"all groups have the same {what}"
+        if len(other) == 1 and len(values) > 2:
+            (group,) = other
+            ends = f"{number(self.values[group])} and that of all others {number(common)}"
+            return f"the {what} of {show(group)} is {ends}"
+        return f"the {what}s lie between {number(min(values))} and {number(max(values))}"
+
+    def _needed(self) -> str:
+        if np.isinf(self.factor):
+            return " No number of rows would."
+        if abs(self.power - self.target) <= NEAR:
+            return ""
+        each = ", ".join(f"{show(group)} {rows:,.0f}" for group, rows in self.sizes.items())
+        few = f": {each}" if len(self.sizes) <= 6 else ""
+        words = f" For {self.target:.0%} it takes {times(self.factor)} these rows{few}"
+        if self.factor > 1 and np.isfinite(self.at_least):
+            words += f"; or at least {plural(self.at_least, 'row')} of every group"
+        few_rows = [(group, self.rows[group]) for group in self.limiting if self.factor > 1]
+        return f"{words}.{lacking(few_rows)}"
+
+    def _least(self) -> str:
+        if self.question == "alike":
+            return f" In {self.target:.0%} they show it within {number(self.difference)}."
+        whose = f"{show(self.apart)} ({plural(self.rows[self.apart], 'row')})"
+        if np.isnan(self.difference):
+            return f" No difference of {whose} from the others would be shown so often."
+        return (
+            f" If {whose} alone is apart, differences of {number(self.difference)} or more are "
+            f"shown in {self.target:.0%}."
+        )
+
+
+def power(
+    sizes: Any,
+    rates: Any = None,
+    *,
+    rate: float | None = None,
+    means: Any = None,
+    sd: Any = None,
+    difference: float | None = None,
+    apart: Label = None,
+    margin: float | None = None,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    criterion: str | Criterion = "statistical_parity",
+    favorable: Label = None,
+) -> Power:
+    """How often these rows would show that groups differ, or are alike; and how many would do.
+
+    Say how many rows each group has, and what you suppose to be true: every group's rate (`rates`);
+    or a common `rate`, with one group a `difference` apart; or neither, to learn which difference
+    could be found. With `margin` the question is the other one: whether the interval of the largest
+    difference would end within the margin, so that the verdict is "alike".
+
+    Parameters
+    ----------
+    sizes : mapping of group to rows, sequence of rows, or Tally
+        The rows of each group, of those that the rate is about: of a true positive rate, the
+        positives. Proportions will do if only `factor` and `sizes` are looked at. Of a tally, the
+        rows and the rates of `criterion` are read.
+    rates : mapping of group to rate, or sequence, optional
+        The supposed rates: selection, true or false positive rates, precision, accuracy, …
+    rate : float, optional
+        The rate of all groups, but for a group `apart`.
+    means : mapping of group to mean, or sequence, optional
+        In place of rates, the supposed means; with `sd`.
+    sd : float, mapping or sequence, optional
+        The standard deviation of single rows, where the question is about means.
+    difference : float, optional
+        How far one group is from all others; negative if it is below. If 1 would be exceeded, the
+        group is below.
+    apart : label, optional
+        Which group that is; by default the smallest, which is the hardest to tell.
+    margin : float, optional
+        Ask whether groups would be shown to be alike within this margin. They are supposed to be
+        alike, unless `rates`, `means` or `difference` say otherwise.
+    power : float, default 0.8
+        How often the rows shall show it: what `factor`, `sizes`, `at_least` and `difference` of the
+        result are about.
+    confidence : float, default 0.95
+        Of intervals; the level of the test is 1 − confidence. An audit that asks m questions
+        tests the first at 1 / m of its level: pass 1 − 0.05 / m to allow for that.
+    criterion : str or Criterion, default "statistical_parity"
+        Of a tally: which rate is meant.
+    favorable : label, optional
+        Of a tally: the favorable label.
+
+    Returns
+    -------
+    Power
+        With `power`, `difference`, `factor`, `sizes`, `at_least`, `limiting`, and `sentence`.
+
+    Raises
+    ------
+    InputError
+        If sizes, rates or settings cannot be, or two answers to one question are given.
+
+    See Also
+    --------
+    audit : Whose verdict "cannot tell" says how many rows would tell.
+    interval : Between which values a criterion lies.
+
+    Notes
+    -----
+    Rows are independent. What the groups would show is dealt 2,000 times, a count for each group
+    (or a mean and a variance), and put to the same test and interval as in an audit: the smaller
+    p-value of Pearson's statistic and the largest contrast of one group with the others, given the
+    total, and the upper limit of the largest difference. So the answer holds for few rows, rates
+    near 0 and 1, and unequal groups, where the noncentral chi-squared distribution does not; it
+    does not depend on a seed, and takes as long for a million rows as for a hundred.
+
+    If rates are those that were observed, the power says no more than the p-value does, and a
+    difference that chance made larger needs fewer rows than the true one [1]_. Prefer the least
+    difference that would matter.
+
+    References
+    ----------
+    .. [1] J. M. Hoenig and D. M. Heisey, "The abuse of power", The American Statistician 55(1),
+       2001.
+
+    Examples
+    --------
+    How many rows would show a difference of ten percentage points?
+
+    >>> answer = power({"a": 1000, "b": 100}, rate=0.3, difference=0.1)
+    >>> print(f"{answer.power:.1f} {answer.factor:.1f}")
+    0.5 1.9
+    >>> answer.limiting
+    ('b',)
+
+    Which difference could these have shown?
+
+    >>> print(f"{power({'a': 1000, 'b': 100}, rate=0.3).difference:.2f}")
+    0.14
+
+    How many would show that groups are alike within five points, if they are?
+
+    >>> answer = power([1000, 100], rate=0.3, margin=0.05)
+    >>> print(f"{answer.power:.1f} {answer.factor:.0f}")
+    0.0 10
+
+    """
+    check_share("power", power)
+    check_share("confidence", confidence)
+    groups, rows, seen = sizes_of(sizes, criterion, favorable)
+    at = place_of(groups, rows, apart)
+    design = supposed(groups, rows, seen, rates, rate, means, sd)
+    given = rates is not None or means is not None
+    if margin is not None and not margin > 0:
+        raise InputError(f"margin is a difference above 0, such as 0.05; it is {margin}.")
+    if difference is not None and given:
+        raise InputError("Pass either the true values of all groups or a difference, not both.")
+    common = alike(design)
+    ask = _Ask(design, common, margin, confidence)
+    if difference is not None:
+        ask = ask.about(one_apart(common, at, difference))
+    elif margin is not None and not given:
+        ask = ask.about(common)
+    elif not given and seen is None:
+        least = ask.least_difference(at, power)
+        ask = ask.about(common if np.isnan(least) else one_apart(common, at, least))
+    return _answer(ask, groups, at, power)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ask:
+    """A design, the same with all groups alike, and the question."""
+
+    design: Design
+    common: Design
+    margin: float | None
+    confidence: float
+
+    def about(self, design: Design) -> _Ask:
+        return _Ask(design, self.common, self.margin, self.confidence)
+
+    def power(self, design: Design) -> float:
+        """How often the design shows it."""
+        if self.margin is None:
+            return design.detected(1 - self.confidence)
+        return float((design.upper_ends(self.confidence) <= self.margin).mean())
+
+    def quick(self, design: Design) -> Callable[[float], float]:
+        """About as often, with how many times the rows."""
+        model = design.model
+        if self.margin is None:
+            return model.detector(1 - self.confidence)
+        return partial(model.alike, self.margin, self.confidence)
+
+    @property
+    def possible(self) -> bool:
+        """Whether enough rows would show it."""
+        apart = float(np.ptp(self.design.values))
+        return apart > 0 if self.margin is None else apart < self.margin
+
+    def factor(self, target: float) -> float:
+        design = self.design
+        return _least(
+            target,
+            self.quick(design),
+            lambda factor: self.power(design.resized(factor * design.sizes)),
+            (0.5 / float(design.sizes.max()), MOST_FACTOR),
+        )
+
+    def at_least(self, target: float) -> float:
+        """Rows that every group needs, if rows are added to the smaller groups alone."""
+
+        def filled(rows: float) -> Design:
+            return self.design.resized(np.maximum(self.design.sizes, np.ceil(rows)))
+
+        return _least(
+            target,
+            lambda rows: self.quick(filled(rows))(1.0),
+            lambda rows: self.power(filled(rows)),
+            (float(self.design.sizes.min()), MOST_FACTOR * float(self.design.sizes.max())),
+        )
+
+    def least_difference(self, at: int, target: float) -> float:
+        """The least difference of a group from all others that is found so often."""
+        common = self.common
+        if isinstance(common, Rates):
+            rate = float(common.values[0])
+            room = max(rate, 1 - rate) - 1e-6
+        else:
+            room = 1e3 * float(common.spread.max())
+        level = 1 - self.confidence
+        found = _least(
+            target,
+            lambda gap: one_apart(common, at, gap).model.detector(level)(1.0),
+            lambda gap: one_apart(common, at, gap).detected(level),
+            (1e-4 * room, room),
+        )
+        return found if np.isfinite(found) else np.nan
+
+
+def _answer(ask: _Ask, groups: tuple[Label, ...], at: int, target: float) -> Power:
+    design = ask.design
+    factor = ask.factor(target) if ask.possible else np.inf
+    if ask.margin is None:
+        difference = ask.least_difference(at, target)
+    else:
+        difference = float(np.quantile(design.upper_ends(ask.confidence), target))
+    needed = np.ceil(factor * design.sizes - 1e-9)
+    at_least = float(design.sizes.min())
+    if factor > 1:
+        at_least = np.ceil(ask.at_least(target)) if ask.possible else np.inf
+    errors = ask.common.spread / np.sqrt(design.sizes)
+    return Power(
+        question="differ" if ask.margin is None else "alike",
+        rows=dict(zip(groups, design.sizes.astype(int).tolist(), strict=True)),
+        values=dict(zip(groups, design.values.tolist(), strict=True)),
+        power=ask.power(design),
+        target=target,
+        difference=difference,
+        factor=factor,
+        sizes=dict(zip(groups, needed.tolist(), strict=True)),
+        at_least=float(at_least),
+        apart=groups[at],
+        limiting=tuple(groups[i] for i in limiting(errors)),
+        confidence=ask.confidence,
+        margin=ask.margin,
+        _ask=ask,
+    )
+
+
+def _least(
+    target: float,
+    quick: Callable[[float], float],
+    exact: Callable[[float], float],
+    ends: tuple[float, float],
+) -> float:
+    """Where a rising power reaches the target: by the quick one, put right by the exact one.
+
+    They differ by about a constant on the scale of normal quantiles.
+    """
+    from scipy.special import ndtr, ndtri
+
+    def score(chance: float) -> float:
+        return float(ndtri(np.clip(chance, 1e-3, 1 - 1e-3)))
+
+    apart, place = 0.0, np.inf
+    for _ in range(4):
+        place = crossing(quick, float(ndtr(score(target) - apart)), ends)
+        if not np.isfinite(place):
+            break
+        reached = exact(place)
+        if abs(reached - target) <= NEAR:
+            break
+        apart = score(reached) - score(quick(place))
+    return place

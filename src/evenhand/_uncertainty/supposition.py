@@ -1,0 +1,157 @@
+"""Sizes of groups and what is supposed to be true of them, as they are passed to `power`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenhand._columns import Label
+from evenhand._errors import InputError, InputTypeError
+from evenhand._tally import Tally
+from evenhand._uncertainty.design import Means, Rates
+from evenhand._uncertainty.estimates import Floats, estimates_of
+from evenhand._words import did_you_mean
+from evenhand.criteria import Criterion
+from evenhand.criteria.evaluation import named
+
+Design = Rates | Means
+
+
+def check_share(name: str, value: float) -> None:
+    """Refuse what is no probability."""
+    if not 0 < value < 1:
+        raise InputError(f"{name} lies between 0 and 1, such as 0.8 or 0.95; it is {value}.")
+
+
+def sizes_of(
+    sizes: Any, criterion: str | Criterion, favorable: Label
+) -> tuple[tuple[Label, ...], Floats, Floats | None]:
+    """Groups, their rows, and their rates where they were counted."""
+    seen: Floats | None = None
+    groups: tuple[Label, ...]
+    if isinstance(sizes, Tally):
+        groups, rows, seen = _counted(sizes, named(criterion), favorable)
+    elif isinstance(sizes, Mapping):
+        groups, rows = tuple(sizes), np.array([*sizes.values()], dtype=np.float64)
+    else:
+        rows = np.asarray(sizes, dtype=np.float64)
+        groups = tuple(f"group {i + 1}" for i in range(rows.size))
+    if rows.ndim != 1 or len(rows) < 2:
+        raise InputError(f"sizes are the rows of at least two groups; got {sizes!r}.")
+    if not (np.isfinite(rows) & (rows > 0)).all():
+        raise InputError(f"Every group needs a size above 0; the sizes are {rows.tolist()}.")
+    return groups, rows, seen
+
+
+def _counted(
+    counts: Tally, asked: Criterion, favorable: Label
+) -> tuple[tuple[Label, ...], Floats, Floats]:
+    """The rows and rates of the groups that were observed."""
+    estimates = estimates_of(counts, asked, favorable)
+    if estimates.counts is None:
+        raise InputError(
+            f"{asked.name} does not compare rates; pass the groups' sizes with means= and sd=."
+        )
+    values = estimates.values
+    if len(values) == 2 and np.allclose(np.nan_to_num(values.sum(axis=0), nan=1.0), 1.0):
+        values = values[1:]  # two classes: one rate is the other's complement
+    if len(values) != 1:
+        raise InputError(
+            f"{asked.name} compares {len(values)} rates of every group, in the cells "
+            f"{list(estimates.cells)}. Ask about one of them: pass favorable=, or a criterion of "
+            "one rate such as 'equal_opportunity' or 'predictive_equality'."
+        )
+    hits, sizes = (part[-1] for part in estimates.counts)
+    kept = np.isfinite(values[0]) & (sizes > 0)
+    groups = tuple(group for group, here in zip(estimates.groups, kept, strict=True) if here)
+    return groups, sizes[kept], hits[kept] / sizes[kept]
+
+
+def place_of(groups: tuple[Label, ...], rows: Floats, apart: Label) -> int:
+    """Where the group is that is apart; by default the smallest."""
+    if apart is None:
+        return int(rows.argmin())
+    if apart not in groups:
+        hint = did_you_mean(apart, groups)
+        raise InputError(f"There is no group {apart!r}; there are {list(groups)}.{hint}")
+    return groups.index(apart)
+
+
+def supposed(
+    groups: tuple[Label, ...],
+    rows: Floats,
+    seen: Floats | None,
+    rates: Any,
+    rate: float | None,
+    means: Any,
+    sd: Any,
+) -> Design:
+    """What is supposed to be true; the first guess of proportions has a row in every group."""
+    rows = np.where((rows >= 1).all(), np.maximum(np.round(rows), 1.0), rows / rows.min())
+    if sd is not None or means is not None:
+        if rates is not None or rate is not None:
+            raise InputError("Pass rates, or means with sd; not both.")
+        if sd is None:
+            raise InputError("Means need sd=, the standard deviation of single rows.")
+        spread = _each(sd, groups, "sd")
+        if not (spread > 0).all():
+            raise InputError(f"sd must be above 0; it is {sd!r}.")
+        values = np.zeros(len(rows)) if means is None else _each(means, groups, "means")
+        return Means(rows, values, spread)
+    if rates is not None and rate is not None:
+        raise InputError("Pass rates, one for each group, or a common rate; not both.")
+    given = rates if rates is not None else rate if rate is not None else seen
+    if given is None:
+        raise InputError(
+            "Pass rates= of every group, or a rate= that is common to them; "
+            "for means pass sd=, the standard deviation of single rows."
+        )
+    values = _each(given, groups, "rates")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise InputError(f"Rates lie between 0 and 1; they are {values.tolist()}.")
+    return Rates(rows, values)
+
+
+def _each(given: Any, groups: tuple[Label, ...], name: str) -> Floats:
+    """A number for every group."""
+    if isinstance(given, Mapping):
+        if set(given) != set(groups):
+            raise InputError(f"{name} are of {list(given)}, and sizes of {list(groups)}.")
+        given = [given[group] for group in groups]
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"{name} must be numbers; got {given!r}.") from error
+    if values.ndim and values.shape != (len(groups),):
+        raise InputError(f"There are {len(groups)} sizes and {values.size} {name}.")
+    values = np.broadcast_to(values, (len(groups),)).copy()
+    if not np.isfinite(values).all():
+        raise InputError(f"{name} must be finite; they are {values.tolist()}.")
+    return values
+
+
+def alike(design: Design) -> Design:
+    """The same groups, all alike."""
+    pooled = float((design.values * design.sizes).sum() / design.sizes.sum())
+    values = np.full(len(design.sizes), pooled)
+    if isinstance(design, Rates):
+        return Rates(design.sizes, values)
+    return Means(design.sizes, values, design.spread)
+
+
+def one_apart(common: Design, at: int, difference: float) -> Design:
+    """One group apart from all others."""
+    values = common.values.copy()
+    start = float(values[at])
+    values[at] = start + difference
+    if isinstance(common, Rates):
+        if not 0 <= values[at] <= 1:
+            values[at] = start - difference
+        if not 0 <= values[at] <= 1:
+            raise InputError(
+                f"No rate is {abs(difference):g} from {start:g}: it would not lie between 0 and 1."
+            )
+        return Rates(common.sizes, values)
+    return Means(common.sizes, values, common.spread)

@@ -1,0 +1,208 @@
+"""Whether `power` foretells what the test and the intervals do, and how many rows would tell."""
+
+import numpy as np
+import pytest
+from scipy.stats import ncx2, norm
+
+import evenhand as eh
+from evenhand._uncertainty.estimates import rate_curves
+from evenhand._uncertainty.geometry import Cloud, upper_limit
+from evenhand._uncertainty.homogeneity import _independence
+
+ZIPF = (2000 / np.arange(1, 13)).round()
+
+DESIGNS = {
+    "two of a hundred": ([100, 100], [0.3, 0.5]),
+    "two large, rare": ([1000, 1000], [0.02, 0.04]),
+    "one tiny": ([1000, 20], [0.3, 0.6]),
+    "one tiny, rare": ([5000, 5000, 5], [0.02, 0.027, 0.02]),
+    "two large and three of ten": ([2000, 2000, 10, 10, 10], [0.3, 0.35, 0.3, 0.3, 0.3]),
+    "a gradient": ([200] * 20, np.linspace(0.2, 0.3, 20)),
+    "small groups": ([40, 30, 20, 10, 5], [0.02, 0.1, 0.2, 0.3, 0.3]),
+    "twenty of ten": ([10] * 20, [0.7] * 10 + [0.4] * 10),
+    "unequal, one apart": (ZIPF, [0.1] * 10 + [0.19] + [0.1]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DESIGNS)
+def test_power_is_how_often_the_test_rejects(name):
+    sizes, rates = (np.asarray(part, dtype=float) for part in DESIGNS[name])
+    rng, worlds = np.random.default_rng(7), 400
+    rejected = 0
+    for hits in rng.binomial(sizes.astype(int), rates, (worlds, len(sizes))):
+        rejected += _independence([np.stack([sizes - hits, hits.astype(float)])]) <= 0.05
+    assert eh.power(sizes, rates).power == pytest.approx(rejected / worlds, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rate", "margin"),
+    [([400, 400], 0.3, 0.12), ([1000, 50, 80], 0.3, 0.25), ([200] * 10, 0.02, 0.075)],
+)
+def test_power_to_show_that_groups_are_alike_is_how_often_the_interval_ends_within(
+    sizes, rate, margin
+):
+    sizes = np.asarray(sizes, dtype=float)
+    within = []
+    for hits in np.random.default_rng(8).binomial(sizes.astype(int), rate, (200, len(sizes))):
+        curves = np.maximum.accumulate(rate_curves(hits, sizes), axis=0)
+        within.append(upper_limit(Cloud(hits / sizes, curves), eh.mpd, norm.ppf(0.975)) <= margin)
+    answer = eh.power(sizes, rate=rate, margin=margin)
+    assert answer.question == "alike"
+    assert answer.power == pytest.approx(np.mean(within), abs=0.1)
+
+
+def test_power_of_two_groups_is_that_of_the_textbook():
+    error = np.sqrt(0.3 * 0.7 / 400 + 0.4 * 0.6 / 400)
+    pooled = np.sqrt(2 * 0.35 * 0.65 / 400)
+    textbook = norm.sf((norm.ppf(0.975) * pooled - 0.1) / error)
+    assert eh.power([400, 400], [0.3, 0.4]).power == pytest.approx(textbook, abs=0.03)
+
+
+def test_rows_that_two_groups_need_are_those_of_the_textbook():
+    reach = norm.ppf(0.975) * np.sqrt(2 * 0.35 * 0.65)
+    reach += norm.ppf(0.8) * np.sqrt(0.3 * 0.7 + 0.4 * 0.6)
+    textbook = (reach / 0.1) ** 2
+    answer = eh.power([100, 100], [0.3, 0.4], power=0.8)
+    assert answer.sizes["group 1"] == pytest.approx(textbook, rel=0.08)
+    assert answer.at_least == pytest.approx(textbook, rel=0.08)
+
+
+def test_power_of_means_is_that_of_the_textbook():
+    textbook = norm.sf(norm.ppf(0.975) - 0.3 / np.sqrt(2 / 200))
+    answer = eh.power([200, 200], means=[0, 3], sd=10)
+    assert answer.power == pytest.approx(textbook, abs=0.03)
+    assert eh.power([200, 200], difference=3, sd=10).power == pytest.approx(textbook, abs=0.03)
+
+
+def test_many_large_groups_are_near_the_noncentral_chi_squared():
+    sizes, rates = np.full(7, 3000.0), 0.3 + 0.012 * np.array([-1, -1, -1, 0, 1, 1, 1])
+    away = float((sizes * (rates - 0.3) ** 2).sum() / 0.21)
+    omnibus = ncx2.sf(ncx2.isf(0.05, 6, 0), 6, away)
+    assert eh.power(sizes, rates).power == pytest.approx(omnibus, abs=0.06)
+
+
+def test_needed_sizes_have_the_power_that_was_asked_for():
+    sizes = {"a": 800, "b": 300, "c": 30}
+    answer = eh.power(sizes, rate=0.1, difference=0.15, power=0.9)
+    again = eh.power(answer.sizes, rate=0.1, difference=0.15)
+    assert again.power == pytest.approx(0.9, abs=0.03)
+    filled = {group: max(rows, answer.at_least) for group, rows in sizes.items()}
+    assert eh.power(filled, rate=0.1, difference=0.15, apart="c").power == pytest.approx(
+        0.9, abs=0.03
+    )
+    assert answer.limiting == ("c",)
+    assert "Mostly rows of c (30) are lacking." in answer.sentence
+
+
+def test_the_least_difference_is_found_as_often_as_was_asked_for():
+    sizes = {"a": 800, "b": 300, "c": 60}
+    answer = eh.power(sizes, rate=0.1)
+    assert answer.power == pytest.approx(0.8, abs=0.03)
+    least = answer.differences
+    assert least["c"] == answer.difference
+    assert least["a"] < least["b"] < least["c"]
+
+
+def test_the_narrowest_margin_is_shown_as_often_as_was_asked_for():
+    sizes = [500, 500, 200]
+    narrowest = eh.power(sizes, rate=0.2, margin=0.05).difference
+    assert eh.power(sizes, rate=0.2, margin=narrowest).power == pytest.approx(0.8, abs=0.01)
+
+
+def test_no_number_of_rows_shows_what_is_not_so():
+    assert eh.power([100, 100], [0.3, 0.3]).factor == np.inf
+    answer = eh.power([100, 100], [0.3, 0.4], margin=0.05)
+    assert answer.factor == np.inf
+    assert "No number of rows would" in answer.sentence
+
+
+def test_a_group_of_one_row_can_show_nothing():
+    answer = eh.power({"a": 1000, "b": 1}, rate=0.3)
+    assert np.isnan(answer.difference)
+    assert "No difference of b (1 row)" in answer.sentence
+
+
+def test_proportions_are_sizes_of_which_so_many_times_are_needed():
+    by_share = eh.power({"a": 0.9, "b": 0.1}, rate=0.3, difference=0.1)
+    by_rows = eh.power({"a": 900, "b": 100}, rate=0.3, difference=0.1)
+    assert by_share.sizes["b"] == pytest.approx(by_rows.sizes["b"], rel=0.05)
+
+
+def test_billions_of_rows_are_no_obstacle():
+    assert eh.power([10**10, 10**9], rate=0.3, difference=1e-3).power == 1
+
+
+def test_a_tally_brings_its_rows_and_rates():
+    y = [1] * 60 + [0] * 40 + [1] * 20 + [0] * 30
+    selected = [1] * 30 + [0] * 70 + [1] * 5 + [0] * 45
+    counts = eh.tally(y, selected, sensitive_features=["a"] * 100 + ["b"] * 50)
+    answer = eh.power(counts)
+    assert answer.rows == {"a": 100, "b": 50}
+    assert answer.values == {"a": 0.3, "b": 0.1}
+    assert answer.power == eh.power({"a": 100, "b": 50}, {"b": 0.1, "a": 0.3}).power
+    assert eh.power(counts, criterion="equal_opportunity").rows == {"a": 60, "b": 20}
+    assert len(set(eh.power(counts, margin=0.1).values.values())) == 1
+    with pytest.raises(eh.InputError, match="equal_opportunity"):
+        eh.power(counts, criterion="equalized_odds")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        (([100],), {"rate": 0.3}, "at least two groups"),
+        (([100, 0],), {"rate": 0.3}, "above 0"),
+        (([100, 100],), {}, "rate="),
+        (([100, 100], [0.3, 1.3]), {}, "between 0 and 1"),
+        (([100, 100], [0.3]), {}, "1 rates"),
+        (([100, 100], ["x", "y"]), {}, "numbers"),
+        (({"a": 9, "b": 9}, {"a": 0.3, "c": 0.1}), {}, "'c'"),
+        (([100, 100], [0.3, 0.3]), {"difference": 0.1}, "not both"),
+        (([100, 100], [0.3, 0.3]), {"rate": 0.1}, "not both"),
+        (([100, 100],), {"rate": 0.5, "difference": 0.7}, "No rate is 0.7 from 0.5"),
+        (([100, 100],), {"means": [1, 2]}, "sd="),
+        (([100, 100],), {"sd": 0}, "above 0"),
+        (([100, 100],), {"rate": 0.3, "power": 80}, "power lies between"),
+        (([100, 100],), {"rate": 0.3, "confidence": 1}, "confidence lies between"),
+        (([100, 100],), {"rate": 0.3, "margin": 0}, "margin"),
+        (({"men": 9, "women": 9},), {"rate": 0.3, "apart": "woman"}, "Did you mean 'women'"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments, options, said):
+    with pytest.raises(eh.EvenhandError, match=said):
+        eh.power(*arguments, **options)
+
+
+def audited(rows, rate=0.3, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    group = np.repeat([*rows], [*rows.values()])
+    selected = (rng.random(len(group)) < rate).astype(int)
+    return eh.audit(
+        None, selected, sensitive_features=group, criteria=["statistical_parity"], **options
+    ).findings[0]
+
+
+def test_a_finding_that_cannot_tell_says_how_many_rows_would():
+    rows = {"White": 600, "Black": 400, "Asian": 32, "Native American": 18}
+    finding = audited(rows)
+    assert finding.verdict == "cannot tell"
+    needed = finding.needed
+    assert [group for group, _ in needed.lacking] == ["Native American", "Asian"]
+    assert "would show the observed difference if it is real" in finding.sentence
+    assert "alike within 0.050 if they are" in finding.sentence
+    assert "Mostly rows of Native American (18) and Asian (32) are lacking." in finding.sentence
+    alike = eh.power(rows, rate=0.3, margin=0.05)
+    assert needed.alike == pytest.approx(alike.factor, rel=0.25)
+
+
+def test_a_finding_that_can_tell_needs_no_rows():
+    assert audited({"a": 40_000, "b": 40_000}).needed is None
+    assert "lacking" not in audited({"a": 40_000, "b": 40_000}).sentence
+
+
+def test_rows_needed_to_find_what_was_observed_are_those_of_power():
+    finding = audited({"a": 500, "b": 120}, seed=3)
+    assert finding.verdict == "cannot tell"
+    rates = finding.estimates.values[-1]
+    answer = eh.power([500, 120], rates, confidence=1 - 0.05 / finding.tests)
+    assert finding.needed.differ == pytest.approx(answer.factor, rel=0.3)
