@@ -83,7 +83,7 @@ class Power:
     limiting: tuple[Label, ...]
     confidence: float
     margin: float | None
-    _ask: _Ask = field(repr=False)
+    _ask: _Ask = field(init=False, repr=False)
 
     @cached_property
     def differences(self) -> dict[Label, float]:
@@ -359,7 +359,7 @@ def _answer(ask: _Ask, groups: tuple[Label, ...], at: int, target: float) -> Pow
     if factor > 1:
         at_least = np.ceil(ask.at_least(target)) if ask.possible else np.inf
     errors = ask.common.spread / np.sqrt(design.sizes)
-    return Power(
+    answer = Power(
         question="differ" if ask.margin is None else "alike",
         rows=dict(zip(groups, design.sizes.astype(int).tolist(), strict=True)),
         values=dict(zip(groups, design.values.tolist(), strict=True)),
@@ -373,8 +373,9 @@ def _answer(ask: _Ask, groups: tuple[Label, ...], at: int, target: float) -> Pow
         limiting=tuple(groups[i] for i in limiting(errors)),
         confidence=ask.confidence,
         margin=ask.margin,
-        _ask=ask,
     )
+    object.__setattr__(answer, "_ask", ask)  # not an argument: `differences` asks on
+    return answer
 
 
 def _least(
