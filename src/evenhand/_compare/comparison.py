@@ -57,9 +57,9 @@ class Comparison:
     >>> models = {"even": [1, 0] * 40, "uneven": [1, 0] * 20 + [1, 1] * 20}
     >>> found = compare(None, models, sensitive_features=["a"] * 40 + ["b"] * 40, measures=["gini"])
     >>> found.values[["model", "value", "rank", "verdict"]]
-        model  value  rank       verdict
-    0    even    0.0   1.0  within noise
-    1  uneven    0.5   2.0     disparity
+        model  value  rank      verdict
+    0    even    0.0   1.0  cannot tell
+    1  uneven    0.5   2.0      differs
 
     """
 

@@ -1,4 +1,4 @@
-"""An audit on the terminal: findings, the groups furthest apart, what was left out, the gates."""
+"""An audit on the terminal: findings, the groups most surely apart, what was left out, the gates."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _left_out(findings: Sequence[Finding]) -> dict[str, Any] | None:
 
 
 def _apart(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """The groups furthest apart, with the measures that agree on them."""
+    """The groups most surely apart, with the measures that agree on them."""
     found: dict[tuple[Any, ...], list[str]] = {}
     for finding in findings:
         if finding["pair"]:
