@@ -92,6 +92,22 @@ def test_the_worst_pair_and_the_contributions_are_of_the_worst_cell(people, foun
             assert np.nansum(each.contributions) == pytest.approx(1)
 
 
+def test_a_pair_is_told_with_the_cell_where_it_is_apart():
+    """A tiny group makes one rate look worst; the surest pair is in another."""
+    group = np.repeat(["large", "other", "tiny"], [2000, 2000, 8])
+    y = np.concatenate([np.zeros(4000), np.tile([0, 1], 4)]).astype(int)
+    y[[0, 1, 2000, 2001]] = 1
+    p = np.concatenate([np.arange(2000) < 600, np.arange(2000) < 900, y[4000:]]).astype(int)
+    p[[0, 2000]] = 0
+    found = eh.audit(y, p, sensitive_features=group, criteria=["equalized_odds"])
+    pair = found.finding("equalized_odds").pair
+    table = found.by_group_frame("equalized_odds").set_index(["cell", "group"])["values"]
+    cell = found.document()["findings"][0]["pair"]["cell"]
+    assert cell != found.document()["findings"][0]["worst_cell"]
+    assert pair.high_value == table[cell, pair.high]
+    assert pair.low_value == table[cell, pair.low]
+
+
 def test_a_tiny_group_does_not_lead_because_chance_threw_it_far():
     group = np.repeat(["large", "other", "tiny"], [2000, 2000, 4])
     p = np.concatenate([np.arange(2000) < 600, np.arange(2000) < 900, np.ones(4)]).astype(int)

@@ -87,7 +87,7 @@ class World:
             "conclusion": "A made-up conclusion.",
             "tolerance": None,
             "worst_cell": cells[worst]["label"],
-            "pair": ends,
+            "pair": {**ends, "cell": cells[worst]["label"]},
             "cell_values": [
                 {"cell": cell["label"], "value": float(v)}
                 for cell, v in zip(cells, values, strict=True)

@@ -121,6 +121,7 @@ def _finding(row: Row, tables: Sequence[GroupValues]) -> dict[str, Any]:
         and {
             "high": {"group": show(pair.high), "value": pair.high_value},
             "low": {"group": show(pair.low), "value": pair.low_value},
+            "cell": None if pair.cell is None else show(pair.cell),
         },
         "cell_values": [
             {"cell": show(cell), "value": _number(value)}

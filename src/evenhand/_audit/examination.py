@@ -211,7 +211,7 @@ def _pair(known: Assessment, favorable: Label) -> Pair | None:
         if best is None or sure > best[0]:
             ends = (estimates.groups[seen[a]], float(values[seen[a]]))
             others = (estimates.groups[seen[b]], float(values[seen[b]]))
-            best = sure, Pair(*(ends + others if ends[1] >= others[1] else others + ends))
+            best = sure, Pair(*(ends + others if ends[1] >= others[1] else others + ends), cell)
     return None if best is None else best[1]
 
 

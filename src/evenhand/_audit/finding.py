@@ -23,12 +23,13 @@ Judged = Literal["exceeds", "within tolerance", "inconclusive"]
 
 
 class Pair(NamedTuple):
-    """Two groups, and their values."""
+    """Two groups, and their values in the cell where they were compared."""
 
     high: Label
     high_value: float
     low: Label
     low_value: float
+    cell: Label = None
 
 
 class Obstacle(NamedTuple):
@@ -211,7 +212,7 @@ class Finding:
     def _apart(self) -> str:
         if self.pair is None:
             return ""
-        high, high_value, low, low_value = self.pair
+        high, high_value, low, low_value, _ = self.pair
         ends = f"{show(high)} ({number(high_value)}) and {show(low)} ({number(low_value)})"
         return f" Most surely apart: {ends}."
 

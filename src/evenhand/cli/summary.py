@@ -1,4 +1,4 @@
-"""An audit on the terminal: findings, the groups most surely apart, what was left out, the gates."""
+"""An audit on the terminal: findings, who is most surely apart, what was left out, the gates."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def furthest(document: Document, width: int) -> Table:
         low, high = finding["pair"]["low"], finding["pair"]["high"]
         table.add_row(
             Text("\n".join(folded(finding["criterion"], 18 if width < NARROW else 40))),
-            cell(finding["worst_cell"]),
+            cell(finding["pair"]["cell"]),
             Text(plain(low["group"])),
             number(low["value"]),
             Text(plain(high["group"])),

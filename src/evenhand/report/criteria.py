@@ -186,6 +186,12 @@ def _apart(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     for finding in findings:
         if finding["pair"]:
             high, low = finding["pair"]["high"], finding["pair"]["low"]
-            key = (high["group"], high["value"], low["group"], low["value"], finding["worst_cell"])
+            key = (
+                high["group"],
+                high["value"],
+                low["group"],
+                low["value"],
+                finding["pair"]["cell"],
+            )
             found.setdefault(key, []).append(measure_name(finding["measure"]))
     return [{"measures": measures, "pair": key} for key, measures in found.items()]
