@@ -106,8 +106,7 @@ def run(case: Case) -> str:
     for _ in range(case.worlds):
         source = what.draw(v, group, rng)
         for name in MEASURES:
-            asked = {"measure": name, "random_state": rng, **what.options}
-            found = eh.interval(source, what.criterion, **asked)
+            found = eh.interval(what.criterion, source, measure=name, **what.options)
             held[name] += found.low - 1e-9 <= what.truth(v, name) <= found.high + 1e-9
             width[name] += found.high - found.low
     cells = [

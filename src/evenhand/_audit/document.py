@@ -15,6 +15,7 @@ from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.views import View
 from evenhand._groups import show
 from evenhand._markdown import markdown_table
+from evenhand._words import number, p_value
 
 if TYPE_CHECKING:
     from evenhand._audit.result import Audit
@@ -228,21 +229,20 @@ def markdown(document: dict[str, Any]) -> str:
 
 
 def _finding_row(one: dict[str, Any]) -> tuple[str, ...]:
-    between = f"{shown(one['low'])} to {shown(one['high'])}"
-    p = one["p_adjusted"]
+    between = f"{number(one['low'])} to {number(one['high'])}"
     return (
         one["criterion"],
         one["measure"],
-        shown(one["value"]),
+        number(one["value"]),
         between,
-        shown(one["floor"]),
-        "–" if p is None else f"{p:.3f}" if p >= 0.001 else "<.001",
+        number(one["floor"]),
+        p_value(one["p_adjusted"]),
         one["verdict"],
     )
 
 
 def _subgroup_row(one: dict[str, Any]) -> tuple[str, ...]:
-    numbers = (shown(one[name]) for name in ("value", "rest", "at_least"))
+    numbers = (number(one[name]) for name in ("value", "rest", "at_least"))
     return (one["label"], f"{one['rows']:,}", one["statistic"], *numbers)
 
 
@@ -250,8 +250,3 @@ def _table(heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
     kept = list(rows)
     text, hidden = markdown_table(heads, kept[:MOST_ROWS]), len(kept) - MOST_ROWS
     return f"{text}\n\n({hidden} more not shown)" if hidden > 0 else text
-
-
-def shown(value: float | None) -> str:
-    """Three significant digits; a dash for what is undefined."""
-    return "–" if value is None else f"{value:.3g}"

@@ -69,15 +69,6 @@ def listing(items: list[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def plural(number_of: int, thing: str) -> str:
-    """A count with its noun.
-
-    >>> plural(1, "group"), plural(1200, "group")
-    ('1 group', '1,200 groups')
-    """
-    return f"{count(number_of)} {thing}{'' if number_of == 1 else 's'}"
-
-
 VARIABLES = re.compile(r"^\w+ over ([\w, ]+?) of ")
 ALONE = ("", "all")  # the label of a criterion's only cell
 

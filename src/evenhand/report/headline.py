@@ -6,14 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand._words import number
+from evenhand._words import number, plural
 from evenhand.report.formats import (
     count,
     listing,
     measure_name,
     name,
     percent,
-    plural,
     words,
 )
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand._errors import InputError
-from evenhand._words import number, p_value
+from evenhand._words import number, p_value, plural
 from evenhand.report import formats
 from evenhand.report.criteria import sections
 from evenhand.report.embedding import abridged, embedded
@@ -26,7 +26,7 @@ FILTERS = {
     "p_value": p_value,
     "percent": formats.percent,
     "count": formats.count,
-    "plural": formats.plural,
+    "plural": plural,
     "name": formats.name,
     "words": formats.words,
     "listing": formats.listing,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand._errors import InputError, InputTypeError
+from evenhand._tasks import task_of
 from evenhand.benchmark.design.fingerprints import file_fingerprint, fingerprint, source_fingerprint
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.datasets import Dataset, Origin, Task, load
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 FILE = "file"  # the origin of rows of one's own
 SAMPLE_SEED = 5
-MOST_CLASSES = 20  # a whole-number target with more values is a quantity
 
 
 class Extent(NamedTuple):
@@ -189,7 +189,7 @@ def dataset_of(problem: Problem, table: pd.DataFrame) -> Dataset:
     import pandas as pd
 
     target = str(problem.target)
-    kind = problem.kind or _kind(table[target])
+    kind = problem.kind or _kind(table[target], problem)
     classes: tuple[str, ...] = ()
     y = table[target].astype("float64") if kind == "regression" else table[target]
     if kind == "classification":
@@ -217,9 +217,13 @@ def _declared(problem: Problem, kind: Kind, classes: tuple[str, ...], n_groups: 
     )
 
 
-def _kind(target: pd.Series[Any]) -> Kind:
-    """A target of fractions or of many numbers is a quantity."""
-    if target.dtype.kind not in "iuf":
-        return "classification"
-    fractions = bool((target % 1 != 0).any())
-    return "regression" if fractions or target.nunique() > MOST_CLASSES else "classification"
+def _kind(target: pd.Series[Any], problem: Problem) -> Kind:
+    """Labels or numbers, as everywhere; whole numbers of many values can be either."""
+    try:
+        task = task_of(target)
+    except InputError as error:
+        raise InputError(
+            f"The target {problem.target!r} of {problem.name!r} can be labels or amounts: {error} "
+            'In a design this is kind = "regression" or kind = "classification" of the problem.'
+        ) from None
+    return "regression" if task == "regression" else "classification"

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from evenhand._words import number
+from evenhand._words import number, plural
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, upright
 from evenhand.report.charts.scale import Scale
 from evenhand.report.charts.svg import NOTHING
-from evenhand.report.formats import count, name, plural
+from evenhand.report.formats import count, name
 
 MOST = 30
 
