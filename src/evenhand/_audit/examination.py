@@ -168,7 +168,7 @@ def _finding(ask: Ask, known: Assessment, favorable: Label, precision: Precision
         values=values,
         gap=known.gap,
         margin=margin,
-        pair=_pair(known, favorable),
+        pair=_pair(known, favorable, 1 - precision.confidence),
         level=1 - precision.confidence,
         estimates=None if _needs(ask) == DISTRIBUTION else known.estimates,
     )
@@ -187,16 +187,15 @@ def _worst(reading: Reading, favorable: Label) -> tuple[Label, np.ndarray[Any, A
     return reading.cells[at], reading.table[at]
 
 
-def _pair(known: Assessment, favorable: Label) -> Pair | None:
+def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
     """The two groups that are most surely apart, by bounds that hold for all groups at once.
 
     So a group of a few rows does not lead because chance threw it far.
     """
     estimates = known.estimates
-    number = int(np.isfinite(estimates.values).sum())
-    if number < 2:
+    if np.isfinite(estimates.values).sum() < 2:
         return None
-    low, high = estimates.exact(1 - 0.95 ** (1 / number))
+    low, high = estimates.all_at_once(level)
     best: tuple[float, Pair] | None = None
     for cell, values, lower, upper in zip(
         estimates.cells, estimates.values, low, high, strict=True

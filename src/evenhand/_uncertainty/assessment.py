@@ -76,7 +76,9 @@ def assess(
             interval_of(estimates, criterion.settings(way, **options), reading, source, confidence)
             for way, reading in zip(each.measures, readings, strict=True)
         ]
-        gap = _gap(source, criterion, estimates, options, each.options.get("favorable"), confidence)
+        gap = _known_gap(intervals, readings) or _gap(
+            source, criterion, estimates, options, each.options.get("favorable"), confidence
+        )
         p_value = homogeneity(source, criterion, estimates)
         shown = list(islice(noise, len(some)))
         assessments.append(Assessment(p_value, gap, readings, shown, intervals, estimates))
@@ -95,3 +97,13 @@ def _gap(
     settings = criterion.settings("mpd", transform="raw", tau=options.get("tau"))
     reading = reading_of(source, criterion, settings, favorable)
     return interval_of(estimates, settings, reading, source, confidence)
+
+
+def _known_gap(
+    intervals: Sequence[ConfidenceInterval], readings: Sequence[Reading]
+) -> ConfidenceInterval | None:
+    """The same, where it was asked for anyway."""
+    for interval, reading in zip(intervals, readings, strict=True):
+        if reading.measure == "mpd":
+            return interval
+    return None

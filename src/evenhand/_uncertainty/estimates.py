@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ DISTANCES = np.arange(-FARTHEST, FARTHEST, STEP) + STEP / 2  # none is 0: there 
 CAUTION = 0.25  # between Jeffreys' (0) and Clopper and Pearson's (0.5) limits of a rate
 LENT_ROWS = 2.0  # rows of pooled variance that steady the variance of a small group
 LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
-MOST_CUTS = 48
+MOST_CUTS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,18 @@ class Estimates:
     looks: float
     exact: Exact
     counts: tuple[Floats, Floats] | None = None
+
+    @cached_property
+    def simultaneous(self) -> dict[float, tuple[Floats, Floats]]:
+        """Bounds of all values at once (Šidák), by their common error; made when asked for."""
+        return {}
+
+    def all_at_once(self, error: float) -> tuple[Floats, Floats]:
+        """Bounds of every value that hold for all cells and groups at once."""
+        if error not in self.simultaneous:
+            number = max(int(np.isfinite(self.values).sum()), 1)
+            self.simultaneous[error] = self.exact(1 - (1 - error) ** (1 / number))
+        return self.simultaneous[error]
 
     @property
     def proved(self) -> bool:

@@ -196,12 +196,12 @@ def _steepest(cloud: Cloud, measure: Measure, reach: float) -> float:
     alone = np.asarray(measure(moved))
     most = float(alone.max())
     starts = [np.zeros(groups)]
-    for start in np.argsort(alone)[::-1][:3]:
+    for start in np.argsort(alone)[::-1][:1]:
         single = np.zeros(groups)
         single[start % groups] = reach if start < groups else -reach
         starts.append(single)
     for distance in starts:
-        for _ in range(12):
+        for _ in range(8):
             here = cloud.values if not distance.any() else cloud.at(distance)
             slope = _gradient(measure, here)
             far = np.abs(distance)

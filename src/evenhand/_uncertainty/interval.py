@@ -256,8 +256,7 @@ def _box(
     estimates: Estimates, at: int, cell: tuple[Cloud, Floats, Floats], error: float
 ) -> tuple[Floats, Floats]:
     """Bounds of every group of a cell that hold for all cells and groups at once (Šidák)."""
-    number = int(np.isfinite(estimates.values).sum())
-    low, high = estimates.exact(1 - (1 - error) ** (1 / max(number, 1)))
+    low, high = estimates.all_at_once(error)
     kept = cell[1]
     exp = not np.array_equal(cell[2][kept], estimates.values[at][kept])
     ends = low[at][kept], high[at][kept]
