@@ -17,6 +17,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
 from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.estimates import Estimates, Floats, estimates_of
 from evenhand._uncertainty.geometry import (
     Cloud,
@@ -231,8 +232,30 @@ def _calibrated(
         if measure in SOLVED and (worst or len(cells) <= MOST_SEARCHED):
             found = lower_limit(cell[0], measure, share, best if worst else lows[i])
             lows[i] = max(lows[i], found)
+            if measure is mpd and lows[i] == 0:
+                lows[i] = _one_apart(estimates, i, share)
             best = max(best, lows[i]) if worst else 0.0
     return lows, highs, seen
+
+
+def _one_apart(estimates: Estimates, at: int, error: float) -> float:
+    """How far some group surely is from all others together: the largest gap is no less.
+
+    The distance to equal groups misses one group apart among many, which the test does not.
+    """
+    if estimates.counts is None:
+        return 0.0
+    hits, sizes = (part[at][np.isfinite(estimates.values[at])] for part in estimates.counts)
+    if not np.allclose(hits / np.maximum(sizes, 1), _finite(estimates.values[at]), atol=1e-9):
+        return 0.0  # a function of a rate, not a rate
+    evens = np.ones(len(hits))
+    ours = Binomials(hits, sizes, evens)
+    others = Binomials(hits.sum() - hits, sizes.sum() - sizes, evens)
+    return float(sure_difference(ours, others, error / len(hits)).max())
+
+
+def _finite(values: Floats) -> Floats:
+    return values[np.isfinite(values)]
 
 
 def _guaranteed(
