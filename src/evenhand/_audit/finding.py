@@ -73,8 +73,12 @@ class Measured:
     floor, chance_high : float
         What groups of these sizes that are alike show on average, and what one in twenty such
         data sets exceeds.
-    worst_cell, cells, cell_values
-        The inequality of each class, stratum or bin, and where it is largest.
+    worst_cell : label
+        The class, stratum or bin where the inequality is largest.
+    cells : tuple of labels
+        All of them.
+    cell_values : array
+        The inequality of each.
     contributions : array
         The share of each group in the inequality of the worst cell.
     left_out : tuple
@@ -160,6 +164,8 @@ class Finding:
         Of the test: 1 − confidence.
     tests : int
         The hypotheses that p_adjusted allows for.
+    estimates : Estimates or None
+        What is known of every group, from which `needed` is computed.
 
     """
 
