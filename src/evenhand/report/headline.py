@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand._words import number, plural
+from evenhand._words import plural
 from evenhand.report.formats import (
     count,
     listing,
-    measure_name,
-    name,
-    percent,
     words,
 )
 
@@ -21,7 +18,7 @@ NAMED = 3
 
 
 def headline(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What was audited, by which criteria groups differ, the strongest, and which groups."""
+    """What was audited, by which criteria groups differ, and which subgroups."""
     findings = document["findings"]
     beyond = [finding for finding in findings if finding["verdict"] == "differs"]
     verdicts = {finding["criterion"]: finding["verdict"] for finding in findings}
@@ -30,8 +27,8 @@ def headline(document: Mapping[str, Any]) -> dict[str, Any]:
         "subject": _subject(document),
         "verdict": _verdict(Counter(verdicts.values()), len(verdicts)),
         "tolerances": _tolerances(findings),
-        "strongest": _strongest(beyond),
-        "groups": _groups(beyond),
+        "first": _first(beyond),
+        "subgroups": _subgroups(document),
         "tiles": _tiles(document, Counter(verdicts.values())),
     }
 
@@ -73,30 +70,27 @@ def _tolerances(findings: Sequence[Finding]) -> str:
     return f"Of those with a tolerance: {listing(parts)}." if parts else ""
 
 
-def _strongest(beyond: Sequence[Finding]) -> dict[str, Any] | None:
-    known = [f for f in beyond if f["value"] is not None and f["chance_high"] is not None]
-    if not known:
+def _first(beyond: Sequence[Finding]) -> dict[str, Any] | None:
+    """The first criterion by which groups differ, and the two groups most surely apart."""
+    if not beyond:
         return None
-    most = max(known, key=lambda f: f["value"] / max(f["chance_high"], 1e-12))
-    times = most["value"] / most["chance_high"] if most["chance_high"] else None
+    most = beyond[0]
     return {
-        "name": f"{words(most['criterion'])} by {measure_name(most['measure'])}",
-        "value": number(most["value"]),
-        "times": number(times, 2) if times is not None and times < 1000 else None,
+        "name": words(most["criterion"]),
         "sentence": most["conclusion"],
         "pair": most["pair"],
+        "at_least": most["gap"]["low"] or None,
     }
 
 
-def _groups(beyond: Sequence[Finding]) -> list[tuple[str, str]]:
-    """Who contributes most, averaged over the findings that are more than chance."""
-    shares: dict[str, float] = defaultdict(float)
-    told = [finding["contributions"] for finding in beyond if finding["contributions"]]
-    for contributions in told:
-        for part in contributions:
-            shares[part["group"]] += (part["share"] or 0.0) / len(told)
-    most = sorted(shares.items(), key=lambda item: item[1], reverse=True)[:NAMED]
-    return [(name(group), percent(share)) for group, share in most]
+def _subgroups(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The first subgroups that surely differ from everybody else, each once."""
+    flagged = {
+        subgroup["label"]: subgroup
+        for subgroup in reversed(document["subgroups"])
+        if subgroup["flagged"]
+    }
+    return list(reversed(flagged.values()))[:NAMED]
 
 
 def _tiles(document: Mapping[str, Any], verdicts: Mapping[str, int]) -> list[tuple[str, str]]:
