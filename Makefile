@@ -14,8 +14,9 @@ demo: $(VENV)/demo
 test: $(VENV)/dev
 	$(BIN)/python -m pytest -n auto
 
+# In one process: workers would spend more on importing than they save.
 quick: $(VENV)/dev
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -m "not slow"
 
 coverage: $(VENV)/dev
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-report=html

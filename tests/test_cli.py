@@ -108,6 +108,7 @@ def test_a_missing_package_is_one_sentence_with_the_way_to_install_it(monkeypatc
         main(["datasets", "list"])
 
 
+@pytest.mark.slow
 def test_the_package_can_be_run_as_a_module():
     command = [sys.executable, "-m", "evenhand", "measures"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -125,6 +125,7 @@ def test_a_masked_label_weight_or_score_is_refused_and_a_masked_group_named():
         eh.expected_tally(full, scores, classes=[0, 1], sensitive_features=full)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.text(st.characters(exclude_characters="\0"), max_size=9), min_size=1),
     st.sampled_from([*MAKERS]),
@@ -139,6 +140,7 @@ def test_order_of_bytes_library_and_mask_tell_the_same_rows_apart(values, kind, 
         assert decoded(encode(np.ma.array(made, mask=hidden))) == seen
 
 
+@pytest.mark.slow
 def test_encoding_objects_keeps_nothing_alive():
     """Without the garbage collector: what is kept would be freed by it only."""
     gc.collect()
@@ -171,6 +173,7 @@ def test_an_arrow_array_need_not_be_chunked():
     assert numbers(pa.array([1.0, 2.0])).tolist() == [1.0, 2.0]
 
 
+@pytest.mark.slow
 def test_more_labels_than_sixteen_bits_number_are_told_apart():
     values = [f"name {i}" for i in range(70_000)] * 2
     column = encode(pa.chunked_array([values]))
@@ -254,11 +257,13 @@ def test_a_table_is_not_a_column():
         encode(np.ones((2, 2)), "y_true")
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(st.text(max_size=20), st.integers(), st.none()), max_size=60))
 def test_encoding_loses_nothing(values):
     assert decoded(encode(values)) == values
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(st.characters(exclude_characters="\0"), max_size=12), min_size=1))
 def test_fixed_width_text_equals_text_of_objects(values):
     fixed = encode(np.array(values))

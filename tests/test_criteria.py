@@ -30,6 +30,7 @@ def evaluate(criterion, rows, **options):
     return eh.evaluate(criterion, rows.y_true, rows.y_pred, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("groups", [2, 6])
 def test_parity_and_odds_by_mpd_are_fairlearns(seed, groups):
@@ -77,6 +78,7 @@ def test_rates_by_group_are_those_of_a_metric_frame(g, metric):
     np.testing.assert_allclose(table.values[-1], frame.by_group.to_numpy(dtype=float))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [eh.mpd, eh.gini, eh.pq])
 @given(rows=classified())
 def test_statistical_parity_is_its_definition_for_any_classes_and_groups(measure, rows):
@@ -92,6 +94,7 @@ def test_statistical_parity_is_its_definition_for_any_classes_and_groups(measure
         assert found == pytest.approx(function(cells), abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [eh.mpd, eh.gini, eh.pq])
 @given(rows=classified())
 def test_equalized_odds_is_its_definition_over_all_pairs(measure, rows):
@@ -360,6 +363,7 @@ class TestASummaryHoldsItsColumns:
         with pytest.raises(ValueError, match=r"a batch of tallies, \(3,\) in all"):
             eh.evaluate("equalized_odds", batch)
 
+    @pytest.mark.slow
     @given(rows=classified(), measure=st.sampled_from([*eh.MEASURES]))
     def test_a_summary_answers_as_its_columns_do(self, rows, measure):
         options = {"sensitive_features": rows.group, "sample_weight": rows.weight}
@@ -375,12 +379,14 @@ def test_a_statistic_that_needs_an_unknown_summary_is_refused_at_once():
 
 
 class TestLawsOfEveryCountedCriterionByEveryMeasure:
+    @pytest.mark.slow
     @given(rows=classified(classes=3))
     def test_renaming_and_reordering_groups_changes_nothing(self, rows):
         names = {name: 100 - i for i, name in enumerate(np.unique(rows.group))}
         other = rows._replace(group=np.array([names[name] for name in rows.group]))
         assert values(other) == pytest.approx(values(rows), abs=1e-12, nan_ok=True)
 
+    @pytest.mark.slow
     @given(rows=classified(classes=3, groups=1))
     def test_identical_groups_score_zero(self, rows):
         twice = [np.concatenate([column, column]) for column in rows]
@@ -389,6 +395,7 @@ class TestLawsOfEveryCountedCriterionByEveryMeasure:
         zero = {asked: value if np.isnan(value) else 0 for asked, value in found.items()}
         assert found == pytest.approx(zero, abs=1e-12, nan_ok=True)
 
+    @pytest.mark.slow
     @given(rows=classified(classes=3))
     def test_a_weight_of_two_is_a_row_twice(self, rows):
         times = rows.weight.astype(int)
@@ -413,6 +420,7 @@ def values(rows):
     }
 
 
+@pytest.mark.slow
 @given(rows=classified(), replicates=st.integers(1, 4))
 def test_a_batch_of_tallies_is_evaluated_at_once(rows, replicates):
     counts = eh.tally(rows.y_true, rows.y_pred, sensitive_features=rows.group)
@@ -429,6 +437,7 @@ def test_a_batch_of_tallies_is_evaluated_at_once(rows, replicates):
     np.testing.assert_allclose(found, each)
 
 
+@pytest.mark.slow
 def test_on_adult_by_sex_and_race_the_values_are_fairlearns():
     people = load("adult").X
     y_true = load("adult").y.to_numpy()

@@ -44,6 +44,7 @@ def scored(draw):
     return values, group, rng.random(rows) + 0.1 if draw(st.booleans()) else np.ones(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", [None, "exp"])
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 @given(data=st.data())
@@ -58,6 +59,7 @@ def test_supremum_and_integral_are_those_of_the_definition(measure, transform, d
     assert area == pytest.approx(curve[:-1] @ np.diff(cuts), abs=1e-10)
 
 
+@pytest.mark.slow
 @given(data=st.data(), tau=st.floats(0, 1))
 def test_tau_keeps_to_the_cut_points_above_it(data, tau):
     values, group, weight = data.draw(scored())
@@ -69,6 +71,7 @@ def test_tau_keeps_to_the_cut_points_above_it(data, tau):
         assert supremum(scores, eh.pq, tau=tau).value == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [eh.gini, eh.pq, eh.mpd])
 def test_many_groups_of_unequal_sizes_are_swept_exactly(measure):
     rng = np.random.default_rng(0)
@@ -96,6 +99,7 @@ def test_the_raw_supremum_of_a_scale_free_measure_is_degenerate_for_every_predic
     assert supremum(scores, eh.pq, tau=0.05).value < 0.02
 
 
+@pytest.mark.slow
 @given(data=st.data(), at=st.integers(1, 88))
 def test_distributions_of_parts_add_up_to_that_of_the_whole(data, at):
     values, group, weight = data.draw(scored())
@@ -141,6 +145,7 @@ def test_constant_scores_are_equal():
     assert integral(scores, eh.gini) == 0
 
 
+@pytest.mark.slow
 @given(arrays(np.float64, st.integers(1, 200), elements=any_float))
 def test_ascending_is_a_stable_argsort(values):
     order, placed = ascending(values)
@@ -156,6 +161,7 @@ def test_values_that_differ_in_their_last_bits_are_put_in_order():
     assert (values[order] == placed).all()
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_auroc_by_group_is_scikit_learns(data):
     values, group, weight = data.draw(scored())

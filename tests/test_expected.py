@@ -18,6 +18,7 @@ def lots(rows, classes, seed=0):
     return np.random.default_rng(seed).dirichlet(np.ones(classes), len(rows.group))
 
 
+@pytest.mark.slow
 @given(classified())
 def test_certain_decisions_give_the_plain_tally(rows):
     chances, classes = one_hot(rows)
@@ -31,6 +32,7 @@ def test_certain_decisions_give_the_plain_tally(rows):
         assert (expected.sums[name] == plain.sums[name]).all()
 
 
+@pytest.mark.slow
 @given(classified())
 def test_expected_tallies_of_parts_add_up(rows):
     chances, classes = lots(rows, 4), range(4)

@@ -73,6 +73,7 @@ def counted(frame, **options):
     return eh.tally_frame(frame, **names | options)
 
 
+@pytest.mark.slow
 def test_every_engine_gives_the_tally_of_the_arrays(engine):
     frame = people()
     expected = eh.tally(
@@ -91,6 +92,7 @@ def test_every_engine_gives_the_tally_of_the_arrays(engine):
     np.testing.assert_allclose(found.sums["loss"], expected.sums["loss"], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_missing_groups_are_an_error_or_a_group(engine):
     frame = people()
     frame.loc[:6, "race"] = None

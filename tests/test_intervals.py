@@ -69,6 +69,7 @@ def test_the_true_value_is_held_where_groups_are_unequal_tied_or_alike(design, m
     assert held >= 35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", NAMES)
 @given(data=st.data())
 def test_no_plausible_vector_is_outside_a_guaranteed_interval(measure, data):
@@ -83,6 +84,7 @@ def test_no_plausible_vector_is_outside_a_guaranteed_interval(measure, data):
     assert most_uneven(low, high, function) >= inside - 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["gini", "pq"])
 def test_the_extremes_of_few_groups_are_those_of_full_enumeration(measure):
     low, high = np.array([0.1, 0.2, 0.05, 0.3]), np.array([0.2, 0.5, 0.4, 0.35])
@@ -186,6 +188,7 @@ def test_many_classes_have_an_interval():
     assert found.high < 0.65
 
 
+@pytest.mark.slow
 def test_more_rows_make_it_shorter():
     rates = np.linspace(0.2, 0.5, 6)
     widths = []

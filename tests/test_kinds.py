@@ -48,6 +48,7 @@ def test_every_statistic_reads_the_kind_it_needs(name):
     assert np.nanmax(table.values) <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [name for name in KINDS if KINDS[name].summary is eh.Tally])
 @given(rows=classified(), share=st.floats(0.1, 0.9))
 def test_summaries_of_parts_add_up_to_that_of_the_whole(kind, rows, share):

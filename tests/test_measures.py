@@ -23,6 +23,7 @@ def pq_by_definition(w, p, q):
     return 1 - len(w) ** (1 / q - 1 / p) * norm[p] / norm[q]
 
 
+@pytest.mark.slow
 @given(vectors)
 def test_gini_is_the_double_sum(w):
     if w.sum() > 1e-3:
@@ -36,11 +37,13 @@ def test_pq_is_the_ratio_of_norms(p, q):
         assert eh.pq(w, p, q) == pytest.approx(pq_by_definition(w.tolist(), p, q), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(vectors)
 def test_mpd_is_the_largest_pairwise_difference(w):
     assert eh.mpd(w) == max(abs(a - b) for a in w for b in w)
 
 
+@pytest.mark.slow
 @given(vectors)
 def test_shortfall_is_one_minus_min_over_max(w):
     if w.max() > 0:

@@ -205,6 +205,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_every_entry_point_reads_the_same_rows_in_the_same_way(case):
     rows = case.rows()
@@ -232,6 +233,7 @@ def refusals(rows, case, entries):
     return said
 
 
+@pytest.mark.slow
 def test_whole_numbers_that_can_be_either_are_asked_about():
     case = Case(np.arange(ROWS) % 50, np.arange(ROWS) % 50, "multiclass")
     entries = {name: entry for name, entry in AUDITS.items() if name != "audit_model"}
@@ -247,6 +249,7 @@ def test_scores_in_place_of_labels_are_pointed_out():
         assert re.search(r"holds labels, and .* numbers such as [0-9.e-]+", message), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["y", "p"])
 @pytest.mark.parametrize("kind", ["text", "numbers"])
 def test_missing_labels_are_counted_alike(column, kind):
@@ -258,6 +261,7 @@ def test_missing_labels_are_counted_alike(column, kind):
         assert "150 missing labels" in message, name
 
 
+@pytest.mark.slow
 def test_missing_groups_are_counted_alike():
     case = CASES["zeros and ones"]
     rows = case.rows()
@@ -320,6 +324,7 @@ def test_bad_weights_are_refused_everywhere(bad):
         assert "negative" in message if bad < 0 else "2 values that are" in message, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rare", ["merge", "drop"])
 def test_rare_groups_are_settled_alike(rare):
     rows = CASES["zeros and ones"].rows()
@@ -341,6 +346,7 @@ def test_rare_groups_are_settled_alike(rare):
         assert written(labels) == list(expected.groups)
 
 
+@pytest.mark.slow
 def test_evaluate_is_that_of_every_count():
     rows = CASES["zeros and ones"].rows()
     value = eh.evaluate("equalized_odds", rows.y, rows.p, sensitive_features=rows.g)

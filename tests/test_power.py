@@ -9,6 +9,8 @@ from evenhand._uncertainty.estimates import rate_curves
 from evenhand._uncertainty.geometry import Cloud, upper_limit
 from evenhand._uncertainty.homogeneity import _independence
 
+pytestmark = pytest.mark.slow
+
 ZIPF = (2000 / np.arange(1, 13)).round()
 
 DESIGNS = {
@@ -24,7 +26,6 @@ DESIGNS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", DESIGNS)
 def test_power_is_how_often_the_test_rejects(name):
     sizes, rates = (np.asarray(part, dtype=float) for part in DESIGNS[name])

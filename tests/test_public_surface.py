@@ -209,6 +209,7 @@ def test_the_statistic_exists(g):
     assert g in eh.STATISTICS
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_nothing_heavy():
     heavy = ["pandas", "polars", "pyarrow", "sklearn", "scipy", "narwhals", "duckdb", "matplotlib"]
     code = f"import evenhand, sys; print([name for name in {heavy} if name in sys.modules])"

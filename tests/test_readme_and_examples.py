@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_the_readme_prints_what_it_says():
     readme = (ROOT / "README.md").read_text()
     code, said = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", readme, re.DOTALL).groups()
@@ -28,6 +29,7 @@ def test_the_readme_names_commands_that_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
 def test_every_example_runs(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -15,6 +15,8 @@ import pytest
 
 import evenhand
 
+pytestmark = pytest.mark.slow
+
 MEASURE = '''
 
 def deviation(values: ArrayLike) -> Any:

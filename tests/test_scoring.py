@@ -52,6 +52,7 @@ def test_any_criterion_by_any_measure_cross_validates(people, criterion, measure
     assert np.isfinite(scores["test_score"]).all()
 
 
+@pytest.mark.slow
 def test_a_grid_search_picks_the_most_even_model(people):
     X, y = people
     scorer = eh.make_scorer("statistical_parity", group="sex", measure="mpd")

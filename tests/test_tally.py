@@ -29,6 +29,7 @@ def tally_of(rows, part=slice(None)):
     )
 
 
+@pytest.mark.slow
 @given(classified(), st.data())
 def test_tallies_of_parts_add_up_to_the_tally_of_the_whole(rows, data):
     cuts = sorted(data.draw(st.sets(st.integers(1, max(1, len(rows.group) - 1)), max_size=4)))
@@ -38,6 +39,7 @@ def test_tallies_of_parts_add_up_to_the_tally_of_the_whole(rows, data):
     assert_same(sum(parts[::-1]), tally_of(rows))
 
 
+@pytest.mark.slow
 @given(classified())
 def test_a_tally_is_what_a_double_loop_counts(rows):
     counts = tally_of(rows)
@@ -49,6 +51,7 @@ def test_a_tally_is_what_a_double_loop_counts(rows):
                 assert table[i, j, k] == rows.weight[here].sum()
 
 
+@pytest.mark.slow
 @given(classified())
 def test_marginal_tables_are_sums_of_the_full_table(rows):
     counts = tally_of(rows)
@@ -58,6 +61,7 @@ def test_marginal_tables_are_sums_of_the_full_table(rows):
     assert counts.table("group", of="rows").sum() == len(rows.group)
 
 
+@pytest.mark.slow
 @given(classified())
 def test_counting_by_sorting_equals_counting_in_a_dense_array(rows):
     dense = tally_of(rows)
@@ -66,6 +70,7 @@ def test_counting_by_sorting_equals_counting_in_a_dense_array(rows):
         assert_same(tally_of(rows), dense)
 
 
+@pytest.mark.slow
 @given(classified())
 def test_columns_encoded_in_threads_give_the_same_tally(rows):
     one_by_one = tally_of(rows)

@@ -30,6 +30,7 @@ def test_theorem_3_1_a_single_entry_attains_the_maximum(d):
     assert (gini(everyone) <= bounds.greatest_gini(d) + 1e-12).all()
 
 
+@pytest.mark.slow
 @given(positive)
 def test_theorem_3_2_only_equal_entries_give_zero(w):
     assert pq(np.full_like(w, w[0])) == 0
@@ -37,12 +38,14 @@ def test_theorem_3_2_only_equal_entries_give_zero(w):
         assert pq(w) > 0
 
 
+@pytest.mark.slow
 @given(positive)
 def test_theorem_3_3_pq_is_half_the_squared_distance_to_the_uniform_direction(w):
     distance = np.linalg.norm(w / np.linalg.norm(w) - len(w) ** -0.5)
     assert distance == pytest.approx(np.sqrt(2 * pq(w)), abs=1e-7)
 
 
+@pytest.mark.slow
 @given(positive, st.floats(0.01, 0.99))
 def test_theorem_3_4_sharing_the_largest_entry_lowers_every_measure(w, share):
     w = np.sort(w)[::-1]
@@ -54,6 +57,7 @@ def test_theorem_3_4_sharing_the_largest_entry_lowers_every_measure(w, share):
     assert all(measure(after) < measure(w) for measure in (pq, gini, mpd))
 
 
+@pytest.mark.slow
 @given(positive)
 def test_theorem_3_5_corrected_bounds(w):
     d, slack = len(w), 1 + 1e-9
@@ -101,6 +105,7 @@ def test_theorem_3_6_the_middle_entries_decide_between_equal_extremes():
     assert pq(first) < pq(second)
 
 
+@pytest.mark.slow
 @given(positive)
 def test_pq_is_the_coefficient_of_variation_in_disguise(w):
     cv = w.std() / w.mean()

@@ -45,6 +45,7 @@ def test_the_p_value_is_that_of_full_enumeration():
     assert found.p_value == pytest.approx(fisher_exact([[9, 3], [2, 7]]).pvalue, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
 def test_the_p_value_of_fair_models_is_uniform(measure):
     rng = np.random.default_rng(2)

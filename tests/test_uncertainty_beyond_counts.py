@@ -43,6 +43,7 @@ CASES = {
 NEEDS = {"mse": "moments", "integral": "steps"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_p_value_is_uniform_or_conservative_under_fairness(case, measure):
@@ -81,6 +82,7 @@ def test_a_real_difference_is_found(case):
     assert found.p_value < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
 @pytest.mark.parametrize("apart", [0.0, 0.6])
 def test_intervals_of_means_hold_the_truth(apart, measure):
@@ -96,6 +98,7 @@ def test_intervals_of_means_hold_the_truth(apart, measure):
     assert held >= 36
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("apart", [0.0, 0.6])
 def test_intervals_of_the_largest_gap_of_distributions_hold_the_truth(apart):
     """The exact gap of two distributions is had from a hundred thousand rows."""

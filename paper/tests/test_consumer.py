@@ -34,6 +34,7 @@ def test_only_public_names_are_imported(path):
             assert {alias.name for alias in node.names} <= set(public)
 
 
+@pytest.mark.slow
 def test_the_full_run_can_still_be_read_in_todays_names():
     found = stored_results()
     parameters = found.query("select distinct parameter from runs where method = 'LinearPost'")

@@ -9,6 +9,8 @@ from paper.tests import invented
 from paper.tests.invented import drawing_of
 from paper.theme import THEME
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def nothing():

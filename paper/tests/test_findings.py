@@ -117,6 +117,7 @@ def test_one_split_settles_nothing():
     assert at_least(estimate([1.0]), 0.6) == "cannot tell"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("power", "verdict", "tau"), [(2, "agrees", 1.0), (-1, "differs", -1.0)])
 def test_criteria_in_the_same_order_agree_and_in_the_opposite_differ(power, verdict, tau):
     found = invented.some(lambda run: run["problem"] == "adult")
@@ -130,6 +131,7 @@ def test_criteria_in_the_same_order_agree_and_in_the_opposite_differ(power, verd
     assert (one.verdict, one.number) == (verdict, pytest.approx(tau))
 
 
+@pytest.mark.slow
 def test_growth_with_the_number_of_groups_is_judged_by_its_ratio():
     def value(run) -> float:
         return run_groups(run) / 100 + run["seed"] / 1000
@@ -216,10 +218,12 @@ def test_variation_is_the_inverse_of_pq():
     np.testing.assert_allclose(variation(pq(w)), w.std(axis=1) / w.mean(axis=1))
 
 
+@pytest.mark.slow
 def test_no_results_give_no_findings():
     assert findings(invented.some(lambda run: False)) == ()
 
 
+@pytest.mark.slow
 def test_every_finding_is_told_in_a_sentence(verdicts):
     assert {one.question for one in verdicts} >= {
         "Q1",
@@ -234,6 +238,7 @@ def test_every_finding_is_told_in_a_sentence(verdicts):
         assert np.isnan(one.low) or one.low <= one.number <= one.high
 
 
+@pytest.mark.slow
 def test_properties_found_by_machine_are_those_of_the_axiom_tests():
     seen = {
         measure: {name.lower().replace(" ", "_") for name, w in found.items() if w is None}
@@ -257,6 +262,7 @@ def stored(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_noise_floor_is_what_binomial_draws_show(stored):
     from evenhand.benchmark import Store
 
@@ -271,6 +277,7 @@ def test_the_noise_floor_is_what_binomial_draws_show(stored):
     assert found["high"].iloc[0] == pytest.approx(np.quantile(gaps, 0.95), rel=0.12)
 
 
+@pytest.mark.slow
 def test_floors_leave_the_scores_as_they_are(stored):
     plain = scored(stored)
     more = with_floors(plain, stored)
@@ -282,6 +289,7 @@ def test_floors_leave_the_scores_as_they_are(stored):
     assert floor_of(plain, ["statistical_parity.mpd"]).empty
 
 
+@pytest.mark.slow
 def test_findings_are_the_same_from_an_archive(tmp_path):
     found = invented.some(lambda run: run["problem"] in ("adult", "communities"))
     found.write(tmp_path / "kept")

@@ -14,6 +14,7 @@ def invoke(tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(main, arguments)
 
 
+@pytest.mark.slow
 def test_the_paper_can_be_repeated_for_one_task_quickly(invoke, monkeypatch, tmp_path):
     monkeypatch.setattr(design, "QUICK_ROWS", 200)
     monkeypatch.setattr(design, "QUICK_POINTS", 1)

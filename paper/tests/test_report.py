@@ -11,6 +11,8 @@ from paper.tests import invented
 from paper.words import task_name
 from report.parsing import parsed
 
+pytestmark = pytest.mark.slow
+
 SOME = ("tradeoffs-communities", "ratios")
 
 

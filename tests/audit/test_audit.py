@@ -15,6 +15,8 @@ from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import views_of
 from evenhand._uncertainty.multiplicity import holm
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def people():

@@ -55,6 +55,7 @@ def test_group_names_are_data(name, tmp_path):
     assert found.document()["groups"][0]["label"] in (name, "other")
 
 
+@pytest.mark.slow
 def test_all_of_one_class_and_constant_scores_are_audited():
     rng = np.random.default_rng(0)
     group, ones = rng.integers(0, 3, 300), np.ones(300, dtype=int)
@@ -75,6 +76,7 @@ def test_ten_thousand_groups_are_audited():
     assert len(found.to_html()) < 5_000_000
 
 
+@pytest.mark.slow
 def test_a_group_seen_once_is_not_lost():
     y, p = [0, 1] * 50 + [1], [0, 1] * 50 + [0]
     found = eh.audit(y, p, sensitive_features=["a", "b"] * 50 + ["lonely"])

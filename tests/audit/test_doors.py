@@ -19,6 +19,7 @@ def people():
     return frame.assign(y=(rng.random(400) < 0.3 + 0.2 * frame.sex).astype(int))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", [None, 5, np.random.default_rng(0), np.random.RandomState(0)])
 def test_any_random_state_will_do_and_is_kept_as_a_seed(people, state):
     options = {"sensitive_features": people.sex, **QUICK}
@@ -66,6 +67,7 @@ def test_a_task_that_the_labels_contradict_is_refused(people):
         eh.audit_frame(table, y_true="y", y_pred="y", sensitive_features="sex", task="binary")
 
 
+@pytest.mark.slow
 def test_a_classifier_of_many_whole_numbers_needs_no_task():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.normal(size=600), "sex": rng.integers(0, 2, 600)})

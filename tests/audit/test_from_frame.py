@@ -185,6 +185,7 @@ def test_a_score_alone_decides_at_a_half(engine, people, in_bins):
     assert found.decided_at == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bring", [0, 10**6])
 @pytest.mark.parametrize("rare", ["merge", "drop"])
 def test_rare_groups_are_settled_in_every_summary(people, monkeypatch, bring, rare):
@@ -250,6 +251,7 @@ def test_scores_in_place_of_predictions_are_pointed_out(engine, people):
     assert evidence_from_frame(engine(people), **names, task="regression").task == "regression"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bring", [0, 10**6])
 def test_columns_may_have_any_name(people, monkeypatch, bring):
     monkeypatch.setattr(from_frame, "ROWS_TO_BRING", bring)

@@ -95,6 +95,7 @@ def test_criteria_of_probabilities_are_left_out_with_a_note_where_there_are_none
     assert any(note in one for one in found.notes) != probable
 
 
+@pytest.mark.slow
 def test_predictions_beside_a_score_that_is_no_probability_need_no_threshold(people):
     decided = (people.decile > 6).astype(int)
     found = eh.audit(people.y, decided, sensitive_features=people.sex, y_score=people.decile)
@@ -224,6 +225,7 @@ def test_predictions_or_scores_that_are_all_equal_are_noted_and_never_within_tol
     assert "every row has the prediction 1" in value.sentence
 
 
+@pytest.mark.slow
 def test_equal_scores_are_an_obstacle_to_questions_about_scores_only(people):
     found = eh.audit(
         people.y,
@@ -319,6 +321,7 @@ def test_an_identifier_is_not_taken_for_a_group(people):
             eh.audit_frame(numbered, **names, sensitive_features=columns, **QUICK)
 
 
+@pytest.mark.slow
 def test_many_columns_may_cross_to_single_rows_where_they_are_not_crossed_so_far():
     rng = np.random.default_rng(0)
     columns = {f"c{i}": rng.integers(0, 3, 300) for i in range(6)}

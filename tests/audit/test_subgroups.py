@@ -50,6 +50,7 @@ def error_of_bounds(sizes, rates, error):
     return chance[wrong].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.05, 1e-3, 1e-5])
 @pytest.mark.parametrize("sizes", [(5, 300), (10, 10), (20, 150), (90, 120)])
 @pytest.mark.parametrize(
@@ -119,6 +120,7 @@ def test_the_others_are_weighted_by_their_own_weights(people):
             assert value == pytest.approx(np.average(hits, weights=weights))
 
 
+@pytest.mark.slow
 def test_equal_weights_are_no_weights_and_their_unit_does_not_matter(people):
     arguments = people["y"], people["p"], people[["sex", "race"]]
     plain = scan(*arguments)
@@ -142,6 +144,7 @@ def test_weights_by_outcome_alone_bound_like_the_rows_themselves(people):
     assert 0 < weighted.at_least < weighted.difference
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", ["none", "outcome", "chance"])
 def test_subgroups_that_are_alike_are_rarely_flagged(weights):
     rng = np.random.default_rng(7)
@@ -248,6 +251,7 @@ def test_means_are_compared_in_standard_deviations_and_may_be_negative():
     assert {found[0].label, found[1].label} == {"a", "b"}
 
 
+@pytest.mark.slow
 def test_skewed_errors_that_are_alike_are_rarely_flagged():
     rng = np.random.default_rng(0)
     flagged = 0

@@ -7,10 +7,11 @@ import pytest
 from benchmark.designs import design
 from evenhand.benchmark import Store, run
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed")
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_same_results(tmp_path, monkeypatch):
     wanted = design(seeds=(0, 1))

@@ -26,6 +26,7 @@ def invoke(tmp_path, monkeypatch):
     return lambda command, *arguments: CliRunner().invoke(command, arguments)
 
 
+@pytest.mark.slow
 def test_a_design_is_run_and_exported(invoke, tmp_path):
     done = invoke(bench, "run", "mine.toml", "--jobs", "1")
     assert done.exit_code == 0, done.output
@@ -39,6 +40,7 @@ def test_a_design_is_run_and_exported(invoke, tmp_path):
     assert set(table["method"]) == {"Base", "LinearPost"}
 
 
+@pytest.mark.slow
 def test_status_says_what_is_missing(invoke):
     done = invoke(bench, "status", "mine.toml", "--out", "elsewhere")
     assert (done.exit_code, done.output) == (0, "elsewhere: 0 of 3 runs have a result.\n")
@@ -52,6 +54,7 @@ def test_a_mistake_in_a_design_is_one_line_and_status_2(invoke, tmp_path):
         assert done.output.startswith("Error: [methods.Nothing]: there is no method 'Nothing'")
 
 
+@pytest.mark.slow
 def test_failed_runs_are_listed_with_status_3(invoke, tmp_path):
     text = DESIGN + '[methods.LinearPost.settings]\ntolerance = "none"\n'
     (tmp_path / "mine.toml").write_text(text)
@@ -73,6 +76,7 @@ def test_the_help_shows_a_whole_design(invoke):
         assert line in text
 
 
+@pytest.mark.slow
 def test_progress_shows_the_runs_and_the_time_left(capsys, tmp_path):
     from benchmark.designs import design
     from evenhand.benchmark import run
@@ -84,6 +88,7 @@ def test_progress_shows_the_runs_and_the_time_left(capsys, tmp_path):
     assert "left" in shown
 
 
+@pytest.mark.slow
 def test_progress_is_silent_where_nobody_looks_on(capsys, tmp_path):
     from benchmark.designs import design
     from evenhand.benchmark import run

@@ -48,6 +48,7 @@ def write(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_design_of_ones_own_file_runs(write, tmp_path):
     design = read_design(write(DESIGN))
     assert design.name == "hiring"
@@ -57,6 +58,7 @@ def test_a_design_of_ones_own_file_runs(write, tmp_path):
     assert run(design, tmp_path / "out", n_jobs=1).missing == 0
 
 
+@pytest.mark.slow
 def test_numbers_are_a_regression_and_get_a_linear_model(write, tmp_path):
     text = """
         seeds = [4]
@@ -129,6 +131,7 @@ grid = [0.1, 1.0]
 """
 
 
+@pytest.mark.slow
 def test_methods_tasks_and_base_models_may_be_ones_own(write, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "own_method_and_task.py").write_text(OWN)
@@ -155,6 +158,7 @@ def span(values):
 """
 
 
+@pytest.mark.slow
 def test_criteria_and_measures_may_be_ones_own(write, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "own_questions.py").write_text(ASKED)

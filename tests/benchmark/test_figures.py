@@ -43,6 +43,7 @@ def means(results, question, **wanted):
     return by_setting.agg(["mean", "sem"]).sort_index()
 
 
+@pytest.mark.slow
 def test_there_is_a_figure_for_each_criterion_that_has_answers(results, drawings):
     assert list(usual_figures(results)) == list(drawings)
     assert list(drawings) == [
@@ -53,6 +54,7 @@ def test_there_is_a_figure_for_each_criterion_that_has_answers(results, drawings
     ]
 
 
+@pytest.mark.slow
 def test_no_panel_is_empty_and_every_line_is_in_the_legend(drawings):
     for drawing in drawings.values():
         assert drawing.missing == ()
@@ -121,6 +123,7 @@ def test_a_regression_is_drawn_over_its_error_and_stand_ins_are_marked(drawings)
     assert "Points are means over 3 splits" in drawing.caption
 
 
+@pytest.mark.slow
 def test_one_split_has_no_bars_and_the_caption_says_so():
     ((_, drawing),) = drawn(
         invented.results(seeds=1),
@@ -130,6 +133,7 @@ def test_one_split_has_no_bars_and_the_caption_says_so():
     assert drawing.data["x_error"].isna().all()
 
 
+@pytest.mark.slow
 def test_a_name_is_drawn_as_it_is():
     own = "<mine> & $x_1$"
     found = invented.results(seeds=1, method=own)
@@ -139,6 +143,7 @@ def test_a_name_is_drawn_as_it_is():
     assert "&lt;mine&gt; &amp; $x_1$" in inline(drawing, "one")
 
 
+@pytest.mark.slow
 def test_a_panel_without_results_says_so(results):
     there = Panel("hiring", "forest", "statistical_parity.mpd", "accuracy")
     gone = Panel("hiring", "forest", "predictive_equality.mpd", "accuracy")
@@ -160,6 +165,7 @@ def test_marks_have_a_contrast_of_at_least_three(name, theme, paper):
     assert high / low >= 3
 
 
+@pytest.mark.slow
 @given(st.floats(1e-9, 1e3))
 def test_ticks_by_the_root_begin_at_zero_and_stay_on_the_axis(highest):
     ticks = root_ticks(highest)
@@ -169,6 +175,7 @@ def test_ticks_by_the_root_begin_at_zero_and_stay_on_the_axis(highest):
     assert ticks[-1] <= highest * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=1), st.booleans())
 def test_the_best_value_is_always_in_the_window(values, low_is_good):
     low, high = window(np.array(values), low_is_good=low_is_good)
@@ -184,6 +191,7 @@ def test_points_beyond_the_window_are_counted():
     assert [text.get_text() for text in axes.texts] == ["↓ 2 beyond"]
 
 
+@pytest.mark.slow
 def test_an_svg_inside_a_page_has_its_own_names_and_no_address(drawings):
     seen: set[str] = set()
     for name in ("tradeoffs-SHORTLISTED", "tradeoffs-weak_parity"):
@@ -197,6 +205,7 @@ def test_an_svg_inside_a_page_has_its_own_names_and_no_address(drawings):
         seen |= set(idents)
 
 
+@pytest.mark.slow
 def test_numbers_that_people_read_stay_as_they_are(drawings):
     drawing = drawings["tradeoffs-weak_parity"]
     text = inline(drawing, "one")
@@ -209,6 +218,7 @@ def test_numbers_that_people_read_stay_as_they_are(drawings):
     assert long in inline(drawing, "one")
 
 
+@pytest.mark.slow
 def test_a_drawing_follows_the_colors_of_the_page(drawings):
     text = inline(drawings["tradeoffs-statistical_parity"], "one")
     assert "var(--c-red)" in text
@@ -216,6 +226,7 @@ def test_a_drawing_follows_the_colors_of_the_page(drawings):
     assert PALETTE["red"][0] not in text
 
 
+@pytest.mark.slow
 def test_figures_are_saved_in_three_formats_with_their_points(drawings, tmp_path):
     drawing = drawings["tradeoffs-weak_parity"]
     paths = save(drawing, tmp_path / "new", "one")

@@ -113,6 +113,7 @@ def test_installed_packages_count_by_their_version_alone():
     assert fingerprints.own_fingerprint("none") is None
 
 
+@pytest.mark.slow
 def test_a_base_model_that_is_edited_has_to_run_again(tmp_path, monkeypatch):
     from benchmark.designs import design
     from evenhand.benchmark import Base, run, status

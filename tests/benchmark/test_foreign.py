@@ -12,6 +12,8 @@ from evenhand.benchmark.figures import saving
 from evenhand.cli.benchmark import bench
 from report.parsing import parsed
 
+pytestmark = pytest.mark.slow
+
 OWN = """
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression

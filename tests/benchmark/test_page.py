@@ -20,6 +20,8 @@ from evenhand.benchmark import (
 from evenhand.benchmark.page import failure_counts
 from report.parsing import parsed
 
+pytestmark = pytest.mark.slow
+
 NASTY = "</script><b>\"'&$x$"
 FINDINGS = (
     Finding("Who wins?", "mine wins", "hiring", "agrees", 0.81, 0.7, 0.9, "It wins 0.81 times."),

@@ -13,6 +13,8 @@ from evenhand.benchmark import Store, Treatment, run, status
 from evenhand.benchmark.design.studies import Run, treatment
 from evenhand.mitigation import LinearPostClassifier, Method
 
+pytestmark = pytest.mark.slow
+
 
 def entries(folder):
     return Store(folder).entries()

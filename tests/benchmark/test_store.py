@@ -32,6 +32,7 @@ def copy(filled, tmp_path):
     return Store(shutil.copytree(filled, tmp_path / "copy"))
 
 
+@pytest.mark.slow
 def test_a_torn_last_line_loses_nothing(copy):
     before = copy.entries()
     path = copy.folder / "manifest.jsonl"
@@ -40,6 +41,7 @@ def test_a_torn_last_line_loses_nothing(copy):
     assert read_manifest(path).keys() == before.keys()
 
 
+@pytest.mark.slow
 @given(content=st.binary(max_size=200))
 def test_a_manifest_of_rubbish_is_passed_over(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("rubbish") / "manifest.jsonl"
@@ -49,6 +51,7 @@ def test_a_manifest_of_rubbish_is_passed_over(tmp_path_factory, content):
     assert read_manifest(path) == {"a": {"key": "a", "seed": 1}}
 
 
+@pytest.mark.slow
 def test_a_lost_manifest_is_made_again_from_the_files(copy):
     before = copy.entries()
     (copy.folder / "manifest.jsonl").unlink()
@@ -98,6 +101,7 @@ probabilities = hnp.arrays(np.float64, (7, 3), elements=st.floats(0.01, 1)).map(
 )
 
 
+@pytest.mark.slow
 @given(chances=probabilities, scores=probabilities)
 def test_stored_probabilities_come_back_to_within_float32(tmp_path_factory, chances, scores):
     store = Store(tmp_path_factory.mktemp("round"))

@@ -147,12 +147,14 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ODD)
 def test_odd_rows_are_audited_all_the_same(run, people, case):
     result = run(ODD[case](people), "--score", "s", "--html", "r.html", "--markdown", "r.md")
     assert result.exit_code == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_a_label_can_neither_steer_the_terminal_nor_run_in_the_report(run, people, folder):
     names = {"a": "<script>alert(1)</script>", "b": "\x1b[2J[red]"}
     result = run(people.assign(g=people.g.map(names)), "--html", "r.html", "--junit", "r.xml")
@@ -161,12 +163,14 @@ def test_a_label_can_neither_steer_the_terminal_nor_run_in_the_report(run, peopl
     assert "<script>alert(1)</script>" not in (folder / "r.html").read_text()
 
 
+@pytest.mark.slow
 def test_missing_groups_may_be_a_group(run, people):
     result = run(hole(people, "g"), "--missing", "group")
     assert result.exit_code == 0
     assert "1 of 600 rows have no value of 'g'; they are a group of their own" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_thousand_groups_fit_on_a_screen(run, people, folder):
     n = 10_000
     rng = np.random.default_rng(0)

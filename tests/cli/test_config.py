@@ -22,6 +22,7 @@ def document(folder):
     return json.loads((folder / "out.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "head"),
     [
@@ -41,6 +42,7 @@ def test_options_come_from_a_file(configured, folder, name, head):
     assert [one["measure"] for one in found["findings"]] == ["mpd"]
 
 
+@pytest.mark.slow
 def test_the_nearest_project_above_is_found(configured, folder, monkeypatch):
     (folder / "pyproject.toml").write_text("[tool.evenhand.audit]\n" + SECTION + QUICK)
     below = folder / "a" / "b"
@@ -60,18 +62,21 @@ def test_the_command_line_goes_before_the_file(configured, folder):
     assert document(folder)["group_columns"] == ["h"]
 
 
+@pytest.mark.slow
 def test_files_and_gates_may_stand_in_the_file(configured, folder):
     text = SECTION + QUICK + 'files = ["rows.parquet"]\nfail-if = "statistical_parity.mpd > 0.01"\n'
     (folder / "fairness.toml").write_text(text)
     assert configured("--config", "fairness.toml", rows=[]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_file_named_by_hand_replaces_the_project(configured, folder):
     (folder / "pyproject.toml").write_text("[tool.evenhand.audit]\nnonsense = 1\n")
     (folder / "fairness.toml").write_text(SECTION + QUICK)
     assert configured("--config", "fairness.toml").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_project_without_our_section_changes_nothing(run, people, folder):
     (folder / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
     assert run(people).exit_code == 0

@@ -55,6 +55,7 @@ def found_in(path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_kind_of_file_gives_the_rates_of_the_rows(run, people, folder, name):
     WRITERS[name](people, folder / name)
@@ -65,6 +66,7 @@ def test_every_kind_of_file_gives_the_rates_of_the_rows(run, people, folder, nam
     assert value == pytest.approx(weighed.max() - weighed.min())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "parquet", "feather", "arrows", "jsonl"])
 def test_files_of_one_kind_are_one_table_whatever_the_order_of_their_columns(
     run, people, folder, name
@@ -87,12 +89,14 @@ def test_files_of_one_kind_are_one_table_whatever_the_order_of_their_columns(
         assert value == pytest.approx(rates.max() - rates.min())
 
 
+@pytest.mark.slow
 def test_a_file_named_twice_is_read_once(run, people, folder):
     people.to_parquet(folder / "rows.parquet")
     run(["rows.parquet", "rows.*"], "--json", "out.json")
     assert json.loads((folder / "out.json").read_text())["rows"] == 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["it's.csv", "a b.csv", "[1].csv", 'say "x".csv', "ü,;.csv"])
 def test_a_file_may_have_any_name(run, people, folder, name):
     people.to_csv(folder / name, index=False)
@@ -101,6 +105,7 @@ def test_a_file_may_have_any_name(run, people, folder, name):
     assert json.loads((folder / "out.json").read_text())["rows"] == 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "jsonl"])
 @pytest.mark.parametrize("name", ["f[1]", "f*", "f?"])
 def test_an_existing_file_is_that_file_and_no_pattern(run, people, folder, kind, name):
@@ -112,6 +117,7 @@ def test_an_existing_file_is_that_file_and_no_pattern(run, people, folder, kind,
     assert json.loads((folder / "out.json").read_text())["rows"] == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "jsonl"])
 def test_a_folder_named_like_a_column_is_no_column(run, people, folder, kind):
     for part in ("p=1", "p=0"):
@@ -195,6 +201,7 @@ def test_binary_garbage_is_refused(run, folder, name):
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_group_that_looks_like_a_number_in_the_first_lines_may_be_text_later(run, folder):
     rows = ["1,1,1", "0,0,2"] * 30_000 + ["1,1,unknown", "0,1,unknown"]
     (folder / "rows.csv").write_text("y,p,g\n" + "\n".join(rows))

@@ -13,6 +13,7 @@ ends = st.floats(0, 2, allow_nan=False)
 signs = st.sampled_from([">", ">="])
 
 
+@pytest.mark.slow
 @given(ends, ends, ends, signs)
 def test_a_gate_is_violated_only_if_every_value_of_the_interval_violates_it(one, two, bound, sign):
     low, high = sorted((one, two))
@@ -23,6 +24,7 @@ def test_a_gate_is_violated_only_if_every_value_of_the_interval_violates_it(one,
     assert (outcome == "pass") == (not any(beyond))
 
 
+@pytest.mark.slow
 @given(ends, ends, ends, ends, signs)
 def test_a_narrower_interval_never_turns_a_pass_into_a_violation(one, two, bound, step, sign):
     low, high = sorted((one, two))

@@ -5,6 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 VIOLATED, PASSED, UNDECIDED = (f"statistical_parity.mpd > {b}" for b in ("0.01", "0.99", "0.31"))
 STATUS = {
     (VIOLATED,): 1,

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-c", "from evenhand.cli import main; main()", "audit"]
 COLUMNS = ["--target", "y", "--prediction", "p", "--group", "g", "--measure", "mpd"]
 QUICK = ["--criterion", "statistical_parity"]
@@ -50,7 +52,6 @@ def test_a_reader_that_leaves_early_is_no_verdict(rows, folder):
     assert (folder / "out.json").exists()
 
 
-@pytest.mark.slow
 def test_ctrl_c_is_one_line_and_status_130(folder):
     (folder / "options.toml").write_text('target = "y"\nprediction = "p"\ngroup = "g"\n')
     with (folder / "rows.csv").open("w") as file:

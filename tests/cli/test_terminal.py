@@ -12,6 +12,7 @@ from evenhand.cli.registries import criteria, measures
 from evenhand.cli.summary import show
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_table_keeps_to_the_width_and_every_number_whole(run, people, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -31,11 +32,13 @@ def test_the_table_keeps_to_the_width_and_every_number_whole(run, people, monkey
         assert all(part in result.stdout for part in name.replace("_", "_ ").split())
 
 
+@pytest.mark.slow
 def test_nothing_is_colored_where_nobody_looks_on(run, people):
     result = run(people, "--fail-if", "statistical_parity.mpd > 0.01")
     assert "\x1b" not in result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_verdicts_are_colored_on_a_terminal(run, people, folder):
     run(people, "--json", "out.json")
     console = Console(force_terminal=True, width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
@@ -44,6 +47,7 @@ def test_verdicts_are_colored_on_a_terminal(run, people, folder):
         assert "\x1b[31mdiffers" in console.export_text(styles=True)
 
 
+@pytest.mark.slow
 def test_what_was_left_out_and_noted_is_told(run, people):
     odd = people.assign(p=people.p.where(people.g == "a", 0))
     result = run(odd, "--criterion", "predictive_parity")

@@ -39,6 +39,7 @@ def test_a_score_that_is_no_probability_passes_no_gate(run, scored):
     assert "Pass --threshold, the least score that is selected, or --prediction" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["option", "file"])
 def test_a_threshold_decides_and_is_said_everywhere(run, scored, folder, way):
     (folder / "options.toml").write_text("[audit]\nthreshold = 5\n")
@@ -116,6 +117,7 @@ def moot():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", GATES)
 @pytest.mark.parametrize("name", moot())
 def test_a_gate_with_nothing_to_judge_never_passes(run, folder, name, gate):
@@ -146,6 +148,7 @@ def agreed(folder, result):
     assert judged == ["inconclusive"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", ["equal_opportunity.mpd", "equalized_odds.gini"])
 def test_a_group_without_positives_keeps_a_gate_on_them_from_passing(run, people, folder, gate):
     rng = np.random.default_rng(3)
@@ -161,6 +164,7 @@ def test_a_group_without_positives_keeps_a_gate_on_them_from_passing(run, people
     assert run(rows, "--fail-if", "statistical_parity.mpd > 0.5").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_violation_stands_though_a_group_has_no_value(run):
     y = np.tile([0, 1, 0, 1, 0, 0], 500)
     group = np.tile(["a", "a", "b", "b", "c", "c"], 500)
@@ -168,6 +172,7 @@ def test_a_violation_stands_though_a_group_has_no_value(run):
     assert run(rows, "--fail-if", "equal_opportunity.mpd > 0.1").exit_code == 1
 
 
+@pytest.mark.slow
 def test_an_error_goes_before_an_inconclusive_gate_and_after_a_violation(run):
     rng = np.random.default_rng(0)
     group = np.repeat(["a", "b"], 200)
@@ -181,6 +186,7 @@ def test_an_error_goes_before_an_inconclusive_gate_and_after_a_violation(run):
         assert run(rows, *options, columns=columns).exit_code == status
 
 
+@pytest.mark.slow
 def test_the_gates_in_the_file_are_those_of_the_table(run, people, folder):
     gates = [f"statistical_parity.mpd > {bound}" for bound in ("0.01", "0.31", "0.99")]
     options = [text for gate in gates for text in ("--fail-if", gate)]

@@ -61,6 +61,7 @@ def test_a_private_file_is_never_readable_by_others_while_it_is_replaced(tmp_pat
     assert stat.S_IMODE(seen[0]) == 0o600
 
 
+@pytest.mark.slow
 def test_one_output_that_fails_loses_neither_the_table_nor_the_others(run, people, folder):
     bad = {"html": "/dev/full", "markdown": "absent/r.md"}
     asked = [text for name, path in bad.items() for text in (f"--{name}", path)]
@@ -73,6 +74,7 @@ def test_one_output_that_fails_loses_neither_the_table_nor_the_others(run, peopl
     assert "Error: absent/r.md was not written: the folder absent does not exist." in errors
 
 
+@pytest.mark.slow
 def test_the_gate_decides_the_status_even_if_an_output_fails(run, people):
     gate = ("--fail-if", "statistical_parity.mpd > 0.01")
     assert run(people, *gate, "--html", "/dev/full").exit_code == 1

@@ -17,6 +17,7 @@ def three():
     return eh.compare(y, made, sensitive_features=group, **QUICK)
 
 
+@pytest.mark.slow
 def test_the_values_are_those_of_evaluate(three):
     y, made, group = labelled()
     for row in rows(three.values):
@@ -30,6 +31,7 @@ def test_the_values_are_those_of_evaluate(three):
         assert row["value"] == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_the_values_of_numbers_are_those_of_evaluate():
     y, made, group = numbered(rows=120, models=2)
     options = {"replicates": 20, "intervals": "resampled"}
@@ -66,6 +68,7 @@ def test_hand_arithmetic():
     assert [row["difference"] for row in rows(found.differences)] == [-0.5, -0.5, 0]
 
 
+@pytest.mark.slow
 def test_ranks_and_kendall_are_those_of_scipy(three):
     values = {}
     for row in rows(three.values):
@@ -81,6 +84,7 @@ def test_ranks_and_kendall_are_those_of_scipy(three):
         assert -1 <= row["low"] <= row["high"] <= 1
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10_000))
 def test_two_groups_are_ranked_alike_by_gini_and_pq(seed):
@@ -92,6 +96,7 @@ def test_two_groups_are_ranked_alike_by_gini_and_pq(seed):
     assert column(found.kendall, "low") == [pytest.approx(1)]
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10_000))
 def test_relabelling_groups_and_permuting_models_changes_nothing(seed):
@@ -115,6 +120,7 @@ def test_relabelling_groups_and_permuting_models_changes_nothing(seed):
         assert swapped[asked] == pytest.approx(row["difference"])
 
 
+@pytest.mark.slow
 def test_a_real_difference_is_told_and_none_is_not():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 2, 3000)
@@ -137,6 +143,7 @@ def test_a_real_difference_is_told_and_none_is_not():
     assert " ~ " in str(found)
 
 
+@pytest.mark.slow
 def test_weights_count_as_repeated_rows():
     y, made, group = labelled(rows=200)
     weight = np.random.default_rng(1).integers(1, 4, 200)
@@ -180,6 +187,7 @@ def test_an_undefined_model_ranks_last():
     assert (row["rank"], row["verdict"]) == (3, "undefined")
 
 
+@pytest.mark.slow
 def test_rows_left_out_of_all_groups_are_left_out():
     y, made, group = labelled(rows=100)
     group[:3] = "rare"
@@ -191,6 +199,7 @@ def test_rows_left_out_of_all_groups_are_left_out():
     assert "dropped" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_predictions_are_coded_once_and_of_the_right_kind(three):
     assert isinstance(three.evidence, Labels)
     y, made, group = numbered()
@@ -199,6 +208,7 @@ def test_predictions_are_coded_once_and_of_the_right_kind(three):
     assert isinstance(found.evidence, Numbers)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_tables(three):
     y, made, group = labelled()
     again = eh.compare(y, made, sensitive_features=group, **QUICK)

@@ -16,6 +16,7 @@ def three():
     return eh.compare(y, made, sensitive_features=group, **QUICK)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pd", "pl", "pa"])
 def test_a_dataframe_of_predictions_gives_dataframes_of_its_kind(frame):
     y, made, group = labelled()
@@ -29,6 +30,7 @@ def test_a_dataframe_of_predictions_gives_dataframes_of_its_kind(frame):
     assert isinstance(found.sensitivity(orders=[], replicates=0), type(frame({"a": [1]})))
 
 
+@pytest.mark.slow
 def test_without_a_dataframe_it_is_pandas(three):
     frame = three.to_frame()
     assert isinstance(frame, pd.DataFrame)
@@ -100,6 +102,7 @@ def test_settings_that_do_not_exist_are_refused(options, message):
         eh.compare(y, made, sensitive_features=group, **options)
 
 
+@pytest.mark.slow
 def test_whole_numbers_may_be_numbers():
     y, made, group = labelled()
     options = {"task": "regression", "criteria": ["weak_parity"], **QUICK}

@@ -92,6 +92,7 @@ def test_models_that_agree_everywhere_are_not_told_apart():
     assert (found.value, found.low, found.high, found.p_value) == (0, 0, 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
 def test_noise_is_not_taken_for_a_difference_where_the_plain_bootstrap_does(measure):
     """Fifty groups of 100 rows, both models fair, at rates 0.3 and 0.6: the truth is no difference.
@@ -131,6 +132,7 @@ def test_resampled_tables_have_the_moments_of_resampled_rows():
     assert np.cov(one, two)[0, 1] == pytest.approx(covariance, rel=0.08)
 
 
+@pytest.mark.slow
 def test_resampled_numbers_have_the_moments_of_resampled_rows():
     rng = np.random.default_rng(2)
     values, group = rng.random(200), np.repeat([0, 1], 100).astype(np.uint8)

@@ -15,11 +15,13 @@ pairs = st.integers(0, 2**32 - 1).map(
 )
 
 
+@pytest.mark.slow
 @given(values)
 def test_ranks_are_those_of_scipy(numbers):
     assert ranks(numbers).tolist() == rankdata(numbers).tolist()
 
 
+@pytest.mark.slow
 @given(pairs)
 def test_kendall_is_that_of_scipy(pair):
     one, two = pair
@@ -47,6 +49,7 @@ def test_values_that_differ_by_rounding_are_tied():
     assert ranks([0.3, 0.1 + 0.2, 0.5]).tolist() == [1.5, 1.5, 3]
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_by_its_definition(p_values):

@@ -10,6 +10,8 @@ import evenhand as eh
 from comparing.models import QUICK, column, rows
 from evenhand._compare.sensitivity import ORDERS, views
 
+pytestmark = pytest.mark.slow
+
 
 def people(seed=0, size=1200):
     rng = np.random.default_rng(seed)

@@ -37,6 +37,7 @@ def test_a_task_with_fixed_groups_takes_no_number_of_groups():
         load("adult", n_groups=2)
 
 
+@pytest.mark.slow
 def test_an_unknown_target_column_or_origin_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match="target is 'age'; 'adult' has income"):
         load("adult", target="age")

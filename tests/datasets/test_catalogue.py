@@ -35,18 +35,21 @@ def test_a_task_says_all_about_itself(name):
     assert all(file.url.startswith("https://") for origin in official for file in origin.files)
 
 
+@pytest.mark.slow
 def test_importing_data_sets_imports_nothing_heavy():
     heavy = ["pandas", "pooch", "sklearn", "requests", "tqdm", "click", "rich", "pyarrow"]
     program = f"import sys, evenhand.datasets; print([m for m in {heavy} if m in sys.modules])"
     assert run(program) == "[]"
 
 
+@pytest.mark.slow
 def test_adult_needs_pandas_and_nothing_else():
     hidden = ["pyarrow", "pooch", "requests", "tqdm", "click", "rich"]
     program = "from evenhand.datasets import load; print(load('adult').n_rows)"
     assert run(HIDE.format(hidden) + program) == "48842"
 
 
+@pytest.mark.slow
 def test_a_missing_pandas_is_said_in_one_sentence():
     program = """
 from evenhand.datasets import load
@@ -59,6 +62,7 @@ except ImportError as failure:
     assert said == 'evenhand.datasets needs pandas: pip install "evenhand[data]"'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_groups", [2, 10, 20, 30, 40, 50])
 def test_adult_has_as_many_groups_as_asked_for(n_groups):
     adult = load("adult_multigroup", n_groups=n_groups)
@@ -66,6 +70,7 @@ def test_adult_has_as_many_groups_as_asked_for(n_groups):
     assert adult.n_rows == 48_842
 
 
+@pytest.mark.slow
 def test_ages_are_binned_at_their_quantiles():
     adult = load("adult_multigroup", n_groups=50)
     shares = adult.X["age_bin"].value_counts(normalize=True, sort=False)
@@ -75,6 +80,7 @@ def test_ages_are_binned_at_their_quantiles():
     assert (first.min(), first.max()) == (17, 26)
 
 
+@pytest.mark.slow
 def test_the_sensitive_columns_are_columns_of_X_and_can_be_chosen():
     adult = load("adult", sensitive=["sex", "race"])
     assert adult.sensitive == ("sex", "race")
@@ -91,6 +97,7 @@ def test_the_metadata_are_plain_values():
     assert metadata["rows"] == 5000
 
 
+@pytest.mark.slow
 def test_a_data_set_shows_its_name_and_size():
     assert repr(load("adult")) == "<adult: 48,842 rows, 13 features>"
 

@@ -9,6 +9,8 @@ from evenhand.datasets import load
 from evenhand.datasets.fetch import locate
 from evenhand.datasets.loader import counts
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     ("adult", "extract"): ("adult.parquet", 48_842),
     ("compas", "extract"): ("compas_scores.parquet", 7_918),

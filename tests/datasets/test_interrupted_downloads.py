@@ -57,6 +57,7 @@ def test_an_interrupt_keeps_the_part_and_the_next_run_resumes_it(server, tmp_pat
     assert "Range" in server.asked[1]
 
 
+@pytest.mark.slow
 def test_a_killed_download_leaves_nothing_under_the_final_name(server, tmp_path):
     def stall(handler, content):
         handler.send_response(200)

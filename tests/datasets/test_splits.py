@@ -18,11 +18,13 @@ def digest(rows) -> str:
     return hashlib.sha256(np.asarray(rows, dtype="<i8").tobytes()).hexdigest()[:16]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), PINNED)
 def test_a_seed_gives_the_same_rows_on_every_run_and_platform(name, seed):
     assert digest(split(load(name), seed=seed).test) == PINNED[name, seed]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["adult", "simulated", "simulated_regression"])
 def test_every_row_is_in_one_part_and_a_fifth_is_for_testing(name):
     dataset = load(name)
@@ -37,6 +39,7 @@ def test_another_seed_gives_other_rows():
     assert not np.array_equal(split(dataset, seed=0).test, split(dataset, seed=1).test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_groups", [2, 10, 50])
 def test_each_group_and_class_is_split_in_proportion_to_within_one_row(n_groups):
     dataset = load("adult_multigroup", n_groups=n_groups)
@@ -70,6 +73,7 @@ def test_a_missing_group_is_a_group_of_its_own():
     assert (tested >= 2500).sum() == 500
 
 
+@pytest.mark.slow
 def test_scales_are_learnt_from_the_training_rows_alone():
     adult = load("adult")
     both = split(adult, seed=0)

@@ -31,6 +31,7 @@ def in_order(first, second):
     return ordered(np.concatenate([first, second]), group, np.ones(len(group)), 2)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(NUMBERS, NUMBERS, st.floats(0, 1))
 def test_two_samples_have_the_barycentre_of_linear_programming(first, second, part):
@@ -74,6 +75,7 @@ def test_parity_comes_with_rows():
     assert distances[2] < 0.03
 
 
+@pytest.mark.slow
 def test_all_rows_serve_better_than_halves():
     other, _ = people(20_000, seed=99)
 

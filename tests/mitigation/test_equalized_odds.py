@@ -40,6 +40,7 @@ def best_common_point(mass):
     return best
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1))
 def test_odds_are_equal_at_the_best_corner_of_the_intersection(groups, seed):
     mass = np.random.default_rng(seed).integers(1, 30, (2, 2, groups)).astype(float)
@@ -80,6 +81,7 @@ def test_accuracy_is_never_lower_when_it_is_the_objective():
     np.testing.assert_allclose(np.ptp(rates(mass, accurate), axis=1), 0, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_expected_odds_are_equal_on_the_fitting_rows():
     X, y, group, _ = people(rows=300, groups=3)
     names = np.array(["no", "yes"])

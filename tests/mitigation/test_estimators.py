@@ -109,6 +109,7 @@ def test_it_stands_at_the_end_of_a_pipeline_and_in_cross_validation(name, people
     assert len(set(predicted)) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n, one in METHODS.items() if one.hyperparameter])
 def test_grid_search_varies_the_hyperparameter(name, people):
     X, value = people

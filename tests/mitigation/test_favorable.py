@@ -43,6 +43,7 @@ def test_it_is_asked_for_where_it_matters(estimator, criterion):
         estimator(group=0, criterion=criterion).fit(X, names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "criterion"), MATTERS)
 def test_other_names_for_the_labels_change_nothing(estimator, criterion):
     X, y, _ = featured(rows=150)
@@ -56,6 +57,7 @@ def test_other_names_for_the_labels_change_nothing(estimator, criterion):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "criterion"), INDIFFERENT)
 def test_where_it_does_not_matter_both_answers_are_one(estimator, criterion):
     X, y, _ = featured(rows=150)

@@ -39,6 +39,7 @@ def test_products_by_group_give_weighted_least_squares(weighted):
         assert loss == pytest.approx(by_group)
 
 
+@pytest.mark.slow
 def test_the_grid_agrees_with_fairlearn():
     reductions = pytest.importorskip("fairlearn.reductions", reason="fairlearn is the oracle")
     X, y = people(600, groups=2)
@@ -80,6 +81,7 @@ def test_without_a_constraint_it_is_the_base_model():
     assert model.predict(X) == pytest.approx(LinearRegression().fit(X, y).predict(X))
 
 
+@pytest.mark.slow
 def test_the_worst_group_loses_less_as_its_weight_grows():
     X, y = people(900)
     y = y + 3 * X["luck"] * (X["group"] == 2)
@@ -95,6 +97,7 @@ def test_the_worst_group_loses_less_as_its_weight_grows():
     assert worst[-1] < 0.8 * worst[0]
 
 
+@pytest.mark.slow
 def test_a_group_of_no_weight_leaves_its_own_column_alone():
     X, y = people(400, groups=4)
     model = BoundedGroupLossRegressor(one_hot(LinearRegression()), group="group").fit(X, y)

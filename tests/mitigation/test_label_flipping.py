@@ -19,6 +19,7 @@ def disparity(predicted, y, group, criterion):
     return np.ptp([predicted[asked & (group == a)].mean() for a in (0, 1)])
 
 
+@pytest.mark.slow
 @given(st.floats(0.01, 0.99), st.floats(0, 0.5), st.floats(0, 0.5))
 def test_a_cut_of_the_flipped_chances_at_one_half_is_a_cut_at_the_threshold(eta, down, up):
     """A flipped label is 1 with chance η (1 − down), or with η + (1 − η) up."""
@@ -29,6 +30,7 @@ def test_a_cut_of_the_flipped_chances_at_one_half_is_a_cut_at_the_threshold(eta,
         assert (eta + (1 - eta) * up > 0.5) == (eta > behind)
 
 
+@pytest.mark.slow
 @given(st.floats(0, 1), st.integers(0, 2**32 - 1))
 def test_the_thresholds_are_those_of_the_fair_bayes_classifier(strength, seed):
     """For parity they are ½ ± t / 2P(a); given the truth, they follow from a Lagrangian."""
@@ -52,6 +54,7 @@ def _cut_among_negatives(lean):
     return (1 + lean) / (2 + lean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", RULES)
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.12])
 def test_the_disparity_on_the_fitting_rows_is_at_most_delta(criterion, epsilon):
@@ -72,6 +75,7 @@ def test_a_level_above_the_base_model_s_leaves_it_alone():
     np.testing.assert_allclose(fitted.predict_proba(X), base.predict_proba(X), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_names_of_groups_and_labels_do_not_matter():
     X, y, _ = featured(rows=1500)
     base = LogisticRegression(tol=1e-10, max_iter=5000)
@@ -86,6 +90,7 @@ def test_names_of_groups_and_labels_do_not_matter():
     assert np.mean(other.predict(X) == names[one.predict(X)]) > 0.99
 
 
+@pytest.mark.slow
 def test_flipping_by_lot_is_seeded_and_near_what_is_expected():
     X, y, _ = featured(rows=4000)
     how = {"group": 0, "epsilon": 0.05, "flips": "drawn"}
@@ -99,6 +104,7 @@ def test_flipping_by_lot_is_seeded_and_near_what_is_expected():
     assert abs(one - expected).mean() < 0.05
 
 
+@pytest.mark.slow
 def test_it_works_with_trees_pipelines_frames_and_weights():
     pd = pytest.importorskip("pandas")
     X, y, group = featured(rows=1500)

@@ -30,6 +30,7 @@ def test_the_cost_is_that_of_the_whole_linear_program(criterion, classes, groups
     assert found.value <= epsilon + 1e-9
 
 
+@pytest.mark.slow
 def test_a_thousand_rows_agree_too():
     rows = rows_of(1000, 3, 3)
     found = solved(*rows, "statistical_parity", 0.01)
@@ -50,6 +51,7 @@ def test_ties_are_met_by_mixing_rules_not_by_noise(classes):
     assert (chances.max(axis=1) < 1).any()
 
 
+@pytest.mark.slow
 def test_any_cost_of_errors_may_be_given():
     rows = rows_of(200, 3, 2)
     cost = np.array([[0, 5.0, 1], [2, 0, 9], [1, 1, -3]])
@@ -59,6 +61,7 @@ def test_any_cost_of_errors_may_be_given():
     assert 0 <= least - (found.cost - found.gap) <= 1e-5
 
 
+@pytest.mark.slow
 def test_weights_count_like_repeated_rows():
     probabilities, group = rows_of(150, 3, 2)
     times = np.random.default_rng(1).integers(1, 4, size=150)
@@ -70,6 +73,7 @@ def test_weights_count_like_repeated_rows():
     assert weighted.cost == pytest.approx(repeated.cost, abs=2e-6)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 999), st.integers(2, 4), st.integers(2, 4), st.floats(0, 0.3))
 @settings(max_examples=5, deadline=None)
 def test_the_numbers_of_groups_and_classes_mean_nothing(seed, classes, groups, epsilon):
@@ -81,6 +85,7 @@ def test_the_numbers_of_groups_and_classes_mean_nothing(seed, classes, groups, e
     assert one.cost == pytest.approx(two.cost, abs=2e-6)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 999), st.sampled_from(["statistical_parity", "equalized_odds"]))
 @settings(max_examples=3, deadline=None)
 def test_a_looser_bound_costs_no_more_and_none_costs_nothing(seed, criterion):
@@ -123,6 +128,7 @@ def test_the_fitted_rates_are_within_epsilon(people):
     assert post.objective_ >= (1 - base.predict_proba(X).max(axis=1)).mean()
 
 
+@pytest.mark.slow
 def test_the_group_is_not_needed_later_where_it_is_estimated(people):
     X, y = people
     for criterion in ("statistical_parity", "equalized_odds"):
@@ -139,6 +145,7 @@ def test_the_group_is_not_needed_later_where_it_is_estimated(people):
         assert post.gap_ <= 1e-5
 
 
+@pytest.mark.slow
 def test_the_estimated_group_lowers_the_disparity_of_the_true_one(people):
     X, y = people
     options = {"group": "sex", "sees_group": False, "group_estimator": LogisticRegression()}
@@ -149,6 +156,7 @@ def test_the_estimated_group_lowers_the_disparity_of_the_true_one(people):
     assert gaps[0] < 0.05 < gaps[1]
 
 
+@pytest.mark.slow
 def test_a_path_gives_what_single_fits_give(people):
     X, y = people
     post = LinearPostClassifier(RandomForestClassifier(20, random_state=0), group="sex")

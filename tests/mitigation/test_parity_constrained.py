@@ -30,17 +30,20 @@ def check_against_cvxpy(bound, groups, values, seed):
     assert least > 1e-4  # the bound binds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "values"), [(2, 8), (3, 10), (4, 12)])
 @pytest.mark.parametrize(("measure", "epsilon"), [("pq", 0.01), ("gini", 0.03), ("mpd", 0.05)])
 def test_distributions_agree_with_cvxpy(measure, epsilon, groups, values):
     check_against_cvxpy(Bound(measure, epsilon), groups, values, seed=groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "q"), ORDERS)
 def test_any_orders_of_pq_agree_with_cvxpy(p, q):
     check_against_cvxpy(Bound("pq", 0.01, p, q), groups=3, values=8, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bound", [Bound("mpd", 0.3), Bound("gini", 0.03), Bound("pq", 0.01), Bound("pq", 0.01, 0.5, 3)]
 )
@@ -72,6 +75,7 @@ def test_the_gap_bounds_what_another_feasible_plan_saves():
     assert 0 <= found.gap < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["pq", "gini"])
 def test_the_criterion_holds_on_the_expected_distributions(measure):
     X, y = people(1000)
@@ -103,6 +107,7 @@ def test_the_weak_criterion_holds_exactly_and_predicts_without_lots(measure):
     assert (model.predict_quantile(X, 0.1) == values).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["pq", "gini", "mpd"])
 @pytest.mark.parametrize("criterion", ["strong_parity", "weak_parity"])
 def test_the_cost_falls_as_epsilon_grows(measure, criterion):

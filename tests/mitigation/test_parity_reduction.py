@@ -41,6 +41,7 @@ def test_tails_count_who_is_above_each_threshold():
             assert tails[one, z - 1] == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.3])
 def test_the_mixture_keeps_its_promise_on_the_fitting_rows(epsilon):
     X, y = people(600, groups=2)
@@ -57,6 +58,7 @@ def test_the_mixture_keeps_its_promise_on_the_fitting_rows(epsilon):
     assert np.mean(drawn) <= epsilon + 0.05
 
 
+@pytest.mark.slow
 def test_the_mixture_is_the_best_of_the_models_by_another_program():
     X, y = people(400, groups=2)
     model = ParityReductionRegressor(group="group", epsilon=0.1, max_iter=30).fit(X, y)
@@ -85,6 +87,7 @@ def test_a_loose_epsilon_gives_the_base_model_on_levels():
     assert np.abs(model.predict(X) - base)[inside].max() <= 0.7 * width
 
 
+@pytest.mark.slow
 def test_loss_is_traded_for_parity():
     X, y = people(800, groups=2)
     losses = [
@@ -105,6 +108,7 @@ def test_without_draws_it_is_the_mean_of_the_mixture():
     assert model.set_params(draw=False).predict(X) == pytest.approx(each @ model.weights_)
 
 
+@pytest.mark.slow
 def test_the_group_is_needed_at_fit_only_and_other_models_will_do():
     X, y = people(300)
     base = HistGradientBoostingRegressor(max_iter=5)
@@ -120,6 +124,7 @@ def test_predictions_are_levels_within_the_bounds():
     assert set(values) <= {2.0, 2.5, 3.0, 3.5, 4.0}
 
 
+@pytest.mark.slow
 def test_it_is_more_equal_than_the_base_model():
     X, y = people(1000, groups=2)
     group = X["group"].to_numpy()

@@ -179,6 +179,7 @@ def test_a_group_without_a_class_is_under_no_constraint_there():
     assert np.isfinite(fitted.predict_proba(X)).all()
 
 
+@pytest.mark.slow
 def test_the_paper_s_grid_brings_expected_rates_together_monotonically():
     X, y, group, _ = people(rows=2000, classes=3, groups=3)
     gaps = []

@@ -29,6 +29,7 @@ def criterion_of(chances, probabilities, group, criterion, measure):
     return max(measure(weights @ chances[:, y]) for y, weights in cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("classes", "groups"), [(2, 2), (2, 4), (3, 3)])
 def test_gini_and_pq_agree_with_cvxpy(criterion, classes, groups):
@@ -55,6 +56,7 @@ def test_every_order_of_pq_agrees_with_cvxpy(p, q):
     assert own <= 0.003 + 1e-9
 
 
+@pytest.mark.slow
 def test_mpd_of_average_odds_agrees_with_the_whole_linear_program():
     rows = rows_of(200, 3, 3)
     found = solved(*rows, "average_odds", "mpd", 0.02)
@@ -62,6 +64,7 @@ def test_mpd_of_average_odds_agrees_with_the_whole_linear_program():
     assert found.cost == pytest.approx(least, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 10_000),
     st.integers(2, 4),
@@ -84,6 +87,7 @@ def test_the_criterion_is_met_on_the_fitting_rows(
     np.testing.assert_allclose(chances.sum(axis=1), 1)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 999), st.sampled_from(sorted(MEASURES)))
 @settings(max_examples=3, deadline=None)
 def test_a_looser_bound_costs_no_more_and_none_is_the_base_model(seed, measure):
@@ -95,6 +99,7 @@ def test_a_looser_bound_costs_no_more_and_none_is_the_base_model(seed, measure):
     assert costs[-1] == pytest.approx(1 - rows[0].max(axis=1).mean())
 
 
+@pytest.mark.slow
 @given(st.integers(0, 999), st.sampled_from(sorted(MEASURES)), st.sampled_from(CRITERIA))
 @settings(max_examples=3, deadline=None)
 def test_the_numbers_of_groups_and_classes_mean_nothing(seed, measure, criterion):
@@ -106,6 +111,7 @@ def test_the_numbers_of_groups_and_classes_mean_nothing(seed, measure, criterion
     assert one.cost == pytest.approx(two.cost, abs=2e-6)
 
 
+@pytest.mark.slow
 def test_no_bound_on_differences_beats_the_bound_on_pq_itself():
     rows = rows_of(1000, 2, 6)
     by_pq = solved(*rows, "statistical_parity", "pq", 0.01)
@@ -116,6 +122,7 @@ def test_no_bound_on_differences_beats_the_bound_on_pq_itself():
             assert other.cost >= by_pq.cost - 1e-6
 
 
+@pytest.mark.slow
 def test_five_hundred_groups_are_no_trouble():
     rows = rows_of(6_000, 2, 500)
     found = solved(*rows, "statistical_parity", "mpd", 0.05, tolerance=1e-5)

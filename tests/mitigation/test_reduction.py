@@ -46,6 +46,7 @@ def by_fairlearn(base, criterion, X, y, group, bound=0.01, **how):
         return fitted.fit(X, y, sensitive_features=group)._pmf_predict(X)[:, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", EVENTS)
 def test_the_lottery_is_that_of_fairlearn(criterion):
     X, y, group = featured(rows=1000)
@@ -76,6 +77,7 @@ def test_on_adult_the_lottery_is_that_of_fairlearn(criterion):
     )
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(EVENTS)), st.integers(2, 4), st.integers(0, 2**32 - 1))
 def test_costs_are_the_slope_of_error_plus_multipliers_times_excess(name, groups, seed):
     rng = np.random.default_rng(seed)
@@ -118,6 +120,7 @@ def test_with_exact_answers_the_game_ends_at_the_best_lottery_of_all(name, seed)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds"])
 @pytest.mark.parametrize("softness", [1e-4, 500.0])
 def test_the_ends_of_the_paper_s_grid_do_not_overflow(criterion, softness):
@@ -132,6 +135,7 @@ def test_the_ends_of_the_paper_s_grid_do_not_overflow(criterion, softness):
         assert found[which] < free[which] / 2
 
 
+@pytest.mark.slow
 def test_the_bound_is_met_by_any_base_model():
     X, y, group = featured(rows=800)
     base = DecisionTreeClassifier(max_depth=4, random_state=0)
@@ -143,6 +147,7 @@ def test_the_bound_is_met_by_any_base_model():
         assert fitted.chances_.sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_whole_weights_are_repeated_rows():
     X, y, _ = featured(rows=300)
     times = np.random.default_rng(0).integers(1, 3, 300)
@@ -153,6 +158,7 @@ def test_whole_weights_are_repeated_rows():
     np.testing.assert_allclose(weighted.predict_proba(X), longer.predict_proba(X), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_three_groups_one_without_positives():
     X, y, group, _ = people(rows=450, groups=3)
     y = np.where(group == 1, 0, y)
@@ -163,6 +169,7 @@ def test_three_groups_one_without_positives():
     assert np.isfinite(fitted.predict_proba(X)).all()
 
 
+@pytest.mark.slow
 def test_a_pipeline_s_transformers_are_fitted_once_and_give_the_same_lottery():
     X, y, group = featured(rows=600)
     plain = ReductionClassifier(LogisticRegression(max_iter=1000), group=0)
@@ -201,6 +208,7 @@ def test_rows_alike_are_one_row_of_their_weight_for_logistic_regression_only():
     assert len(first) == len(set(member)) == 4
 
 
+@pytest.mark.slow
 def test_merging_rows_alike_changes_nothing():
     X, y, _ = featured(rows=200)
     X = X.round()

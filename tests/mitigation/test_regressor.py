@@ -139,6 +139,7 @@ def test_frames_clones_and_pickles_agree(name):
     assert pickle.loads(pickle.dumps(model.fit(X, y))).predict(X) == pytest.approx(there)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_model_selection_takes_it(name):
     X, y = people(150)
@@ -162,6 +163,7 @@ def real_people(request):
     return split(data, seed=0).normalized(), list(data.sensitive), base
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_real_people_get_finite_predictions_that_trade_error_for_parity(name, real_people):
     parts, group, base = real_people

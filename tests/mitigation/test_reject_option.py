@@ -51,6 +51,7 @@ def test_the_grid_is_what_deciding_row_by_row_gives(criterion):
         np.testing.assert_allclose(ours.ravel(), theirs, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", DISPARITIES)
 def test_the_choice_is_that_of_aif360(criterion):
     _, y, group, p = people(rows=120, seed=3)
@@ -71,6 +72,7 @@ def test_the_choice_is_that_of_aif360(criterion):
     assert abs(choice.disparity) <= 0.05
 
 
+@pytest.mark.slow
 def test_labels_are_those_of_aif360():
     X, y, group, p = people(rows=60, seed=4)
     data, scored = dataset(y, group), dataset(y, group, p[:, 1])

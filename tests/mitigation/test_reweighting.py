@@ -18,6 +18,7 @@ def codes(values):
     return np.unique(values, return_inverse=True)[1]
 
 
+@pytest.mark.slow
 @given(classified())
 def test_group_and_label_are_independent_under_the_weights(rows):
     y, group = codes(rows.y_true), codes(rows.group)

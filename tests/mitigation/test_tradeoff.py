@@ -43,6 +43,7 @@ def test_the_base_model_is_fitted_once_for_the_whole_grid(people, name):
     assert Counted.fits == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_is_what_fits_one_by_one_would_give(people, name):
     X, y = people
@@ -76,6 +77,7 @@ def test_a_search_over_group_weights_is_done_once_for_all_of_the_grid(people):
     assert (len(points), Fits.fits) == (3, 11)
 
 
+@pytest.mark.slow
 def test_the_values_are_those_of_each_fit_alone(people):
     X, y = people
     curve = tradeoff(

@@ -28,6 +28,7 @@ def test_the_corridor_costs_as_little_as_the_best_of_all_couplings(groups, value
     assert (after[:, -1] == 1).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 4), st.integers(2, 8), st.floats(0, 1), st.integers(0, 10_000))
 def test_any_corridor_agrees_with_linear_programming(groups, values, epsilon, seed):
@@ -51,6 +52,7 @@ def test_the_cost_of_a_plan_is_the_squared_distance_between_quantiles():
     assert supply.cost(after) == pytest.approx(share @ np.mean(np.square(moved), axis=1), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_smaller_alpha_costs_more():
     points, (mass, share) = np.linspace(0, 1, 40), histograms(4, 40, seed=3)
     supply = supply_of(points, mass, share)
@@ -102,6 +104,7 @@ def test_a_score_on_an_edge_belongs_to_one_bin_whatever_the_lot():
     assert (drawn.fit(X, X[:, 1]).predict(X) == values).all()
 
 
+@pytest.mark.slow
 def test_without_draws_the_answer_is_a_function_of_x_and_nearly_as_equal():
     X, y = people(3000)
     model = TransportRegressor(GivenScores("score"), group="group", support=50, draw=False)
@@ -112,6 +115,7 @@ def test_without_draws_the_answer_is_a_function_of_x_and_nearly_as_equal():
     assert distance(values, X["group"].to_numpy()) < 0.05
 
 
+@pytest.mark.slow
 def test_the_mean_of_the_draws_would_not_be_as_equal():
     X, y = people(3000)
     model = TransportRegressor(GivenScores("score"), group="group", support=8, draw=False)

@@ -30,6 +30,7 @@ def on_axis(share: float) -> float:
     return START + WIDTH * share
 
 
+@pytest.mark.slow
 @given(st.lists(numbers, min_size=1, max_size=20))
 def test_an_axis_holds_its_values_between_few_round_ticks(values):
     axis = Scale.around(values)
@@ -42,6 +43,7 @@ def test_an_axis_holds_its_values_between_few_round_ticks(values):
     assert 0 <= axis(min(values)) <= axis(max(values)) <= 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=30).filter(any))
 def test_twice_the_area_of_the_lorenz_curve_is_the_gini_index(values):
     scaled = [value / max(values) for value in values]

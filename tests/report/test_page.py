@@ -32,11 +32,13 @@ def embedded(page: Page) -> dict:
     return json.loads(page.all("script", id="document")[0].text)
 
 
+@pytest.mark.slow
 def test_the_document_inside_the_page_is_the_document(kind):
     document, page = kind
     assert embedded(page) == document
 
 
+@pytest.mark.slow
 def test_identifiers_are_unique_and_links_lead_somewhere(kind):
     _, page = kind
     idents = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
@@ -91,6 +93,7 @@ def test_nothing_is_asked_from_elsewhere(kind):
     assert policy.startswith("default-src 'none';")
 
 
+@pytest.mark.slow
 def test_group_names_are_text_wherever_they_stand():
     document = documents.binary(documents.NASTY)
     html = report.page(document)
@@ -106,6 +109,7 @@ def test_group_names_are_text_wherever_they_stand():
     assert {"<script>alert(1)</script>", "👩🏽‍🔬 & co", "“” (blank)"} <= set(told)
 
 
+@pytest.mark.slow
 def test_names_of_columns_classes_and_notes_are_text_too():
     bad = "<img src=x onerror=alert(1)>"
     document = documents.binary() | {"group_columns": [bad], "classes": [bad], "title": bad}
@@ -121,6 +125,7 @@ def test_names_of_columns_classes_and_notes_are_text_too():
         assert not parsed(html).all("img")
 
 
+@pytest.mark.slow
 def test_ten_thousand_groups_make_a_page_of_a_sane_size():
     document = documents.many()
     html = report.page(document)
@@ -136,6 +141,7 @@ def test_ten_thousand_groups_make_a_page_of_a_sane_size():
         assert value == document["criteria"][0]["cells"][0]["values"][told[group["label"]]]
 
 
+@pytest.mark.slow
 def test_the_headline_counts_criteria_by_their_verdicts():
     document = documents.binary()
     names = [criterion["name"] for criterion in document["criteria"]]
@@ -152,6 +158,7 @@ def test_the_headline_counts_criteria_by_their_verdicts():
     assert "A low score is not “fair”" in header
 
 
+@pytest.mark.slow
 def test_tolerances_are_told_and_explained():
     document = documents.binary()
     of_tests = ("differs", "alike", "cannot tell", "undefined")
