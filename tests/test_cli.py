@@ -10,6 +10,7 @@ from evenhand.datasets import TASKS, download
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr(download, "PAUSE_S", 0.0)
 
     def call(*arguments):
