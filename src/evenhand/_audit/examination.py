@@ -203,10 +203,14 @@ def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
         seen = np.flatnonzero(np.isfinite(values))
         if len(seen) < 2:
             continue
-        apart = lower[seen][:, None] - upper[seen][None, :]
-        np.fill_diagonal(apart, -np.inf)
-        a, b = np.unravel_index(int(np.nanargmax(apart)), apart.shape)
-        sure = float(apart[a, b]) + (1e-9 if class_of(cell) == favorable else 0.0)
+        tops, bottoms = np.argsort(lower[seen])[-2:], np.argsort(upper[seen])[:2]
+        a, b = max(
+            ((a, b) for a in tops for b in bottoms if a != b),
+            key=lambda pair: lower[seen][pair[0]] - upper[seen][pair[1]],
+        )
+        sure = float(lower[seen][a] - upper[seen][b]) + (
+            1e-9 if class_of(cell) == favorable else 0.0
+        )
         if best is None or sure > best[0]:
             ends = (estimates.groups[seen[a]], float(values[seen[a]]))
             others = (estimates.groups[seen[b]], float(values[seen[b]]))

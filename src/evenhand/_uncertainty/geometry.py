@@ -34,6 +34,7 @@ NEGLIGIBLE = 1e-12
 ROUNDS, STEPS = 8, 8
 ANGLES = np.linspace(0, np.pi / 2, 13)
 MOST_ENUMERATED = 12
+MOST_SINGLED_OUT = 500  # with more groups a single one hardly moves a measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,17 +190,16 @@ def _farthest_pair(cloud: Cloud, measure: Measure, reach: float) -> float:
 def _steepest(cloud: Cloud, measure: Measure, reach: float) -> float:
     """Climb within the ball from several starts: a convex function rises at every step."""
     groups = len(cloud)
-    each = np.arange(groups)
-    moved = np.repeat(cloud.values[None], 2 * groups, axis=0)
-    moved[each, each] = cloud.at(reach)
-    moved[groups + each, each] = cloud.at(-reach)
-    alone = np.asarray(measure(moved))
-    most = float(alone.max())
     starts = [np.zeros(groups)]
-    for start in np.argsort(alone)[::-1][:1]:
-        single = np.zeros(groups)
-        single[start % groups] = reach if start < groups else -reach
-        starts.append(single)
+    most = 0.0
+    if groups <= MOST_SINGLED_OUT:
+        each = np.arange(groups)
+        moved = np.repeat(cloud.values[None], 2 * groups, axis=0)
+        moved[each, each] = cloud.at(reach)
+        moved[groups + each, each] = cloud.at(-reach)
+        alone = np.asarray(measure(moved))
+        most, best = float(alone.max()), int(alone.argmax())
+        starts.append(np.where(each == best % groups, reach if best < groups else -reach, 0.0))
     for distance in starts:
         for _ in range(8):
             here = cloud.values if not distance.any() else cloud.at(distance)

@@ -215,13 +215,9 @@ def _studentized(cloud: Cloud) -> float:
     from scipy.special import chdtrc
 
     groups, square = len(cloud), cloud.heterogeneity
-    without = [
-        Cloud(np.delete(cloud.values, a), np.delete(cloud.curves, a, axis=1)).heterogeneity
-        for a in range(groups)
-    ]
-    contrast = square - min(without) if groups > 2 else square
-    slope = cloud.located(np.full(groups, cloud.pooled))[1]
+    far, slope = cloud.located(np.full(groups, cloud.pooled))
     weight = slope / np.sqrt(float((slope**2).sum()))
+    contrast = float((far**2 / np.maximum(1 - weight**2, 1e-9)).max()) if groups > 2 else square
     noise = np.random.default_rng(groups).standard_normal((DRAWS, groups))
     noise -= weight * (noise @ weight)[:, None]
     squares = (noise**2).sum(axis=1)
