@@ -40,10 +40,10 @@ class Tally:
     ----------
     axes : tuple of Axis
         What the cells are told apart by: "y", "yhat", "stratum", "bin", "group", each with labels.
-    cells : ndarray of int, of shape (axes, cells)
+    cells : ndarray of int, of shape (axes, n_cells)
         For each cell its place along each axis: `axes[i].labels[cells[i, k]]` is what cell k is
         along axis i. Cells in which no row falls are not there.
-    sums : mapping of str to ndarray, each of shape (…, cells)
+    sums : mapping of str to ndarray, each of shape (…, n_cells)
         Totals over the rows of each cell: "rows" counts them, "weight" adds up their weights (and
         "weight²" the squares) where they were weighted; others by name. Axes before the last are a
         batch of tallies with the same cells, all of which a criterion reads at once.

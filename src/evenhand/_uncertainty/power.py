@@ -224,13 +224,13 @@ def power(
     does not depend on a seed, and takes as long for a million rows as for a hundred.
 
     If rates are those that were observed, the power says no more than the p-value does, and a
-    difference that chance made larger needs fewer rows than the true one [1]_. Prefer the least
+    difference that chance made larger needs fewer rows than the true one. Prefer the least
     difference that would matter.
 
     References
     ----------
-    .. [1] J. M. Hoenig and D. M. Heisey, "The abuse of power", The American Statistician 55(1),
-       2001.
+    - J. M. Hoenig and D. M. Heisey, "The abuse of power", The American Statistician 55(1),
+      2001.
 
     Examples
     --------
