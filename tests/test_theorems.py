@@ -62,7 +62,7 @@ def test_theorem_3_4_sharing_the_largest_entry_lowers_every_measure(w, share):
 def test_theorem_3_5_corrected_bounds(w):
     d, slack = len(w), 1 + 1e-9
     assert mpd(w) <= bounds.mpd_bound_of_pq(pq(w), np.linalg.norm(w)) * slack + 1e-12
-    assert gini(w) <= bounds.gini_bound_of_mpd(mpd(w), w.sum(), d) * slack
+    assert gini(w) <= bounds.gini_bound_of_mpd(mpd(w), w.sum(), d) * slack + 1e-12
     assert pq(w) <= bounds.pq_bound_of_gini(gini(w), d) * slack + 1e-15
     low, high = bounds.cv_range_of_gini(gini(w), d)
     assert low / slack - 1e-9 <= w.std() / w.mean() <= high * slack + 1e-9
