@@ -83,7 +83,7 @@ def single() -> Document:
 def undefined() -> Document:
     """A criterion that has no value, and groups without one in another."""
     document = binary(["a", "b", "c"], seed=5)
-    nothing = dict.fromkeys(["value", "low", "high", "floor", "chance_high"])
+    nothing = dict.fromkeys(["value", "low", "high"])
     nothing |= {"p_value": None, "p_adjusted": None, "pair": None, "worst_cell": None}
     nothing |= {"verdict": "undefined", "contributions": [], "cell_values": []}
     gone = document["criteria"][3]

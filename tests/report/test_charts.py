@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import gini
-from evenhand.report.charts import bars, curves, ecdf, lorenz, noise, rates
+from evenhand.report.charts import bars, curves, ecdf, lorenz, rates, values
 from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.lorenz import area, shares
-from evenhand.report.charts.noise import Seen
 from evenhand.report.charts.rates import Rate, side
 from evenhand.report.charts.rows import START, WIDTH
 from evenhand.report.charts.scale import Scale
+from evenhand.report.charts.values import Seen
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 NASTY = '<b title="x">&</b>'
@@ -88,18 +88,17 @@ def test_a_side_is_taken_only_if_the_interval_excludes_the_overall_value():
     assert side(Rate("a", 0.4), 0.5) == "around"
 
 
-def test_the_chance_band_runs_from_zero_and_the_floor_lies_in_it():
-    chart = noise("c", "t", [Seen("x", 1.0, 0.8, 0.9, 0.2, 0.4, 0.5, "differs", "beyond")])
-    assert places(chart, "rect", "band", "x", "width") == [(on_axis(0), pytest.approx(WIDTH * 0.4))]
-    assert places(chart, "line", "floor", "x1") == [(pytest.approx(on_axis(0.2)),)]
+def test_value_interval_and_tolerance_stand_where_they_are_on_the_axis():
+    chart = values("c", "t", [Seen("x", 1.0, 0.8, 0.9, 0.5, "differs", "beyond")])
+    ((start, width),) = places(chart, "rect", "whisker", "x", "width")
+    assert start == pytest.approx(on_axis(0.8))
+    assert width == pytest.approx(WIDTH * 0.1)
     assert places(chart, "line", "tolerance", "x1") == [(pytest.approx(on_axis(0.5)),)]
     assert places(chart, "circle", "dot", "cx") == [(pytest.approx(on_axis(1)),)]
 
 
 def test_an_undefined_finding_has_a_row_without_marks():
-    chart = noise(
-        "c", "t", [Seen("x", None, None, None, None, None, None, "undefined", "undefined")]
-    )
+    chart = values("c", "t", [Seen("x", None, None, None, None, "undefined", "undefined")])
     assert "<circle" not in chart
     assert "undefined" in chart
 
@@ -135,13 +134,13 @@ def test_distributions_of_many_groups_name_the_extremes():
     "chart",
     [
         rates("c", NASTY, [Rate(NASTY, 0.5), Rate("b", 0.1)], 0.2),
-        noise("c", NASTY, [Seen(NASTY, 1.0, 0.8, 0.9, 0.2, 0.4, 0.5, NASTY, "beyond")]),
+        values("c", NASTY, [Seen(NASTY, 1.0, 0.8, 0.9, 0.5, NASTY, "beyond")]),
         bars("c", NASTY, [Bar(NASTY, 1.0, "", NASTY)]),
         lorenz("c", NASTY, [0.0, 0.0]),
         ecdf("c", NASTY, [0, 1], [NASTY], [[0.5, 1]]),
         curves("c", NASTY, [0, 1], [(NASTY, [0.0, 0.0])]),
     ],
-    ids=["rates", "noise", "bars", "lorenz", "ecdf", "curves"],
+    ids=["rates", "values", "bars", "lorenz", "ecdf", "curves"],
 )
 def test_a_chart_is_well_formed_and_says_what_it_shows(chart):
     root = ET.fromstring(chart)

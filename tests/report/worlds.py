@@ -60,8 +60,8 @@ class World:
         values = np.array([float(MEASURES[measure](row)) for row in table])
         worst = int(values.argmax())
         value, row = float(values[worst]), table[worst]
-        floor = value * float(self.rng.choice([0.08, 0.3, 0.7]))
-        beyond = value > 1.6 * floor
+        error = value * float(self.rng.choice([0.08, 0.3, 0.7]))
+        beyond = value > 1.6 * error
         away = np.abs(row - row.mean()) ** 2
         top, bottom = int(row.argmax()), int(row.argmin())
         ends = {
@@ -74,15 +74,13 @@ class World:
             "aggregate": "worst",
             "transform": transform if measure != "mpd" else None,
             "value": value,
-            "low": max(value - 1.3 * floor, 0.0),
-            "high": value + 0.4 * floor,
-            "floor": floor,
-            "chance_high": 1.6 * floor,
+            "low": max(value - 1.3 * error, 0.0),
+            "high": value + 0.4 * error,
             "p_value": 0.0003 if beyond else 0.31,
             "p_adjusted": 0.0099 if beyond else 1.0,
             "verdict": "differs" if beyond else "cannot tell",
             "judged": None,
-            "gap": {"value": value, "low": max(value - floor, 0.0), "high": value + floor},
+            "gap": {"value": value, "low": max(value - error, 0.0), "high": value + error},
             "margin": 0.05,
             "conclusion": "A made-up conclusion.",
             "tolerance": None,
@@ -133,7 +131,6 @@ class World:
             "classes": classes,
             "favorable": None,
             "confidence": 0.95,
-            "replicates": 3300,
             "random_state": 0,
             "multiplicity": {"method": "Holm", "findings": len(self.findings), "level": 0.05},
             "notes": ["2 groups have fewer than 30 rows; their rates scatter most."],

@@ -15,11 +15,10 @@ from evenhand._audit.questions import (
     answerable,
     check_precision,
     check_tolerances,
-    main_view,
 )
 from evenhand._audit.result import Audit
 from evenhand._audit.subgroups import ranked
-from evenhand._audit.views import examined, views_of
+from evenhand._audit.views import examined, main_view, views_of
 from evenhand._columns import Label
 from evenhand._dataframes import kind_of
 from evenhand._groups import Missing, Rare
@@ -58,8 +57,8 @@ margin : float, optional
 depth : int, default 2
     How many sensitive columns are combined at most.
 random_state : int, Generator or None, default 0
-    Of the draws behind the noise floors; verdicts, p-values and intervals do not depend on it.
-    None draws a fresh seed, which the audit keeps as its `random_state`.
+    Nothing in an audit depends on it: what is drawn for p-values is drawn by a key of the
+    counts. It is kept in the document, for those who record every seed.
 title : str, optional
     Of the report."""
 
@@ -388,7 +387,7 @@ def audit_evidence(
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
     seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
-    precision = Precision(confidence, margin, tolerances or {}, main.choices, seed)
+    precision = Precision(confidence, margin, tolerances or {}, main.choices)
     answers = examine(main.evidence, questions, precision)
     return Audit(
         evidence=main.evidence,

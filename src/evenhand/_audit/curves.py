@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.tasks import Ask
+from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._columns.codes import positions
 from evenhand._distributions import Distribution
@@ -49,18 +49,22 @@ class Levels:
     pooled: Floats
 
 
-def threshold_curves(evidence: Evidence, asked: Sequence[Ask]) -> Thresholds | None:
+def threshold_curves(evidence: Evidence, questions: Sequence[Question]) -> Thresholds | None:
     """Criteria of labels, as the threshold moves over the scores."""
     counts = evidence.thresholds
     if counts is None or evidence.favorable is None:
         return None
     decided = decisions(counts, evidence.classes, evidence.favorable)
     curves = [
-        Curve(ask.name, measure, np.asarray(ask.criterion(decided, measure, favorable=favorable)))
-        for ask in asked
-        if ask.criterion.kind.about == "labels"
-        for favorable in [evidence.favorable if ask.criterion.one_class else None]
-        for measure in ask.measures
+        Curve(
+            question.name,
+            measure,
+            np.asarray(question.criterion(decided, measure, favorable=favorable)),
+        )
+        for question in questions
+        if question.criterion.kind.about == "labels"
+        for favorable in [evidence.favorable if question.criterion.one_class else None]
+        for measure in question.measures
     ]
     edges = np.array(counts.labels("bin")[1:-1], dtype=np.float64)
     return Thresholds(edges, tuple(curves), evidence.decided_at)

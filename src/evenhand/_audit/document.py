@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._audit.curves import Levels, Thresholds
-from evenhand._audit.examination import REPLICATES
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.views import View
@@ -46,7 +45,6 @@ def document(audit: Audit) -> dict[str, Any]:
         "favorable": None if evidence.favorable is None else show(evidence.favorable),
         "decided_at": evidence.decided_at,
         "confidence": audit.confidence,
-        "replicates": REPLICATES,
         "random_state": audit.random_state,
         "multiplicity": {
             "method": "Holm",
@@ -109,7 +107,7 @@ def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
 
 def _finding(row: Row, tables: Sequence[GroupValues]) -> dict[str, Any]:
     groups = next(table.groups for table in tables if table.criterion == row["criterion"])
-    numbers = ("value", "low", "high", "floor", "chance_high", "p_value", "p_adjusted")
+    numbers = ("value", "low", "high", "p_value", "p_adjusted")
     same = ("criterion", "measure", "aggregate", "transform", "verdict", "tolerance", "judged")
     pair, gap = row["pair"], row["gap"]
     return {
@@ -215,7 +213,7 @@ def markdown(document: dict[str, Any]) -> str:
         f"{document['rows']:,} rows in {len(document['groups'])} groups by {by}. "
         f"The groups differ by {differ} of {len(by_criterion)} criteria.",
         _table(
-            ("criterion", "measure", "value", "interval", "noise floor", "p adjusted", "verdict"),
+            ("criterion", "measure", "value", "interval", "p adjusted", "verdict"),
             [_finding_row(one) for one in findings],
         ),
     ]
@@ -235,7 +233,6 @@ def _finding_row(one: dict[str, Any]) -> tuple[str, ...]:
         one["measure"],
         number(one["value"]),
         between,
-        number(one["floor"]),
         p_value(one["p_adjusted"]),
         one["verdict"],
     )

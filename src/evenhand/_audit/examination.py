@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues, Measured, Pair
-from evenhand._audit.tasks import Ask
+from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._tally import Tally
-from evenhand._uncertainty import Asked, Assessment, assess
+from evenhand._uncertainty import Assessment, assess
 from evenhand._uncertainty.multiplicity import holm
 from evenhand.criteria import Reading
 from evenhand.criteria.criterion import class_of
@@ -25,9 +25,9 @@ from evenhand.statistics.forms import one_against_rest
 Floats = NDArray[np.float64]
 
 WORKERS = 2
-REPLICATES = 2000
 MARGIN = 0.05  # of a rate: five percentage points
-DISTRIBUTION, CALIBRATION = "steps", "bins"  # which draw the most counts
+DISTRIBUTION = "steps"
+SLOWEST = {DISTRIBUTION: 0, "bins": 1}
 
 
 class Examined(NamedTuple):
@@ -38,27 +38,26 @@ class Examined(NamedTuple):
 
 
 class Precision(NamedTuple):
-    """How sure the audit is, what counts as alike, what is tolerated, and of which draws."""
+    """How sure the audit is, what counts as alike, what is tolerated, and of how many views."""
 
     confidence: float
     margin: float | None
     tolerances: Mapping[str, float]
     choices: int
-    seed: int
 
 
-def examine(evidence: Evidence, questions: Sequence[Ask], precision: Precision) -> Examined:
-    """Ask everything that the evidence can answer."""
+def examine(evidence: Evidence, questions: Sequence[Question], precision: Precision) -> Examined:
+    """Ask everything that the evidence can answer, what takes longest first."""
+    order = sorted(
+        range(len(questions)), key=lambda i: SLOWEST.get(_needs(questions[i]), len(SLOWEST))
+    )
     pool = ThreadPoolExecutor(WORKERS)
-    batches = _batches(questions)
-    jobs = [(batch, pool.submit(_answers, evidence, batch, precision)) for batch in batches]
-    answers: dict[int, tuple[Finding, GroupValues]] = {}
+    jobs = {i: pool.submit(_answer, evidence, questions[i], precision) for i in order}
     try:
-        for batch, job in jobs:
-            answers |= zip(batch, job.result(), strict=True)
+        answers = [jobs[i].result() for i in range(len(questions))]
     finally:
         pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
-    findings = [answers[i][0] for i in range(len(questions))]
+    findings, tables = [finding for finding, _ in answers], tuple(table for _, table in answers)
     statistics = [question.criterion.statistic for question in questions]
     adjusted = _adjusted(statistics, findings)
     tests = len({_hypothesis(statistic) for statistic in statistics}) * precision.choices
@@ -67,7 +66,7 @@ def examine(evidence: Evidence, questions: Sequence[Ask], precision: Precision) 
             replace(finding, p_adjusted=float(min(1.0, p * precision.choices)), tests=tests)
             for finding, p in zip(findings, adjusted, strict=True)
         ),
-        tuple(answers[i][1] for i in range(len(questions))),
+        tables,
     )
 
 
@@ -90,87 +89,70 @@ def _hypothesis(statistic: Statistic) -> str:
     return statistic.formula
 
 
-def _batches(questions: Sequence[Ask]) -> list[dict[int, Ask]]:
-    """Questions that share the replicates they draw, those that take longest first."""
-    together = {i: ask for i, ask in enumerate(questions) if _needs(ask) == DISTRIBUTION}
-    alone = [i for i in range(len(questions)) if i not in together]
-    alone.sort(key=lambda i: _needs(questions[i]) != CALIBRATION)
-    return [batch for batch in (together, *({i: questions[i]} for i in alone)) if batch]
+def _needs(question: Question) -> str:
+    return question.criterion.statistic.needs
 
 
-def _needs(ask: Ask) -> str:
-    return ask.criterion.statistic.needs
-
-
-def options_of(evidence: Evidence, ask: Ask) -> dict[str, Any]:
+def options_of(evidence: Evidence, question: Question) -> dict[str, Any]:
     """The favorable class where the question is about one, and exp where means are negative."""
     options: dict[str, Any] = {}
-    if ask.criterion.one_class and evidence.task == "binary":
+    if question.criterion.one_class and evidence.task == "binary":
         options["favorable"] = evidence.favorable
-    if ask.criterion.statistic.needs == "moments":
-        values = ask.criterion.table(evidence.sources["moments"]).values
+    if question.criterion.statistic.needs == "moments":
+        values = question.criterion.table(evidence.sources["moments"]).values
         options |= {"transform": "exp"} if np.nanmin(values) < 0 else {}
     return options
 
 
-def _answers(
-    evidence: Evidence, batch: dict[int, Ask], precision: Precision
-) -> list[tuple[Finding, GroupValues]]:
-    questions = list(batch.values())
-    options = [options_of(evidence, ask) for ask in questions]
-    assessments = assess(
-        evidence.sources[_needs(questions[0])],
-        [
-            Asked(ask.criterion, ask.measures, own)
-            for ask, own in zip(questions, options, strict=True)
-        ],
+def _answer(
+    evidence: Evidence, question: Question, precision: Precision
+) -> tuple[Finding, GroupValues]:
+    options = options_of(evidence, question)
+    assessment = assess(
+        evidence.sources[_needs(question)],
+        question.criterion,
+        question.measures,
         confidence=precision.confidence,
-        replicates=REPLICATES,
-        random_state=[precision.seed, min(batch)],
+        **options,
     )
-    return [
-        (
-            _finding(ask, assessment, evidence.favorable, precision),
-            _group_values(evidence, ask, assessment, own, precision.confidence),
-        )
-        for ask, assessment, own in zip(questions, assessments, options, strict=True)
-    ]
+    return (
+        _finding(question, assessment, evidence.favorable, precision),
+        _group_values(evidence, question, assessment, options, precision.confidence),
+    )
 
 
-def _finding(ask: Ask, known: Assessment, favorable: Label, precision: Precision) -> Finding:
+def _finding(
+    question: Question, known: Assessment, favorable: Label, precision: Precision
+) -> Finding:
     values = {}
-    for reading, noise, interval in zip(
-        known.readings, known.chances, known.intervals, strict=True
-    ):
+    for reading, interval in zip(known.readings, known.intervals, strict=True):
         cell, vector = _worst(reading, favorable)
         values[reading.measure] = Measured(
-            criterion=ask.name,
+            criterion=question.name,
             measure=reading.measure,
             aggregate=reading.aggregate,
             transform=reading.transform,
             value=interval.value,
             low=interval.low,
             high=interval.high,
-            floor=noise.floor,
-            chance_high=noise.high,
             worst_cell=cell,
             cells=reading.cells if len(reading.cell_values) else (),
             cell_values=reading.cell_values,
             contributions=contributions(vector, reading.measure),
             left_out=reading.left_out,
-            tolerance=precision.tolerances.get(f"{ask.name}.{reading.measure}"),
+            tolerance=precision.tolerances.get(f"{question.name}.{reading.measure}"),
         )
-    is_rate = ask.criterion.statistic.bounds == (0.0, 1.0)
+    is_rate = question.criterion.statistic.bounds == (0.0, 1.0)
     margin = precision.margin if precision.margin is not None or not is_rate else MARGIN
     return Finding(
-        criterion=ask.name,
+        criterion=question.name,
         p_value=known.p_value,
         values=values,
         gap=known.gap,
         margin=margin,
         pair=_pair(known, favorable, 1 - precision.confidence),
         level=1 - precision.confidence,
-        estimates=None if _needs(ask) == DISTRIBUTION else known.estimates,
+        estimates=None if _needs(question) == DISTRIBUTION else known.estimates,
     )
 
 
@@ -219,32 +201,36 @@ def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
 
 
 def _group_values(
-    evidence: Evidence, ask: Ask, known: Assessment, options: dict[str, Any], confidence: float
+    evidence: Evidence,
+    question: Question,
+    known: Assessment,
+    options: dict[str, Any],
+    confidence: float,
 ) -> GroupValues:
     reading = known.readings[0]
-    source = evidence.sources[ask.criterion.statistic.needs]
+    source = evidence.sources[question.criterion.statistic.needs]
     low = high = np.full(reading.table.shape, np.nan)
     overall = np.full(len(reading.cells), np.nan)
-    if _needs(ask) != DISTRIBUTION:
+    if _needs(question) != DISTRIBUTION:
         low, high = known.estimates.single(confidence)
         low, high = (np.where(np.isnan(reading.table), np.nan, end) for end in (low, high))
         everyone = np.zeros(len(reading.groups), dtype=np.intp)
         pooled = source.regrouped(everyone, ("everyone",))
-        overall = ask.criterion.table(pooled, options.get("favorable")).values[:, 0]
+        overall = question.criterion.table(pooled, options.get("favorable")).values[:, 0]
     return GroupValues(
-        criterion=ask.name,
-        formula=ask.criterion.formula,
-        statistic=ask.criterion.statistic.formula,
-        is_not=ask.criterion.is_not,
-        range=ask.criterion.range,
-        bounds=ask.criterion.statistic.bounds,
+        criterion=question.name,
+        formula=question.criterion.formula,
+        statistic=question.criterion.statistic.formula,
+        is_not=question.criterion.is_not,
+        range=question.criterion.range,
+        bounds=question.criterion.statistic.bounds,
         cells=reading.cells,
         groups=reading.groups,
         values=reading.table,
         low=low,
         high=high,
         overall=overall,
-        rows=support(ask.criterion.statistic, source, reading),
+        rows=support(question.criterion.statistic, source, reading),
     )
 
 

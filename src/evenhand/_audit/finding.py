@@ -70,9 +70,6 @@ class Measured:
         What the rows show; 0 is equal.
     low, high : float
         The interval that holds the true value.
-    floor, chance_high : float
-        What groups of these sizes that are alike show on average, and what one in twenty such
-        data sets exceeds.
     worst_cell : label
         The class, stratum or bin where the inequality is largest.
     cells : tuple of labels
@@ -97,8 +94,6 @@ class Measured:
     value: float
     low: float
     high: float
-    floor: float
-    chance_high: float
     worst_cell: Label
     cells: tuple[Label, ...]
     cell_values: NDArray[np.float64]
@@ -127,8 +122,6 @@ class Measured:
         words = f"By {self.measure} the value is {number(self.value)}"
         if not np.isnan(self.low):
             words += f" (between {number(self.low)} and {number(self.high)})"
-        if not np.isnan(self.floor):
-            words += f"; groups of these sizes that are alike show {number(self.floor)} on average"
         bound = "" if self.tolerance is None else number(self.tolerance)
         ends = {
             None: ".",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from evenhand._audit.finding import Obstacle
-from evenhand._audit.tasks import Ask, asks
+from evenhand._audit.questions import Question, questions_of
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
 from evenhand.measures import MEASURES
@@ -125,14 +125,14 @@ def gate_of(text: str) -> Gate:
             f"A gate reads CRITERION.MEASURE > BOUND, such as 'statistical_parity.pq > 0.05', "
             f"with a bound of at least 0; {text!r} does not."
         )
-    asked = asks([form[1]], [known_measure(form[2])])[0]
-    if form[2] not in asked.measures:
+    question = questions_of([form[1]], [known_measure(form[2])])[0]
+    if form[2] not in question.measures:
         raise InputError(
-            f"{asked.name} is measured by {asked.measures[0]} only: "
-            f"write '{asked.name}.{asked.measures[0]} {form[3]} {bound:g}'."
+            f"{question.name} is measured by {question.measures[0]} only: "
+            f"write '{question.name}.{question.measures[0]} {form[3]} {bound:g}'."
         )
-    gate = Gate(asked.name, form[2], _sign(form[3]), bound)
-    _check_can_fail(gate, asked)
+    gate = Gate(question.name, form[2], _sign(form[3]), bound)
+    _check_can_fail(gate, question)
     return gate
 
 
@@ -168,11 +168,11 @@ def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
     return found
 
 
-def _check_can_fail(gate: Gate, asked: Ask) -> None:
+def _check_can_fail(gate: Gate, question: Question) -> None:
     """Refuse a bound that the measure cannot exceed, such as a percentage."""
-    low, high = asked.criterion.statistic.bounds
+    low, high = question.criterion.statistic.bounds
     greatest = high - low if gate.measure == "mpd" else 1.0
-    if asked.criterion.across not in ("worst", "mean"):
+    if question.criterion.across not in ("worst", "mean"):
         return
     if gate.bound > greatest:
         raise InputError(

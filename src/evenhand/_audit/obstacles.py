@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues, Measured, Obstacle
-from evenhand._audit.tasks import Ask
+from evenhand._audit.questions import Question
 from evenhand._groups import show
 
 SPARSE = ("strata", "bins")  # cells in which it is usual that some groups have no rows
@@ -18,22 +18,22 @@ NAMED = 3
 
 def with_obstacles(
     evidence: Evidence,
-    questions: Sequence[Ask],
+    questions: Sequence[Question],
     findings: Sequence[Finding],
     tables: Sequence[GroupValues],
 ) -> tuple[Finding, ...]:
     """The findings, each value with what keeps it from passing a bound."""
-    kinds = {ask.criterion.statistic.needs for ask in questions}
+    kinds = {question.criterion.statistic.needs for question in questions}
     same = {needs: evidence.sameness(needs) for needs in kinds}
     return tuple(
         replace(
             finding,
             values={
-                name: replace(value, obstacle=_obstacle(ask, value, table, same))
+                name: replace(value, obstacle=_obstacle(question, value, table, same))
                 for name, value in finding.values.items()
             },
         )
-        for ask, finding, table in zip(questions, findings, tables, strict=True)
+        for question, finding, table in zip(questions, findings, tables, strict=True)
     )
 
 
@@ -45,10 +45,10 @@ def sameness_notes(evidence: Evidence) -> list[str]:
 
 
 def _obstacle(
-    ask: Ask, value: Measured, table: GroupValues, same: Mapping[str, str | None]
+    question: Question, value: Measured, table: GroupValues, same: Mapping[str, str | None]
 ) -> Obstacle | None:
     """What is in the way of passing: nothing to compare, or groups that nothing is known of."""
-    needs = ask.criterion.statistic.needs
+    needs = question.criterion.statistic.needs
     sameness = same[needs]
     if sameness is not None:
         return Obstacle(sameness, is_error=True)

@@ -1,32 +1,110 @@
-"""What an audit can ask of its evidence, and which groups it examines in detail."""
+"""What an audit asks: each question is a criterion, its statistic and measures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.tasks import DEFAULTS, Ask, asks
-from evenhand._audit.views import View
 from evenhand._errors import InputError
+from evenhand._tasks import Task
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
+from evenhand.criteria.evaluation import named
+from evenhand.measures import resolve as resolve_measure
+
+CLASSIFICATION = (
+    "statistical_parity",
+    "equalized_odds",
+    "average_odds",
+    "equal_opportunity",
+    "predictive_equality",
+    "predictive_parity",
+    "false_omission_rate_parity",
+    "accuracy_parity",
+    "error_parity",
+)
+DEFAULTS: dict[Task, tuple[str, ...]] = {
+    "binary": (
+        *CLASSIFICATION[:1],
+        "selection_rate_ratio",
+        *CLASSIFICATION[1:],
+        "treatment_equality",
+        "conditional_statistical_parity",
+        "calibration_parity",
+        "calibration_within_groups",
+        "performance_parity(auroc)",
+        "performance_parity(cross_entropy)",
+        "strong_parity",
+        "wasserstein_parity",
+    ),
+    "multiclass": (
+        *CLASSIFICATION,
+        "conditional_statistical_parity",
+        "performance_parity(auroc)",
+        "performance_parity(cross_entropy)",
+    ),
+    "regression": (
+        "strong_parity",
+        "wasserstein_parity",
+        "weak_parity",
+        "performance_parity(mse)",
+        "performance_parity(mae)",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """One criterion, by the name people give it, with its statistic and measures."""
+
+    name: str
+    criterion: Criterion
+    measures: tuple[str, ...]
+
+
+def questions_of(names: Iterable[str | Criterion], measures: Sequence[str]) -> list[Question]:
+    """Resolve names such as "equalized_odds" and "performance_parity(f1)".
+
+    >>> [
+    ...     one.criterion.statistic.formula
+    ...     for one in questions_of(["performance_parity(f1)"], ["gini"])
+    ... ]
+    ['2 tp / (2 tp + fp + fn)']
+    """
+    for measure in measures:
+        resolve_measure(measure)
+    return [_question(name, tuple(measures)) for name in names]
+
+
+def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
+    if isinstance(name, Criterion):
+        return Question(name.name, name, measures)
+    found = re.fullmatch(r"(\w+)\((\w+)\)", name)
+    criterion = named(found[1] if found else name).with_statistic(found[2] if found else None)
+    only = (criterion.measure,) if criterion.measure == "shortfall" else measures
+    return Question(name, criterion, only)
 
 
 def answerable(
     evidence: Evidence, criteria: Sequence[str | Criterion] | None, measures: Sequence[str]
-) -> tuple[list[Ask], list[str]]:
+) -> tuple[list[Question], list[str]]:
     """The questions that the evidence can answer, and in words what was not asked."""
     if criteria is not None:
-        asked = asks(criteria, measures)
-        for ask in asked:
-            reason = _why_not(evidence, ask)
+        questions = questions_of(criteria, measures)
+        for question in questions:
+            reason = _why_not(evidence, question)
             if reason:
-                raise InputError(f"{ask.name} cannot be asked here: it needs {reason}.")
-        return asked, []
-    known = [ask for ask in asks(DEFAULTS[evidence.task], measures) if not _why_not(evidence, ask)]
+                raise InputError(f"{question.name} cannot be asked here: it needs {reason}.")
+        return questions, []
+    known = [
+        question
+        for question in questions_of(DEFAULTS[evidence.task], measures)
+        if not _why_not(evidence, question)
+    ]
     if evidence.task == "binary" and evidence.favorable is None:
         said = f"No label of {list(evidence.classes)} was named as favorable (favorable=), "
         return known, [f"{said}so criteria that ask about one label were left out."]
@@ -35,21 +113,23 @@ def answerable(
     return known, []
 
 
-def _why_not(evidence: Evidence, ask: Ask) -> str | None:
+def _why_not(evidence: Evidence, question: Question) -> str | None:
     """What is missing to ask it, if anything."""
-    needs = ask.criterion.statistic.needs
+    needs = question.criterion.statistic.needs
     if needs not in evidence.sources:
-        return ask.criterion.kind.hint
+        return question.criterion.kind.hint
     if needs == "moments" and not {"squared_error"} <= set(evidence.counted.sums):
-        return None if ask.name == "weak_parity" else "y_true"
-    if ask.criterion.one_class and evidence.task == "binary" and evidence.favorable is None:
+        return None if question.name == "weak_parity" else "y_true"
+    if question.criterion.one_class and evidence.task == "binary" and evidence.favorable is None:
         return "favorable=, the favorable label"
     return None
 
 
-def check_tolerances(tolerances: Mapping[str, float], asked: Sequence[Ask]) -> None:
+def check_tolerances(tolerances: Mapping[str, float], questions: Sequence[Question]) -> None:
     """Refuse a tolerance for something that is not asked."""
-    known = [f"{ask.name}.{measure}" for ask in asked for measure in ask.measures]
+    known = [
+        f"{question.name}.{measure}" for question in questions for measure in question.measures
+    ]
     for name, bound in tolerances.items():
         if name not in known:
             hint = did_you_mean(name, known)
@@ -68,24 +148,3 @@ def check_precision(confidence: float, depth: int, margin: float | None = None) 
         raise InputError(f"depth is how many columns are combined, at least 1; it is {depth}.")
     if margin is not None and not 0 <= margin < np.inf:
         raise InputError(f"margin is the largest difference that counts as alike; it is {margin}.")
-
-
-class Main(NamedTuple):
-    """The groups examined in detail, out of how many combinations they were chosen, and why."""
-
-    evidence: Evidence
-    choices: int
-    notes: tuple[str, ...]
-
-
-def main_view(evidence: Evidence, seen: Sequence[View], depth: int) -> Main:
-    """All columns combined; if they are more than the depth, the combination most surely uneven."""
-    if len(evidence.columns) <= depth:
-        return Main(evidence, 1, ())
-    chosen = min(seen, key=lambda view: (view.p_value, -len(view.columns)))
-    note = (
-        f"{len(evidence.columns)} sensitive columns were given and combined up to {depth} at a "
-        f"time. In detail: {' × '.join(chosen.columns)}, the one of {len(seen)} combinations whose "
-        "groups differ most surely; p-values allow for this choice."
-    )
-    return Main(chosen.evidence, len(seen), (note,))

@@ -28,8 +28,6 @@ COLUMNS = (
     "value",
     "low",
     "high",
-    "floor",
-    "chance_high",
     "p_value",
     "p_adjusted",
     "verdict",
@@ -65,7 +63,7 @@ class Audit:
     confidence : float
         Of each interval.
     random_state : int
-        The seed of what was drawn.
+        As it was given; nothing that was found depends on it.
     choices : int
         How many views the p-values allow for.
     kind : str or None

@@ -22,7 +22,6 @@ from evenhand._columns import Label
 from evenhand._groups import show
 from evenhand._tally import Tally
 from evenhand._uncertainty.differences import Binomials, sure_difference
-from evenhand._uncertainty.models import effective_rows
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
@@ -410,6 +409,6 @@ def _means(view: View, sums: Tally, of: str, name: str) -> _Comparison:
 def _moments(table: Floats) -> tuple[Floats, Floats, Floats]:
     """Mean, variance and effective rows, from sums of weights, values and squares of both."""
     _, weight, squares, total, square = table
-    mean, size = ratio(total, weight), effective_rows(weight, squares)
+    mean, size = ratio(total, weight), np.nan_to_num(ratio(weight**2, squares))
     variance = np.maximum(ratio(square, weight) - mean**2, 0.0)
     return mean, variance * size / np.maximum(size - 1, 1.0), size

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.examination import options_of
-from evenhand._audit.tasks import Ask
+from evenhand._audit.questions import Question
 from evenhand._columns import Bin, Label
 from evenhand._columns.codes import positions, union
 from evenhand._uncertainty.estimates import estimates_of
@@ -61,9 +62,9 @@ def views_of(evidence: Evidence, depth: int) -> Iterator[View]:
             yield View(evidence if size == len(names) else _collapsed(evidence, chosen))
 
 
-def examined(views: list[View], questions: list[Ask], level: float) -> list[View]:
+def examined(views: list[View], questions: list[Question], level: float) -> list[View]:
     """Ask the headline questions in every view; p-values are adjusted for all of them."""
-    found = [[_finding(view.evidence, ask, level) for ask in questions] for view in views]
+    found = [[_finding(view.evidence, question, level) for question in questions] for view in views]
     adjusted = iter(holm([finding.p_value for each in found for finding in each]))
     return [
         replace(
@@ -74,11 +75,39 @@ def examined(views: list[View], questions: list[Ask], level: float) -> list[View
     ]
 
 
-def _finding(evidence: Evidence, ask: Ask, level: float) -> ViewFinding:
-    source, options = evidence.sources[ask.criterion.statistic.needs], options_of(evidence, ask)
-    values = {name: ask.criterion(source, measure=name, **options) for name in ask.measures}
-    estimates = estimates_of(source, ask.criterion, options.get("favorable"))
-    return ViewFinding(ask.name, values, homogeneity(source, ask.criterion, estimates), level)
+class Main(NamedTuple):
+    """The groups examined in detail, out of how many combinations they were chosen, and why."""
+
+    evidence: Evidence
+    choices: int
+    notes: tuple[str, ...]
+
+
+def main_view(evidence: Evidence, seen: Sequence[View], depth: int) -> Main:
+    """All columns combined; if they are more than the depth, the combination most surely uneven."""
+    if len(evidence.columns) <= depth:
+        return Main(evidence, 1, ())
+    chosen = min(seen, key=lambda view: (view.p_value, -len(view.columns)))
+    note = (
+        f"{len(evidence.columns)} sensitive columns were given and combined up to {depth} at a "
+        f"time. In detail: {' × '.join(chosen.columns)}, the one of {len(seen)} combinations whose "
+        "groups differ most surely; p-values allow for this choice."
+    )
+    return Main(chosen.evidence, len(seen), (note,))
+
+
+def _finding(evidence: Evidence, question: Question, level: float) -> ViewFinding:
+    source, options = (
+        evidence.sources[question.criterion.statistic.needs],
+        options_of(evidence, question),
+    )
+    values = {
+        name: question.criterion(source, measure=name, **options) for name in question.measures
+    }
+    estimates = estimates_of(source, question.criterion, options.get("favorable"))
+    return ViewFinding(
+        question.name, values, homogeneity(source, question.criterion, estimates), level
+    )
 
 
 def _collapsed(evidence: Evidence, chosen: tuple[int, ...]) -> Evidence:

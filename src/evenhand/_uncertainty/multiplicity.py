@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenhand._uncertainty.models import Floats
+Floats = NDArray[np.float64]
 
 LEVEL = 0.05
 

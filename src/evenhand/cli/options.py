@@ -11,7 +11,7 @@ import click
 
 from evenhand._audit.cuts import check_threshold
 from evenhand._audit.gate import Gate, gate_of, known_measure
-from evenhand._audit.tasks import asks
+from evenhand._audit.questions import questions_of
 from evenhand._frames import listed
 from evenhand.cli.config import from_file
 
@@ -151,7 +151,7 @@ def request_of(given: dict[str, Any]) -> Request:
             **{name: given[name] for name in READING},
             "rare": given["rare"] or "keep",
         },
-        criteria=tuple(ask.name for ask in asks(given["criterion"], ["pq"])),
+        criteria=tuple(question.name for question in questions_of(given["criterion"], ["pq"])),
         measures=tuple(known_measure(name) for name in given["measure"]),
         gates=tuple(gate_of(text) for text in given["fail_if"]),
         auditing={

@@ -56,9 +56,8 @@ def findings(document: Document, width: int) -> Table:
     narrow = width < NARROW
     between = "–" if narrow else " – "
     level = f"{document['confidence']:.0%} interval"
-    chance = "chance" if narrow else "by chance"
-    heads = ("criterion", "measure", "value", level, chance, "p", "verdict")
-    table = columns(*heads, right=(2, 4, 5), whole=(0, 1, 3))
+    heads = ("criterion", "measure", "value", level, "p", "verdict")
+    table = columns(*heads, right=(2, 4), whole=(0, 1, 3))
     table.columns[-1].min_width = LONGEST_WORD
     for name, rows in groupby(document["findings"], key=lambda finding: str(finding["criterion"])):
         many = list(rows)
@@ -75,7 +74,6 @@ def _finding(finding: Document, between: str) -> list[str | Text]:
         finding["measure"],
         number(finding["value"]),
         between.join((number(finding["low"]), number(finding["high"]))),
-        number(finding["floor"]),
         p_value(finding["p_adjusted"]),
         Text(verdict, style=STYLES.get(verdict, "")),
     ]
@@ -177,6 +175,6 @@ def _facts(document: Document) -> Iterator[str]:
 def _how_to_read(document: Document) -> str:
     many = document["multiplicity"]
     return (
-        "0: the groups are equal; larger: less so. Chance: what a fair model shows with groups "
-        f"of these sizes. p: adjusted ({many['method']}) for {many['findings']} criteria."
+        "0: the groups are equal; larger: less so. "
+        f"p: adjusted ({many['method']}) for {many['findings']} criteria."
     )

@@ -1,18 +1,18 @@
-"""The charts that look over criteria: value against noise, thresholds, distributions."""
+"""The charts that look over criteria: values with their intervals, thresholds, distributions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.report.charts import curves, ecdf, noise
+from evenhand.report.charts import curves, ecdf, values
 from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.ecdf import extremes
-from evenhand.report.charts.noise import Seen
+from evenhand.report.charts.values import Seen
 from evenhand.report.formats import measure_name, name, verdict, words
 
 
-def against_noise(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def with_intervals(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A chart for each measure; values that carry a unit have one of their own."""
     bounds = {criterion["name"]: criterion["bounds"] for criterion in document["criteria"]}
     panels: dict[tuple[str, str | None], list[Seen]] = {}
@@ -21,14 +21,14 @@ def against_noise(document: Mapping[str, Any]) -> list[dict[str, Any]]:
         panels.setdefault((finding["measure"], alone), []).append(_seen(finding))
     order = sorted(panels.items(), key=lambda panel: panel[0][1] is not None)
     return [
-        _panel(f"noise-{number}", measure, alone, seen)
+        _panel(f"values-{number}", measure, alone, seen)
         for number, ((measure, alone), seen) in enumerate(order)
     ]
 
 
 def _panel(ident: str, measure: str, alone: str | None, seen: list[Seen]) -> dict[str, Any]:
     title = measure_name(measure) + (", in its own unit" if alone else "")
-    chart = noise(ident, f"Value against noise by {title}: {words(alone or 'all')}", seen)
+    chart = values(ident, f"Values and intervals by {title}: {words(alone or 'all')}", seen)
     return {"measure": measure, "title": title, "chart": chart}
 
 
@@ -38,7 +38,7 @@ def _has_unit(finding: Mapping[str, Any], bounds: Mapping[str, Sequence[float | 
 
 
 def _seen(finding: Mapping[str, Any]) -> Seen:
-    keys = ("value", "low", "high", "floor", "chance_high", "tolerance")
+    keys = ("value", "low", "high", "tolerance")
     told = {key: finding[key] for key in keys}
     words_of_it = finding["judged"] or finding["verdict"]
     kind = verdict(words_of_it).kind

@@ -17,7 +17,7 @@ from evenhand.report.embedding import abridged, embedded
 from evenhand.report.formats import MEASURES, VERDICTS, cell_name, measure_name, verdict, within
 from evenhand.report.headline import headline
 from evenhand.report.intersections import intersections
-from evenhand.report.overviews import against_noise, distributions, thresholds
+from evenhand.report.overviews import distributions, thresholds, with_intervals
 
 SCHEMA = "evenhand.audit/2"
 FILTERS = {
@@ -46,7 +46,7 @@ def page(document: Mapping[str, Any]) -> str:
         "page.html",
         document=document,
         headline=headline(document),
-        noise=against_noise(document),
+        values=with_intervals(document),
         sections=parts,
         formulas={one["name"]: one["formula"] for one in document["criteria"]},
         anchors={part["name"]: part["ident"] for part in parts},

@@ -1,4 +1,4 @@
-"""Value against noise: what was seen, what may be true, and what chance alone would show."""
+"""Values with their intervals: what was seen, and what may be true."""
 
 from __future__ import annotations
 
@@ -20,21 +20,19 @@ class Seen(NamedTuple):
     value: float | None
     low: float | None
     high: float | None
-    floor: float | None
-    chance_high: float | None
     tolerance: float | None
     verdict: str
     kind: str
 
 
-def noise(ident: str, title: str, findings: Sequence[Seen]) -> Markup:
-    """A row for each finding: chance band, noise floor, interval, value, and tolerance if any.
+def values(ident: str, title: str, findings: Sequence[Seen]) -> Markup:
+    """A row for each finding: interval, value, and tolerance if any.
 
-    >>> one = Seen("TPR", 0.3, 0.2, 0.4, 0.1, 0.15, None, "differs", "beyond")
-    >>> "noise floor 0.100" in noise("c", "Noise", [one])
+    >>> seen = Seen("TPR", 0.3, 0.2, 0.4, None, "differs", "beyond")
+    >>> "interval 0.200 to 0.400" in values("c", "Values", [seen])
     True
     """
-    ends = [end for seen in findings for end in seen[1:7]]
+    ends = [end for seen in findings for end in seen[1:5]]
     axis = Scale.around(ends, zero=True)
     rows = [_row(seen, axis) for seen in findings]
     beyond = sum(seen.kind == "beyond" for seen in findings)
@@ -47,14 +45,12 @@ def _row(seen: Seen, axis: Scale) -> Row:
         tip = f"{seen.label}: undefined"
         return Row(seen.label, "–", tip, NOTHING, seen.kind)
     marks = (
-        span(axis, 0.0, seen.chance_high, "band", 16)
-        + tick(axis, seen.floor, "floor")
-        + tick(axis, seen.tolerance, "tolerance")
+        tick(axis, seen.tolerance, "tolerance")
         + span(axis, seen.low, seen.high, "whisker", 2)
         + dot(axis, seen.value)
     )
     tip = (
         f"{seen.label}: {number(seen.value)}, interval {number(seen.low)} to {number(seen.high)}; "
-        f"noise floor {number(seen.floor)}, chance up to {number(seen.chance_high)}; {seen.verdict}"
+        f"{seen.verdict}"
     )
     return Row(seen.label, number(seen.value), tip, marks, seen.kind)
