@@ -63,6 +63,17 @@ def test_values_are_those_of_evaluate(people, found):
             assert one.value == pytest.approx(value), one.criterion
 
 
+def test_statistics_below_zero_are_measured_by_every_measure(people):
+    options = {"sensitive_features": people["sex"], "y_score": people["score"]}
+    asked = "performance_parity(log_likelihood)"
+    finding = eh.audit(people["y"], people["p"], criteria=[asked], **options).findings[0]
+    assert {name: one.transform for name, one in finding.values.items()} == {
+        "mpd": None,
+        "gini": "exp",
+        "pq": "exp",
+    }
+
+
 def test_every_interval_holds_its_value(found):
     for one in found.measured:
         assert 0 <= one.low <= one.value <= one.high, one.criterion

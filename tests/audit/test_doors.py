@@ -21,11 +21,12 @@ def people():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("state", [None, 5, np.random.default_rng(0), np.random.RandomState(0)])
-def test_any_random_state_will_do_and_is_kept_as_a_seed(people, state):
+def test_any_random_state_will_do_and_a_number_is_kept(people, state):
     options = {"sensitive_features": people.sex, **QUICK}
     found = eh.audit(people.y, people.y, random_state=state, **options)
     again = eh.audit(people.y, people.y, random_state=found.random_state, **options)
     assert found.to_json() == again.to_json()
+    assert found.random_state == (5 if state == 5 else None)
 
 
 @pytest.mark.parametrize("state", ["0", 1.5, True])

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from evenhand._audit.curves import levels_of, threshold_curves
-from evenhand._audit.evidence import Evidence
-from evenhand._audit.examination import Precision, examine
+from evenhand._audit.evidence import Evidence, check_sizes, sameness_notes
+from evenhand._audit.examination import Precision, examine, with_obstacles
 from evenhand._audit.from_rows import from_rows
-from evenhand._audit.group_checks import check_sizes
-from evenhand._audit.obstacles import sameness_notes, with_obstacles
 from evenhand._audit.questions import (
     answerable,
-    check_precision,
+    check_options,
     check_tolerances,
 )
 from evenhand._audit.result import Audit
@@ -23,7 +23,7 @@ from evenhand._columns import Label
 from evenhand._dataframes import kind_of
 from evenhand._groups import Missing, Rare
 from evenhand._scoring import columns_from, scores_of
-from evenhand._seeds import RandomState, seed_of
+from evenhand._seeds import RandomState
 from evenhand._signatures import documented, misspelt, spelled_out, suggests_names
 from evenhand._tasks import Task
 from evenhand.criteria import Criterion
@@ -58,7 +58,7 @@ depth : int, default 2
     How many sensitive columns are combined at most.
 random_state : int, Generator or None, default 0
     Nothing in an audit depends on it: what is drawn for p-values is drawn by a key of the
-    counts. It is kept in the document, for those who record every seed.
+    counts. A number is kept in the document, for those who record every seed.
 title : str, optional
     Of the report."""
 
@@ -378,8 +378,7 @@ def audit_evidence(
     kind: str | None = None,
 ) -> Audit:
     """Audit what was counted; `kind` is the user's dataframe library."""
-    check_precision(confidence, depth, margin)
-    seed = seed_of(random_state)
+    check_options(confidence, depth, margin, random_state)
     questions, unasked = answerable(evidence, criteria, measures)
     check_tolerances(tolerances or {}, questions)
     views = list(views_of(evidence, depth))
@@ -400,7 +399,7 @@ def audit_evidence(
         notes=(*evidence.notes, *sameness_notes(evidence), *main.notes, *unasked),
         title=title,
         confidence=confidence,
-        random_state=seed,
+        random_state=int(random_state) if isinstance(random_state, int | np.integer) else None,
         choices=main.choices,
         kind=kind,
     )

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.cuts import are_probabilities, no_probability_note
-from evenhand._audit.evidence import MOST_THRESHOLDS, Evidence
+from evenhand._audit.evidence import (
+    MOST_THRESHOLDS,
+    Evidence,
+    are_probabilities,
+    no_probability_note,
+)
 from evenhand._columns import Column, Label
 from evenhand._columns.codes import positions
 from evenhand._distributions import Distribution, RankedScores, distribution

@@ -1,22 +1,30 @@
-"""What an audit reads: the summaries of the rows, by what statistics need."""
+"""What an audit reads: the summaries of the rows, by what statistics need; and what it refuses.
+
+Where a score decides, it is cut at the threshold that was given, at a half, or where the decisions
+were. Groups cannot be one alone, amounts, or rows that are each their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._columns.bins import Bin
 from evenhand._distributions import Distribution, RankedScores
+from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
 from evenhand._tally import Tally
-from evenhand._tasks import Task
-from evenhand.statistics.kinds import Source
+from evenhand._tasks import MOST_CLASSES, Task, some_fraction
+from evenhand.statistics.kinds import KINDS, Source
 
 MOST_THRESHOLDS = 200
-DECISIONS = ("predictions", "labels", "strata")  # sources that count decisions
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +61,7 @@ class Evidence:
 
     def sameness(self, needs: str) -> str | None:
         """That all rows that weigh anything have one prediction or score, in words, if they do."""
-        if needs in DECISIONS:
+        if KINDS[needs].counts_decisions:
             counts = self.sources["predictions"]
             assert isinstance(counts, Tally)
             seen = np.flatnonzero(counts.table("yhat"))
@@ -87,3 +95,142 @@ def _distributions(source: Source | None) -> tuple[Distribution, ...]:
 def _values(scores: Distribution) -> NDArray[np.float64]:
     """The values of the rows that weigh anything, ascending."""
     return scores.values if scores.weights is None else scores.values[scores.weights > 0]
+
+
+def sameness_notes(evidence: Evidence) -> list[str]:
+    """What all rows have in common that an audit compares, in words."""
+    kinds = ("moments",) if evidence.task == "regression" else ("predictions", "ranks")
+    known = (evidence.sameness(needs) for needs in kinds)
+    return [f"{words[0].upper()}{words[1:]}." for words in known if words]
+
+
+class Cut(NamedTuple):
+    """The score from which rows are selected, where no predictions were given."""
+
+    at: float
+    is_given: bool
+
+    def note(self, favorable: Label) -> str:
+        """Where the cut is, and why, in words.
+
+        >>> Cut(5.0, True).note(1)
+        'Selected: score at least 5, the given threshold. Such rows count as predicted 1.'
+        """
+        unasked = "for want of predictions and of a threshold"
+        return (
+            f"Selected: score at least {self.at:.10g}, "
+            f"{'the given threshold' if self.is_given else unasked}. "
+            f"Such rows count as predicted {show(favorable)}."
+        )
+
+
+def check_threshold(threshold: Any, *, decided: bool, scored: bool) -> float | None:
+    """The threshold as a number; refuse one beside predictions, and one without a score."""
+    if threshold is None:
+        return None
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
+        raise InputTypeError(
+            f"threshold= must be a number, the least score that is selected, not {threshold!r}."
+        )
+    at = float(threshold)
+    if not math.isfinite(at):
+        raise InputError(f"threshold= must be a finite number, not {at}.")
+    if decided:
+        raise InputError(f"Which one decides, y_pred or threshold={at:g}? Pass one of them.")
+    if not scored:
+        raise InputError(f"threshold={at:g} needs y_score, the score that it cuts.")
+    return at
+
+
+def cut_of(low: float, high: float, threshold: float | None, name: str) -> Cut:
+    """Where to cut scores from `low` to `high`; only probabilities are cut at a half unasked."""
+    if threshold is not None:
+        return Cut(threshold, is_given=True)
+    if not are_probabilities(low, high):
+        raise InputError(
+            f"{name} runs from {low:g} to {high:g}, so it is no probability that could be cut at "
+            "0.5. Pass threshold=, the least score that is selected, or y_pred, the predictions."
+        )
+    return Cut(0.5, is_given=False)
+
+
+def are_probabilities(low: float, high: float) -> bool:
+    """Whether scores from `low` to `high` can be probabilities."""
+    return low >= 0 and high <= 1
+
+
+def no_probability_note(low: float, high: float, name: str) -> str:
+    """Which criteria were left out for want of probabilities, in words."""
+    return (
+        f"{name} runs from {low:g} to {high:g}, so it is no probability: calibration and "
+        "cross-entropy were left out."
+    )
+
+
+def threshold_behind(least_selected: float, most_rejected: float) -> float | None:
+    """The threshold that explains decisions, if one does: a half, or the least score selected.
+
+    >>> threshold_behind(0.7, 0.3), threshold_behind(0.4, 0.3), threshold_behind(0.4, 0.6)
+    (0.5, 0.4, None)
+    """
+    if most_rejected >= least_selected:
+        return None
+    return 0.5 if most_rejected < 0.5 <= least_selected else least_selected
+
+
+def check_several(labels: Sequence[Label]) -> None:
+    """Refuse to compare one group with nobody."""
+    if len(labels) < 2:
+        raise InputError(
+            f"There is one group only, {labels[0]!r}: nothing to compare it with. "
+            "Check the sensitive column, or the filter before it."
+        )
+
+
+def check_names(columns: Sequence[str], labels: Sequence[Label]) -> None:
+    """Refuse groups that are amounts: many different numbers, not all of them whole."""
+    for i, name in enumerate(columns):
+        values = {part_of(label, i, len(columns)) for label in labels}
+        check_not_amounts(name, len(values), some_fraction(values))
+
+
+def check_not_amounts(name: str, distinct: int, fraction: float | None) -> None:
+    """Refuse a sensitive column of so many values, if one of them is a number with a fraction."""
+    if fraction is None or distinct <= MOST_CLASSES:
+        return
+    raise InputError(
+        f"The sensitive column {name!r} takes {distinct:,} different values, such as "
+        f"{fraction:g}: amounts, not groups. Cut it into ranges, in Python with "
+        f"evenhand.groups(..., bins={{{name!r}: 4}}); or make it text, if these are names."
+    )
+
+
+def check_sizes(views: Iterable[Evidence], columns: Sequence[str]) -> None:
+    """Refuse groups that weigh nothing, and groups of which most have one row.
+
+    Identifiers and amounts make such groups, alone or crossed with the other columns. Where there
+    are more columns than are crossed, some crossings may be thin: another is examined then.
+    """
+    for view in views:
+        weightless = np.flatnonzero(view.counted.table("group") <= 0)
+        if len(weightless):
+            raise InputError(
+                f"The rows of the group {show(view.groups[weightless[0]])!r} weigh "
+                "nothing. Drop those rows, or give them weight."
+            )
+        groups, alone = len(view.groups), int((view.rows == 1).sum())
+        whole = len(view.columns) in (1, len(columns))
+        if whole and groups > MOST_CLASSES and 2 * alone > groups:
+            raise InputError(
+                f"{alone:,} of the {groups:,} groups by {' × '.join(view.columns)} have one row "
+                "each. Name fewer columns, cut numbers into ranges, or put rare groups together "
+                'with min_count=30, rare="merge".'
+            )
+
+
+def part_of(label: Label, column: int, columns: int) -> Label:
+    """The part of a group's label that one of several columns gave it; all of a merged group's."""
+    if columns > 1 and isinstance(label, tuple) and not isinstance(label, Bin):
+        parts: tuple[Label, ...] = label
+        return parts[column]
+    return label

@@ -4,30 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.finding import Finding, GroupValues, Measured, Pair
+from evenhand._audit.finding import (
+    Finding,
+    GroupValues,
+    Measured,
+    Obstacle,
+    Pair,
+)
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
+from evenhand._groups import show
 from evenhand._tally import Tally
-from evenhand._uncertainty import Assessment, assess
+from evenhand._uncertainty.estimates import Estimates, estimates_of
+from evenhand._uncertainty.homogeneity import homogeneity
+from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
 from evenhand._uncertainty.multiplicity import holm
-from evenhand.criteria import Reading
+from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
+from evenhand.measures import Measure
 from evenhand.statistics import P, Ratio, Statistic
 from evenhand.statistics.forms import one_against_rest
+from evenhand.statistics.kinds import Source
 
 Floats = NDArray[np.float64]
 
-WORKERS = 2
+WORKERS = 2  # threads; they share one interpreter, so more bring little
 MARGIN = 0.05  # of a rate: five percentage points
-DISTRIBUTION = "steps"
-SLOWEST = {DISTRIBUTION: 0, "bins": 1}
+NAMED = 3  # groups without a value, in words
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """The test, the largest difference, each measure's interval, and what is known of groups."""
+
+    p_value: float
+    gap: ConfidenceInterval
+    readings: list[Reading]
+    intervals: list[ConfidenceInterval]
+    estimates: Estimates
 
 
 class Examined(NamedTuple):
@@ -48,9 +69,7 @@ class Precision(NamedTuple):
 
 def examine(evidence: Evidence, questions: Sequence[Question], precision: Precision) -> Examined:
     """Ask everything that the evidence can answer, what takes longest first."""
-    order = sorted(
-        range(len(questions)), key=lambda i: SLOWEST.get(_needs(questions[i]), len(SLOWEST))
-    )
+    order = sorted(range(len(questions)), key=lambda i: not questions[i].criterion.kind.is_swept)
     pool = ThreadPoolExecutor(WORKERS)
     jobs = {i: pool.submit(_answer, evidence, questions[i], precision) for i in order}
     try:
@@ -68,6 +87,113 @@ def examine(evidence: Evidence, questions: Sequence[Question], precision: Precis
         ),
         tables,
     )
+
+
+def assess(
+    source: Source,
+    criterion: Criterion,
+    measures: Sequence[str | Measure],
+    *,
+    favorable: Label = None,
+    transform: str | None = None,
+    confidence: float = 0.95,
+) -> Assessment:
+    """Ask a criterion of a source by all its measures.
+
+    >>> from evenhand import tally
+    >>> from evenhand.criteria import statistical_parity
+    >>> counts = tally(None, [1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"])
+    >>> assessment = assess(counts, statistical_parity, ["mpd", "gini"])
+    >>> [interval.value for interval in assessment.intervals]
+    [0.5, 0.5]
+    """
+    estimates = estimates_of(source, criterion, favorable)
+    readings, intervals = [], []
+    for measure in measures:
+        settings = criterion.settings(measure, transform=transform)
+        readings.append(reading_of(source, criterion, settings, favorable))
+        intervals.append(interval_of(estimates, settings, readings[-1], source, confidence))
+    gap = next(
+        (
+            known
+            for known, reading in zip(intervals, readings, strict=True)
+            if reading.measure == "mpd"
+        ),
+        None,
+    )
+    if gap is None:
+        settings = criterion.settings("mpd", transform="raw")
+        reading = reading_of(source, criterion, settings, favorable)
+        gap = interval_of(estimates, settings, reading, source, confidence)
+    p_value = homogeneity(source, criterion, estimates)
+    return Assessment(p_value, gap, readings, intervals, estimates)
+
+
+def options_of(evidence: Evidence, question: Question) -> dict[str, Any]:
+    """The favorable class where the question is about one, and exp where means are negative."""
+    options: dict[str, Any] = {}
+    if question.criterion.one_class and evidence.task == "binary":
+        options["favorable"] = evidence.favorable
+    statistic = question.criterion.statistic
+    if statistic.bounds[0] < 0:
+        values = statistic.read(evidence.sources[statistic.needs]).values
+        options |= {"transform": "exp"} if np.nanmin(values) < 0 else {}
+    return options
+
+
+def with_obstacles(
+    evidence: Evidence,
+    questions: Sequence[Question],
+    findings: Sequence[Finding],
+    tables: Sequence[GroupValues],
+) -> tuple[Finding, ...]:
+    """The findings, each value with what keeps it from passing a bound."""
+    kinds = {question.criterion.statistic.needs for question in questions}
+    same = {needs: evidence.sameness(needs) for needs in kinds}
+    return tuple(
+        replace(
+            finding,
+            values={
+                name: replace(value, obstacle=_obstacle(question, value, table, same))
+                for name, value in finding.values.items()
+            },
+        )
+        for question, finding, table in zip(questions, findings, tables, strict=True)
+    )
+
+
+def support(statistic: Statistic, source: Any, reading: Reading, of: str = "rows") -> Floats | None:
+    """Rows that each value (cells, groups) was computed from, where the statistic is a ratio."""
+    if not isinstance(source, Tally) or not isinstance(statistic, P | Ratio):
+        return None
+    if isinstance(statistic, P):
+        axes = [statistic.given, "group"] if statistic.given else ["group"]
+        counts = source.table(*axes, of=of).reshape(-1, len(reading.groups))
+        asked = {class_of(cell) for cell in reading.cells}
+        kept = [label for label in source.labels(statistic.event) if label in asked]
+        return np.repeat(counts, len(kept), axis=0)
+    outcomes = one_against_rest(source.table("y", "yhat", "group", of=of))
+    below = sum(factor * outcomes[name] for name, factor in statistic.denominator.items())
+    at = [i for i, label in enumerate(source.labels("y")) if label in reading.cells]
+    return np.asarray(below)[at] if statistic.over else np.asarray(below)
+
+
+def contributions(values: Floats, measure: str) -> Floats:
+    """The share of each group in the inequality of a vector; NaN where it was not observed.
+
+    Gini: the share of the differences that a group takes part in. MPD and shortfall: the extreme
+    groups, in halves. PQ, and any other measure: the share of the squared deviations.
+
+    >>> contributions(np.array([0.1, 0.1, 0.4]), "mpd").tolist()
+    [0.25, 0.25, 0.5]
+    """
+    shares = np.full(values.shape, np.nan)
+    observed = ~np.isnan(values)
+    if observed.any():
+        weights = SHARES.get(measure, _squared_deviations)(values[observed])
+        total = weights.sum()
+        shares[observed] = weights / total if total > 0 else 0.0
+    return shares
 
 
 def _adjusted(statistics: Sequence[Statistic], findings: Sequence[Finding]) -> list[float]:
@@ -89,27 +215,12 @@ def _hypothesis(statistic: Statistic) -> str:
     return statistic.formula
 
 
-def _needs(question: Question) -> str:
-    return question.criterion.statistic.needs
-
-
-def options_of(evidence: Evidence, question: Question) -> dict[str, Any]:
-    """The favorable class where the question is about one, and exp where means are negative."""
-    options: dict[str, Any] = {}
-    if question.criterion.one_class and evidence.task == "binary":
-        options["favorable"] = evidence.favorable
-    if question.criterion.statistic.needs == "moments":
-        values = question.criterion.table(evidence.sources["moments"]).values
-        options |= {"transform": "exp"} if np.nanmin(values) < 0 else {}
-    return options
-
-
 def _answer(
     evidence: Evidence, question: Question, precision: Precision
 ) -> tuple[Finding, GroupValues]:
     options = options_of(evidence, question)
     assessment = assess(
-        evidence.sources[_needs(question)],
+        evidence.sources[question.criterion.statistic.needs],
         question.criterion,
         question.measures,
         confidence=precision.confidence,
@@ -152,7 +263,7 @@ def _finding(
         margin=margin,
         pair=_pair(known, favorable, 1 - precision.confidence),
         level=1 - precision.confidence,
-        estimates=None if _needs(question) == DISTRIBUTION else known.estimates,
+        estimates=None if question.criterion.kind.is_swept else known.estimates,
     )
 
 
@@ -211,7 +322,7 @@ def _group_values(
     source = evidence.sources[question.criterion.statistic.needs]
     low = high = np.full(reading.table.shape, np.nan)
     overall = np.full(len(reading.cells), np.nan)
-    if _needs(question) != DISTRIBUTION:
+    if not question.criterion.kind.is_swept:
         low, high = known.estimates.single(confidence)
         low, high = (np.where(np.isnan(reading.table), np.nan, end) for end in (low, high))
         everyone = np.zeros(len(reading.groups), dtype=np.intp)
@@ -234,46 +345,44 @@ def _group_values(
     )
 
 
-def support(statistic: Statistic, source: Any, reading: Reading, of: str = "rows") -> Floats | None:
-    """Rows that each value (cells, groups) was computed from, where the statistic is a ratio."""
-    if not isinstance(source, Tally) or not isinstance(statistic, P | Ratio):
+def _obstacle(
+    question: Question, value: Measured, table: GroupValues, same: Mapping[str, str | None]
+) -> Obstacle | None:
+    """What is in the way of passing: nothing to compare, or groups that nothing is known of."""
+    sameness = same[question.criterion.statistic.needs]
+    if sameness is not None:
+        return Obstacle(sameness, is_error=True)
+    if np.isnan(value.value):
+        return Obstacle("fewer than two groups have a value to compare", is_error=True)
+    absent = _absent(question, value, table)
+    if not absent:
         return None
-    if isinstance(statistic, P):
-        axes = [statistic.given, "group"] if statistic.given else ["group"]
-        counts = source.table(*axes, of=of).reshape(-1, len(reading.groups))
-        asked = {class_of(cell) for cell in reading.cells}
-        kept = [label for label in source.labels(statistic.event) if label in asked]
-        return np.repeat(counts, len(kept), axis=0)
-    outcomes = one_against_rest(source.table("y", "yhat", "group", of=of))
-    below = sum(factor * outcomes[name] for name, factor in statistic.denominator.items())
-    at = [i for i, label in enumerate(source.labels("y")) if label in reading.cells]
-    return np.asarray(below)[at] if statistic.over else np.asarray(below)
+    more = f" and {len(absent) - NAMED} more" if len(absent) > NAMED else ""
+    return Obstacle(
+        f"there is no value of {', '.join(absent[:NAMED])}{more}; more rows would tell, "
+        "or rare groups can be merged or dropped",
+        is_error=False,
+    )
 
 
-def contributions(values: Floats, measure: str) -> Floats:
-    """The share of each group in the inequality of a vector; NaN where it was not observed.
+def _absent(question: Question, value: Measured, table: GroupValues) -> list[str]:
+    """The groups that nothing is known of, and the cells where.
 
-    Gini: the share of the differences that a group takes part in. MPD and shortfall: the extreme
-    groups, in halves. PQ, and any other measure: the share of the squared deviations.
-
-    >>> contributions(np.array([0.1, 0.1, 0.4]), "mpd").tolist()
-    [0.25, 0.25, 0.5]
+    A group without rows is less well known than one of a single row, whose interval is nearly all
+    there is; so leaving it out must not make a bound easier to pass. In strata and in bins of
+    scores some groups are usually missing: there it is enough to be seen in one of them.
     """
-    shares = np.full(values.shape, np.nan)
-    observed = ~np.isnan(values)
-    if observed.any():
-        weights = SHARES.get(measure, squared_deviations)(values[observed])
-        total = weights.sum()
-        shares[observed] = weights / total if total > 0 else 0.0
-    return shares
+    if question.criterion.kind.is_sparse:
+        return [show(table.groups[i]) for i in np.flatnonzero(np.isnan(table.values).all(axis=0))]
+    return [f"{show(group)} at {show(cell)}" for cell, group in value.left_out]
 
 
-def squared_deviations(values: Floats) -> Floats:
+def _squared_deviations(values: Floats) -> Floats:
     """Each entry's part of the variance."""
     return np.asarray((values - values.mean()) ** 2)
 
 
-def differences(values: Floats) -> Floats:
+def _differences(values: Floats) -> Floats:
     """Each entry's part of all the pairwise differences, from the sorted entries."""
     order = np.argsort(values)
     ordered = values[order]
@@ -285,7 +394,7 @@ def differences(values: Floats) -> Floats:
     return np.maximum(parts, 0.0)
 
 
-def extremes(values: Floats) -> Floats:
+def _extremes(values: Floats) -> Floats:
     """Half for the highest entries, half for the lowest."""
     high, low = values == values.max(), values == values.min()
     if high.all():
@@ -294,7 +403,7 @@ def extremes(values: Floats) -> Floats:
 
 
 SHARES: dict[str, Callable[[Floats], Floats]] = {
-    "gini": differences,
-    "mpd": extremes,
-    "shortfall": extremes,
+    "gini": _differences,
+    "mpd": _extremes,
+    "shortfall": _extremes,
 }

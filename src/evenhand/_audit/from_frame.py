@@ -9,10 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand._audit.binned import Spread, binned_regression, binned_scores
-from evenhand._audit.cuts import Cut, check_threshold, cut_of, threshold_behind
-from evenhand._audit.evidence import Evidence
+from evenhand._audit.evidence import (
+    Cut,
+    Evidence,
+    check_names,
+    check_not_amounts,
+    check_several,
+    check_threshold,
+    cut_of,
+    threshold_behind,
+)
 from evenhand._audit.from_rows import from_rows
-from evenhand._audit.group_checks import check_names, check_not_amounts, check_several
 from evenhand._columns import Column, Label, encode
 from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes

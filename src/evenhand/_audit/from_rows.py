@@ -8,16 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.cuts import (
+from evenhand._audit.evidence import (
+    MOST_THRESHOLDS,
     Cut,
+    Evidence,
     are_probabilities,
+    check_names,
+    check_several,
     check_threshold,
     cut_of,
     no_probability_note,
     threshold_behind,
 )
-from evenhand._audit.evidence import MOST_THRESHOLDS, Evidence
-from evenhand._audit.group_checks import check_names, check_several
 from evenhand._columns import Column, Label
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import check_lengths, classes, finite, floats

@@ -10,11 +10,14 @@ import numpy as np
 
 from evenhand._audit.evidence import Evidence
 from evenhand._errors import InputError
+from evenhand._seeds import KINDS, RandomState, wrong_kind
+from evenhand._tally import Tally
 from evenhand._tasks import Task
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named
 from evenhand.measures import resolve as resolve_measure
+from evenhand.statistics.forms import sums_of
 
 CLASSIFICATION = (
     "statistical_parity",
@@ -115,11 +118,12 @@ def answerable(
 
 def _why_not(evidence: Evidence, question: Question) -> str | None:
     """What is missing to ask it, if anything."""
-    needs = question.criterion.statistic.needs
-    if needs not in evidence.sources:
+    statistic = question.criterion.statistic
+    if statistic.needs not in evidence.sources:
         return question.criterion.kind.hint
-    if needs == "moments" and not {"squared_error"} <= set(evidence.counted.sums):
-        return None if question.name == "weak_parity" else "y_true"
+    source = evidence.sources[statistic.needs]
+    if isinstance(source, Tally) and not sums_of(statistic) <= source.sums.keys():
+        return "y_true"
     if question.criterion.one_class and evidence.task == "binary" and evidence.favorable is None:
         return "favorable=, the favorable label"
     return None
@@ -140,11 +144,15 @@ def check_tolerances(tolerances: Mapping[str, float], questions: Sequence[Questi
             )
 
 
-def check_precision(confidence: float, depth: int, margin: float | None = None) -> None:
-    """Refuse a confidence that is no share, a depth of no columns, and a negative margin."""
+def check_options(
+    confidence: float, depth: int, margin: float | None, random_state: RandomState
+) -> None:
+    """Refuse what is no confidence, depth, margin or random state."""
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if depth < 1:
         raise InputError(f"depth is how many columns are combined, at least 1; it is {depth}.")
     if margin is not None and not 0 <= margin < np.inf:
         raise InputError(f"margin is the largest difference that counts as alike; it is {margin}.")
+    if isinstance(random_state, bool) or not isinstance(random_state, KINDS):
+        raise wrong_kind(random_state)

@@ -62,8 +62,8 @@ class Audit:
         The title of reports.
     confidence : float
         Of each interval.
-    random_state : int
-        As it was given; nothing that was found depends on it.
+    random_state : int or None
+        The number that was given; nothing that was found depends on it.
     choices : int
         How many views the p-values allow for.
     kind : str or None
@@ -81,7 +81,7 @@ class Audit:
     notes: tuple[str, ...]
     title: str | None
     confidence: float
-    random_state: int
+    random_state: int | None
     choices: int
     kind: str | None = None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evenhand._audit.cuts import check_threshold
+from evenhand._audit.evidence import check_threshold
 from evenhand._audit.gate import Gate, gate_of, known_measure
 from evenhand._audit.questions import questions_of
 from evenhand._frames import listed

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.statistics.forms import Average, Floats, P, Ratio, Statistic, ratio
-from evenhand.statistics.means import Auroc, CalibrationError, Derived, E
+from evenhand.statistics.forms import (
+    Auroc,
+    Average,
+    CalibrationError,
+    Derived,
+    E,
+    Floats,
+    P,
+    Ratio,
+    Statistic,
+    ratio,
+)
 
 
 def _root(mean: Floats, _: Floats) -> Floats:

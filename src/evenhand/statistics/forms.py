@@ -1,4 +1,4 @@
-"""Statistics of counts, as data in the papers' notation.
+"""The forms of statistics, as data in the papers' notation: of counts, of sums and of scores.
 
 A statistic names what it needs to know of the rows, reads a table (…, cells, groups) from it, and
 prints its formula. A cell is a class, a pair of labels, a stratum or a score bin. A quantity that
@@ -7,13 +7,17 @@ was not observed in a group (0/0) is NaN there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.codes import Label
+from evenhand._columns import Label
+from evenhand._distributions.ranks import RankedScores, auroc_by_group
+from evenhand._errors import InputTypeError
 from evenhand._tally import Tally
 
 Floats = NDArray[np.float64]
@@ -222,6 +226,173 @@ class Average:
         return Table((first.values + second.values) / 2, first.cells, first.groups)
 
 
+@dataclass(frozen=True)
+class E:
+    """An expectation by group of a named sum: E("yhat"), E("squared_error").
+
+    Parameters
+    ----------
+    of : str
+        The sum of a tally.
+    given : str, optional
+        The axis on which the expectation is conditioned, beside the group.
+    needs : str, default "moments"
+        The kind of summary it reads.
+    bounds : tuple of float, default (0.0, inf)
+        Least and greatest possible value.
+
+    Examples
+    --------
+    >>> print(E("yhat").formula)
+    E(ŷ | a)
+
+    """
+
+    of: str
+    given: str | None = None
+    needs: str = "moments"
+    bounds: tuple[float, float] = (0.0, np.inf)
+
+    @property
+    def over(self) -> str:
+        """The symbols of its cells."""
+        return SYMBOLS[self.given] if self.given else ""
+
+    @property
+    def formula(self) -> str:
+        """Itself, in symbols."""
+        condition = f"{SYMBOLS[self.given]}, a" if self.given else "a"
+        return f"E({SYMBOLS.get(self.of, self.of)} | {condition})"
+
+    def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
+        axes = (self.given, "group") if self.given else ("group",)
+        means = ratio(source.table(*axes, of=self.of), source.table(*axes))
+        if self.given:
+            return Table(means, _spans(source.labels(self.given)), source.groups)
+        return Table(means[..., None, :], ("all",), source.groups)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A function of the means by group of named sums (and of the groups' weights).
+
+    Parameters
+    ----------
+    of : tuple of str
+        The sums of a tally.
+    formula : str
+        Itself, in symbols.
+    function : callable
+        Of the means, in that order, and of the weights.
+    bounds : tuple of float
+        Least and greatest possible value.
+    needs : str, default "moments"
+        The kind of summary it reads.
+
+    """
+
+    of: tuple[str, ...]
+    formula: str
+    function: Callable[..., Floats]
+    bounds: tuple[float, float]
+    needs: str = "moments"
+    over = ""
+
+    def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
+        weight = source.table("group")
+        means = [ratio(source.table("group", of=name), weight) for name in self.of]
+        return Table(self.function(*means, weight)[..., None, :], ("all",), source.groups)
+
+
+@dataclass(frozen=True)
+class CalibrationError:
+    """How far scores are from the rates they promise, on average over the bins of each group.
+
+    Parameters
+    ----------
+    needs : str, default "bins"
+        The kind of summary it reads.
+
+    """
+
+    needs: str = "bins"
+    over = ""
+    bounds = (0.0, 1.0)
+    formula = "E|P(y = c | score bin, a) − E(score | score bin, a)|"
+
+    def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
+        gaps = source.table("bin", "group", of="hits") - source.table("bin", "group", of="score")
+        error = ratio(np.abs(gaps).sum(axis=-2), source.table("group"))
+        return Table(error[..., None, :], ("all",), source.groups)
+
+
+@dataclass(frozen=True)
+class Auroc:
+    """Area under the ROC curve by group: P(score of a positive > score of a negative).
+
+    Parameters
+    ----------
+    needs : str, default "ranks"
+        The kind of summary it reads.
+
+    """
+
+    needs: str = "ranks"
+    over = "c"
+    bounds = (0.0, 1.0)
+    formula = "P(score⁺ > score⁻ | a) + ½ P(score⁺ = score⁻ | a)"
+
+    def read(self, source: RankedScores) -> Table:
+        """Its value in every cell and group."""
+        rows = [
+            auroc_by_group(scores, label)
+            for label, scores in zip(source.classes, source.scores, strict=True)
+        ]
+        return Table(np.array(rows), source.classes, source.scores[0].groups)
+
+
+@dataclass(frozen=True)
+class F:
+    """The cumulative distribution of a score by group: F("yhat").
+
+    Parameters
+    ----------
+    of : str
+        What is distributed.
+    needs : str, default "steps"
+        The kind of summary it reads.
+
+    """
+
+    of: str
+    needs: str = "steps"
+    over = "t"
+    bounds = (0.0, 1.0)
+
+    @property
+    def formula(self) -> str:
+        """Itself, in symbols."""
+        return f"P({SYMBOLS[self.of]} ≤ t | a)"
+
+    def read(self, source: Any) -> Table:  # noqa: ARG002
+        """Its value in every cell and group."""
+        raise InputTypeError("A distribution is swept, not read; ask a criterion for its value.")
+
+
+def sums_of(statistic: Statistic) -> set[str]:
+    """The named sums of a tally that a statistic reads, beside its counts.
+
+    >>> sums_of(E("squared_error")), sums_of(P("yhat"))
+    ({'squared_error'}, set())
+    """
+    if isinstance(statistic, Derived):
+        return set(statistic.of)
+    return {statistic.of} if isinstance(statistic, E) else set()
+
+
 def one_against_rest(counts: Floats) -> dict[str, Floats]:
     """Outcomes (…, classes, groups) of each class against the rest from (…, y, ŷ, groups)."""
     tp = np.moveaxis(np.diagonal(counts, axis1=-3, axis2=-2), -1, -2)
@@ -252,3 +423,7 @@ def _bracketed(terms: str) -> str:
 
 def _flat(rates: Floats) -> Floats:
     return rates.reshape(*rates.shape[:-3], -1, rates.shape[-1])
+
+
+def _spans(edges: tuple[Label, ...]) -> tuple[Label, ...]:
+    return tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges))

@@ -111,6 +111,8 @@ class Kind:
         The columns it is made of, in words.
     hint : str
         What to pass where it is lacking, in words.
+    is_sparse : bool
+        Whether it is usual that some groups have no rows in some cells.
 
     """
 
@@ -118,6 +120,17 @@ class Kind:
     about: Literal["labels", "strata", "numbers", "scores"]
     columns: str
     hint: str
+    is_sparse = False
+
+    @property
+    def is_swept(self) -> bool:
+        """Whether a statistic of it is swept along all cut points, not read in cells."""
+        return self.summary is Distribution
+
+    @property
+    def counts_decisions(self) -> bool:
+        """Whether predicted labels are counted, alone or beside something else."""
+        return self.about in ("labels", "strata")
 
     def summarize(self, rows: Rows) -> Source:
         """Count, add up or order the rows.
@@ -187,6 +200,7 @@ class Strata(Kind):
     """Counts by stratum and predicted label."""
 
     about, columns, hint = "strata", "predicted labels and strata", "strata"
+    is_sparse = True
 
     def summarize(self, rows: Rows) -> Tally:
         """Summarize the rows in this way."""
@@ -238,6 +252,7 @@ class Bins(Kind):
 
     about, columns = "scores", "true labels and y_score"
     hint = "y_score with probabilities of two classes"
+    is_sparse = True
 
     def summarize(self, rows: Rows) -> Tally:
         """Summarize the rows in this way."""
