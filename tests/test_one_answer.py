@@ -7,6 +7,7 @@ where one refuses, all do, for the same reason and with the same count of rows.
 import json
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +21,11 @@ from click.testing import CliRunner
 
 import evenhand as eh
 from evenhand.cli.audit import audit as audit_command
-from evenhand.mitigation import RejectOptionClassifier, ReweightingClassifier
+from evenhand.mitigation import (
+    EqualizedOddsClassifier,
+    RejectOptionClassifier,
+    ReweightingClassifier,
+)
 
 ENGINES = {
     "pandas": lambda rows: rows,
@@ -77,7 +82,8 @@ def written(labels):
 
 def asked(rows):
     """The criteria that labels, or numbers, of any kind answer."""
-    fractions = rows.p.dtype.kind == "f" and bool((rows.p.dropna() % 1 != 0).any())
+    numbers = pd.to_numeric(rows.p, errors="coerce").dropna()
+    fractions = bool((numbers.astype(float) % 1 != 0).any())
     return ["weak_parity" if fractions else "statistical_parity"]
 
 
@@ -201,6 +207,18 @@ CASES = {
     ),
     "fractions": Case(RNG.random(ROWS), RNG.random(ROWS), "regression"),
     "counts and fractions": Case(np.arange(ROWS) % 50, RNG.random(ROWS), "regression"),
+    "fractions as objects": Case(
+        RNG.random(ROWS).astype(object), RNG.random(ROWS).astype(object), "regression"
+    ),
+    "counts and fractions as objects": Case(
+        (np.arange(ROWS) % 50).astype(object), RNG.random(ROWS).astype(object), "regression"
+    ),
+    "decimals": Case(
+        [Decimal(f"{x:.3f}") for x in RNG.random(ROWS)],
+        [Decimal(f"{x:.3f}") for x in RNG.random(ROWS)],
+        "regression",
+    ),
+    "zeros and ones as objects": Case(BITS.astype(object), OTHER.astype(object), "binary", "1"),
     "fractions and a constant": Case(RNG.random(ROWS) + 1, np.full(ROWS, 0.5), "regression"),
 }
 
@@ -303,6 +321,49 @@ def test_a_question_about_one_label_asks_which_it_is():
     }
     for name, message in refusals(rows, CASES["text"], entries).items():
         assert "Which of the labels ['no', 'yes'] is the favorable one?" in message, name
+
+
+STATES = {
+    "a number": lambda: 5,
+    "NumPy's number": lambda: np.int64(5),
+    "a generator": lambda: np.random.default_rng(5),
+    "an old generator": lambda: np.random.RandomState(5),
+}
+
+
+def by_random_state(state):
+    """What every entry point that takes a random state answers with one."""
+    rows = CASES["zeros and ones"].rows()
+    columns = {"sensitive_features": rows.g}
+    names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
+    options = {"criteria": ["statistical_parity"], **QUICK}
+    X = rows[["x"]].assign(g=(rows.g == "a").astype(int))
+    drawing = EqualizedOddsClassifier(group="g", random_state=state())
+    return {
+        "audit": eh.audit(rows.y, rows.p, **columns, **options, random_state=state()).to_json(),
+        "audit_frame": eh.audit_frame(rows, **names, **options, random_state=state()).to_json(),
+        "audit_model": eh.audit_model(
+            Given([0, 1]), rows, rows.y, group="g", **options, random_state=state()
+        ).to_json(),
+        "compare": eh.compare(
+            rows.y, {"m": rows.p}, **columns, **options, replicates=40, random_state=state()
+        ).to_markdown(),
+        "chance": eh.chance(
+            "statistical_parity", rows.y, rows.p, **columns, replicates=40, random_state=state()
+        ),
+        "estimator": drawing.fit(X, rows.y).predict(X).tolist(),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
+def test_a_random_state_of_any_kind_gives_the_same_twice_everywhere(state):
+    assert by_random_state(state) == by_random_state(state)
+
+
+@pytest.mark.slow
+def test_no_random_state_will_do_everywhere():
+    by_random_state(lambda: None)
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])

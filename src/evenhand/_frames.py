@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -202,14 +204,14 @@ def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
     """The table as a lazy query, if it has every column that is wanted."""
     import narwhals as nw
 
-    table = nw.from_native(frame).lazy()
-    there = table.collect_schema().names()
-    for name in wanted:
-        if name is not None and name not in there:
+    table = nw.from_native(frame)
+    there, names = table.collect_schema().names(), [name for name in wanted if name is not None]
+    for name in names:
+        if name not in there:
             shown = ", ".join(there[:MOST_LISTED]) + (", …" if len(there) > MOST_LISTED else "")
             hint = did_you_mean(name, there)
             raise InputError(f"The table has no column {name!r}.{hint} It has {shown}.")
-    return table
+    return _with_numbers(table, names).lazy()
 
 
 def count_cells(
@@ -309,6 +311,29 @@ def _check_not_negative(weight: str, lightest: float) -> None:
         raise InputError(f"The weights in {weight!r} include negative ones, such as {lightest:g}.")
 
 
+def _with_numbers(table: Any, names: Iterable[str]) -> Any:
+    """The table, with numbers that pandas keeps as objects as what they are."""
+    import narwhals as nw
+
+    if not isinstance(table, nw.DataFrame) or not table.implementation.is_pandas():
+        return table
+    schema = table.collect_schema()
+    inferred = {
+        name: _inferred(table[name].to_native()) for name in names if schema[name] == nw.Object
+    }
+    return nw.from_native(table.to_native().assign(**inferred)) if inferred else table
+
+
+def _inferred(objects: Any) -> Any:
+    """A pandas series of objects as numbers or truth values, if all are; else as it is."""
+    column = objects.infer_objects()
+    if column.dtype.kind in "biuf":
+        return column
+    seen = column.dropna()
+    numeric = (isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in seen)
+    return column.astype(np.float64) if len(seen) and all(numeric) else objects
+
+
 class _Selection:
     """Expressions under names of our own, which no column of the caller's can clash with."""
 
@@ -325,7 +350,7 @@ def _not_finite(column: Expression) -> Expression:
     """One where a number is missing, NaN or infinite, and zero elsewhere."""
     import narwhals as nw
 
-    return nw.when(column.is_finite()).then(nw.lit(0)).otherwise(nw.lit(1))
+    return nw.when(column.is_null() | ~column.is_finite()).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
 def _values(column: Any) -> NDArray[Any]:
