@@ -97,6 +97,7 @@ def test_the_extremes_of_few_groups_are_those_of_full_enumeration(measure):
     assert evenest(low, high, function) == pytest.approx(inside, abs=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds:RuntimeWarning")
 @pytest.mark.parametrize("measure", ["gini", "pq", "mpd", "shortfall"])
 def test_the_nearest_even_groups_are_those_of_a_general_solver(measure):
     seen, function = cloud([40, 90, 110, 30], [200, 300, 300, 40]), MEASURES[measure]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import COLUMNS, SETTINGS, documented
 from evenhand._uncertainty.models import Floats, Model
 from evenhand._uncertainty.question import Question, questions
@@ -66,7 +67,7 @@ def chance(
     favorable: Label = None,
     tau: float | None = None,
     replicates: int = 2000,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
 ) -> Chance:
     """Compare a criterion with what chance alone would show.
 
@@ -123,7 +124,7 @@ def chance(
         "favorable": favorable,
     }
     model, (question,) = questions(reading.source, asked, [settings.measure], **options)
-    return chances(model, [question], replicates, np.random.default_rng(random_state))[0]
+    return chances(model, [question], replicates, np.random.default_rng(seed_of(random_state)))[0]
 
 
 def chances(

@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from evenhand._columns.codes import smallest_unsigned
 from evenhand._distributions.distribution import ascending
 from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, generator, shares
 from evenhand.mitigation.groups import Bins
 
 NEAR = 1e-12  # levels that differ by rounding alone are the same level
@@ -39,7 +38,7 @@ class BarycenterRegressor(GroupRegressor):
     halves : bool, default False
         Learn the ranks from one random half of the rows and the quantiles from the other, as the
         original does for its proofs; by default all rows serve both.
-    random_state : int, RandomState or None, default None
+    random_state : int, Generator, RandomState or None, default None
         For the halves.
 
     Attributes
@@ -140,7 +139,7 @@ class BarycenterRegressor(GroupRegressor):
 
     def _halved(self, group: Codes) -> tuple[Codes, Codes]:
         """A random half of the rows of each group, and the other; one that is alone is in both."""
-        draw = check_random_state(self.random_state).permutation(len(group))
+        draw = generator(self.random_state).permutation(len(group))
         order = draw[np.argsort(group[draw], kind="stable")]
         sizes = np.bincount(group)
         place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -21,6 +21,7 @@ from evenhand._columns.encoding import finite
 from evenhand._dataframes import is_frame
 from evenhand._errors import InputError
 from evenhand._groups import show
+from evenhand._seeds import seed_of
 from evenhand._tasks import favorable_label
 from evenhand.mitigation._parameters import NamedParameters
 from evenhand.mitigation._sklearn import checked_target, checked_weight, rows_of
@@ -78,7 +79,7 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
         What becomes of a row whose group was not seen at fit: an error, or the base prediction.
     draw : bool, default True
         Where a method decides by lot: whether `predict` draws, or takes the most probable answer.
-    random_state : int, RandomState or None, default None
+    random_state : int, Generator, RandomState or None, default None
         For the draws; an int gives the same answer for the same rows.
 
     Attributes
@@ -290,7 +291,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         """
         probabilities = self.predict_proba(X)
         if self.draw:
-            chosen = drawn(probabilities, check_random_state(self.random_state))
+            chosen = drawn(probabilities, generator(self.random_state))
         else:
             chosen = probabilities.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
@@ -445,7 +446,7 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
 
     def _lots(self, rows: int) -> Floats:
         """A number from 0 to 1 for each row, drawn with `random_state`."""
-        return np.asarray(check_random_state(self.random_state).random_sample(rows))
+        return np.asarray(generator(self.random_state).random_sample(rows))
 
 
 def able(parent: type[GroupReader], can: Callable[[Any], bool]) -> list[str]:
@@ -467,6 +468,13 @@ def _subclasses(parent: type[GroupReader]) -> Iterator[type[GroupReader]]:
 def _takes_any(quantity: Quantity, cls: type[GroupClassifier]) -> bool:
     """Whether a classifier takes any number of classes, or of groups."""
     return quantity not in cls._needs_two
+
+
+def generator(random_state: Any) -> np.random.RandomState:
+    """What scikit-learn draws with, from a seed, a NumPy generator of either kind, or None."""
+    if isinstance(random_state, np.random.Generator):
+        random_state = seed_of(random_state)
+    return check_random_state(random_state)
 
 
 def drawn(probabilities: Floats, random: np.random.RandomState) -> Codes:
