@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from evenhand import distribution, gini, mpd, pq
-from evenhand._sweep.sweep import curve
+from evenhand._sweep import curve
 from evenhand.measures import greatest_gini, pq_bound_of_gini
 
 Vector = NDArray[np.float64]

@@ -11,9 +11,7 @@ from scipy.stats import ks_2samp, wasserstein_distance
 from sklearn.metrics import roc_auc_score
 
 import evenhand as eh
-from evenhand._distributions import distribution
-from evenhand._distributions.distribution import ascending
-from evenhand._distributions.ranks import auroc_by_group
+from evenhand._distributions import ascending, auroc_by_group, distribution
 from evenhand._sweep import integral, supremum
 from evenhand.measures import transformed
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand._distributions.ranks import auroc_errors
+from evenhand._distributions import auroc_errors
 from evenhand.statistics.kinds import Rows, summarize
 
 

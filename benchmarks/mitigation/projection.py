@@ -16,7 +16,7 @@ from adult import head, row, spent
 from threadpoolctl import threadpool_limits
 
 from evenhand.mitigation import ProjectionClassifier
-from evenhand.mitigation.cells import cell_masses
+from evenhand.mitigation.groups import cell_masses
 from evenhand.mitigation.projection import Ratios, fit_prices, project, smoothed
 
 BAR = 30.0

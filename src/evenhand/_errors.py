@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 PUBLIC = "evenhand"  # where callers import these from, and what a traceback says
 
 
@@ -38,3 +40,13 @@ class MissingExtraError(EvenhandError, ImportError):
     """A package that an optional part needs; the message says which `pip install` brings it."""
 
     __module__ = PUBLIC
+
+
+def require(*packages: str, purpose: str = "A benchmark", extra: str = "benchmark") -> None:
+    """Raise one clear error if a package of an extra is missing."""
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise MissingExtraError(
+            f'{purpose} needs {" and ".join(missing)}: pip install "evenhand[{extra}]"',
+            name=missing[0],
+        )

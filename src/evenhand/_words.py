@@ -1,9 +1,9 @@
-"""How evenhand speaks: names it suggests, numbers it writes, and plurals."""
+"""How evenhand speaks: names it suggests, numbers it writes, plurals, and tables in Markdown."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import floor, isfinite, log10
 from typing import Any
 
@@ -64,3 +64,21 @@ def p_value(value: float | None) -> str:
     if value < 0.001:
         return "<.001"
     return f"{value:.{3 if value < 0.1 else 2}f}".removeprefix("0") if value < 0.995 else "1"
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    r"""A table; no cell can break out of it.
+
+    >>> print(markdown_table(["group", "rows"], [["a|b", "3"]]))
+    | group | rows |
+    | --- | --- |
+    | a\|b | 3 |
+    """
+    lines = [heads, ["---"] * len(heads), *([_cell(text) for text in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    for mark in "\\|<>`*[]":
+        text = text.replace(mark, f"\\{mark}")
+    return " ".join(text.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -20,6 +20,18 @@ def write_whole(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
         return
     fill_whole(path, lambda file: file.write(text.encode("utf-8")))
+
+
+def write_all(texts: Mapping[Path, Callable[[], str]]) -> list[str]:
+    """Make and write every text that can be; what could not, and why."""
+    failed = []
+    for path, text in texts.items():
+        try:
+            write_whole(path, text())
+        except (OSError, ImportError) as failure:
+            reason = getattr(failure, "strerror", None) or failure
+            failed.append(f"{path} was not written: {reason}.")
+    return failed
 
 
 def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from benchmark import invented
-from evenhand.benchmark import _extras, figures
+from evenhand.benchmark import figures
 from evenhand.benchmark.figures import Panel, drawn, grid, inline, save, theme_of, usual_figures
 from evenhand.benchmark.figures.panels import _beyond, root_ticks, window
 from evenhand.benchmark.figures.theme import PALETTE, STYLES
@@ -246,6 +246,6 @@ def test_every_public_part_can_be_had(results):
 
 
 def test_without_matplotlib_the_error_says_what_to_install(results, monkeypatch):
-    monkeypatch.setattr(_extras, "find_spec", lambda package: None)
+    monkeypatch.setattr("evenhand._errors.find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"matplotlib.*evenhand\[benchmark\]"):
         list(drawn(results))

@@ -10,7 +10,6 @@ from benchmark import invented
 from evenhand.benchmark import (
     Finding,
     Section,
-    _extras,
     count_verdicts,
     read_results,
     run_times,
@@ -159,6 +158,6 @@ def test_the_report_keeps_the_results(results, folder):
 
 
 def test_without_jinja_the_error_says_what_to_install(results, monkeypatch, tmp_path):
-    monkeypatch.setattr(_extras, "find_spec", lambda package: None)
+    monkeypatch.setattr("evenhand._errors.find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"evenhand\[benchmark\]"):
         write_report(results, tmp_path)

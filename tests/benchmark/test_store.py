@@ -13,8 +13,7 @@ from hypothesis.extra import numpy as hnp
 from benchmark.designs import design, regression
 from evenhand import _writing as writing
 from evenhand.benchmark import Store, run, status
-from evenhand.benchmark.store import Predictions
-from evenhand.benchmark.store.store import append_manifest, read_manifest
+from evenhand.benchmark.store import Predictions, append_manifest, read_manifest
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime, brentq
 
 from evenhand.mitigation import ProjectionClassifier
-from evenhand.mitigation.cells import cell_masses
+from evenhand.mitigation.groups import cell_masses
 from evenhand.mitigation.projection import (
     Dual,
     Ratios,

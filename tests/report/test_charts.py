@@ -13,7 +13,7 @@ from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.lorenz import area, shares
 from evenhand.report.charts.rates import Rate, side
 from evenhand.report.charts.rows import START, WIDTH
-from evenhand.report.charts.scale import Scale
+from evenhand.report.charts.svg import Scale
 from evenhand.report.charts.values import Seen
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)

@@ -35,7 +35,7 @@ class World:
             self.findings.append(self._finding(name, measure, drawn, transform))
         known = CRITERIA[name]
         bounds = [None if np.isinf(b) else b for b in known.statistic.bounds]
-        told = {key: getattr(known, key) for key in ("name", "formula", "is_not", "range")}
+        told = {key: getattr(known, key) for key in ("name", "formula", "asks", "is_not", "range")}
         return told | {"statistic": known.statistic.formula, "bounds": bounds, "cells": drawn}
 
     def _cell(self, label: str, rate: float, pull: float, scale: float) -> Document:

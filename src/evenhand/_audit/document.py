@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from evenhand._audit.curves import Levels, Thresholds
+from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.views import View
 from evenhand._groups import show
-from evenhand._markdown import markdown_table
-from evenhand._words import number, p_value
-
-if TYPE_CHECKING:
-    from evenhand._audit.result import Audit
+from evenhand._words import markdown_table, number, p_value
 
 SCHEMA = "evenhand.audit/2"
 MOST_SUBGROUPS = 200
 
 
-def document(audit: Audit) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class AuditParts:
+    """All that an audit found; `Audit` says what each part is, and gives it the forms it takes."""
+
+    evidence: Evidence
+    findings: tuple[Finding, ...]
+    by_group: tuple[GroupValues, ...]
+    views: tuple[View, ...]
+    subgroups: tuple[Subgroup, ...]
+    thresholds: Thresholds | None
+    levels: Levels | None
+    notes: tuple[str, ...]
+    title: str | None
+    confidence: float
+    random_state: int | None
+    choices: int
+    kind: str | None = None
+
+
+def document(audit: AuditParts) -> dict[str, Any]:
     """The whole audit; labels are text as people read it, undefined numbers are None."""
     from importlib.metadata import version
 
@@ -67,6 +83,7 @@ def _criterion(one: GroupValues) -> dict[str, Any]:
         "name": one.criterion,
         "formula": one.formula,
         "statistic": one.statistic,
+        "asks": one.asks,
         "is_not": one.is_not,
         "range": one.range,
         "bounds": _numbers(one.bounds),

@@ -332,6 +332,7 @@ def _group_values(
         criterion=question.name,
         formula=question.criterion.formula,
         statistic=question.criterion.statistic.formula,
+        asks=question.criterion.asks,
         is_not=question.criterion.is_not,
         range=question.criterion.range,
         bounds=question.criterion.statistic.bounds,

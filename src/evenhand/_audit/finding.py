@@ -46,6 +46,7 @@ class GroupValues:
     criterion: str
     formula: str
     statistic: str
+    asks: str
     is_not: str
     range: str
     bounds: tuple[float, float]

@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import Any, overload
 
 from evenhand import report
-from evenhand._audit.curves import Levels, Thresholds
-from evenhand._audit.document import document, markdown, rows_of
-from evenhand._audit.evidence import Evidence
-from evenhand._audit.finding import Finding, GroupValues, Measured
-from evenhand._audit.subgroups import Subgroup
-from evenhand._audit.views import View
+from evenhand._audit.document import AuditParts, document, markdown, rows_of
+from evenhand._audit.finding import Finding, Measured
 from evenhand._dataframes import framed
 from evenhand._errors import InputError
 from evenhand._groups import show
@@ -37,7 +33,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(AuditParts):
     """How evenly a model treats groups, how sure one can be of it, and who carries it.
 
     Made by `audit`, `audit_frame` and `audit_model`.
@@ -70,20 +66,6 @@ class Audit:
         Which library's dataframes `to_frame` gives.
 
     """
-
-    evidence: Evidence
-    findings: tuple[Finding, ...]
-    by_group: tuple[GroupValues, ...]
-    views: tuple[View, ...]
-    subgroups: tuple[Subgroup, ...]
-    thresholds: Thresholds | None
-    levels: Levels | None
-    notes: tuple[str, ...]
-    title: str | None
-    confidence: float
-    random_state: int | None
-    choices: int
-    kind: str | None = None
 
     @property
     def measured(self) -> tuple[Measured, ...]:

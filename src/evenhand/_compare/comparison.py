@@ -14,9 +14,8 @@ from evenhand._compare.question import Question
 from evenhand._compare.sensitivity import COLUMNS, Coarser, sensitivity_rows, settings_of, views
 from evenhand._compare.tables import Columns, Row, table
 from evenhand._dataframes import framed, kind_of
-from evenhand._markdown import markdown_table
 from evenhand._tasks import Task
-from evenhand._words import UNDEFINED, number, p_value
+from evenhand._words import UNDEFINED, markdown_table, number, p_value
 from evenhand.measures import Measure
 
 HEADS = {

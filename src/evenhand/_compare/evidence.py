@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from evenhand._columns.codes import Column, combine
 from evenhand._columns.encoding import classes, finite, weights
 from evenhand._counting import moments, share_classes, tally
-from evenhand._distributions import Distribution
-from evenhand._distributions.distribution import ascending, steps
+from evenhand._distributions import Distribution, ascending, steps
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, columns_of, groups
 from evenhand._tally import Axis, Tally, gathered

@@ -11,8 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._distributions import Distribution, RankedScores
-from evenhand._distributions.ranks import auroc_errors
+from evenhand._distributions import Distribution, RankedScores, auroc_errors
 from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
 from evenhand.criteria import Criterion

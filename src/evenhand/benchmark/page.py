@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand._errors import require
 from evenhand._words import plural
 from evenhand._writing import write_whole
-from evenhand.benchmark._extras import require
 from evenhand.benchmark.figures import drawn
 from evenhand.benchmark.figures.drawing import FORMATS, Drawing
 from evenhand.benchmark.sections import Finding, Section, count_verdicts, usual_sections

@@ -17,6 +17,7 @@ from evenhand._audit.api import MEASURES
 from evenhand._audit.from_frame import evidence_from_frame
 from evenhand._audit.gate import Judgement, judge, tolerances
 from evenhand._audit.questions import answerable
+from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.failures import (
     STATUSES,
@@ -29,7 +30,6 @@ from evenhand.cli.junit import junit
 from evenhand.cli.options import PARAMETERS, Request, request_of
 from evenhand.cli.summary import show
 from evenhand.cli.terminal import busy, text_of
-from evenhand.cli.writing import write_all
 
 HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow or JSON lines.
 

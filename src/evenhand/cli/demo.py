@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from evenhand._audit import Audit, audit_model
+from evenhand._writing import write_all
 from evenhand.cli.failures import UNWRITTEN, failures_in_one_line, interruptible
 from evenhand.cli.summary import show
 from evenhand.cli.terminal import busy, console
-from evenhand.cli.writing import write_all
 
 
 @click.command("demo", epilog="Example: evenhand demo --html report.html --open")

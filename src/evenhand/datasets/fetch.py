@@ -10,9 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
 
-from evenhand._errors import EvenhandError
+from evenhand._errors import EvenhandError, require
 from evenhand.datasets.download import InterruptedDownloadError, WebPageError, discard, download
-from evenhand.datasets.extras import require
 from evenhand.datasets.task import File, Origin
 
 VARIABLE = "EVENHAND_DATA"
@@ -26,7 +25,7 @@ def data_dir() -> Path:
     """Folder that holds the data: EVENHAND_DATA if set, else the platform's cache."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
-    require("pooch", purpose="The cache of official files")
+    require("pooch", purpose="The cache of official files", extra="data")
     import pooch
 
     return Path(pooch.os_cache("evenhand"))
@@ -51,7 +50,7 @@ def fetch(file: File) -> Path:
         if not path.is_file():
             raise FetchError(f"{path} does not exist, and it cannot be downloaded.")
         return path
-    require("pooch", "requests", "tqdm", purpose=f"Downloading {file.name}")
+    require("pooch", "requests", "tqdm", purpose=f"Downloading {file.name}", extra="data")
     try:
         return _retrieve(file, path)
     except FetchError:

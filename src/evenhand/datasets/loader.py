@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand._errors import InputError
+from evenhand._errors import InputError, require
 from evenhand._words import did_you_mean
 from evenhand.datasets import tables
 from evenhand.datasets.catalogue import TASKS
 from evenhand.datasets.dataset import Dataset
 from evenhand.datasets.draws import some
-from evenhand.datasets.extras import require
 from evenhand.datasets.fetch import fetch, is_here
 from evenhand.datasets.task import Origin, Task
 
@@ -71,7 +70,7 @@ def load(
     task = find(name)
     if n_groups is not None:
         task = task.with_groups(n_groups)
-    require("pandas", purpose="evenhand.datasets")
+    require("pandas", purpose="evenhand.datasets", extra="data")
     dataset = _assemble(task, _choose(task, origin), target, sensitive)
     if target is None and sensitive is None:
         _check_counts(dataset)

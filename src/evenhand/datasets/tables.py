@@ -10,8 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from evenhand._errors import InputError
-from evenhand.datasets.extras import require
+from evenhand._errors import InputError, require
 from evenhand.datasets.task import Origin
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def _parts(path: Path, origin: Origin, wanted: list[str]) -> Iterator[pd.DataFra
 
 
 def _read_parquet(path: Path, wanted: list[str]) -> pd.DataFrame:
-    require("pyarrow", purpose=f"Reading {path.name}")
+    require("pyarrow", purpose=f"Reading {path.name}", extra="data")
     import pandas as pd
     import pyarrow.parquet as pq
 

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from evenhand._columns.codes import smallest_unsigned
-from evenhand._distributions.distribution import ascending
+from evenhand._distributions import ascending
 from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, generator, shares
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, draws_of, shares
 from evenhand.mitigation.groups import Bins
 
 NEAR = 1e-12  # levels that differ by rounding alone are the same level
@@ -139,7 +139,7 @@ class BarycenterRegressor(GroupRegressor):
 
     def _halved(self, group: Codes) -> tuple[Codes, Codes]:
         """A random half of the rows of each group, and the other; one that is alone is in both."""
-        draw = generator(self.random_state).permutation(len(group))
+        draw = draws_of(self.random_state).permutation(len(group))
         order = draw[np.argsort(group[draw], kind="stable")]
         sizes = np.bincount(group)
         place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from evenhand._groups import show
-from evenhand.mitigation.cells import cell_masses, empty_cells
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 
 COSTS = ("weighted", "fpr", "fnr")
 

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from evenhand._errors import InputError
-from evenhand.mitigation.cells import cell_masses, empty_cells
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 
 Objective = Literal["balanced_accuracy", "accuracy"]
 

@@ -291,7 +291,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         """
         probabilities = self.predict_proba(X)
         if self.draw:
-            chosen = drawn(probabilities, generator(self.random_state))
+            chosen = drawn(probabilities, draws_of(self.random_state))
         else:
             chosen = probabilities.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
@@ -446,7 +446,7 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
 
     def _lots(self, rows: int) -> Floats:
         """A number from 0 to 1 for each row, drawn with `random_state`."""
-        return np.asarray(generator(self.random_state).random_sample(rows))
+        return np.asarray(draws_of(self.random_state).random_sample(rows))
 
 
 def able(parent: type[GroupReader], can: Callable[[Any], bool]) -> list[str]:
@@ -470,11 +470,12 @@ def _takes_any(quantity: Quantity, cls: type[GroupClassifier]) -> bool:
     return quantity not in cls._needs_two
 
 
-def generator(random_state: Any) -> np.random.RandomState:
+def draws_of(random_state: Any) -> np.random.RandomState:
     """What scikit-learn draws with, from a seed, a NumPy generator of either kind, or None."""
     if isinstance(random_state, np.random.Generator):
         random_state = seed_of(random_state)
-    return check_random_state(random_state)
+    generator: np.random.RandomState = check_random_state(random_state)
+    return generator
 
 
 def drawn(probabilities: Floats, random: np.random.RandomState) -> Codes:

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from evenhand._errors import InputError
 from evenhand.mitigation.base_models import Refitting
-from evenhand.mitigation.cells import cell_masses, empty_cells
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows, generator
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows, draws_of
+from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 
 HALVINGS = 13  # of the range of strengths: each is a fit of the base model
 
@@ -110,7 +109,7 @@ class LabelFlippingClassifier(GroupClassifier):
         refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
         lots = None
         if self.flips == "drawn":
-            lots = generator(self.random_state).random_sample(len(rows.y))
+            lots = draws_of(self.random_state).random_sample(len(rows.y))
         wished = replace(rows, y=(rows.y == favorable).astype(np.intp))
         search = Search(wished, refitting, self.classes_[[1 - favorable, favorable]], rule, lots)
         best = search.plain()

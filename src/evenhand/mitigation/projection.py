@@ -11,9 +11,8 @@ from scipy.optimize import minimize
 
 from evenhand._columns.codes import chunks
 from evenhand._errors import InputError
-from evenhand.mitigation.cells import cell_masses, empty_cells
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 
 Nearest = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
 

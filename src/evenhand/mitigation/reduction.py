@@ -10,9 +10,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from evenhand.mitigation.base_models import Refitting
-from evenhand.mitigation.cells import cell_masses, empty_cells
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 
 Fit = Callable[[Floats, Any], tuple[Any, Floats]]
 

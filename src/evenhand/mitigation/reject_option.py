@@ -13,9 +13,8 @@ from sklearn.base import clone
 
 from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand.mitigation.cells import cell_masses, empty_cells
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 
 
 class RejectOptionClassifier(GroupClassifier):

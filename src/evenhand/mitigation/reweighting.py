@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evenhand.mitigation.base_models import fit_underlying
-from evenhand.mitigation.cells import cell_masses
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.groups import Bins, cell_masses
 
 
 class ReweightingClassifier(GroupClassifier):

@@ -10,7 +10,7 @@ from typing import Any
 from evenhand.report.charts import bars, lorenz, rates
 from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
-from evenhand.report.formats import cell_name, measure_name, name, percent, question, within, words
+from evenhand.report.formats import cell_name, measure_name, name, percent, within, words
 
 TABLE = 200  # rows of a table of groups
 OTHERS = 5  # further cells that are drawn
@@ -44,7 +44,8 @@ def _section(
         "ident": ident,
         "name": criterion["name"],
         "title": words(criterion["name"]),
-        "question": question(criterion["name"], criterion["statistic"]),
+        "question": criterion.get("asks")
+        or f"Is {criterion['statistic']} the same in every group?",
         "criterion": criterion,
         "findings": findings,
         "main": figures[0] if figures else None,

@@ -1,4 +1,4 @@
-"""The charts that look over criteria: values with their intervals, thresholds, distributions."""
+"""What looks over all criteria: intervals, thresholds, distributions, and intersections."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.ecdf import extremes
 from evenhand.report.charts.values import Seen
 from evenhand.report.formats import measure_name, name, verdict, words
+
+SUBGROUPS = 60
 
 
 def with_intervals(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -24,25 +26,6 @@ def with_intervals(document: Mapping[str, Any]) -> list[dict[str, Any]]:
         _panel(f"values-{number}", measure, alone, seen)
         for number, ((measure, alone), seen) in enumerate(order)
     ]
-
-
-def _panel(ident: str, measure: str, alone: str | None, seen: list[Seen]) -> dict[str, Any]:
-    title = measure_name(measure) + (", in its own unit" if alone else "")
-    chart = values(ident, f"Values and intervals by {title}: {words(alone or 'all')}", seen)
-    return {"measure": measure, "title": title, "chart": chart}
-
-
-def _has_unit(finding: Mapping[str, Any], bounds: Mapping[str, Sequence[float | None]]) -> bool:
-    free = finding["measure"] == "mpd" and None in bounds.get(finding["criterion"], (0, 1))
-    return bool(free) or finding["aggregate"] == "integral"
-
-
-def _seen(finding: Mapping[str, Any]) -> Seen:
-    keys = ("value", "low", "high", "tolerance")
-    told = {key: finding[key] for key in keys}
-    words_of_it = finding["judged"] or finding["verdict"]
-    kind = verdict(words_of_it).kind
-    return Seen(label=words(finding["criterion"]), kind=kind, verdict=words_of_it, **told)
 
 
 def thresholds(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -86,3 +69,48 @@ def distributions(document: Mapping[str, Any]) -> dict[str, Any] | None:
         "all": len(document["groups"]),
         "others": len(told["groups"]) - len(marked),
     }
+
+
+def intersections(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A table of the views for each measure, and the first of the ranked subgroups."""
+    views, subgroups = document["views"], document["subgroups"]
+    if not views and not subgroups:
+        return None
+    measures = list(dict.fromkeys(f["measure"] for view in views for f in view["findings"]))
+    return {
+        "views": [(" × ".join(view["columns"]), view["groups"]) for view in views],
+        "tables": [_table(views, measure) for measure in measures],
+        "subgroups": subgroups[:SUBGROUPS],
+        "more": max(0, len(subgroups) - SUBGROUPS),
+        "flagged": sum(bool(subgroup["flagged"]) for subgroup in subgroups),
+        "found": len(subgroups),
+    }
+
+
+def _panel(ident: str, measure: str, alone: str | None, seen: list[Seen]) -> dict[str, Any]:
+    title = measure_name(measure) + (", in its own unit" if alone else "")
+    chart = values(ident, f"Values and intervals by {title}: {words(alone or 'all')}", seen)
+    return {"measure": measure, "title": title, "chart": chart}
+
+
+def _has_unit(finding: Mapping[str, Any], bounds: Mapping[str, Sequence[float | None]]) -> bool:
+    free = finding["measure"] == "mpd" and None in bounds.get(finding["criterion"], (0, 1))
+    return bool(free) or finding["aggregate"] == "integral"
+
+
+def _seen(finding: Mapping[str, Any]) -> Seen:
+    keys = ("value", "low", "high", "tolerance")
+    told = {key: finding[key] for key in keys}
+    words_of_it = finding["judged"] or finding["verdict"]
+    kind = verdict(words_of_it).kind
+    return Seen(label=words(finding["criterion"]), kind=kind, verdict=words_of_it, **told)
+
+
+def _table(views: list[Mapping[str, Any]], measure: str) -> dict[str, Any]:
+    """A line for each criterion, a column for each view."""
+    found = [
+        {f["criterion"]: f for f in view["findings"] if f["measure"] == measure} for view in views
+    ]
+    criteria = dict.fromkeys(criterion for view in found for criterion in view)
+    rows = [(criterion, [view.get(criterion) for view in found]) for criterion in criteria]
+    return {"measure": measure, "rows": rows}

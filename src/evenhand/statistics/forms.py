@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._distributions.ranks import RankedScores, auroc_by_group
+from evenhand._distributions import RankedScores, auroc_by_group
 from evenhand._errors import InputTypeError
 from evenhand._tally import Tally
 

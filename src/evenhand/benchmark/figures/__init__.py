@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark._extras import require
+from evenhand._errors import require
 from evenhand.benchmark.figures.drawing import FORMATS
 
 if TYPE_CHECKING:

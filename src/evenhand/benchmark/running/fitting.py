@@ -19,7 +19,7 @@ from evenhand.benchmark.running.preparation import (
     aligned,
     score_names,
 )
-from evenhand.benchmark.store.predictions import Predictions
+from evenhand.benchmark.store import Predictions
 from evenhand.datasets.draws import some
 from evenhand.mitigation import GivenProbabilities, GivenScores
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from evenhand.benchmark._extras import require
+from evenhand._errors import require
 from evenhand.benchmark.design.studies import Design, Run
 from evenhand.benchmark.running.jobs import Done, Job, jobs
 from evenhand.benchmark.store import Store

@@ -11,9 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand._errors import InputError
+from evenhand._errors import InputError, require
 from evenhand._writing import fill_whole
-from evenhand.benchmark._extras import require
 from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
 from evenhand.benchmark.design.studies import Design
 from evenhand.benchmark.scoring.cache import COLUMNS, scored

@@ -14,10 +14,9 @@ from evenhand._distributions import Distribution, distribution
 from evenhand._groups import Groups
 from evenhand._tally import Axis, Tally
 from evenhand.benchmark.design.questions import Question
-from evenhand.benchmark.store import Entry, Predictions, Store, Truth
-from evenhand.benchmark.store.store import counts, groups_of
+from evenhand.benchmark.store import Entry, Predictions, Store, Truth, counts, groups_of
 from evenhand.statistics import Statistic, Table
-from evenhand.statistics.kinds import Rows, summarize
+from evenhand.statistics.kinds import KINDS, Rows, summarize
 
 Floats = NDArray[np.float64]
 Answered = tuple[str, Predictions]  # with the lot
@@ -74,10 +73,11 @@ def classification(truth: Truth, runs: Sequence[Answered], questions: Sequence[Q
 
 def _kinds(questions: Sequence[Question]) -> tuple[list[int], list[int], list[int]]:
     """The places of questions about labels, about probabilities, and about all their values."""
-    needs = [one.asked.statistic.needs if one.measure else "labels" for one in questions]
-    labels = [i for i, one in enumerate(needs) if one in ("predictions", "labels")]
-    steps = [i for i, one in enumerate(needs) if one == "steps"]
-    return labels, sorted({*range(len(needs))} - {*labels, *steps}), steps
+    performance = KINDS["labels"]
+    kinds = [one.asked.kind if one.measure else performance for one in questions]
+    labels = [i for i, kind in enumerate(kinds) if kind.about == "labels"]
+    steps = [i for i, kind in enumerate(kinds) if kind.is_swept]
+    return labels, sorted({*range(len(kinds))} - {*labels, *steps}), steps
 
 
 def _counted(question: Question, together: Tally, truth: Truth) -> Any:
@@ -151,7 +151,7 @@ def regression(truth: Truth, runs: Sequence[Answered], questions: Sequence[Quest
     for place, question in enumerate(questions):
         if question.measure is None:
             values[place] = [one.performance(question.criterion) for one in drawn]
-        elif question.asked.statistic.needs == "moments":
+        elif question.asked.kind.about == "numbers" and not sweeps(question):
             with np.errstate(divide="ignore", invalid="ignore"):  # errors may be 0, their log −∞
                 values[place] = answers(question, question.asked.table(together))
     about_all = [i for i, one in enumerate(questions) if one.measure and sweeps(one)]
@@ -201,7 +201,7 @@ def answers(question: Question, table: Table) -> Any:
 
 def sweeps(question: Question) -> bool:
     """Whether it is about whole distributions."""
-    return question.asked.statistic.needs == "steps"
+    return question.asked.kind.is_swept
 
 
 def swept(question: Question, steps: Distribution) -> float:

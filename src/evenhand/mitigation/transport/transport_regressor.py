@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from evenhand._errors import InputError
-from evenhand.mitigation.estimators import Floats, Rows, generator
+from evenhand.mitigation.estimators import Floats, Rows, draws_of
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.transport.parity import certified_gap, corridor
 from evenhand.mitigation.transport.plan import (
@@ -115,7 +115,7 @@ class TransportRegressor(PlannedRegressor):
             return super()._supplied(support, scores, rows)
         groups = len(self.sensitive_.labels)
         counted = support.histograms(scores, rows.group, rows.weight, groups)
-        random = generator(self.random_state)
+        random = draws_of(self.random_state)
         share, cdfs = repaired(noisy(counted, self.privacy, random))
         return Supply(support.points, cdfs, share)
 

@@ -9,8 +9,7 @@ from markupsafe import Markup
 
 from evenhand._words import number, plural
 from evenhand.report.charts.rows import Row, chart_of_rows, span
-from evenhand.report.charts.scale import Scale
-from evenhand.report.charts.svg import NOTHING
+from evenhand.report.charts.svg import NOTHING, Scale
 from evenhand.report.formats import name
 
 MOST = 12

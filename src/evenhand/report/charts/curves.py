@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from evenhand._words import number
-from evenhand.report.charts.frame import UNIT, framed, line
-from evenhand.report.charts.scale import Scale
-from evenhand.report.charts.svg import element, path
+from evenhand.report.charts.svg import UNIT, Scale, element, framed, line, path
 
 COLORS = 8
 

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from evenhand.report.charts.frame import UNIT, framed, line
-from evenhand.report.charts.scale import Scale
-from evenhand.report.charts.svg import path
+from evenhand.report.charts.svg import UNIT, Scale, framed, line, path
 from evenhand.report.formats import listing, name
 
 FEW = 6  # groups that all get a color of their own

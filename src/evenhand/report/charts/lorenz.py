@@ -8,9 +8,7 @@ from itertools import accumulate, pairwise
 from markupsafe import Markup
 
 from evenhand._words import number
-from evenhand.report.charts.frame import UNIT, framed, line
-from evenhand.report.charts.scale import Scale
-from evenhand.report.charts.svg import path
+from evenhand.report.charts.svg import UNIT, Scale, framed, line, path
 
 MOST = 400  # points of the curve
 

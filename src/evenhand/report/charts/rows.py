@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from evenhand.report.charts.scale import Scale
-from evenhand.report.charts.svg import NOTHING, element, picture, together
+from evenhand.report.charts.svg import NOTHING, Scale, element, picture, together
 
 HEIGHT = 24  # of a row
 MIDDLE = 12

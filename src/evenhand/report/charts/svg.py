@@ -1,12 +1,20 @@
-"""SVG elements as text, escaped by construction."""
+"""SVG as text, escaped by construction: elements, axes, and frames of lines.
+
+A frame fills any width, with letters of constant size.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, log10
 
 from markupsafe import Markup, escape
 
 NOTHING = Markup("")
+
+UNIT = 1000.0  # of the coordinates of lines
+TOP, BOTTOM = 16, 22
 
 
 def element(tag: str, *children: str, **attributes: object) -> Markup:
@@ -55,5 +63,131 @@ def path(points: Iterable[tuple[float, float] | None]) -> str:
     return "".join(data)
 
 
+@dataclass(frozen=True)
+class Scale:
+    """An axis from low to high, with ticks at round values.
+
+    >>> axis = Scale.around([0.03, 0.41])
+    >>> axis.ticks
+    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    >>> axis.percent(0.25)
+    '50%'
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    @classmethod
+    def around(
+        cls, values: Iterable[float | None], *, zero: bool = False, most: float | None = None
+    ) -> Scale:
+        """An axis that holds the values; it begins at zero if told, or if zero is near."""
+        known = [float(value) for value in values if value is not None and isfinite(value)]
+        low, high = (min(known), max(known)) if known else (0.0, 1.0)
+        if zero or 0 <= low < 0.5 * high:
+            low = min(low, 0.0)
+        least = 1e-9 * max(1.0, abs(low), abs(high))
+        if high - low < least:
+            low, high = (low - 0.5, high + 0.5) if abs(low) > least else (0.0, 1.0)
+        step = _round_step((high - low) / 5)
+        first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+        ticks = tuple(round(step * i, 12) for i in range(first, last + 1))
+        if most is not None and ticks[-1] > most >= high:
+            ticks = (*(tick for tick in ticks if tick < most), most)
+        return cls(ticks[0], ticks[-1], ticks)
+
+    @classmethod
+    def between(cls, *values: float) -> Scale:
+        """An axis from the least of the values to the greatest."""
+        low, high = min(values), max(values)
+        return cls(low, high if high > low else low + 1.0, (low, high))
+
+    def __call__(self, value: float) -> float:
+        """The place along the axis, 0 to 1; values beyond its ends are kept at them."""
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    def percent(self, value: float) -> str:
+        """The place as an SVG length."""
+        return f"{100 * self(value):.2f}".rstrip("0").rstrip(".") + "%"
+
+    def names(self) -> list[str]:
+        """The ticks, all with the same number of decimals."""
+        decimals = max(len(f"{tick:.10f}".rstrip("0").partition(".")[2]) for tick in self.ticks)
+        return [f"{tick:,.{decimals}f}".replace("-", "−") for tick in self.ticks]
+
+
+def framed(
+    ident: str,
+    title: str,
+    description: str,
+    lines: Sequence[Markup],
+    across: Scale,
+    up: Scale,
+    *,
+    height: int = 280,
+    width: str = "100%",
+    kind: str = "",
+    above: Markup = NOTHING,
+) -> Markup:
+    """Lines in coordinates of 0 to 1000 between two axes; `above` is placed by percentages."""
+    inner = element(
+        "svg",
+        *lines,
+        viewBox=f"0 0 {UNIT:.0f} {UNIT:.0f}",
+        preserveAspectRatio="none",
+        **_box(height),
+    )
+    return picture(
+        ident,
+        title,
+        description,
+        _grid(up, height),
+        inner,
+        element("svg", above, overflow="visible", **_box(height)),
+        _labels(across, up, height),
+        class_=f"lines {kind}".strip(),
+        width=width,
+        height=TOP + height + BOTTOM,
+    )
+
+
+def line(data: str, kind: str, told: str = "", group: str | None = None) -> Markup:
+    """A line by its path data, whose width does not stretch with the frame."""
+    tip = [element("title", told)] if told else []
+    return element(
+        "path", *tip, d=data, class_=kind, vector_effect="non-scaling-stroke", data_group=group
+    )
+
+
 def _short(coordinate: float) -> str:
     return f"{coordinate:.1f}".removesuffix(".0")
+
+
+def _round_step(rough: float) -> float:
+    """The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not below."""
+    power = 10.0 ** floor(log10(rough))
+    return next(float(f * power) for f in (1, 2, 2.5, 5, 10) if f * power >= rough * (1 - 1e-9))
+
+
+def _box(height: int) -> dict[str, object]:
+    return {"x": 0, "y": TOP, "width": "100%", "height": height}
+
+
+def _grid(up: Scale, height: int) -> Markup:
+    ys = [TOP + height * (1 - up(tick)) for tick in up.ticks]
+    return together(
+        element("line", x1=0, x2="100%", y1=f"{y:.1f}", y2=f"{y:.1f}", class_="grid") for y in ys
+    )
+
+
+def _labels(across: Scale, up: Scale, height: int) -> Markup:
+    parts = []
+    for tick, name in list(zip(up.ticks, up.names(), strict=True))[1:]:
+        y = TOP + height * (1 - up(tick)) - 4
+        parts.append(element("text", name, x=0, y=f"{y:.1f}", class_="tick"))
+    ends = {across.ticks[0]: "start", across.ticks[-1]: "end"}
+    for tick, name in zip(across.ticks, across.names(), strict=True):
+        place = {"x": across.percent(tick), "text_anchor": ends.get(tick, "middle")}
+        parts.append(element("text", name, y=TOP + height + 16, class_="tick", **place))
+    return together(parts)

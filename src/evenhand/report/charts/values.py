@@ -9,8 +9,7 @@ from markupsafe import Markup
 
 from evenhand._words import number
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, tick
-from evenhand.report.charts.scale import Scale
-from evenhand.report.charts.svg import NOTHING
+from evenhand.report.charts.svg import NOTHING, Scale
 
 
 class Seen(NamedTuple):

@@ -24,14 +24,73 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column
 from evenhand._counting import count, expected_tally
+from evenhand._errors import require
 from evenhand._groups import Groups
 from evenhand._tally import Tally
 from evenhand._writing import fill_whole, sweep
-from evenhand.benchmark._extras import require
-from evenhand.benchmark.store.predictions import Predictions
 
 Entry = dict[str, Any]
+
+Floats = NDArray[np.floating[Any]]
+
 FOOTER = b"evenhand"
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Labels, chances and scores of a classifier; values of a regressor, maybe several draws.
+
+    Parameters
+    ----------
+    labels : array of int, optional
+        The predicted classes by number; one draw where they are drawn by lot.
+    chances : array (rows × classes), optional
+        The chance of each class, where labels are drawn by lot.
+    scores : array (rows × classes), optional
+        Probabilities that are not those of the decision.
+    values : array (rows × draws), optional
+        Predicted quantities; a regressor that does not draw has one column.
+
+    Examples
+    --------
+    >>> Predictions(labels=np.array([0, 1], dtype=np.uint8)).by_lot
+    False
+
+    """
+
+    labels: NDArray[np.unsignedinteger[Any]] | None = None
+    chances: Floats | None = None
+    scores: Floats | None = None
+    values: Floats | None = None
+
+    @property
+    def by_lot(self) -> bool:
+        """Whether another draw could give other answers."""
+        return self.chances is not None or (self.values is not None and self.values.shape[1] > 1)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """As named columns; the first class's probability is what the others leave."""
+        found: dict[str, NDArray[Any]] = {}
+        if self.labels is not None:
+            found["label"] = self.labels
+        for name, matrix in (("chance", self.chances), ("score", self.scores)):
+            if matrix is not None:
+                parts = matrix.astype(np.float32)
+                found |= {f"{name}_{k}": parts[:, k] for k in range(1, matrix.shape[1])}
+        if self.values is not None:
+            found |= {f"value_{k}": column for k, column in enumerate(self.values.T)}
+        return found
+
+    @classmethod
+    def from_columns(cls, columns: dict[str, NDArray[Any]]) -> Predictions:
+        """The inverse of `columns`."""
+        values = [column for name, column in columns.items() if name.startswith("value_")]
+        return cls(
+            labels=columns.get("label"),
+            chances=_matrix(columns, "chance"),
+            scores=_matrix(columns, "score"),
+            values=np.column_stack(values) if values else None,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,13 +223,6 @@ class Store:
         return self.folder / "truth" / plain(problem) / f"{split_key}.parquet"
 
 
-@lru_cache(maxsize=4)
-def _truth(path: Path) -> Truth:
-    columns = read_columns(path)
-    group = columns["group"].astype(np.intp)
-    return Truth(columns["row"].astype(np.int64), columns["y"], group, read_about(path))
-
-
 def groups_of(truth: Truth, times: int = 1) -> Groups:
     """The groups of the test rows, all of them so many times over."""
     return Groups(np.tile(truth.group, times).astype(np.uint32), truth.groups, ("group",))
@@ -212,14 +264,6 @@ def read_manifest(path: Path) -> dict[str, Entry]:
     return entries
 
 
-def _entry(line: bytes) -> Entry | None:
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return None
-    return entry if isinstance(entry, dict) and isinstance(entry.get("key"), str) else None
-
-
 def append_manifest(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
     """Add lines, after ending a line that a killed process may have left torn."""
     lines = [json.dumps(entry, ensure_ascii=False) for entry in entries]
@@ -250,12 +294,6 @@ def save_columns(path: Path, columns: Mapping[str, NDArray[Any]], about: Mapping
     fill_whole(path, lambda file: pq.write_table(table, file, **options))
 
 
-def _is_dense(column: NDArray[Any]) -> bool:
-    """Whether fractions hardly repeat, so that a dictionary of them would only cost."""
-    some = column[:: max(len(column) // 1000, 1)]
-    return column.dtype.kind == "f" and len(np.unique(some)) > len(some) / 4
-
-
 def read_columns(path: Path) -> dict[str, NDArray[Any]]:
     """The columns of a file."""
     import pyarrow.parquet as pq
@@ -270,3 +308,34 @@ def read_about(path: Path) -> dict[str, Any]:
 
     footer = pq.read_schema(path).metadata
     return dict(json.loads(footer[FOOTER]))
+
+
+def _matrix(columns: dict[str, NDArray[Any]], name: str) -> Floats | None:
+    parts = [column for key, column in columns.items() if key.startswith(f"{name}_")]
+    if not parts:
+        return None
+    rest = np.column_stack(parts).astype(np.float64)
+    first = np.maximum(1 - rest.sum(axis=1), 0)
+    whole = np.column_stack([first, rest])
+    return np.asarray(whole / whole.sum(axis=1, keepdims=True))
+
+
+@lru_cache(maxsize=4)
+def _truth(path: Path) -> Truth:
+    columns = read_columns(path)
+    group = columns["group"].astype(np.intp)
+    return Truth(columns["row"].astype(np.int64), columns["y"], group, read_about(path))
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("key"), str) else None
+
+
+def _is_dense(column: NDArray[Any]) -> bool:
+    """Whether fractions hardly repeat, so that a dictionary of them would only cost."""
+    some = column[:: max(len(column) // 1000, 1)]
+    return column.dtype.kind == "f" and len(np.unique(some)) > len(some) / 4
