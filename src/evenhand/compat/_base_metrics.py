@@ -1,0 +1,285 @@
+"""Metrics of labels that scikit-learn does not have under these names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._errors import InputError
+from evenhand._signatures import documented
+
+LABELS = """\
+y_true : array-like
+    True labels.
+y_pred : array-like
+    Predicted labels."""
+
+WEIGHT = """\
+sample_weight : array-like, optional
+    Weights of the rows; by default every row weighs 1."""
+
+POSITIVE = """\
+pos_label : label, optional
+    The positive label; 1 goes without saying where the labels are 0 and 1, or −1 and 1."""
+
+ONE_COLUMN = {"labels": LABELS, "weight": WEIGHT, "positive": POSITIVE}
+
+
+@documented(**ONE_COLUMN)
+def true_positive_rate(
+    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
+) -> float:
+    """Share of the positive rows that are predicted positive.
+
+    Parameters
+    ----------
+    {labels}
+    {weight}
+    {positive}
+
+    Returns
+    -------
+    float
+        The rate; 0 where no row is positive, as in fairlearn.
+
+    Examples
+    --------
+    >>> print(true_positive_rate([1, 1, 0], [1, 0, 1]))
+    0.5
+
+    """
+    return _rates(y_true, y_pred, sample_weight, pos_label)[3]
+
+
+@documented(**ONE_COLUMN)
+def false_negative_rate(
+    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
+) -> float:
+    """Share of the positive rows that are predicted negative.
+
+    Parameters
+    ----------
+    {labels}
+    {weight}
+    {positive}
+
+    Returns
+    -------
+    float
+        The rate; 0 where no row is positive, as in fairlearn.
+
+    Examples
+    --------
+    >>> print(false_negative_rate([1, 1, 0], [1, 0, 1]))
+    0.5
+
+    """
+    return _rates(y_true, y_pred, sample_weight, pos_label)[2]
+
+
+@documented(**ONE_COLUMN)
+def false_positive_rate(
+    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
+) -> float:
+    """Share of the negative rows that are predicted positive.
+
+    Parameters
+    ----------
+    {labels}
+    {weight}
+    {positive}
+
+    Returns
+    -------
+    float
+        The rate; 0 where no row is negative, as in fairlearn.
+
+    Examples
+    --------
+    >>> print(false_positive_rate([1, 0, 0], [1, 0, 1]))
+    0.5
+
+    """
+    return _rates(y_true, y_pred, sample_weight, pos_label)[1]
+
+
+@documented(**ONE_COLUMN)
+def true_negative_rate(
+    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
+) -> float:
+    """Share of the negative rows that are predicted negative.
+
+    Parameters
+    ----------
+    {labels}
+    {weight}
+    {positive}
+
+    Returns
+    -------
+    float
+        The rate; 0 where no row is negative, as in fairlearn.
+
+    Examples
+    --------
+    >>> print(true_negative_rate([1, 0, 0], [1, 0, 1]))
+    0.5
+
+    """
+    return _rates(y_true, y_pred, sample_weight, pos_label)[0]
+
+
+@documented(**ONE_COLUMN)
+def selection_rate(
+    y_true: Any,  # noqa: ARG001
+    y_pred: Any,
+    *,
+    pos_label: Any = 1,
+    sample_weight: Any = None,
+) -> float:
+    """Share of the rows that are given the positive label.
+
+    Parameters
+    ----------
+    y_true : array-like
+        Not used; metrics share one signature.
+    y_pred : array-like
+        Predicted labels.
+    pos_label : label, default 1
+        The label that selects.
+    {weight}
+
+    Returns
+    -------
+    float
+        The rate.
+
+    Raises
+    ------
+    InputError
+        If there are no rows.
+
+    Examples
+    --------
+    >>> print(selection_rate([0, 0, 1, 1], [1, 0, 1, 1]))
+    0.75
+
+    """
+    selected = column(y_pred) == pos_label
+    if not len(selected):
+        raise InputError("selection_rate has no rows to count: y_pred is empty.")
+    return _mean(selected, sample_weight)
+
+
+@documented(**ONE_COLUMN)
+def mean_prediction(
+    y_true: Any,  # noqa: ARG001
+    y_pred: Any,
+    sample_weight: Any = None,
+) -> float:
+    """Mean of the predictions.
+
+    Parameters
+    ----------
+    y_true : array-like
+        Not used; metrics share one signature.
+    y_pred : array-like
+        Predicted values.
+    {weight}
+
+    Returns
+    -------
+    float
+        The weighted mean.
+
+    Examples
+    --------
+    >>> print(mean_prediction([0, 0], [1.0, 2.0], sample_weight=[3, 1]))
+    1.25
+
+    """
+    return _mean(column(y_pred), sample_weight)
+
+
+@documented(**ONE_COLUMN)
+def count(y_true: Any, y_pred: Any) -> int:
+    """Count the rows.
+
+    Parameters
+    ----------
+    {labels}
+
+    Returns
+    -------
+    int
+        How many there are.
+
+    Raises
+    ------
+    InputError
+        If the columns differ in length.
+
+    Examples
+    --------
+    >>> count([1, 0, 1], [1, 1, 1])
+    3
+
+    """
+    if len(y_true) != len(y_pred):
+        raise InputError(f"y_true has {len(y_true)} rows, y_pred {len(y_pred)}.")
+    return len(y_true)
+
+
+def column(values: Any) -> NDArray[Any]:
+    """An array without its axes of length one, but for the rows.
+
+    >>> column([[1], [0]]), column([1])
+    (array([1, 0]), array([1]))
+    """
+    array = np.asarray(values)
+    return np.squeeze(array) if array.size > 1 else array.reshape(array.size)
+
+
+def positive_label(labels: list[Any], pos_label: Any) -> Any:
+    """The positive label among at most two, or an error that says how to name it."""
+    if pos_label is None:
+        if not (set(labels) <= {0, 1} or set(labels) <= {-1, 1}):
+            raise InputError(
+                f"The labels are {labels[:6]}; which of them is positive goes without saying only "
+                "for 0 and 1, or −1 and 1. Pass pos_label=."
+            )
+        return 1
+    if len(labels) > 2:
+        raise InputError(f"These rates are of two labels; there are {len(labels)}: {labels[:6]}.")
+    if len(labels) == 2 and pos_label not in labels:
+        raise InputError(f"pos_label is {pos_label!r}, but the labels are {labels}.")
+    return pos_label
+
+
+def _rates(
+    y_true: Any, y_pred: Any, sample_weight: Any, pos_label: Any
+) -> tuple[float, float, float, float]:
+    """True negative, false positive, false negative and true positive rate."""
+    from sklearn.metrics import confusion_matrix
+
+    labels = np.unique(np.vstack((y_true, y_pred))).tolist()
+    positive = positive_label(labels, pos_label)
+    absent = f"not {positive}" if isinstance(positive, str) else np.iinfo(np.int64).min
+    negative = next((label for label in labels if label != positive), absent)
+    rates = confusion_matrix(
+        y_true,
+        y_pred,
+        sample_weight=sample_weight,
+        labels=[negative, positive],
+        normalize="true",
+    )
+    tnr, fpr, fnr, tpr = rates.ravel()
+    return tnr, fpr, fnr, tpr
+
+
+def _mean(values: NDArray[Any], sample_weight: Any) -> float:
+    weight = np.ones(len(values)) if sample_weight is None else column(sample_weight)
+    mean: float = np.dot(values, weight) / weight.sum()
+    return mean

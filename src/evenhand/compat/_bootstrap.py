@@ -1,0 +1,72 @@
+"""Quantiles of metrics over bootstrap samples, drawn as fairlearn draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from evenhand._errors import InputError
+from evenhand.compat._disaggregation import Disaggregated, Sample
+from evenhand.compat._features import pandas
+
+
+def resampled(sample: Sample, n_boot: int, random_state: Any) -> list[Disaggregated]:
+    """The metrics of so many bootstrap samples; a seed draws the rows that fairlearn draws."""
+    rows = pandas().Series(np.arange(len(sample.y_true)))
+    return [
+        sample.disaggregate(rows.sample(frac=1, replace=True, random_state=seed).to_numpy())
+        for seed in _seeds(random_state, n_boot)
+    ]
+
+
+def check_bootstrap(n_boot: Any, ci_quantiles: Any) -> bool:
+    """Whether to draw; refuse half a request, and what is no number or quantile."""
+    asked = ci_quantiles is not None and len(ci_quantiles) > 0
+    if (n_boot is not None) != asked:
+        raise InputError("A bootstrap needs both n_boot and ci_quantiles; pass both or neither.")
+    if not asked:
+        return False
+    if not isinstance(n_boot, Integral) or n_boot < 1:
+        raise InputError(f"n_boot is {n_boot!r}; it must be a whole number, at least 1.")
+    wrong = [q for q in ci_quantiles if not isinstance(q, float) or not 0 < q < 1]
+    if wrong:
+        raise InputError(f"ci_quantiles has {wrong[0]!r}; each must be a float between 0 and 1.")
+    return True
+
+
+def quantiles(samples: Sequence[Any], at: Sequence[float]) -> list[Any]:
+    """For each quantile a series or dataframe like the samples.
+
+    A cell that a sample lacks counts as NaN there, and is left out of its quantiles.
+    """
+    pd = pandas()
+    first = samples[0]
+    try:
+        if isinstance(first, pd.Series):
+            values = np.quantile([sample.to_numpy() for sample in samples], q=at, axis=0)
+            return [pd.Series(row, index=first.index, name=first.name) for row in values]
+        index = reduce(lambda one, other: one.union(other), (sample.index for sample in samples))
+        tables = [sample.reindex(index).to_numpy() for sample in samples]
+        values = np.nanquantile(tables, q=at, axis=0)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "A metric gave something other than one number, which has no quantiles. Leave it out, "
+            "or leave out n_boot and ci_quantiles."
+        ) from error
+    return [pd.DataFrame(table, index=index, columns=first.columns) for table in values]
+
+
+def _seeds(random_state: Any, size: int) -> Any:
+    high = np.iinfo(np.uint32).max
+    if isinstance(random_state, np.random.RandomState):
+        return random_state.randint(0, high, size=size, dtype=np.uint32)
+    if random_state is not None and not isinstance(random_state, Integral):
+        raise InputError(
+            f"random_state is {random_state!r}; it must be a whole number, a RandomState or None."
+        )
+    seed = None if random_state is None else int(random_state)
+    return np.random.default_rng(seed).integers(0, high, size=size, dtype=np.uint32)

@@ -1,0 +1,228 @@
+"""Metrics by cell and overall: from one tally where the metric is known, else by calling it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns.codes import Column
+from evenhand._counting import count, share_classes
+from evenhand._errors import InputError
+from evenhand._groups import Groups
+from evenhand._tally import Tally
+from evenhand.compat._features import Cells, Feature, cells_of, pandas
+from evenhand.compat._recipes import (
+    NotCountable,
+    Recipe,
+    Sums,
+    Values,
+    labels_of,
+    name_of,
+    numbers_of,
+    recipe_of,
+)
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A metric, the columns it takes beside truth and prediction, and its recipe if we know it."""
+
+    name: str
+    function: Callable[..., Any]
+    columns: Mapping[str, NDArray[Any]]
+    recipe: Recipe | None
+    weight: str = "rows"  # what the tally calls its weights
+
+    def __call__(self, y_true: NDArray[Any], y_pred: NDArray[Any], rows: Any) -> Any:
+        """Call it as it is, with these rows of every column."""
+        columns = {name: _stacked(values[rows]) for name, values in self.columns.items()}
+        return self.function(_stacked(y_true[rows]), _stacked(y_pred[rows]), **columns)
+
+
+class Disaggregated(NamedTuple):
+    """Metrics by cell, a dataframe; and overall, a series or, by control features, a dataframe."""
+
+    by_group: Any
+    overall: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The rows and what is asked of them."""
+
+    y_true: NDArray[Any]
+    y_pred: NDArray[Any]
+    metrics: Sequence[Metric]
+    control: Sequence[Feature]
+    sensitive: Sequence[Feature]
+
+    @cached_property
+    def labels(self) -> Mapping[str, Column]:
+        """Truth and prediction as labels, as far as a metric needs them and they are."""
+        if not self._is_needed("labels"):
+            return {}
+        found = {"y": labels_of(self.y_true), "yhat": labels_of(self.y_pred)}
+        columns = {axis: column for axis, column in found.items() if column is not None}
+        text = {isinstance(column.labels[0], str) for column in columns.values()}
+        return share_classes(columns) if len(text) == 1 else {}
+
+    @cached_property
+    def sums(self) -> Mapping[str, Values]:
+        """The columns that are added up: weights, and numbers under each choice of weights."""
+        numbers = numbers_of(self.y_true, self.y_pred) if self._is_needed("numbers") else {}
+        sums = dict(numbers)
+        for metric in self.metrics:
+            if metric.recipe and metric.weight != "rows" and metric.weight not in sums:
+                weight = sums[metric.weight] = metric.columns["sample_weight"].astype(np.float64)
+                sums |= {name_of(name, metric.weight): y * weight for name, y in numbers.items()}
+        return sums
+
+    def disaggregate(self, rows: Rows | None = None) -> Disaggregated:
+        """All metrics by cell and overall, of these rows or of all."""
+        cells = cells_of([*self.control, *self.sensitive], rows)
+        block = cells.leading(len(self.control))
+        tally = self._tally(cells, rows)
+        whole = tally.regrouped(block, tuple(range(block[-1] + 1)))
+        by_cell, by_block = {}, {}
+        for metric in self.metrics:
+            try:
+                by_cell[metric.name] = _from_counts(metric, tally)
+                by_block[metric.name] = _from_counts(metric, whole)
+            except NotCountable:
+                by_cell[metric.name] = self._called(metric, cells.codes, len(cells), rows)
+                blocks = np.asarray(block)[cells.codes]
+                by_block[metric.name] = self._called(metric, blocks, block[-1] + 1, rows)
+        by_group = _framed(by_cell, cells)
+        if self.control:
+            return Disaggregated(by_group, _framed(by_block, cells_of(self.control, rows)))
+        return Disaggregated(by_group, _row({name: value[0] for name, value in by_block.items()}))
+
+    def _tally(self, cells: Cells, rows: Rows | None) -> Tally:
+        every = slice(None) if rows is None else rows
+        columns = {
+            axis: Column(column.codes[every], column.labels) for axis, column in self.labels.items()
+        }
+        sums = {name: values[every] for name, values in self.sums.items()}
+        return count(columns, Groups(cells.codes, tuple(range(len(cells))), ()), sums=sums)
+
+    def _called(
+        self, metric: Metric, codes: NDArray[Any], cells: int, rows: Rows | None
+    ) -> list[Any]:
+        """Call the metric once for each cell, with its rows in their order."""
+        order = np.argsort(codes, kind="stable")
+        ends = np.cumsum(np.bincount(codes, minlength=cells))[:-1]
+        parts = np.split(order if rows is None else rows[order], ends)
+        return [metric(self.y_true, self.y_pred, part) for part in parts]
+
+    def _is_needed(self, kind: str) -> bool:
+        return any(metric.recipe and metric.recipe.needs == kind for metric in self.metrics)
+
+
+def read_metrics(metrics: Any, sample_params: Any, rows: int) -> list[Metric]:
+    """The metrics by name, each with its own columns."""
+    given = {} if sample_params is None else sample_params
+    if not isinstance(given, dict):
+        raise InputError(f"sample_params must be a dict, not a {type(given).__name__}.")
+    if not isinstance(metrics, dict):
+        return [_metric(_name_of(metrics), metrics, given, rows, {})]
+    unknown = set(given) - set(metrics)
+    if unknown:
+        raise InputError(
+            f"sample_params is for {sorted(unknown)}, but the metrics are {list(metrics)}."
+        )
+    weights: dict[int, str] = {}
+    return [
+        _metric(name, function, given.get(name, {}), rows, weights)
+        for name, function in metrics.items()
+    ]
+
+
+def _metric(name: str, function: Any, params: Any, rows: int, weights: dict[int, str]) -> Metric:
+    if not callable(function):
+        raise InputError(f"The metric {name!r} is {function!r}, which cannot be called.")
+    if not isinstance(params, dict):
+        raise InputError(
+            f"sample_params of {name!r} must be a dict of columns, not a {type(params).__name__}."
+        )
+    given = {key: values for key, values in params.items() if values is not None}
+    columns = {key: np.asarray(values) for key, values in given.items()}
+    for key, values in columns.items():
+        if values.shape != (rows,):
+            raise InputError(
+                f"sample_params has {key!r} of shape {values.shape} for {name!r}; there are "
+                f"{rows} rows."
+            )
+    recipe = recipe_of(function)
+    if not columns or recipe is None:
+        return Metric(name, function, columns, recipe)
+    weight = columns.get("sample_weight")
+    if set(columns) > {"sample_weight"} or weight is None or recipe.needs == "rows":
+        return Metric(name, function, columns, None)
+    if weight.dtype.kind not in "biuf" or not np.isfinite(weight).all():
+        return Metric(name, function, columns, None)
+    known = weights.setdefault(id(given["sample_weight"]), f"weight {len(weights)}")
+    return Metric(name, function, columns, recipe, known)
+
+
+def _name_of(metric: Any) -> str:
+    if metric is None:
+        raise InputError("metrics is None; pass a function, or a dict of functions by name.")
+    if hasattr(metric, "__name__"):
+        return str(metric.__name__)
+    warnings.warn(
+        "The metric has no __name__ and is called 'metric'; pass {name: metric} to name it.",
+        stacklevel=4,
+    )
+    return "metric"
+
+
+def _from_counts(metric: Metric, tally: Tally) -> Any:
+    if metric.recipe is None:
+        raise NotCountable
+    values = metric.recipe.read(Sums(tally, metric.weight), **metric.recipe.settings)
+    return values.astype(np.int64) if metric.recipe.needs == "rows" else values
+
+
+def _framed(columns: Mapping[str, Any], cells: Cells) -> Any:
+    """A row for each entry of the index; NaN where no row of the data is in the cell."""
+    pd = pandas()
+    if all(isinstance(values, np.ndarray) for values in columns.values()):
+        whole = {values.dtype for values in columns.values()} == {np.dtype(np.int64)}
+        frame = pd.DataFrame(
+            {name: values if whole else values.astype(float) for name, values in columns.items()},
+            index=cells.index if len(cells.features) == 1 else cells.index[cells.where],
+        )
+    else:
+        # Values of any kind: pandas itself says what becomes of a series for each group.
+        levels = {
+            feature.name: feature.levels.take(places)
+            for feature, places in zip(cells.features, cells.members, strict=True)
+        }
+        rows = [
+            _row(dict(zip(columns, row, strict=True)))
+            for row in zip(*columns.values(), strict=True)
+        ]
+        frame = (
+            pd.DataFrame(levels)
+            .groupby(list(levels))
+            .apply(lambda part: rows[part.index[0]], include_groups=False)
+        )
+    return frame if len(cells.features) == 1 else frame.reindex(cells.index)
+
+
+def _row(values: Mapping[str, Any]) -> Any:
+    pd = pandas()
+    return pd.Series(values) if values else pd.Series(dtype=float)
+
+
+def _stacked(values: NDArray[Any]) -> NDArray[Any]:
+    """Objects as an array of their own kind, as a metric expects: text as text."""
+    return np.stack(list(values)) if values.dtype == object else values

@@ -1,0 +1,166 @@
+"""Sensitive and control features: which cell each row is in, and how pandas names the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns.codes import Codes, combine, first_rows, recode, smallest_unsigned
+from evenhand._columns.encoding import encode
+from evenhand._errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A column of groups: its values as given, and for each row the place of its level."""
+
+    name: str
+    column: Any
+    codes: Codes
+    levels: pd.Index  # sorted as a group-by sorts them
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The observed combinations of levels, in order, and where each stands in a pandas index."""
+
+    features: Sequence[Feature]
+    codes: Codes  # of every row
+    members: NDArray[np.intp]  # of shape (features, cells): the place of the level
+    index: Any  # of one feature its levels; of several all combinations, observed or not
+    where: NDArray[np.intp]  # the place in the index of each observed cell
+
+    def __len__(self) -> int:
+        return self.members.shape[1]
+
+    def leading(self, features: int) -> NDArray[np.intp]:
+        """Which combination of the first features each cell is in, numbered in order."""
+        first = self.members[:features]
+        new = (first[:, 1:] != first[:, :-1]).any(axis=0)
+        return np.append(0, np.cumsum(new))
+
+
+def pandas() -> ModuleType:
+    """The package pandas, or one clear error."""
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "MetricFrame answers in pandas objects, and pandas is not installed: "
+            'pip install "evenhand[data]". Without it, evenhand.audit answers the same questions.',
+            name="pandas",
+        ) from None
+    return pandas
+
+
+def read_features(features: Any, base_name: str, rows: int) -> list[Feature]:
+    """Name and encode the columns; nameless ones are base_name0, base_name1."""
+    return [
+        _feature(name, values, rows) for name, values in _named_columns(features, base_name).items()
+    ]
+
+
+def check_names(features: Sequence[Feature]) -> None:
+    """Refuse two features of one name."""
+    names = [feature.name for feature in features]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"Two features are called {twice[0]!r}; rename one of them.")
+
+
+def cells_of(features: Sequence[Feature], rows: NDArray[np.intp] | None = None) -> Cells:
+    """The cells of these rows, or of all."""
+    coded = [
+        (feature.codes if rows is None else feature.codes[rows], len(feature.levels))
+        for feature in features
+    ]
+    codes, first = combine(coded)
+    members = np.array([column[first] for column, _ in coded], dtype=np.intp)
+    present = [np.unique(places) for places in members]
+    if len(features) == 1:
+        index: Any = features[0].levels.take(present[0])
+        return Cells(features, codes, members, index, np.arange(len(index)))
+    index = pandas().MultiIndex.from_product(
+        [np.unique(feature.levels)[at] for feature, at in zip(features, present, strict=True)],
+        names=[feature.name for feature in features],
+    )
+    places = [np.searchsorted(at, member) for at, member in zip(present, members, strict=True)]
+    where = np.ravel_multi_index(tuple(places), tuple(map(len, present)))
+    return Cells(features, codes, members, index, where)
+
+
+def _named_columns(features: Any, base_name: str) -> dict[str, Any]:
+    pd = pandas()
+    if isinstance(features, dict):
+        try:
+            features = pd.DataFrame.from_dict(features)
+        except ValueError as error:
+            raise InputError(
+                f"The features {list(features)} are no columns of equal length, one value a row: "
+                f"{error}"
+            ) from error
+    if isinstance(features, pd.DataFrame):
+        return _of_distinct_names(
+            [(name, features.iloc[:, at]) for at, name in enumerate(features.columns)]
+        )
+    if isinstance(features, pd.Series):
+        name = f"{base_name}0" if features.name is None else features.name
+        return _of_distinct_names([(name, features)])
+    if isinstance(features, list):
+        column = np.empty(len(features), dtype=object)
+        column[:] = features
+        return {f"{base_name}0": column}
+    array = features if isinstance(features, np.ndarray) else np.asarray(features, dtype=object)
+    array = array.squeeze() if array.size > 1 else array.reshape(array.size)
+    if array.ndim > 2:
+        raise InputError(f"Features are one column or several; this array is of {array.shape}.")
+    columns = [array] if array.ndim == 1 else [array[:, at] for at in range(array.shape[1])]
+    return {f"{base_name}{at}": column for at, column in enumerate(columns)}
+
+
+def _of_distinct_names(columns: list[tuple[Any, Any]]) -> dict[str, Any]:
+    for name, _ in columns:
+        if not isinstance(name, str):
+            raise InputError(
+                f"A feature is called {name!r}, a {type(name).__name__}; names must be text. "
+                "Rename the column."
+            )
+    named = dict(columns)
+    if len(named) < len(columns):
+        names = [name for name, _ in columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"Two features are called {twice!r}; rename one of them.")
+    return named
+
+
+def _feature(name: str, values: Any, rows: int) -> Feature:
+    pd = pandas()
+    if len(values) != rows:
+        raise InputError(f"Feature {name!r} has {len(values)} rows, y_true has {rows}.")
+    coded = encode(values, f"Feature {name!r}")
+    if coded.missing:
+        raise InputError(
+            f"Feature {name!r} has {coded.missing} missing values. Drop those rows or fill them; "
+            'or call evenhand.groups with missing="group" and audit those groups.'
+        )
+    shown = first_rows(coded.codes, len(coded.labels))
+    labels = values.iloc[shown].tolist() if isinstance(values, pd.Series) else list(values[shown])
+    if not all(map(pd.api.types.is_scalar, labels)):
+        raise InputError(f"Feature {name!r} must hold one value a row; the first is {labels[0]!r}.")
+    if isinstance(values, np.ndarray):
+        labels = list(np.asarray(values[shown], dtype=object))
+    # pandas says which labels are one level, of which type, and in which order.
+    grouped = pd.DataFrame({name: labels}).groupby(name)
+    rank = grouped.ngroup().to_numpy()
+    levels = grouped.size().index
+    return Feature(
+        name, values, recode(rank.astype(smallest_unsigned(len(levels))), coded.codes), levels
+    )

@@ -1,0 +1,76 @@
+"""From metrics by group to one value each: extremes, differences and ratios."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand._errors import InputError
+from evenhand.compat._disaggregation import Disaggregated
+
+Method = Literal["between_groups", "to_overall"]
+Errors = Literal["raise", "coerce"]
+
+
+def extreme(
+    result: Disaggregated, which: Literal["min", "max"], levels: list[str] | None, errors: Errors
+) -> Any:
+    """The least or largest value of each metric, within each level of the control features."""
+    _check("errors", errors, ("raise", "coerce"))
+    table = result.by_group if errors == "raise" else _scalars(result.by_group)
+    try:
+        return table.agg(which, axis=0) if not levels else table.groupby(level=levels).agg(which)
+    except ValueError as error:
+        raise InputError(
+            "A metric gave more than one number for a group, which has no extreme. Leave it out, "
+            "or pass errors='coerce' to have NaN in its place."
+        ) from error
+
+
+def difference(
+    result: Disaggregated, levels: list[str] | None, method: Method, errors: Errors
+) -> Any:
+    """The largest absolute difference between groups, or to the overall value."""
+    _check("errors", errors, ("raise", "coerce"))
+    _check("method", method, ("between_groups", "to_overall"))
+    between = method == "between_groups"
+    reference = extreme(result, "min", levels, errors) if between else result.overall
+    apart = (_scalars(result.by_group) - reference).abs()
+    return _nan_for_none(apart.max() if levels is None else apart.groupby(level=levels).max())
+
+
+def ratio(result: Disaggregated, levels: list[str] | None, method: Method, errors: Errors) -> Any:
+    """The least ratio between groups, or to the overall value; at most 1."""
+    _check("errors", errors, ("raise", "coerce"))
+    _check("method", method, ("between_groups", "to_overall"))
+    if method == "between_groups":
+        least = extreme(result, "min", levels, errors)
+        return _nan_for_none(least / extreme(result, "max", levels, errors))
+    if not levels:
+        return _nan_for_none(_at_most_one(result.by_group / result.overall).min())
+    overall = result.overall.unstack(level=levels)
+    ratios = _at_most_one(result.by_group.unstack(level=levels) / overall)
+    return _nan_for_none(ratios.min().unstack(0))
+
+
+def _at_most_one(ratios: Any) -> Any:
+    return ratios.apply(lambda column: column.transform(lambda x: 1 / x if x > 1 else x))
+
+
+def _scalars(table: Any) -> Any:
+    """NaN in place of what is not one value."""
+    if not any(dtype.kind == "O" for dtype in table.dtypes):
+        return table
+    return table.apply(
+        lambda column: column.apply(lambda value: value if np.isscalar(value) else np.nan)
+    )
+
+
+def _nan_for_none(values: Any) -> Any:
+    return values.where(values.notna(), np.nan)
+
+
+def _check(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"{name} is {value!r}; it must be {' or '.join(map(repr, known))}.")

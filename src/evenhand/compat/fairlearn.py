@@ -1,0 +1,100 @@
+"""fairlearn's metrics by its own names, with its numbers, from one count of the rows.
+
+In a script that works with fairlearn, change the import and nothing else::
+
+    from evenhand.compat.fairlearn import MetricFrame, selection_rate
+
+It needs pandas, and not fairlearn.
+"""
+
+from __future__ import annotations
+
+from evenhand.compat._base_metrics import (
+    count,
+    false_negative_rate,
+    false_positive_rate,
+    mean_prediction,
+    selection_rate,
+    true_negative_rate,
+    true_positive_rate,
+)
+from evenhand.compat._derived_metrics import (
+    accuracy_score_difference,
+    accuracy_score_group_min,
+    accuracy_score_ratio,
+    balanced_accuracy_score_group_min,
+    f1_score_group_min,
+    false_negative_rate_difference,
+    false_negative_rate_ratio,
+    false_positive_rate_difference,
+    false_positive_rate_ratio,
+    log_loss_group_max,
+    make_derived_metric,
+    mean_absolute_error_group_max,
+    mean_squared_error_group_max,
+    precision_score_group_min,
+    r2_score_group_min,
+    recall_score_group_min,
+    roc_auc_score_group_min,
+    selection_rate_difference,
+    selection_rate_ratio,
+    true_negative_rate_difference,
+    true_negative_rate_ratio,
+    true_positive_rate_difference,
+    true_positive_rate_ratio,
+    zero_one_loss_difference,
+    zero_one_loss_group_max,
+    zero_one_loss_ratio,
+)
+from evenhand.compat._metric_frame import MetricFrame
+from evenhand.compat._parity import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equal_opportunity_ratio,
+    equalized_odds_difference,
+    equalized_odds_ratio,
+)
+
+__all__ = [
+    "MetricFrame",
+    "accuracy_score_difference",
+    "accuracy_score_group_min",
+    "accuracy_score_ratio",
+    "balanced_accuracy_score_group_min",
+    "count",
+    "demographic_parity_difference",
+    "demographic_parity_ratio",
+    "equal_opportunity_difference",
+    "equal_opportunity_ratio",
+    "equalized_odds_difference",
+    "equalized_odds_ratio",
+    "f1_score_group_min",
+    "false_negative_rate",
+    "false_negative_rate_difference",
+    "false_negative_rate_ratio",
+    "false_positive_rate",
+    "false_positive_rate_difference",
+    "false_positive_rate_ratio",
+    "log_loss_group_max",
+    "make_derived_metric",
+    "mean_absolute_error_group_max",
+    "mean_prediction",
+    "mean_squared_error_group_max",
+    "precision_score_group_min",
+    "r2_score_group_min",
+    "recall_score_group_min",
+    "roc_auc_score_group_min",
+    "selection_rate",
+    "selection_rate_difference",
+    "selection_rate_ratio",
+    "true_negative_rate",
+    "true_negative_rate_difference",
+    "true_negative_rate_ratio",
+    "true_positive_rate",
+    "true_positive_rate_difference",
+    "true_positive_rate_ratio",
+    "zero_one_loss_difference",
+    "zero_one_loss_group_max",
+    "zero_one_loss_ratio",
+]
