@@ -18,7 +18,7 @@ from platform import machine, python_version
 
 from report import Line, shown
 
-BENCHMARKS = ("strings", "memory", "integers", "curves", "importing")
+BENCHMARKS = ("strings", "compat", "memory", "integers", "curves", "importing")
 PACKAGES = ("evenhand", "numpy", "pandas", "pyarrow")
 PEERS = ("fairlearn", "aequitas", "aif360", "holisticai", "oxonfair", "fairbench")
 

@@ -62,7 +62,16 @@ def test_the_public_names_are_these():
     assert sorted(eh.__all__) == sorted(NAMES)
 
 
-MODULES = ["", ".benchmark", ".criteria", ".datasets", ".measures", ".mitigation", ".statistics"]
+MODULES = [
+    "",
+    ".benchmark",
+    ".compat.fairlearn",
+    ".criteria",
+    ".datasets",
+    ".measures",
+    ".mitigation",
+    ".statistics",
+]
 
 
 @pytest.mark.parametrize("module", MODULES)

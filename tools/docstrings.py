@@ -25,6 +25,7 @@ from numpydoc.validate import Validator, validate
 MODULES = [
     "evenhand",
     "evenhand.benchmark",
+    "evenhand.compat.fairlearn",
     "evenhand.criteria",
     "evenhand.datasets",
     "evenhand.measures",

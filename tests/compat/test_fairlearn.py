@@ -405,6 +405,53 @@ def test_predictions_of_several_columns_reach_the_metric_whole(shape):
     assert_frames_agree(lambda library: library.MetricFrame(metrics={"width": width}, **rows))
 
 
+def test_a_perfect_model_is_as_uneven_here_as_in_fairlearn_where_a_group_has_no_positives():
+    y, group = [1, 0, 0, 0], ["a", "a", "b", "b"]
+    for library in (ours, theirs):
+        assert library.equalized_odds_difference(y, y, sensitive_features=group) == 1
+    reading = eh.evaluate("equal_opportunity", y, y, sensitive_features=group, measure="mpd")
+    assert np.isnan(reading) or reading == 0
+
+
+SCRIPT = """
+from fairlearn.metrics import MetricFrame, count, false_positive_rate, selection_rate
+from sklearn.metrics import accuracy_score
+
+frame = MetricFrame(
+    metrics={
+        "accuracy": accuracy_score,
+        "selected": selection_rate,
+        "fpr": false_positive_rate,
+        "rows": count,
+    },
+    y_true=truth,
+    y_pred=predicted,
+    sensitive_features=people[["sex", "race"]],
+    control_features=people["site"],
+)
+print(frame.by_group, frame.overall, frame.difference(), frame.ratio(method="to_overall"))
+print(frame.by_group["selected"].unstack("race").to_string())
+print(frame.group_min().to_dict(), frame.control_levels, frame.sensitive_levels)
+"""
+
+
+def test_a_script_runs_unchanged_but_for_the_import(capsys):
+    rng = np.random.default_rng(5)
+    people = pd.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], 300),
+            "race": rng.choice(["Black", "Other", "White"], 300),
+            "site": rng.choice(["north", "south"], 300),
+        }
+    )
+    truth, predicted = rng.integers(0, 2, (2, 300))
+    printed = []
+    for script in (SCRIPT, SCRIPT.replace("fairlearn.metrics", "evenhand.compat.fairlearn")):
+        exec(script, {"people": people, "truth": truth, "predicted": predicted})
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+
+
 def test_a_metric_without_a_name_is_called_metric_with_a_warning():
     with pytest.warns(UserWarning, match="no __name__"):
         frame = ours.MetricFrame(metrics=partial(ours.selection_rate, pos_label=0), **ROWS)

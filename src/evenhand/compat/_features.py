@@ -39,7 +39,7 @@ class Cells:
     where: NDArray[np.intp]  # the place in the index of each observed cell
 
     def __len__(self) -> int:
-        return self.members.shape[1]
+        return len(self.where)
 
     def leading(self, features: int) -> NDArray[np.intp]:
         """Which combination of the first features each cell is in, numbered in order."""
@@ -159,8 +159,7 @@ def _feature(name: str, values: Any, rows: int) -> Feature:
         labels = list(np.asarray(values[shown], dtype=object))
     # pandas says which labels are one level, of which type, and in which order.
     grouped = pd.DataFrame({name: labels}).groupby(name)
-    rank = grouped.ngroup().to_numpy()
     levels = grouped.size().index
-    return Feature(
-        name, values, recode(rank.astype(smallest_unsigned(len(levels))), coded.codes), levels
-    )
+    rank = grouped.ngroup().to_numpy().astype(smallest_unsigned(len(levels)))
+    in_order = np.array_equal(rank, np.arange(len(rank)))
+    return Feature(name, values, coded.codes if in_order else recode(rank, coded.codes), levels)

@@ -95,17 +95,17 @@ class MetricFrame:
         if rows != len(predicted):
             raise InputError(f"y_true has {rows} rows, y_pred {len(predicted)}.")
         sensitive = read_features(sensitive_features, "sensitive_feature_", rows)
-        controls = None
+        control = []
         if control_features is not None:
-            controls = read_features(control_features, "control_feature_", rows)
-        check_names([*sensitive, *(controls or ())])
-        self._control_levels = controls and [feature.name for feature in controls]
+            control = read_features(control_features, "control_feature_", rows)
+        check_names([*sensitive, *control])
+        self._control_levels = [feature.name for feature in control] or None
         self._alone = not isinstance(metrics, dict)
         self._sample = Sample(
             truth,
             predicted,
             read_metrics(metrics, sample_params, rows),
-            controls or [],
+            control,
             sensitive,
         )
         self._result = self._sample.disaggregate()
