@@ -63,9 +63,10 @@ def pandas() -> ModuleType:
 
 def read_features(features: Any, base_name: str, rows: int) -> list[Feature]:
     """Name and encode the columns; nameless ones are base_name0, base_name1."""
-    return [
-        _feature(name, values, rows) for name, values in _named_columns(features, base_name).items()
-    ]
+    columns = _named_columns(features, base_name)
+    if not columns:
+        raise InputError(f"There is no column among the {base_name.replace('_', ' ').strip()}s.")
+    return [_feature(name, values, rows) for name, values in columns.items()]
 
 
 def check_names(features: Sequence[Feature]) -> None:
