@@ -56,7 +56,7 @@ def scan(
     weights: Weights,
     rng: np.random.Generator,
     more: float = 0.0,
-    control: str = "family",
+    control: str = "familywise",
 ) -> list[Subgroup]:
     """A scan in which values 1 and 1 of the columns are selected more often, by `more`."""
     columns = people(rng)
@@ -113,7 +113,7 @@ def main() -> None:
             np.mean(
                 [found(scan(0.3, WEIGHTS["none"], rng, more, control)) for _ in range(WORLDS // 4)]
             )
-            for control in ("family", "discovery")
+            for control in ("familywise", "false_discovery")
         ]
         print(f"| {more} | {shares[0]:.2f} | {shares[1]:.2f} |", flush=True)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns import Column, encode
+from evenhand._columns import Column, Label, encode
 from evenhand._columns.encoding import check_classes
 from evenhand._counting import share_classes
 from evenhand._errors import InputError
@@ -177,16 +177,31 @@ class Cells:
 
 @dataclass(frozen=True)
 class GroupColumns:
-    """Which columns name the groups, and what becomes of missing and rare ones."""
+    """Which columns name the groups, and what becomes of missing and rare ones.
+
+    `spans` are the labels of columns that were cut before, and hold the places of their bins.
+    """
 
     names: tuple[str, ...]
     missing: Missing = "error"
     min_count: int = 0
     rare: Rare = "keep"
+    spans: Mapping[str, Sequence[Label]] = field(default_factory=dict)
+
+    def coded(self, columns: Mapping[str, Any]) -> dict[str, Column]:
+        """The columns of the groups as codes and labels."""
+        return {name: self._labeled(encode(columns[name], name), name) for name in self.names}
+
+    def _labeled(self, column: Column, name: str) -> Column:
+        if name not in self.spans:
+            return column
+        places: tuple[Any, ...] = column.labels
+        spans = self.spans[name]
+        return Column(column.codes, tuple(None if p is None else spans[int(p)] for p in places))
 
     def of(self, cells: Cells) -> Groups:
         """The group of every cell; the codes of dropped groups lie past the last label."""
-        coded = {name: encode(cells.columns[name], name) for name in self.names}
+        coded = self.coded(cells.columns)
         rows = int(cells.rows.sum())
         notes = [
             note

@@ -144,6 +144,10 @@ def groups(
     if typos:
         raise misspelt(groups, typos)
     if isinstance(sensitive_features, Groups):
+        if bins:
+            raise InputError(
+                "bins= cuts columns, and these groups are made already: cut them there."
+            )
         return sensitive_features.settle_rare(min_count, rare)
     named = columns_of(sensitive_features)
     unknown = set(bins or ()) - set(named)

@@ -74,11 +74,16 @@ def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     | --- | --- |
     | a\|b | 3 |
     """
-    lines = [heads, ["---"] * len(heads), *([_cell(text) for text in row] for row in rows)]
+    lines = [heads, ["---"] * len(heads), *([escaped(text) for text in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _cell(text: str) -> str:
+def escaped(text: str) -> str:
+    r"""Text in one line, of which nothing is markup.
+
+    >>> print(escaped("a <b> *c*"))
+    a \<b\> \*c\*
+    """
     for mark in "\\|<>`*[]":
         text = text.replace(mark, f"\\{mark}")
     return " ".join(text.split())

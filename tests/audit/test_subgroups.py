@@ -14,7 +14,7 @@ from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.multiplicity import rate_bounds
 
 
-def scan(y, p, columns, control="family", depth=2, **options):
+def scan(y, p, columns, control="familywise", depth=2, **options):
     evidence = from_rows(y, p, sensitive_features=columns, **options)
     return ranked(list(views_of(evidence, depth)), 0.05, control)
 
@@ -270,7 +270,7 @@ def test_control_of_discoveries_finds_more_where_many_differ_and_few_falsely():
     p = (rng.random(len(group)) < np.where(differs, 0.5, 0.3)).astype(int)
     family, discovery = (
         [s for s in scan(None, p, {"group": group}, control) if s.flagged]
-        for control in ("family", "discovery")
+        for control in ("familywise", "false_discovery")
     )
     assert {s.label for s in family} < {s.label for s in discovery}
     rest = (p.sum() - 150 * np.array([0.5, 0.3])) / (len(p) - 150)
@@ -284,6 +284,6 @@ def test_control_of_discoveries_loses_little_where_one_differs(people):
     arguments = people["y"], people["p"], people[["sex", "race"]]
     labels = [
         {s.label for s in scan(*arguments, control) if s.flagged}
-        for control in ("family", "discovery")
+        for control in ("familywise", "false_discovery")
     ]
     assert labels[0] == labels[1]

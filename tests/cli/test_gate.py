@@ -67,7 +67,7 @@ def test_a_gate_may_name_the_statistic_of_performance_parity():
 def test_a_gate_without_a_finding_is_an_error_that_names_what_there_is():
     finding = SimpleNamespace(criterion="statistical_parity", measure="pq", low=0.0, high=0.1)
     with pytest.raises(ValueError, match=r"no finding 'equalized_odds\.pq'; it has \['stat"):
-        judge([gate_of("equalized_odds.pq > 1")], [finding])
+        judge([gate_of("equalized_odds.pq > 0.9")], [finding])
 
 
 def test_the_strictest_of_several_bounds_is_the_tolerance():

@@ -12,21 +12,21 @@ from evenhand._audit.evidence import Evidence, check_sizes, sameness_notes
 from evenhand._audit.examination import Precision, examine, with_obstacles
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.questions import (
+    Criteria,
     answerable,
     check_options,
     check_tolerances,
 )
 from evenhand._audit.result import Audit
-from evenhand._audit.subgroups import ranked
+from evenhand._audit.subgroups import Control, check_control, ranked
 from evenhand._audit.views import examined, main_view, views_of
 from evenhand._columns import Label
 from evenhand._dataframes import kind_of
-from evenhand._groups import Missing, Rare
+from evenhand._groups import Bins, Missing, Rare
 from evenhand._scoring import columns_from, scores_of
 from evenhand._seeds import RandomState
 from evenhand._signatures import documented, misspelt, spelled_out, suggests_names
 from evenhand._tasks import Task
-from evenhand.criteria import Criterion
 
 MEASURES = ("mpd", "gini", "pq")
 HEADLINES = ("statistical_parity", "equalized_odds", "strong_parity", "performance_parity(mse)")
@@ -39,11 +39,22 @@ favorable : label, optional
     The label people wish for, by itself or as it is written; 1 of 0 and 1, and of −1 and 1, goes
     without saying. Without one, criteria about one label are left out, and a note says so."""
 
+GROUPS = """\
+bins : mapping of str to int or sequence of float, optional
+    For a sensitive column of amounts, by name: into how many quantile bins it is cut, or at which
+    edges.
+missing : {"error", "group"}, default "error"
+    Whether rows without a group are refused or are a group of their own.
+min_count : int, default 0
+    Groups of fewer rows are rare.
+rare : {"keep", "merge", "drop"}, default "keep"
+    What becomes of rare groups; a note of the audit says so."""
+
 EXAMINATION = """\
-criteria : sequence of str or Criterion, optional
+criteria : str, Criterion or sequence of these, optional
     Such as "equalized_odds" or "performance_parity(f1)"; by default all that fit the task and
     the columns.
-measures : sequence of str, default ("mpd", "gini", "pq")
+measures : str or sequence of str, default ("mpd", "gini", "pq")
     Names in `MEASURES`.
 tolerances : mapping of str to float, optional
     From "criterion.measure" to the largest value that is tolerated; what the interval says of
@@ -53,7 +64,12 @@ confidence : float, default 0.95
 margin : float, optional
     The largest difference between two groups that counts as alike, in units of the statistic.
     By default 0.05 for rates, five percentage points; for other statistics there is none, and no
-    verdict is "alike" unless you state it.
+    verdict is "alike" unless you state it. Groups that could not have shown such a difference are
+    listed as `too_few`.
+control : {"familywise", "false_discovery"}, default "familywise"
+    What is kept below 1 − confidence in the scan of subgroups: the chance that any of its bounds is
+    wrong, or the expected share of wrong ones among the subgroups that are flagged. The second
+    flags more of them. Verdicts on criteria do not depend on it.
 depth : int, default 2
     How many sensitive columns are combined at most.
 random_state : int, Generator or None, default 0
@@ -64,7 +80,7 @@ title : str, optional
 
 
 @spelled_out
-@documented(target=TARGET, examination=EXAMINATION)
+@documented(target=TARGET, grouping=GROUPS, examination=EXAMINATION)
 def audit(
     y_true: Any,
     y_pred: Any = None,
@@ -74,13 +90,18 @@ def audit(
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
+    bins: Bins | None = None,
+    missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
     task: Task | None = None,
     favorable: Label = None,
-    criteria: Sequence[str | Criterion] | None = None,
-    measures: Sequence[str] = MEASURES,
+    criteria: Criteria | None = None,
+    measures: str | Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     margin: float | None = None,
+    control: Control = "familywise",
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
@@ -106,6 +127,7 @@ def audit(
         Weights of the rows.
     strata : array-like or dataframe, optional
         Within which "conditional_statistical_parity" compares groups.
+    {grouping}
     {target}
     {examination}
 
@@ -141,6 +163,10 @@ def audit(
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
+        bins=bins,
+        missing=missing,
+        min_count=min_count,
+        rare=rare,
         task=task,
         favorable=favorable,
     )
@@ -151,6 +177,7 @@ def audit(
         tolerances=tolerances,
         confidence=confidence,
         margin=margin,
+        control=control,
         depth=depth,
         random_state=random_state,
         title=title,
@@ -159,7 +186,7 @@ def audit(
 
 
 @suggests_names
-@documented(target=TARGET, examination=EXAMINATION)
+@documented(target=TARGET, grouping=GROUPS, examination=EXAMINATION)
 def audit_model(
     model: Any,
     X: Any,
@@ -170,13 +197,18 @@ def audit_model(
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
+    bins: Bins | None = None,
+    missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
     task: Task | None = None,
     favorable: Label = None,
-    criteria: Sequence[str | Criterion] | None = None,
-    measures: Sequence[str] = MEASURES,
+    criteria: Criteria | None = None,
+    measures: str | Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     margin: float | None = None,
+    control: Control = "familywise",
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
@@ -202,6 +234,7 @@ def audit_model(
         Weights of the rows.
     strata : array-like or dataframe, optional
         Within which "conditional_statistical_parity" compares groups.
+    {grouping}
     {target}
     {examination}
 
@@ -240,6 +273,10 @@ def audit_model(
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
+        bins=bins,
+        missing=missing,
+        min_count=min_count,
+        rare=rare,
         task=task or "regression",
         favorable=favorable,
         criteria=criteria,
@@ -247,6 +284,7 @@ def audit_model(
         tolerances=tolerances,
         confidence=confidence,
         margin=margin,
+        control=control,
         depth=depth,
         random_state=random_state,
         title=title,
@@ -254,7 +292,7 @@ def audit_model(
 
 
 @suggests_names
-@documented(target=TARGET, examination=EXAMINATION)
+@documented(target=TARGET, grouping=GROUPS, examination=EXAMINATION)
 def audit_frame(
     frame: Any,
     *,
@@ -265,16 +303,18 @@ def audit_frame(
     threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
+    bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
     rare: Rare = "keep",
     task: Task | None = None,
     favorable: Label = None,
-    criteria: Sequence[str | Criterion] | None = None,
-    measures: Sequence[str] = MEASURES,
+    criteria: Criteria | None = None,
+    measures: str | Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     margin: float | None = None,
+    control: Control = "familywise",
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
@@ -302,12 +342,7 @@ def audit_frame(
         The column of the rows' weights.
     strata : str or sequence of str, optional
         The columns within which "conditional_statistical_parity" compares groups.
-    missing : {"error", "group"}, default "error"
-        Whether rows without a group or stratum are refused or are a group of their own.
-    min_count : int, default 0
-        Groups of fewer rows are rare.
-    rare : {"keep", "merge", "drop"}, default "keep"
-        What becomes of rare groups; a note of the audit says so.
+    {grouping}
     {target}
     {examination}
 
@@ -344,11 +379,12 @@ def audit_frame(
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
-        task=task,
-        favorable=favorable,
+        bins=bins,
         missing=missing,
         min_count=min_count,
         rare=rare,
+        task=task,
+        favorable=favorable,
     )
     return audit_evidence(
         evidence,
@@ -357,6 +393,7 @@ def audit_frame(
         tolerances=tolerances,
         confidence=confidence,
         margin=margin,
+        control=control,
         depth=depth,
         random_state=random_state,
         title=title,
@@ -367,11 +404,12 @@ def audit_frame(
 def audit_evidence(
     evidence: Evidence,
     *,
-    criteria: Sequence[str | Criterion] | None = None,
-    measures: Sequence[str] = MEASURES,
+    criteria: Criteria | None = None,
+    measures: str | Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     margin: float | None = None,
+    control: Control = "familywise",
     depth: int = 2,
     random_state: RandomState = 0,
     title: str | None = None,
@@ -379,6 +417,7 @@ def audit_evidence(
 ) -> Audit:
     """Audit what was counted; `kind` is the user's dataframe library."""
     check_options(confidence, depth, margin, random_state)
+    check_control(control)
     questions, unasked = answerable(evidence, criteria, measures)
     check_tolerances(tolerances or {}, questions)
     views = list(views_of(evidence, depth))
@@ -393,12 +432,14 @@ def audit_evidence(
         findings=with_obstacles(main.evidence, questions, answers.findings, answers.by_group),
         by_group=answers.by_group,
         views=tuple(seen),
-        subgroups=tuple(ranked(views, 1 - confidence)),
+        subgroups=tuple(ranked(views, 1 - confidence, control, margin)),
         thresholds=threshold_curves(main.evidence, headlines),
         levels=levels_of(main.evidence),
         notes=(*evidence.notes, *sameness_notes(evidence), *main.notes, *unasked),
         title=title,
         confidence=confidence,
+        margin=margin,
+        control=control,
         random_state=int(random_state) if isinstance(random_state, int | np.integer) else None,
         choices=main.choices,
         kind=kind,

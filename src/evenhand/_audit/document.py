@@ -11,13 +11,14 @@ import numpy as np
 from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
-from evenhand._audit.subgroups import Subgroup
+from evenhand._audit.subgroups import MARGIN, Control, Subgroup
 from evenhand._audit.views import View
 from evenhand._groups import show
-from evenhand._words import markdown_table, number, p_value
+from evenhand._words import escaped, markdown_table, number, p_value, plural
 
 SCHEMA = "evenhand.audit/2"
 MOST_SUBGROUPS = 200
+MOST_NAMED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +35,25 @@ class AuditParts:
     notes: tuple[str, ...]
     title: str | None
     confidence: float
+    margin: float | None
+    control: Control
     random_state: int | None
     choices: int
     kind: str | None = None
+
+    @property
+    def too_few(self) -> tuple[Subgroup, ...]:
+        """The groups of too few rows to say, with the `rows_needed` that would do; smallest first.
+
+        Nothing is sure of such a group in the scan of subgroups, and its rows could not have shown
+        a difference of the margin (0.05 of a rate) from everybody else in the selection or error
+        rate; of a regression, in the mean prediction or squared error.
+        """
+        ours = [s for s in self.subgroups if s.columns == self.evidence.columns]
+        flagged = {subgroup.label for subgroup in ours if subgroup.flagged}
+        lacking = [s for s in ours if s.too_few and s.counted == s.rows and s.label not in flagged]
+        ordered = sorted(lacking, key=lambda s: s.rows_needed)
+        return tuple(sorted({s.label: s for s in ordered}.values(), key=lambda s: s.rows))
 
 
 def document(audit: AuditParts) -> dict[str, Any]:
@@ -65,14 +82,17 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "multiplicity": {
             "method": "Holm",
             "findings": len(audit.findings),
+            "hypotheses": max((finding.tests for finding in audit.findings), default=0),
             "choices": audit.choices,
-            "level": 1 - audit.confidence,
+            "level": _level(audit.confidence),
         },
         "notes": list(audit.notes),
         "criteria": [_criterion(one) for one in audit.by_group],
         "findings": [_finding(row, audit.by_group) for row in rows_of(audit.findings)],
         "views": [_view(one) for one in audit.views],
+        "scan": _scan(audit),
         "subgroups": [_subgroup(one) for one in audit.subgroups[:MOST_SUBGROUPS]],
+        "too_few": _too_few(audit),
         "thresholds": _thresholds(audit.thresholds),
         "distributions": _levels(audit.levels),
     }
@@ -93,6 +113,7 @@ def _criterion(one: GroupValues) -> dict[str, Any]:
                 "values": _numbers(one.values[i]),
                 "low": _numbers(one.low[i]),
                 "high": _numbers(one.high[i]),
+                "pooled": _numbers(one.pooled[i]),
                 "overall": _number(one.overall[i]),
                 "rows": None if one.rows is None else _numbers(one.rows[i]),
             }
@@ -172,6 +193,51 @@ def _view(view: View) -> dict[str, Any]:
     }
 
 
+def _scan(audit: AuditParts) -> dict[str, Any]:
+    """Of the scan of subgroups: how many comparisons, and how often it errs."""
+    error = _level(audit.confidence)
+    comparisons = max((one.comparisons for one in audit.subgroups), default=0)
+    meaning = {
+        "familywise": f"All these bounds hold at once with {100 - 100 * error:g}% confidence",
+        "false_discovery": f"Of the flagged ones, an expected {100 * error:g}% at most are flagged "
+        "wrongly",
+    }[audit.control]
+    return {
+        "control": audit.control,
+        "error": error,
+        "comparisons": comparisons,
+        "flagged": sum(one.flagged for one in audit.subgroups),
+        "sentence": f"{meaning}, over all {plural(comparisons, 'comparison')}.",
+    }
+
+
+def _too_few(audit: AuditParts) -> dict[str, Any]:
+    """The groups of too few rows to say, and in words how many would do."""
+    groups = [
+        {"label": show(one.label), "rows": one.rows, "rows_needed": _number(one.rows_needed)}
+        for one in audit.too_few
+    ]
+    return {"groups": groups, "sentence": _lacking(audit) if groups else ""}
+
+
+def _lacking(audit: AuditParts) -> str:
+    groups, margin = audit.too_few, audit.margin
+    by = number(margin or MARGIN)
+    if audit.evidence.task == "regression" and not margin:
+        by = "a tenth of a standard deviation"
+    named = [f"{show(one.label)} ({one.rows:,})" for one in groups[:MOST_NAMED]]
+    more = len(groups) - len(named)
+    named += [f"{more} more"] if more else []
+    listed = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+    needed = max((one.rows_needed for one in groups if np.isfinite(one.rows_needed)), default=0.0)
+    enough = f"; about {float(f'{needed:.2g}'):,.0f} each would do" if needed else ""
+    has = "has" if len(groups) == 1 else "have"
+    return (
+        f"{len(groups)} of {plural(len(audit.evidence.groups), 'group')} {has} too few rows to "
+        f"show a difference of {by} from the others: {listed}{enough}."
+    )
+
+
 def _subgroup(subgroup: Subgroup) -> dict[str, Any]:
     numbers = ("value", "rest", "difference", "at_least", "people", "rows_needed")
     return {
@@ -208,6 +274,11 @@ def _levels(found: Levels | None) -> dict[str, Any] | None:
     }
 
 
+def _level(confidence: float) -> float:
+    """What confidence leaves, without the rounding of 1 − 0.95."""
+    return round(1 - confidence, 12)
+
+
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
@@ -217,6 +288,8 @@ def _numbers(values: Iterable[float]) -> list[float | None]:
 
 
 MOST_ROWS = 60
+FINDING = ("criterion", "measure", "value", "interval", "p adjusted", "verdict")
+SUBGROUP = ("subgroup", "rows", "statistic", "value", "all others", "differs at least by")
 
 
 def markdown(document: dict[str, Any]) -> str:
@@ -225,26 +298,37 @@ def markdown(document: dict[str, Any]) -> str:
     by_criterion = {row["criterion"]: row["verdict"] for row in findings}
     differ = sum(verdict == "differs" for verdict in by_criterion.values())
     by = " × ".join(document["group_columns"])
+    gated = any(row["judged"] for row in findings)
     parts = [
         f"# {document['title'] or 'Audit'}",
         f"{document['rows']:,} rows in {len(document['groups'])} groups by {by}. "
         f"The groups differ by {differ} of {len(by_criterion)} criteria.",
         _table(
-            ("criterion", "measure", "value", "interval", "p adjusted", "verdict"),
-            [_finding_row(one) for one in findings],
+            (*FINDING, "tolerance", "judged") if gated else FINDING,
+            [_finding_row(one, gated) for one in findings],
         ),
+        "## In words",
+        "\n".join(f"- {name}: {text}" for name, text in _conclusions(findings).items()),
     ]
     flagged = [one for one in document["subgroups"] if one["flagged"]]
     if flagged:
-        heads = ("subgroup", "rows", "statistic", "value", "all others", "differs at least by")
-        parts += ["## Subgroups that surely differ", _table(heads, map(_subgroup_row, flagged))]
+        parts += ["## Subgroups that differ from all others", document["scan"]["sentence"]]
+        parts += [_table(SUBGROUP, map(_subgroup_row, flagged))]
+    if document["too_few"]["groups"]:
+        parts += ["## Too few rows to say", escaped(document["too_few"]["sentence"])]
     if document["notes"]:
         parts += ["## Notes", "\n".join(f"- {note}" for note in document["notes"])]
     return "\n\n".join(parts) + "\n"
 
 
-def _finding_row(one: dict[str, Any]) -> tuple[str, ...]:
+def _conclusions(findings: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """What is found of each criterion, as text that is no markup."""
+    return {row["criterion"]: escaped(row["conclusion"]) for row in findings}
+
+
+def _finding_row(one: dict[str, Any], gated: bool) -> tuple[str, ...]:
     between = f"{number(one['low'])} to {number(one['high'])}"
+    told = number(one["tolerance"]) if one["judged"] else "", one["judged"] or ""
     return (
         one["criterion"],
         one["measure"],
@@ -252,6 +336,7 @@ def _finding_row(one: dict[str, Any]) -> tuple[str, ...]:
         between,
         p_value(one["p_adjusted"]),
         one["verdict"],
+        *(told if gated else ()),
     )
 
 

@@ -25,6 +25,7 @@ from evenhand._tasks import MOST_CLASSES, Task, some_fraction
 from evenhand.statistics.kinds import KINDS, Source
 
 MOST_THRESHOLDS = 200
+JUDGED = ("labels", "ranks", "losses", "bins")  # sources that hold predictions against the truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +61,17 @@ class Evidence:
         return self.counted.table("group", of="rows")
 
     def sameness(self, needs: str) -> str | None:
-        """That all rows that weigh anything have one prediction or score, in words, if they do."""
-        if KINDS[needs].counts_decisions:
-            counts = self.sources["predictions"]
-            assert isinstance(counts, Tally)
-            seen = np.flatnonzero(counts.table("yhat"))
-            if len(seen) != 1:
-                return None
-            label = show(counts.labels("yhat")[seen[0]])
-            return f"every row has the prediction {label}: there is nothing to audit"
+        """That all rows that weigh anything have one label or score, in words, if they do."""
+        counts, decisions = self.sources.get("predictions"), KINDS[needs].counts_decisions
+        if isinstance(counts, Tally):
+            label = _only(counts, "yhat") if decisions else None
+            if label is not None:
+                return f"every row has the prediction {label}: there is nothing to audit"
+            label = _only(counts, "y") if needs in JUDGED and "labels" in self.sources else None
+            if label is not None:
+                return f"every row has the true label {label}: there is nothing to predict"
+        if decisions:
+            return None
         source = self.sources.get("steps", self.sources.get("ranks"))
         values = [_values(scores) for scores in _distributions(source)]
         if not values or any(len(each) == 0 or each[0] < each[-1] for each in values):
@@ -86,6 +89,12 @@ class Evidence:
         return replace(self, sources=moved, thresholds=curve)
 
 
+def _only(counts: Tally, axis: str) -> str | None:
+    """The one label that rows have, if there is one."""
+    seen = np.flatnonzero(counts.table(axis))
+    return show(counts.labels(axis)[seen[0]]) if len(seen) == 1 else None
+
+
 def _distributions(source: Source | None) -> tuple[Distribution, ...]:
     if isinstance(source, RankedScores):
         return source.scores
@@ -99,8 +108,8 @@ def _values(scores: Distribution) -> NDArray[np.float64]:
 
 def sameness_notes(evidence: Evidence) -> list[str]:
     """What all rows have in common that an audit compares, in words."""
-    kinds = ("moments",) if evidence.task == "regression" else ("predictions", "ranks")
-    known = (evidence.sameness(needs) for needs in kinds)
+    kinds = ("moments",) if evidence.task == "regression" else ("predictions", "labels", "ranks")
+    known = dict.fromkeys(evidence.sameness(needs) for needs in kinds)
     return [f"{words[0].upper()}{words[1:]}." for words in known if words]
 
 
@@ -200,8 +209,8 @@ def check_not_amounts(name: str, distinct: int, fraction: float | None) -> None:
         return
     raise InputError(
         f"The sensitive column {name!r} takes {distinct:,} different values, such as "
-        f"{fraction:g}: amounts, not groups. Cut it into ranges, in Python with "
-        f"evenhand.groups(..., bins={{{name!r}: 4}}); or make it text, if these are names."
+        f"{fraction:g}: amounts, not groups. Cut it into ranges with bins={{{name!r}: 4}}; or make "
+        "it text, if these are names."
     )
 
 

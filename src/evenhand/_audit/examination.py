@@ -11,18 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.evidence import Evidence
-from evenhand._audit.finding import (
-    Finding,
-    GroupValues,
-    Measured,
-    Obstacle,
-    Pair,
-)
+from evenhand._audit.finding import Finding, GroupValues, Measured, Obstacle, Pair
+from evenhand._audit.gate import greatest_reading
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._groups import show
 from evenhand._tally import Tally
-from evenhand._uncertainty.estimates import Estimates, estimates_of
+from evenhand._uncertainty.estimates import Estimates, curve_at, estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
 from evenhand._uncertainty.multiplicity import holm
@@ -36,6 +31,7 @@ from evenhand.statistics.kinds import Source
 Floats = NDArray[np.float64]
 
 WORKERS = 2  # threads; they share one interpreter, so more bring little
+CANDIDATES = 20  # groups at either end that are compared in pairs
 MARGIN = 0.05  # of a rate: five percentage points
 NAMED = 3  # groups without a value, in words
 
@@ -154,11 +150,12 @@ def with_obstacles(
         replace(
             finding,
             values={
-                name: replace(value, obstacle=_obstacle(question, value, table, same))
+                name: replace(value, obstacle=_obstacle(question, value, table, same) or few)
                 for name, value in finding.values.items()
             },
         )
         for question, finding, table in zip(questions, findings, tables, strict=True)
+        for few in [_too_few(evidence, question, finding)]
     )
 
 
@@ -252,6 +249,7 @@ def _finding(
             contributions=contributions(vector, reading.measure),
             left_out=reading.left_out,
             tolerance=precision.tolerances.get(f"{question.name}.{reading.measure}"),
+            greatest=greatest_reading(reading, question.criterion.statistic.bounds),
         )
     is_rate = question.criterion.statistic.bounds == (0.0, 1.0)
     margin = precision.margin if precision.margin is not None or not is_rate else MARGIN
@@ -263,6 +261,7 @@ def _finding(
         margin=margin,
         pair=_pair(known, favorable, 1 - precision.confidence),
         level=1 - precision.confidence,
+        is_rate=is_rate and not question.criterion.kind.is_swept,
         estimates=None if question.criterion.kind.is_swept else known.estimates,
     )
 
@@ -288,7 +287,7 @@ def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
     estimates = known.estimates
     if np.isfinite(estimates.values).sum() < 2:
         return None
-    low, high = estimates.all_at_once(level)
+    low, high = _steady_bounds(estimates, level)
     best: tuple[float, Pair] | None = None
     for cell, values, lower, upper in zip(
         estimates.cells, estimates.values, low, high, strict=True
@@ -308,7 +307,52 @@ def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
             ends = (estimates.groups[seen[a]], float(values[seen[a]]))
             others = (estimates.groups[seen[b]], float(values[seen[b]]))
             best = sure, Pair(*(ends + others if ends[1] >= others[1] else others + ends), cell)
+    if best is not None and best[0] > 0:
+        return best[1]
+    return _furthest_in_errors(estimates, favorable)
+
+
+def _furthest_in_errors(estimates: Estimates, favorable: Label) -> Pair | None:
+    """Where no two groups are surely apart: those the furthest, in their standard errors."""
+    down = estimates.values - curve_at(estimates.curves, -1.0)
+    up = curve_at(estimates.curves, 1.0) - estimates.values
+    best: tuple[float, Pair] | None = None
+    for cell, values, below, above in zip(estimates.cells, estimates.values, down, up, strict=True):
+        seen = np.flatnonzero(np.isfinite(values) & np.isfinite(below) & np.isfinite(above))
+        if len(seen) < 2:
+            continue
+        middle = np.median(values[seen])
+        tops = seen[np.argsort((values[seen] - middle) / (below[seen] + 1e-12))[-CANDIDATES:]]
+        bottoms = seen[np.argsort((values[seen] - middle) / (above[seen] + 1e-12))[:CANDIDATES]]
+        error = np.hypot(below[tops][:, None], above[bottoms]) + 1e-12
+        far = (values[tops][:, None] - values[bottoms]) / error
+        far[tops[:, None] == bottoms] = -np.inf
+        a, b = np.unravel_index(int(np.argmax(far)), far.shape)
+        distance = float(far[a, b]) + (1e-9 if class_of(cell) == favorable else 0.0)
+        if best is None or distance > best[0]:
+            i, j = int(tops[a]), int(bottoms[b])
+            ends = (estimates.groups[i], float(values[i]), estimates.groups[j], float(values[j]))
+            best = distance, Pair(*ends, cell)
     return None if best is None else best[1]
+
+
+def _steady_bounds(estimates: Estimates, level: float) -> tuple[Floats, Floats]:
+    """Bounds of all values at once; those of means no narrower than the spread of most rows makes.
+
+    A few rows of a skewed loss that miss its tail show a small mean and a small spread together.
+    """
+    low, high = estimates.all_at_once(level)
+    if estimates.proved:
+        return low, high
+    root = np.sqrt(np.maximum(estimates.sizes, 1.0))
+    own = (curve_at(estimates.curves, 1.0) - curve_at(estimates.curves, -1.0)) * root
+    weight = np.where(np.isfinite(own), estimates.sizes, 0.0)
+    typical = (np.nan_to_num(own) * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300)
+    wider = np.fmax(typical[:, None] / np.maximum(own, 1e-300), 1.0)
+    return (
+        estimates.values - (estimates.values - low) * wider,
+        estimates.values + (high - estimates.values) * wider,
+    )
 
 
 def _group_values(
@@ -343,6 +387,8 @@ def _group_values(
         high=high,
         overall=overall,
         rows=support(question.criterion.statistic, source, reading),
+        columns=len(evidence.columns),
+        estimates=None if question.criterion.kind.is_swept else known.estimates,
     )
 
 
@@ -362,6 +408,30 @@ def _obstacle(
     return Obstacle(
         f"there is no value of {', '.join(absent[:NAMED])}{more}; more rows would tell, "
         "or rare groups can be merged or dropped",
+        is_error=False,
+    )
+
+
+def _too_few(evidence: Evidence, question: Question, finding: Finding) -> Obstacle | None:
+    """That no rows of these numbers could show a difference, even if all are hits here, none there.
+
+    Exact bounds of all groups at once (Šidák) then overlap: tail^(1/n) + tail^(1/m) ≤ 1 for the two
+    largest groups of n and m rows. In strata and bins it is enough if one of them has enough.
+    """
+    known = finding.estimates
+    sizes = evidence.rows[None] if known is None else known.sizes * np.isfinite(known.values)
+    groups = (sizes > 0).sum(axis=1)
+    sizes = np.sort(sizes[groups > 1], axis=1)[:, -2:]
+    tail = -np.expm1(np.log1p(-finding.level) / groups[groups > 1]) / 2
+    blind = (tail[:, None] ** (1 / sizes)).sum(axis=1) <= 1
+    if not len(blind) or not (blind.all() if question.criterion.kind.is_sparse else blind.any()):
+        return None
+    at = int(np.argmax(blind))
+    most = " and ".join(f"{size:,.0f}" for size in sizes[at][::-1])
+    enough = int(np.log2(1 / tail[at])) + 1
+    return Obstacle(
+        f"the largest groups have {most} rows, and no fewer than {enough} each can show "
+        "any difference",
         is_error=False,
     )
 

@@ -17,7 +17,8 @@ from evenhand._uncertainty.estimates import Estimates
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.multiplicity import Conclusion, verdict
 from evenhand._uncertainty.needed import Needed, needed
-from evenhand._words import did_you_mean, number
+from evenhand._uncertainty.pooling import levels_of, pooled
+from evenhand._words import did_you_mean, number, plural
 
 Judged = Literal["exceeds", "within tolerance", "inconclusive"]
 
@@ -41,7 +42,10 @@ class Obstacle(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupValues:
-    """The statistic of every group in every cell (cells, groups), with intervals."""
+    """The statistic of every group in every cell (cells, groups), with intervals.
+
+    `estimates` are what is known of the groups, which are made of so many `columns`.
+    """
 
     criterion: str
     formula: str
@@ -57,6 +61,18 @@ class GroupValues:
     high: NDArray[np.float64]
     overall: NDArray[np.float64]
     rows: NDArray[np.float64] | None
+    columns: int = 1
+    estimates: Estimates | None = field(default=None, repr=False)
+
+    @cached_property
+    def pooled(self) -> NDArray[np.float64]:
+        """The values, shrunken toward the effects of the groups' columns; no verdict uses them.
+
+        With one column toward the mean. NaN where nothing is said of single groups' errors.
+        """
+        if self.estimates is None:
+            return np.full(self.values.shape, np.nan)
+        return pooled(self.estimates, levels_of(self.groups, self.columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +99,8 @@ class Measured:
         The cells and groups that have no value.
     tolerance : float or None
         The largest value that is tolerated.
+    greatest : float
+        The most that the measure can be of so many groups; no tolerance as large is ever met.
     obstacle : Obstacle or None
         Why no tolerance can be met here, if anything is in the way.
 
@@ -101,7 +119,13 @@ class Measured:
     contributions: NDArray[np.float64]
     left_out: tuple[tuple[Label, Label], ...]
     tolerance: float | None = None
+    greatest: float = np.inf
     obstacle: Obstacle | None = None
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return len(self.contributions)
 
     @property
     def judged(self) -> Judged | None:
@@ -112,7 +136,7 @@ class Measured:
             return "inconclusive"
         if self.low > self.tolerance:
             return "exceeds"
-        met = self.high <= self.tolerance and self.obstacle is None
+        met = self.high <= self.tolerance < self.greatest and self.obstacle is None
         return "within tolerance" if met else "inconclusive"
 
     @property
@@ -128,10 +152,16 @@ class Measured:
             None: ".",
             "exceeds": f". It exceeds the tolerance of {bound}.",
             "within tolerance": f". It is within the tolerance of {bound}.",
-            "inconclusive": f". These rows cannot tell on which side of {bound} it is"
-            + (f": {self.obstacle.reason}." if self.obstacle else "."),
+            "inconclusive": f". {self._undecided(bound)}.",
         }
         return words + ends[self.judged]
+
+    def _undecided(self, bound: str) -> str:
+        if self.tolerance is not None and self.tolerance >= self.greatest:
+            most = f"{plural(self.groups, 'group')} can show {number(self.greatest)} at most"
+            return f"The tolerance of {bound} cannot be exceeded, for {most}"
+        reason = f": {self.obstacle.reason}" if self.obstacle else ""
+        return f"These rows cannot tell on which side of {bound} it is{reason}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +186,8 @@ class Finding:
         The two groups that are most surely apart, and their values.
     level : float
         Of the test: 1 − confidence.
+    is_rate : bool
+        Whether the statistic is a share, so that differences are percentage points.
     tests : int
         The hypotheses that p_adjusted allows for.
     estimates : Estimates or None
@@ -170,6 +202,7 @@ class Finding:
     margin: float | None
     pair: Pair | None
     level: float
+    is_rate: bool = False
     p_adjusted: float = np.nan
     tests: int = 1
     estimates: Estimates | None = field(default=None, repr=False)
@@ -196,7 +229,9 @@ class Finding:
         """The finding in plain words."""
         if self.verdict == "undefined":
             return "Fewer than two groups were observed here, so there is nothing to compare."
-        low, high = number(self.gap.low), number(self.gap.high)
+        high = number(self.gap.high)
+        low = f"{number(100 * self.gap.low, 1)} percentage points"
+        low = low if self.is_rate else number(self.gap.low)
         sentences = {
             "differs": f"The groups differ, by at least {low}."
             if self.gap.low > 0
@@ -210,11 +245,13 @@ class Finding:
         return sentences[self.verdict] + self._apart() + self._lacking()
 
     def _apart(self) -> str:
-        if self.pair is None:
-            return ""
+        if self.pair is None or self.verdict != "differs":
+            return ""  # not sure: no pair is to be named
         high, high_value, low, low_value, _ = self.pair
         ends = f"{show(high)} ({number(high_value)}) and {show(low)} ({number(low_value)})"
-        return f" Most surely apart: {ends}."
+        cut = self.estimates is None and isinstance(self.pair.cell, float)
+        where = f", in the share at or below {number(self.pair.cell)}" if cut else ""
+        return f" Most surely apart{where}: {ends}."
 
     @cached_property
     def needed(self) -> Needed | None:

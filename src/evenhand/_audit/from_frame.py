@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenhand._audit.amounts import cut_columns
 from evenhand._audit.binned import Spread, binned_regression, binned_scores
 from evenhand._audit.evidence import (
     Cut,
@@ -20,7 +21,7 @@ from evenhand._audit.evidence import (
     threshold_behind,
 )
 from evenhand._audit.from_rows import from_rows
-from evenhand._columns import Column, Label, encode
+from evenhand._columns import Column, Label
 from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes
 from evenhand._errors import InputError
@@ -35,7 +36,7 @@ from evenhand._frames import (
     listed,
     read_table,
 )
-from evenhand._groups import Groups, Missing, Rare, groups, missing_note
+from evenhand._groups import Bins, Groups, Missing, Rare, groups, missing_note
 from evenhand._tasks import (
     MOST_CLASSES,
     Contents,
@@ -60,11 +61,12 @@ def evidence_from_frame(
     threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
-    task: str | None = None,
-    favorable: Label = None,
+    bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
     rare: Rare = "keep",
+    task: str | None = None,
+    favorable: Label = None,
 ) -> Evidence:
     """Summarize a pandas, Polars (also lazy), Arrow, DuckDB, Dask, Ibis or Spark table.
 
@@ -80,6 +82,10 @@ def evidence_from_frame(
     names = ColumnNames(y_true, y_pred, y_score, sample_weight, within, group)
     given = check_task(task)
     table = read_table(frame, names.all)
+    if bins:
+        table, spans = cut_columns(table, bins, group.names)
+        group = replace(group, spans=spans)
+        names = replace(names, groups=group)
     survey = survey_of(table, names, given)
     _check_groups(table, names.groups.names)
     cut = None
@@ -316,7 +322,7 @@ def _exactly(
     rows = table.select(*names.all).collect()
     columns = {name: rows[name].to_native() for name in names.all}
     parts = ("y_true", "y_pred", "y_score", "sample_weight")
-    given = {part: columns.get(getattr(names, part)) for part in parts}
+    given: dict[str, Any] = {part: columns.get(getattr(names, part)) for part in parts}
     given["sensitive_features"] = _grouped(columns, names.groups)
     if task == "regression":
         return from_rows(**given | {"y_score": None}, task=task)
@@ -329,7 +335,7 @@ def _exactly(
 
 
 def _grouped(columns: dict[str, Any], chosen: GroupColumns) -> Groups:
-    coded = {name: encode(columns[name], name) for name in chosen.names}
+    coded = chosen.coded(columns)
     for name, column in coded.items():
         missing_note(name, column.missing, len(column), chosen.missing, WAY_OUT)
     return groups(

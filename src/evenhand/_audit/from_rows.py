@@ -26,7 +26,7 @@ from evenhand._columns.encoding import check_lengths, classes, finite, floats
 from evenhand._counting import count, tally
 from evenhand._distributions import Distribution, distribution
 from evenhand._errors import InputError
-from evenhand._groups import Groups, groups
+from evenhand._groups import Bins, Groups, Missing, Rare, groups
 from evenhand._tally import Tally
 from evenhand._tasks import check_task, favorable_label, read_targets, task_of_labels
 from evenhand.statistics.kinds import Rows, Source, summarize
@@ -41,12 +41,16 @@ def from_rows(
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
+    bins: Bins | None = None,
+    missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
     task: str | None = None,
     favorable: Label = None,
 ) -> Evidence:
     """Summarize columns, each once."""
     at = check_threshold(threshold, decided=y_pred is not None, scored=y_score is not None)
-    group = groups(sensitive_features)
+    group = groups(sensitive_features, bins=bins, missing=missing, min_count=min_count, rare=rare)
     check_several(group.labels)
     check_names(group.names, group.labels)
     common = {"sensitive_features": group, "sample_weight": sample_weight}

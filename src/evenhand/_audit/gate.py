@@ -8,10 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.questions import Question, questions_of
+from evenhand._distributions import Distribution
 from evenhand._errors import InputError
-from evenhand._words import did_you_mean
+from evenhand._words import did_you_mean, plural
+from evenhand.criteria import Reading
 from evenhand.measures import MEASURES
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
@@ -40,6 +44,14 @@ class Bounded(Protocol):
         """The upper end of the interval."""
 
     @property
+    def greatest(self) -> float:
+        """The most that is possible for so many groups."""
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+
+    @property
     def obstacle(self) -> Obstacle | None:
         """Why no bound can be passed, if anything is in the way."""
 
@@ -60,6 +72,14 @@ class Gate:
 
     def __str__(self) -> str:
         return f"{self.name} {self.sign} {self.bound:g}"
+
+    def can_fail(self, greatest: float) -> bool:
+        """Whether a value that is at most so great can be beyond the bound.
+
+        >>> gate_of("statistical_parity.gini > 0.5").can_fail(0.5)
+        False
+        """
+        return self.bound <= greatest if self.sign == ">=" else self.bound < greatest
 
     def outcome(self, low: float, high: float) -> Outcome:
         """What an interval says of the bound.
@@ -154,10 +174,51 @@ def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement
 
 
 def _judgement(gate: Gate, value: Bounded) -> Judgement:
-    outcome = gate.outcome(value.low, value.high)
-    if value.obstacle is not None and outcome != "violation":
-        outcome = "error" if value.obstacle.is_error else "inconclusive"
-    return Judgement(gate, outcome, value.low, value.high, value.obstacle)
+    outcome, obstacle = gate.outcome(value.low, value.high), value.obstacle
+    if not gate.can_fail(value.greatest):
+        most = f"{value.greatest:.4g} is the most that {plural(value.groups, 'group')} can show"
+        obstacle = Obstacle(f"as it cannot fail: {most}", is_error=True)
+    if obstacle is not None and outcome != "violation":
+        outcome = "error" if obstacle.is_error else "inconclusive"
+    return Judgement(gate, outcome, value.low, value.high, obstacle)
+
+
+def greatest_value(
+    measure: str, bounds: tuple[float, float], transform: str | None, groups: int | None = None
+) -> float:
+    """The most that a measure can be of so many values within bounds; infinite if not known.
+
+    The measures are quasi-convex, so it is taken at a corner: some groups have the largest value,
+    the others the smallest.
+
+    >>> greatest_value("gini", (0.0, 1.0), None, 2), greatest_value("mpd", (0.0, 1.0), None, 2)
+    (0.5, 1.0)
+    """
+    low, high = bounds
+    if measure == "mpd":
+        return high - low
+    if measure not in ("gini", "pq", "shortfall"):
+        return math.inf
+    if transform == "exp":
+        least = math.exp(low - high) if math.isfinite(high - low) else 0.0
+    else:
+        least = max(low / high, 0.0) if math.isfinite(high) else 0.0
+    if measure == "shortfall" or groups is None:
+        return 1.0 - least if measure == "shortfall" else 1.0
+    top = np.arange(1, max(groups, 2)) / max(groups, 2)  # the share of the groups at 1
+    mean, square = top + (1 - top) * least, top + (1 - top) * least**2
+    index = top * (1 - top) * (1 - least) / mean if measure == "gini" else 1 - mean / square**0.5
+    return float(index.max())
+
+
+def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
+    """The most that a reading of so many groups could have been."""
+    each = greatest_value(reading.measure, bounds, reading.transform, len(reading.groups))
+    if reading.aggregate == "integral" and isinstance(reading.source, Distribution):
+        return each * float(reading.source.values[-1] - reading.source.values[0])
+    if reading.aggregate in ("worst", "mean"):
+        return each
+    return each * len(reading.cells) if reading.aggregate == "total" else math.inf
 
 
 def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
@@ -169,12 +230,13 @@ def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
 
 
 def _check_can_fail(gate: Gate, question: Question) -> None:
-    """Refuse a bound that the measure cannot exceed, such as a percentage."""
-    low, high = question.criterion.statistic.bounds
-    greatest = high - low if gate.measure == "mpd" else 1.0
-    if question.criterion.across not in ("worst", "mean"):
+    """Refuse a bound that no value exceeds, however many groups there are, such as a percentage."""
+    criterion = question.criterion
+    if criterion.across not in ("worst", "mean"):
         return
-    if gate.bound > greatest:
+    transform = criterion.settings(gate.measure).applied
+    greatest = greatest_value(gate.measure, criterion.statistic.bounds, transform)
+    if not gate.can_fail(greatest):
         raise InputError(
             f"The gate '{gate}' could never fail: {gate.name} is at most {greatest:g}. "
             "A bound is no percentage: five percentage points are 0.05."

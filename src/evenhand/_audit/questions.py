@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,8 +69,11 @@ class Question:
     measures: tuple[str, ...]
 
 
-def questions_of(names: Iterable[str | Criterion], measures: Sequence[str]) -> list[Question]:
-    """Resolve names such as "equalized_odds" and "performance_parity(f1)".
+Criteria = str | Criterion | Sequence[str | Criterion]
+
+
+def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Question]:
+    """Resolve names such as "equalized_odds" and "performance_parity(f1)"; one may stand alone.
 
     >>> [
     ...     one.criterion.statistic.formula
@@ -78,9 +81,11 @@ def questions_of(names: Iterable[str | Criterion], measures: Sequence[str]) -> l
     ... ]
     ['2 tp / (2 tp + fp + fn)']
     """
-    for measure in measures:
+    asked = (names,) if isinstance(names, str | Criterion) else names
+    by = (measures,) if isinstance(measures, str) else tuple(measures)
+    for measure in by:
         resolve_measure(measure)
-    return [_question(name, tuple(measures)) for name in names]
+    return [_question(name, by) for name in asked]
 
 
 def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
@@ -93,7 +98,7 @@ def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
 
 
 def answerable(
-    evidence: Evidence, criteria: Sequence[str | Criterion] | None, measures: Sequence[str]
+    evidence: Evidence, criteria: Criteria | None, measures: str | Sequence[str]
 ) -> tuple[list[Question], list[str]]:
     """The questions that the evidence can answer, and in words what was not asked."""
     if criteria is not None:

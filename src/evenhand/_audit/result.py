@@ -58,6 +58,10 @@ class Audit(AuditParts):
         The title of reports.
     confidence : float
         Of each interval.
+    margin : float or None
+        The difference that counts as alike, where it was stated.
+    control : {"familywise", "false_discovery"}
+        Which error of the scan of subgroups is at most 1 − confidence.
     random_state : int or None
         The number that was given; nothing that was found depends on it.
     choices : int
@@ -140,7 +144,7 @@ class Audit(AuditParts):
                 "rows": [int(self.evidence.rows[j]) for _, j in each],
                 **{
                     name: [float(getattr(values, name)[at]) for at in each]
-                    for name in ("values", "low", "high")
+                    for name in ("values", "low", "high", "pooled")
                 },
             },
             self.kind,

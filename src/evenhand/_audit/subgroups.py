@@ -19,13 +19,16 @@ from numpy.typing import NDArray
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.views import View
 from evenhand._columns import Label
+from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand._tally import Tally
 from evenhand._uncertainty.differences import Binomials, sure_difference
+from evenhand._words import did_you_mean
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
-Control = Literal["family", "discovery"]
+Control = Literal["familywise", "false_discovery"]
+CONTROLS: tuple[Control, ...] = ("familywise", "false_discovery")
 
 MARGIN = 0.05  # a difference of rates that enough rows would show
 MEAN_MARGIN = 0.1  # the same of means, in standard deviations: 0.05 is that of a rate of a half
@@ -54,8 +57,9 @@ class Subgroup:
     effective, rest_effective : float
         How many rows of equal weight say as much, of the subgroup and of the others.
     rows_needed : float
-        With so many counted rows the scan could show a difference of 0.05 (of a mean, a tenth of
-        its standard deviation); infinite where the others are too few for that.
+        With so many counted rows the scan could show a difference of the margin (0.05 by default;
+        of a mean, a tenth of its standard deviation); infinite where the others are too few for
+        that.
     error : float
         The error allowed to this one bound.
     comparisons : int
@@ -104,7 +108,12 @@ class Subgroup:
         return not self.flagged and self.counted < self.rows_needed
 
 
-def ranked(views: Sequence[View], error: float, control: Control = "family") -> list[Subgroup]:
+def ranked(
+    views: Sequence[View],
+    error: float,
+    control: Control = "familywise",
+    margin: float | None = None,
+) -> list[Subgroup]:
     """All subgroups of all views; first those of which most is sure, last those of too few rows.
 
     Parameters
@@ -113,9 +122,12 @@ def ranked(views: Sequence[View], error: float, control: Control = "family") -> 
         The groups of each combination of columns.
     error : float
         The error of all bounds together.
-    control : {"family", "discovery"}, default "family"
+    control : {"familywise", "false_discovery"}, default "familywise"
         Whether `error` is the chance that any bound is wrong, or the expected share of wrong ones
         among the flagged.
+    margin : float, optional
+        The difference that enough rows would show; by default 0.05 of a rate and a tenth of the
+        standard deviation of a mean.
 
     Returns
     -------
@@ -123,14 +135,21 @@ def ranked(views: Sequence[View], error: float, control: Control = "family") -> 
         By people surely touched, then by people apart in these rows; `too_few` ones at the end.
 
     """
-    comparisons = [c for view in views for c in _comparisons(view)]
+    comparisons = [c for view in views for c in _comparisons(view, margin)]
     questions = sum(comparison.questions for comparison in comparisons)
     each = error / max(questions, 1)
-    if control == "discovery":
+    if control == "false_discovery":
         each = _discovery_error(comparisons, error, questions)
     order = {comparison.name: i for i, comparison in enumerate(comparisons)}
     found = [s for c in comparisons for s in _subgroups(c, each, questions)]
     return sorted(found, key=lambda s: (*_place(s), order[s.statistic]))
+
+
+def check_control(control: str) -> None:
+    """Refuse an error rate that the scan does not know."""
+    if control not in CONTROLS:
+        hint = did_you_mean(control, CONTROLS)
+        raise InputError(f"control is one of {list(CONTROLS)}, not {control!r}.{hint}")
 
 
 def _place(subgroup: Subgroup) -> tuple[bool, float, float]:
@@ -225,20 +244,21 @@ class _Comparison:
         return np.asarray(np.where(left > 0, needed, np.inf))
 
 
-def _comparisons(view: View) -> list[_Comparison]:
+def _comparisons(view: View, margin: float | None) -> list[_Comparison]:
     evidence = view.evidence
     if evidence.task == "regression":
         sums = evidence.sources["moments"]
         assert isinstance(sums, Tally)
         known = [("yhat", "mean prediction"), ("squared_error", "mean squared error")]
-        return [_means(view, sums, of, name) for of, name in known if of in sums.sums]
+        return [_means(view, sums, of, name, margin) for of, name in known if of in sums.sums]
     counts = evidence.counted
     classes = counts.labels("yhat")
     axes = ("y", "yhat", "group") if "labels" in evidence.sources else ("yhat", "group")
     weighted = ("rows", "weight", "weight²") if "weight²" in counts.sums else ("rows",) * 3
     table = np.array([counts.table(*axes, of=of) for of in weighted])
     table = table.reshape(3, -1, len(classes), len(evidence.groups))
-    return [_rates(view, table, *statistic) for statistic in _statistics(evidence, classes)]
+    least = margin or MARGIN
+    return [_rates(view, table, *known, least) for known in _statistics(evidence, classes)]
 
 
 _Statistic = tuple[str, NDArray[np.bool_], NDArray[np.bool_]]
@@ -273,6 +293,7 @@ def _rates(
     name: str,
     hit: NDArray[np.bool_],
     among: NDArray[np.bool_],
+    margin: float,
 ) -> _Comparison:
     """A rate from rows, weights and squared weights (3, truth, prediction, groups)."""
     sums = np.stack([table[:, among & ~hit].sum(axis=1), table[:, hit].sum(axis=1)], axis=1)
@@ -284,7 +305,7 @@ def _rates(
     value, rest = (ratio(part[1, 1], part[1].sum(axis=0)) for part in (sums, others))
 
     def enough(error: float) -> Floats:
-        return _chernoff(np.nan_to_num(rest), theirs.own.size, error)
+        return _chernoff(np.nan_to_num(rest), theirs.own.size, error, margin)
 
     return _Comparison(
         view,
@@ -352,20 +373,20 @@ def _sure(ours: _Draws, theirs: _Draws, error: float) -> Floats:
     return np.where(first == second, np.minimum(sure, again), 0.0)
 
 
-def _chernoff(rate: Floats, size: Floats, error: float) -> Floats:
+def _chernoff(rate: Floats, size: Floats, error: float, margin: float) -> Floats:
     """Rows of which a rate off by the margin, up or down, would be too rare for the error."""
     from scipy.special import rel_entr
 
     rate = (rate * size + 0.5) / (size + 1)
     apart = np.full(rate.shape, np.inf)
-    for far in (rate - MARGIN, rate + MARGIN):
+    for far in (rate - margin, rate + margin):
         inside = np.clip(far, 0.0, 1.0)
         entropy = rel_entr(inside, rate) + rel_entr(1 - inside, 1 - rate)
         apart = np.where(inside == far, np.minimum(apart, entropy), apart)
     return np.asarray(-np.log(error / 2) / apart)
 
 
-def _means(view: View, sums: Tally, of: str, name: str) -> _Comparison:
+def _means(view: View, sums: Tally, of: str, name: str, margin: float | None) -> _Comparison:
     """A mean by Student's bounds, with the larger variance of both sides for both.
 
     A few rows of a skewed distribution that miss its tail show a small mean and a small variance
@@ -378,7 +399,8 @@ def _means(view: View, sums: Tally, of: str, name: str) -> _Comparison:
     spread = np.fmax(variance, theirs)
     inverse = np.array([1 / np.maximum(size, 1.0), 1 / np.maximum(rest_size, 1.0)])
     free = inverse.sum(axis=0) ** 2 / (inverse**2 / np.maximum(1 / inverse - 1, 1e-9)).sum(axis=0)
-    deviation = float(np.sqrt(_moments(table.sum(axis=-1, keepdims=True))[1][0]))
+    deviation = float(np.sqrt(_moments(table.sum(axis=-1, keepdims=True))[1][0])) or 1.0
+    least = margin / deviation if margin else MEAN_MARGIN
 
     def at_least(error: float) -> Floats:
         from scipy.special import stdtrit
@@ -390,7 +412,7 @@ def _means(view: View, sums: Tally, of: str, name: str) -> _Comparison:
     def enough(error: float) -> Floats:
         from scipy.special import ndtri
 
-        return np.full(value.shape, float(ndtri(error / 2) / MEAN_MARGIN) ** 2)
+        return np.full(value.shape, float(ndtri(error / 2) / least) ** 2)
 
     return _Comparison(
         view,
@@ -402,7 +424,7 @@ def _means(view: View, sums: Tally, of: str, name: str) -> _Comparison:
         rest_effective=rest_size,
         at_least=at_least,
         enough=enough,
-        scale=deviation or 1.0,
+        scale=deviation,
     )
 
 

@@ -61,7 +61,12 @@ def quantile_edges(column: NDArray[np.float64], bins: int) -> NDArray[np.float64
     >>> quantile_edges(np.array([0.0, 0, 0, 7]), 2), quantile_edges(np.array([0.0, 5, 9, 9, 9]), 2)
     (array([0., 0., 7.]), array([0., 5., 9.]))
     """
-    low, *inner, high = np.nanquantile(column, np.linspace(0, 1, bins + 1))
+    return edges_at(np.nanquantile(column, np.linspace(0, 1, bins + 1)), column)
+
+
+def edges_at(quantiles: NDArray[np.float64], column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Quantiles of the values of a column as edges, each once but for the least."""
+    low, *inner, high = quantiles
     if low < high and inner and inner[-1] == high:
         below = column[column < high].max()
         inner = [min(edge, below) for edge in inner]

@@ -108,7 +108,12 @@ def _one_line(message: str) -> str:
     """The gist of a message: without an engine's advice on its own options, and in our options."""
     gist = " ".join(message.split("\n\n")[0].split("\nPossible")[0].split())
     gist = re.sub(r"\bthreshold=(?=[-\d])", "--threshold ", gist)
+    gist = re.sub(r"\bbins=\{'([^']+)': ([^}]+)\}", _bins_option, gist)
     gist = re.sub(r"^(Invalid Input|IO|Conversion) Error: ", "", gist)
     for python, option in OPTIONS_FOR.items():
         gist = gist.replace(python, option)
     return gist
+
+
+def _bins_option(found: re.Match[str]) -> str:
+    return f"--bins {found[1]}={found[2].strip('[]').replace(', ', ',')}"

@@ -16,11 +16,12 @@ import click
 from evenhand._audit.evidence import check_threshold
 from evenhand._audit.gate import Gate, gate_of, known_measure
 from evenhand._audit.questions import questions_of
+from evenhand._audit.subgroups import CONTROLS
 from evenhand._frames import listed
 from evenhand._words import did_you_mean
 
 READING = ("threshold", "favorable", "task", "missing", "min_count")
-
+AUDITING = ("depth", "confidence", "margin", "control")
 OUTPUTS = ("json", "markdown", "junit", "html")  # the page, which takes longest, comes last
 
 
@@ -146,6 +147,12 @@ PARAMETERS: list[click.Parameter] = [
         help="Combine at most so many --group columns.",
     ),
     _option(
+        "--bins",
+        multiple=True,
+        metavar="COLUMN=BINS",
+        help="Cut a --group of amounts: age=4 for quarters, age=0,30,50,120 at edges; repeatable.",
+    ),
+    _option(
         "--min-count", type=click.IntRange(0), default=0, help="Groups of fewer rows are rare."
     ),
     _option(
@@ -163,6 +170,18 @@ PARAMETERS: list[click.Parameter] = [
         default=0.95,
         help="Confidence of every interval.",
     ),
+    _option(
+        "--margin",
+        type=click.FloatRange(0),
+        metavar="NUMBER",
+        help="The largest difference that counts as alike; 0.05 for rates if not said.",
+    ),
+    _option(
+        "--control",
+        type=click.Choice(CONTROLS),
+        default="familywise",
+        help="Which error the scan of subgroups keeps: of any wrong flag, or their expected share.",
+    ),
     _option("--title", help="Title of the report."),
     _output("html", "the report, one file"),
     _output("json", "every number"),
@@ -174,7 +193,7 @@ PARAMETERS: list[click.Parameter] = [
         metavar="GATE",
         help="Such as 'statistical_parity.pq > 0.05'; repeatable.",
     ),
-    _option("--seed", type=int, default=0, help="Seed of all random draws."),
+    _option("--seed", type=int, default=0, help="Kept in the report; nothing depends on it."),
     _option(
         "--config",
         metavar="FILE",
@@ -228,17 +247,36 @@ def request_of(given: dict[str, Any]) -> Request:
         reading={
             **{name: given[name] for name in READING},
             "rare": given["rare"] or "keep",
+            "bins": dict(map(bins_of, given["bins"])),
         },
         criteria=tuple(question.name for question in questions_of(given["criterion"], ["pq"])),
         measures=tuple(known_measure(name) for name in given["measure"]),
         gates=tuple(gate_of(text) for text in given["fail_if"]),
         auditing={
-            **{name: given[name] for name in ("depth", "confidence")},
+            **{name: given[name] for name in AUDITING},
             "title": given["title"] or f"Audit of {', '.join(given['files'])}",
             "random_state": given["seed"],
         },
         outputs={name: given[name] for name in OUTPUTS if given[name]},
     )
+
+
+def bins_of(text: str) -> tuple[str, int | list[float]]:
+    """Read how a column is cut.
+
+    >>> bins_of("age=4"), bins_of("age=0,30,120")
+    (('age', 4), ('age', [0.0, 30.0, 120.0]))
+    """
+    name, _, bins = text.rpartition("=")
+    try:
+        edges = [float(edge) for edge in bins.split(",")]
+    except ValueError:
+        edges = []
+    if not name or not edges or (len(edges) == 1 and not (edges[0].is_integer() and edges[0] > 1)):
+        raise click.UsageError(
+            f"--bins reads COLUMN=BINS, such as age=4 or age=0,30,50,120; {text!r} does not."
+        )
+    return name, int(edges[0]) if len(edges) == 1 else edges
 
 
 def _need(given: Sequence[Any] | None, message: str) -> None:

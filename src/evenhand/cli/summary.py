@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand._audit.gate import Judgement
-from evenhand._words import number, p_value
+from evenhand._words import number, p_value, plural
 from evenhand.cli.terminal import NARROW, cell, columns, folded, plain
 
 Document = dict[str, Any]
@@ -42,6 +42,7 @@ def show(document: Document, judgements: Sequence[Judgement], console: Console) 
     for title, body in (
         ("Most surely apart", furthest(document, console.width)),
         ("Subgroups that differ from the rest", subgroups(document)),
+        ("Too few rows to say", listed(_too_few(document))),
         ("Left out", listed(_left_out(document))),
         ("Notes", listed([plain(note) for note in document["notes"]])),
         ("Gates", gates(judgements)),
@@ -52,39 +53,42 @@ def show(document: Document, judgements: Sequence[Judgement], console: Console) 
 
 
 def findings(document: Document, width: int) -> Table:
-    """A line for each criterion and measure."""
+    """A line for each criterion and measure; what gates say of it stands beside the verdict."""
     narrow = width < NARROW
     between = "–" if narrow else " – "
     level = f"{document['confidence']:.0%} interval"
-    heads = ("criterion", "measure", "value", level, "p", "verdict")
+    gated = any(finding["judged"] for finding in document["findings"])
+    heads = ("criterion", "measure", "value", level, "p", "verdict", *(["gate"] if gated else []))
     table = columns(*heads, right=(2, 4), whole=(0, 1, 3))
-    table.columns[-1].min_width = LONGEST_WORD
+    for column in table.columns[5:]:
+        column.min_width = LONGEST_WORD
     for name, rows in groupby(document["findings"], key=lambda finding: str(finding["criterion"])):
         many = list(rows)
         lines = folded(name, 18 if narrow else 40)
         beside = [*lines[: len(many) - 1], "\n".join(lines[len(many) - 1 :]), *[""] * len(many)]
         for finding, text in zip(many, beside, strict=False):
-            table.add_row(Text(text), *_finding(finding, between))
+            table.add_row(Text(text), *_finding(finding, between, gated))
     return table
 
 
-def _finding(finding: Document, between: str) -> list[str | Text]:
-    verdict = finding["judged"] or finding["verdict"]
+def _finding(finding: Document, between: str, gated: bool) -> list[str | Text]:
+    words = [finding["verdict"], *([finding["judged"] or ""] if gated else [])]
     return [
         finding["measure"],
         number(finding["value"]),
         between.join((number(finding["low"]), number(finding["high"]))),
         p_value(finding["p_adjusted"]),
-        Text(verdict, style=STYLES.get(verdict, "")),
+        *(Text(word, style=STYLES.get(word, "")) for word in words),
     ]
 
 
 def furthest(document: Document, width: int) -> Table:
-    """For each criterion, the two groups that are most surely apart."""
+    """For each criterion by which groups differ, the two that are most surely apart."""
     table = columns("criterion", "cell", "lowest", "", "highest", "", right=(3, 5), whole=(0,))
     seen = set()
     for finding in document["findings"]:
-        if finding["pair"] is None or finding["criterion"] in seen:
+        unsure = finding["pair"] is None or finding["verdict"] != "differs"
+        if unsure or finding["criterion"] in seen:
             continue
         seen.add(finding["criterion"])
         low, high = finding["pair"]["low"], finding["pair"]["high"]
@@ -100,7 +104,7 @@ def furthest(document: Document, width: int) -> Table:
 
 
 def subgroups(document: Document) -> Table:
-    """The subgroups that differ for more than chance, the worst first."""
+    """The subgroups that differ for more than chance, the worst first, and what that means."""
     heads = ("subgroup", "rows", "statistic", "value", "rest", "apart by at least")
     table = columns(*heads, right=(1, 3, 4, 5))
     flagged = [subgroup for subgroup in document["subgroups"] if subgroup["flagged"]]
@@ -114,7 +118,10 @@ def subgroups(document: Document) -> Table:
             number(subgroup["at_least"]),
         )
     if len(flagged) > MOST:
-        table.add_row(Text(f"and {len(flagged) - MOST} more", style="dim"))
+        table.add_row(Text(f"and {document['scan']['flagged'] - MOST} more", style="dim"))
+    if flagged:
+        table.caption = Text(document["scan"]["sentence"], style="dim")
+        table.caption_justify = "left"
     return table
 
 
@@ -153,6 +160,11 @@ def _left_out(document: Document) -> list[str]:
     ]
 
 
+def _too_few(document: Document) -> list[str]:
+    """The groups whose rows could not have shown a difference that matters, in a sentence."""
+    return [plain(document["too_few"]["sentence"])] if document["too_few"]["groups"] else []
+
+
 def _title(document: Document) -> str:
     return plain(document["title"] or "Audit")
 
@@ -174,7 +186,18 @@ def _facts(document: Document) -> Iterator[str]:
 
 def _how_to_read(document: Document) -> str:
     many = document["multiplicity"]
+    margins = {
+        finding["margin"] for finding in document["findings"] if finding["verdict"] == "alike"
+    }
+    meanings = {
+        "differs": "differs: the groups are not all alike",
+        "alike": f"alike: within {' or '.join(map(number, sorted(margins)))} of each other",
+        "cannot tell": "cannot tell: too few rows, which is no acquittal",
+    }
+    asked = plural(many["hypotheses"], "hypothesis", "hypotheses")
+    found = {finding["verdict"] for finding in document["findings"]}
     return (
         "0: the groups are equal; larger: less so. "
-        f"p: adjusted ({many['method']}) for {many['findings']} criteria."
+        f"p: adjusted ({many['method']}) for {asked}."
+        f"\n{'; '.join(text for verdict, text in meanings.items() if verdict in found)}."
     )

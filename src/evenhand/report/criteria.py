@@ -92,8 +92,17 @@ def _figure(
         "shown": min(len(known), MOST),
         "known": len(known),
         "missing": len(groups) - len(known),
+        "pooled": _pooled(cell, groups),
         "table": [(rate, side(rate, overall)) for rate in sorted(ordered, key=_by_value)],
     }
+
+
+def _pooled(cell: Mapping[str, Any], groups: Sequence[Group]) -> dict[str, float | None]:
+    """The groups' partially pooled values, where there are any."""
+    values = cell.get("pooled") or []
+    if all(value is None for value in values):
+        return {}
+    return {group["label"]: value for group, value in zip(groups, values, strict=True)}
 
 
 def _by_value(rate: Rate) -> float:

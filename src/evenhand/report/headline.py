@@ -29,6 +29,7 @@ def headline(document: Mapping[str, Any]) -> dict[str, Any]:
         "tolerances": _tolerances(findings),
         "first": _first(beyond),
         "subgroups": _subgroups(document),
+        "too_few": document.get("too_few", {}).get("sentence", ""),
         "tiles": _tiles(document, Counter(verdicts.values())),
     }
 
@@ -84,13 +85,19 @@ def _first(beyond: Sequence[Finding]) -> dict[str, Any] | None:
 
 
 def _subgroups(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The first subgroups that surely differ from everybody else, each once."""
-    flagged = {
-        subgroup["label"]: subgroup
-        for subgroup in reversed(document["subgroups"])
-        if subgroup["flagged"]
-    }
-    return list(reversed(flagged.values()))[:NAMED]
+    """The first subgroups that surely differ from everybody else, each once.
+
+    Not the other one of two groups, of which the same is true, nor what is part of those before.
+    """
+    pairs = {tuple(view["columns"]) for view in document["views"] if view["groups"] == 2}
+    named: dict[str, dict[str, Any]] = {}
+    for subgroup in document["subgroups"]:
+        columns, parts = tuple(subgroup["columns"]), subgroup["label"].split(" × ")
+        known = subgroup["label"] in named or (len(parts) > 1 and any(p in named for p in parts))
+        other = columns in pairs and any(tuple(s["columns"]) == columns for s in named.values())
+        if subgroup["flagged"] and not known and not other:
+            named[subgroup["label"]] = subgroup
+    return list(named.values())[:NAMED]
 
 
 def _tiles(document: Mapping[str, Any], verdicts: Mapping[str, int]) -> list[tuple[str, str]]:

@@ -101,9 +101,9 @@ def _has_unit(finding: Mapping[str, Any], bounds: Mapping[str, Sequence[float | 
 def _seen(finding: Mapping[str, Any]) -> Seen:
     keys = ("value", "low", "high", "tolerance")
     told = {key: finding[key] for key in keys}
-    words_of_it = finding["judged"] or finding["verdict"]
-    kind = verdict(words_of_it).kind
-    return Seen(label=words(finding["criterion"]), kind=kind, verdict=words_of_it, **told)
+    kind = verdict(finding["verdict"]).kind
+    both = ", ".join(filter(None, (finding["verdict"], finding["judged"])))
+    return Seen(label=words(finding["criterion"]), kind=kind, verdict=both, **told)
 
 
 def _table(views: list[Mapping[str, Any]], measure: str) -> dict[str, Any]:

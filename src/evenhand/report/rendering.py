@@ -108,9 +108,9 @@ def _most_telling(document: Mapping[str, Any], most: int) -> list[int]:
 
 
 def _abridged_criterion(criterion: Mapping[str, Any], keep: Sequence[int]) -> dict[str, Any]:
-    columns = ("values", "low", "high", "rows")
+    columns = ("values", "low", "high", "pooled", "rows")
     cells = [
-        {**cell, **{column: _kept(cell[column], keep) for column in columns}}
+        {**cell, **{column: _kept(cell.get(column), keep) for column in columns}}
         for cell in criterion["cells"]
     ]
     return {**criterion, "cells": cells}
