@@ -91,3 +91,54 @@ def test_junit_says_failure_for_violated_and_error_for_inconclusive(run, people,
 def test_junit_without_gates_is_an_empty_suite(run, people, folder):
     run(people, "--junit", "out.xml")
     assert ET.parse(folder / "out.xml").getroot().find("testsuite").get("tests") == "0"
+
+
+def test_the_word_of_a_gate_stands_beside_the_verdict_in_every_form(run, people, folder):
+    gates = [f"statistical_parity.{gate}" for gate in ("mpd > 0.99", "gini > 0.01", "pq > 0.06")]
+    asked = [text for gate in gates for text in ("--fail-if", gate)]
+    files = ("--markdown", "out.md", "--html", "out.html", "--json", "out.json")
+    table = run(people, *asked, *files).stdout
+    words = {"mpd": "within tolerance", "gini": "exceeds", "pq": "inconclusive"}
+    for measure, word in words.items():
+        line = next(line for line in table.splitlines() if f" {measure} " in line)
+        assert "differs" in line
+        assert line.rstrip().endswith(word)
+        row = next(
+            line
+            for line in (folder / "out.md").read_text().splitlines()
+            if f"| {measure} |" in line
+        )
+        assert row.count("differs") == row.count(word) == 1
+    page = (folder / "out.html").read_text()
+    rows = [part.split("</tr>")[0] for part in page.split("<tr data-measure=")[1:4]]
+    assert all(row.count("differs</span>") == 1 for row in rows)
+    assert [word in row for row, word in zip(rows, words.values(), strict=True)] == [True] * 3
+    for one in json.loads((folder / "out.json").read_text())["findings"]:
+        assert (one["verdict"], one["judged"]) == ("differs", words[one["measure"]])
+
+
+def test_margin_control_and_bins_are_options_and_keys(run, people, folder):
+    (folder / "c.toml").write_text('margin = 0.4\ncontrol = "false_discovery"\nbins = "w=3"\n')
+    columns = ("--target", "y", "--prediction", "p", "--group", "w")
+    options = ("--margin", "0.4", "--control", "false_discovery", "--bins", "w=3")
+    for given in (options, ("--config", "c.toml")):
+        result = run(people, *given, "--json", "out.json", columns=columns)
+        assert result.exit_code == 0, result.output
+        document = json.loads((folder / "out.json").read_text())
+        assert [one["margin"] for one in document["findings"]] == [0.4]
+        assert document["scan"]["control"] == "false_discovery"
+        assert [one["rows"] for one in document["groups"]] == [200, 200, 200]
+
+
+@pytest.mark.parametrize("bins", ["w", "w=", "w=x", "=4", "w=1", "w=2.5"])
+def test_bins_that_cannot_be_read_are_refused(run, people, bins):
+    result = run(people, "--bins", bins)
+    assert result.exit_code == 2
+    assert "--bins reads COLUMN=BINS" in result.stderr
+
+
+def test_amounts_as_groups_are_refused_with_the_option_that_cuts_them(run, people):
+    columns = ("--target", "y", "--prediction", "p", "--group", "w")
+    result = run(people, columns=columns)
+    assert result.exit_code == 2
+    assert "--bins w=4" in " ".join(result.stderr.split())

@@ -230,8 +230,7 @@ class Finding:
         if self.verdict == "undefined":
             return "Fewer than two groups were observed here, so there is nothing to compare."
         high = number(self.gap.high)
-        low = f"{number(100 * self.gap.low, 1)} percentage points"
-        low = low if self.is_rate else number(self.gap.low)
+        low = _points(self.gap.low) if self.is_rate else number(self.gap.low)
         sentences = {
             "differs": f"The groups differ, by at least {low}."
             if self.gap.low > 0
@@ -249,8 +248,9 @@ class Finding:
             return ""  # not sure: no pair is to be named
         high, high_value, low, low_value, _ = self.pair
         ends = f"{show(high)} ({number(high_value)}) and {show(low)} ({number(low_value)})"
-        cut = self.estimates is None and isinstance(self.pair.cell, float)
-        where = f", in the share at or below {number(self.pair.cell)}" if cut else ""
+        cell, where = self.pair.cell, ""
+        if self.estimates is None and isinstance(cell, float):
+            where = f", in the share at or below {number(cell)}"
         return f" Most surely apart{where}: {ends}."
 
     @cached_property
@@ -265,3 +265,13 @@ class Finding:
 
     def _lacking(self) -> str:
         return f" {self.needed.sentence}".rstrip() if self.needed is not None else ""
+
+
+def _points(low: float) -> str:
+    """A lower bound in percentage points, rounded down.
+
+    >>> _points(0.0879), _points(0.0004)
+    ('8.7 percentage points', '0.04 percentage points')
+    """
+    tenths = int(1000 * low + 1e-9)
+    return f"{tenths / 10 if tenths else 100 * low:{'.1f' if tenths else '.1g'}} percentage points"
