@@ -16,6 +16,7 @@ from evenhand.benchmark import (
     usual_sections,
     write_report,
 )
+from evenhand.benchmark.figures.saving import VARIABLES
 from evenhand.benchmark.page import failure_counts
 from report.parsing import parsed
 
@@ -64,6 +65,12 @@ def test_nothing_is_asked_from_elsewhere(html, seen):
     assert not seen.all("img")
     (policy,) = seen.all("meta", **{"http-equiv": "Content-Security-Policy"})
     assert "default-src 'none'" in policy.attributes["content"]
+
+
+def test_every_color_that_a_page_or_a_figure_names_is_defined(html):
+    figures = " ".join(VARIABLES.values())
+    for name in set(re.findall(r"var\((--[\w-]+)\)", html + figures)):
+        assert f"{name}:" in html, name
 
 
 def test_every_figure_is_drawn_with_an_alternative_text(folder, seen):

@@ -13,7 +13,7 @@ import matplotlib as mpl
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from evenhand.benchmark.figures.drawing import FORMATS, Drawing
-from evenhand.benchmark.figures.theme import BAND, GRID, INK, PALETTE, RC, SOFT, WHITE
+from evenhand.benchmark.figures.theme import GRID, INK, PALETTE, RC, SOFT, WHITE
 
 UNDATED: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
@@ -25,7 +25,6 @@ VARIABLES = {
     SOFT: "var(--soft)",
     GRID: "var(--grid)",
     WHITE: "var(--paper)",
-    BAND: "var(--band)",
     **{light: f"var(--c-{name})" for name, (light, _) in PALETTE.items()},
 }
 COLORS = re.compile("|".join(map(re.escape, VARIABLES)))

@@ -12,7 +12,7 @@ from evenhand.benchmark.design.questions import Question
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
 
-INK, SOFT, GRID, WHITE, BAND = "#1c2024", "#565d66", "#e4e4de", "#ffffff", "#dddcd4"
+INK, SOFT, GRID, WHITE = "#1c2024", "#565d66", "#e4e4de", "#ffffff"
 
 # On white, and on a dark screen. Colors differ in lightness too, and never stand alone:
 # each method also has its marker.
@@ -31,7 +31,9 @@ PALETTE = {
     "ramp2": ("#a03a7a", "#e58bc0"),
     "ramp3": ("#d9603f", "#f0865f"),
     "ramp4": ("#c99a1d", "#c9a24a"),
+    "band": ("#dddcd4", "#3a4047"),
 }
+BAND = PALETTE["band"][0]
 
 
 @dataclass(frozen=True)
