@@ -51,6 +51,11 @@ def test_shortfall_is_one_minus_min_over_max(w):
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+def test_what_is_known_of_our_measures_is_what_doubling_shows(measure):
+    assert is_scale_free(measure) == is_scale_free(lambda values: measure(values))
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 class TestEveryMeasure:
     def test_is_exactly_zero_for_equal_entries(self, measure):
         assert measure([0.1] * 3) == 0

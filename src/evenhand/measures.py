@@ -299,6 +299,10 @@ def is_scale_free(measure: Measure) -> bool:
     (True, False)
 
     """
+    if measure is mpd:  # ours are known: every reading asks
+        return False
+    if any(measure is known for known in (gini, pq, shortfall)):
+        return True
     probe = np.array([1.0, 2.0, 5.0])
     return bool(np.isclose(measure(probe), measure(2 * probe), rtol=1e-9, atol=0))
 

@@ -66,9 +66,12 @@ def test_all_of_one_class_and_constant_scores_are_audited():
 
 
 @pytest.mark.slow
-def test_ten_thousand_groups_are_audited():
+def test_ten_thousand_groups_are_audited(monkeypatch):
+    monkeypatch.setattr(
+        "evenhand._uncertainty.homogeneity.DRAWS", 200
+    )  # a p-value so rough will do
     rng = np.random.default_rng(0)
-    group, p = rng.integers(0, 10_000, 200_000), rng.integers(0, 2, 200_000)
+    group, p = rng.integers(0, 10_000, 40_000), rng.integers(0, 2, 40_000)
     found = eh.audit(
         None, p, sensitive_features=group, criteria=["statistical_parity"], measures=["mpd", "gini"]
     )

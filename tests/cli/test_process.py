@@ -56,7 +56,8 @@ def test_ctrl_c_is_one_line_and_status_130(folder):
     (folder / "options.toml").write_text('target = "y"\nprediction = "p"\ngroup = "g"\n')
     with (folder / "rows.csv").open("w") as file:
         file.write("y,p,g\n")
-        file.writelines(f"{i % 2},{i % 3 % 2},{'ab'[i % 5 % 2]}\n" for i in range(3_000_000))
+        some = [f"{i % 2},{i % 3 % 2},{'ab'[i % 5 % 2]}\n" for i in range(30_000)]
+        file.writelines(100 * some)
     running = subprocess.Popen(
         [*COMMAND, "rows.csv", "--config", "options.toml", "--html", "r.html"],
         stdout=subprocess.PIPE,

@@ -1,6 +1,7 @@
 """Scores on the command line are cut where one says; a gate that could not fail never passes."""
 
 import json
+from functools import cache
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -93,6 +94,7 @@ def rows_of(y, p, g, w=1.0):
     return pd.DataFrame({"y": y, "p": p, "g": g, "w": w})
 
 
+@cache
 def moot():
     """Rows by which no gate can be judged, by name."""
     rng = np.random.default_rng(1)

@@ -136,7 +136,9 @@ def chance(
         "favorable": favorable,
     }
     model, (question,) = questions(reading.source, asked, [settings.measure], **options)
-    return chances(model, [question], replicates, np.random.default_rng(seed_of(random_state)))[0]
+    if not isinstance(random_state, np.random.Generator):
+        random_state = np.random.default_rng(seed_of(random_state))
+    return chances(model, [question], replicates, random_state)[0]
 
 
 @dataclass(frozen=True, eq=False)
