@@ -53,6 +53,16 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}".replace("-", "−")
 
 
+def points(low: float) -> str:
+    """A lower bound of a difference of rates in percentage points, rounded down.
+
+    >>> points(0.0879), points(0.0004)
+    ('8.7 percentage points', '0.04 percentage points')
+    """
+    tenths = int(1000 * low + 1e-9)
+    return f"{tenths / 10 if tenths else 100 * low:{'.1f' if tenths else '.1g'}} percentage points"
+
+
 def p_value(value: float | None) -> str:
     """A p-value without its leading zero.
 

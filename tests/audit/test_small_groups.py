@@ -1,11 +1,15 @@
 """Small groups: shown, counted, said to be too few, and never leading."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 from scipy import stats
 
 import evenhand as eh
+from evenhand.cli.summary import show
 from evenhand.report.headline import headline
 
 RACES = {"White": 0.7, "Black": 0.15, "Asian": 0.08, "Native": 0.03, "Other": 0.04}
@@ -144,3 +148,27 @@ def test_a_lower_bound_in_percentage_points_is_rounded_down():
     ).findings[0]
     told = float(finding.sentence.split("at least ")[1].split(" percentage points")[0])
     assert 100 * finding.gap.low - 0.1 < told <= 100 * finding.gap.low + 1e-9
+
+
+def test_every_form_says_how_many_rows_would_tell():
+    rng = np.random.default_rng(3)
+    group = np.repeat(["a", "b"], 60)
+    decision = rng.permutation(np.repeat([0, 1], 60))
+    asked = {"sensitive_features": group, "criteria": "statistical_parity", "measures": "mpd"}
+    found = eh.audit(None, decision, **asked)
+    sentence = found.findings[0].sentence
+    assert "These rows cannot tell: the groups may be alike" in sentence
+    assert "times these rows would show" in sentence
+    assert sentence in found.to_markdown()
+    assert f"<p>{sentence}</p>" in found.to_html()
+    screen = Console(width=400, record=True, file=io.StringIO())
+    show(found.document(), (), screen)
+    text = screen.export_text()
+    assert sentence.removeprefix("These rows cannot tell: ") in text
+    assert "Most surely apart" not in text
+
+
+def test_the_headline_gives_a_difference_of_rates_in_percentage_points():
+    group, decision = lopsided()
+    page = eh.audit(None, decision, sensitive_features=group).to_html()
+    assert "percentage points" in page.split('class="tiles"')[0]

@@ -149,12 +149,12 @@ def test_the_headline_counts_criteria_by_their_verdicts():
         place = names.index(finding["criterion"])
         finding["verdict"] = "differs" if place < 2 else "alike" if place == 2 else "cannot tell"
     header = parsed(report.page(document)).all("header")[0].text
-    told = "The groups differ by 2 of 5 criteria, are alike by 1, and these rows cannot tell for 2."
+    told = "The groups differ on 2 of 5 criteria, are alike on 1, and these rows cannot tell for 2."
     assert told in header
     for finding in document["findings"]:
         finding["verdict"] = "cannot tell"
     header = parsed(report.page(document)).all("header")[0].text
-    assert "differ by 0 of 5 criteria, and these rows cannot tell for 5." in header
+    assert "differ on 0 of 5 criteria, and these rows cannot tell for 5." in header
     assert "A low score is not “fair”" in header
 
 

@@ -138,6 +138,7 @@ def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
                 "pair": finding.pair,
                 "gap": finding.gap,
                 "margin": finding.margin,
+                "is_rate": finding.is_rate,
                 "conclusion": finding.sentence,
                 "sentence": measured.sentence,
             }
@@ -153,6 +154,7 @@ def _finding(row: Row, tables: Sequence[GroupValues]) -> dict[str, Any]:
         **{name: _number(row[name]) for name in numbers},
         "gap": {name: _number(getattr(gap, name)) for name in ("value", "low", "high")},
         "margin": row["margin"],
+        "is_rate": row["is_rate"],
         "worst_cell": None if row["worst_cell"] is None else show(row["worst_cell"]),
         "pair": pair
         and {
@@ -302,7 +304,7 @@ def markdown(document: dict[str, Any]) -> str:
     parts = [
         f"# {document['title'] or 'Audit'}",
         f"{document['rows']:,} rows in {len(document['groups'])} groups by {by}. "
-        f"The groups differ by {differ} of {len(by_criterion)} criteria.",
+        f"The groups differ on {differ} of {len(by_criterion)} criteria.",
         _table(
             (*FINDING, "tolerance", "judged") if gated else FINDING,
             [_finding_row(one, gated) for one in findings],

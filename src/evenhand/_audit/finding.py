@@ -18,7 +18,7 @@ from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.multiplicity import Conclusion, verdict
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
-from evenhand._words import did_you_mean, number, plural
+from evenhand._words import did_you_mean, number, plural, points
 
 Judged = Literal["exceeds", "within tolerance", "inconclusive"]
 
@@ -230,7 +230,7 @@ class Finding:
         if self.verdict == "undefined":
             return "Fewer than two groups were observed here, so there is nothing to compare."
         high = number(self.gap.high)
-        low = _points(self.gap.low) if self.is_rate else number(self.gap.low)
+        low = points(self.gap.low) if self.is_rate else number(self.gap.low)
         sentences = {
             "differs": f"The groups differ, by at least {low}."
             if self.gap.low > 0
@@ -265,13 +265,3 @@ class Finding:
 
     def _lacking(self) -> str:
         return f" {self.needed.sentence}".rstrip() if self.needed is not None else ""
-
-
-def _points(low: float) -> str:
-    """A lower bound in percentage points, rounded down.
-
-    >>> _points(0.0879), _points(0.0004)
-    ('8.7 percentage points', '0.04 percentage points')
-    """
-    tenths = int(1000 * low + 1e-9)
-    return f"{tenths / 10 if tenths else 100 * low:{'.1f' if tenths else '.1g'}} percentage points"

@@ -161,7 +161,7 @@ class Audit(AuditParts):
         groups, rows = len(self.evidence.groups), int(self.evidence.rows.sum())
         return (
             f"<Audit of {rows} rows in {groups} groups: "
-            f"they differ by {differ} of {len(self.findings)} criteria>"
+            f"they differ on {differ} of {len(self.findings)} criteria>"
         )
 
 

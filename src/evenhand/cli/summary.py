@@ -41,6 +41,7 @@ def show(document: Document, judgements: Sequence[Judgement], console: Console) 
     console.print(Padding(findings(document, console.width), (1, 0), expand=False))
     for title, body in (
         ("Most surely apart", furthest(document, console.width)),
+        ("Cannot tell", listed(_unknown(document))),
         ("Subgroups that differ from the rest", subgroups(document)),
         ("Too few rows to say", listed(_too_few(document))),
         ("Left out", listed(_left_out(document))),
@@ -157,6 +158,19 @@ def _left_out(document: Document) -> list[str]:
         + (f" and {len(gaps) - FEW} more" if len(gaps) > FEW else "")
         for criterion, gaps in undefined.items()
         if gaps
+    ]
+
+
+def _unknown(document: Document) -> list[str]:
+    """What these rows cannot tell, and how many would."""
+    conclusions = {
+        finding["criterion"]: finding["conclusion"]
+        for finding in document["findings"]
+        if finding["verdict"] == "cannot tell"
+    }
+    same = "These rows cannot tell: the groups"
+    return [
+        f"{name}: {plain(text).replace(same, 'the groups')}" for name, text in conclusions.items()
     ]
 
 

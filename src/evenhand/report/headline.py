@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand._words import plural
+from evenhand._words import number, plural, points
 from evenhand.report.formats import (
     count,
     listing,
@@ -54,8 +54,8 @@ def _verdict(verdicts: Mapping[str, int], asked: int) -> str:
             (1, 0): "The groups differ.",
             (0, 1): "The groups are alike.",
         }.get((differ, alike), "These rows cannot tell whether the groups differ.")
-    parts = [f"The groups differ by {count(differ)} of {count(asked)} criteria"]
-    parts += [f"are alike by {count(alike)}"] if alike else []
+    parts = [f"The groups differ on {count(differ)} of {count(asked)} criteria"]
+    parts += [f"are alike on {count(alike)}"] if alike else []
     parts += [f"and these rows cannot tell for {count(unknown)}"] if unknown else []
     return ", ".join(parts) + "."
 
@@ -80,8 +80,13 @@ def _first(beyond: Sequence[Finding]) -> dict[str, Any] | None:
         "name": words(most["criterion"]),
         "sentence": most["conclusion"],
         "pair": most["pair"],
-        "at_least": most["gap"]["low"] or None,
+        "at_least": _at_least(most) if most["gap"]["low"] else None,
     }
+
+
+def _at_least(finding: Finding) -> str:
+    low: float = finding["gap"]["low"]
+    return points(low) if finding.get("is_rate") else number(low)
 
 
 def _subgroups(document: Mapping[str, Any]) -> list[dict[str, Any]]:
