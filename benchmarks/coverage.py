@@ -6,24 +6,25 @@ python benchmarks/coverage.py --method guaranteed --worlds 60 --groups 3
 
 A cell is a layout of sizes × a number of groups × a shape of true rates × a level of rates. "Held"
 is the share of worlds whose interval holds the truth; "passed wrongly" that whose upper end lies
-below it, so that a gate at the truth would pass; the width is relative to the central 95 % of the
-observed values in these worlds (what an interval would be that knew all but the truth itself).
+below it, so that a gate at the truth would pass; the width is relative to that of an oracle, which
+knows the shape of the true rates and lacks only how far it is drawn out.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
-from evenhand._uncertainty.estimates import rate_curves
-from evenhand._uncertainty.geometry import Cloud, evenest, lower_limit, most_uneven, upper_limit
-from evenhand._uncertainty.multiplicity import rate_bounds
-from evenhand.measures import MEASURES
+from evenhand._tally import Axis, Tally
+from evenhand._uncertainty.estimates import estimates_of
+from evenhand._uncertainty.interval import interval_of
+from evenhand.criteria import selection_rate_ratio as rates_of
+from evenhand.measures import MEASURES, Measure
 
 NAMES = ("mpd", "gini", "pq", "shortfall")
 LAYOUTS = ("equal", "zipf", "one tiny", "many tiny")
@@ -31,6 +32,8 @@ GROUPS = (2, 3, 7, 20, 80, 300)
 SHAPES = ("zero", "one apart", "gradient", "two clusters", "lognormal")
 RATES = (0.005, 0.05, 0.3)
 ERROR = 0.05
+STRETCHES = np.concatenate([np.linspace(0, 2, 21), np.linspace(2.2, 6, 12), [8, 12, 20]])
+DRAWS = 400
 
 
 class Case(NamedTuple):
@@ -67,34 +70,55 @@ def rates(shape: str, groups: int, level: float) -> np.ndarray:
     }[shape]
 
 
-def interval(hits: np.ndarray, rows: np.ndarray, name: str, method: str) -> tuple[float, float]:
-    measure = MEASURES[name]
-    rate = hits / rows
-    low, high = rate_bounds(rate, rows, 1 - (1 - ERROR) ** (1 / len(rows)))
-    least, most = evenest(low, high, measure), most_uneven(low, high, measure)
-    if method == "guaranteed":
-        return least, most
-    cloud = Cloud(rate, rate_curves(hits.astype(float), rows.astype(float)))
-    found = lower_limit(cloud, measure, ERROR, least)
-    return max(least, found), min(most, upper_limit(cloud, measure, float(-ndtri(ERROR / 2))))
+def intervals(hits: np.ndarray, rows: np.ndarray, method: str) -> Iterator[tuple[float, float]]:
+    """The interval of the selection rate by each measure, of counted rows."""
+    groups = tuple(range(len(rows)))
+    counted = np.stack([rows - hits, hits]).astype(float)
+    cells = np.indices(counted.shape).reshape(2, -1)
+    axes = (Axis("yhat", (0, 1)), Axis("group", groups))
+    counts = Tally(axes, cells, {"rows": counted.ravel()})
+    estimates = estimates_of(counts, rates_of, 1)
+    for name in NAMES:
+        settings = rates_of.settings(name)
+        reading = rates_of.read(counts, measure=name, favorable=1)
+        found = interval_of(estimates, settings, reading, counts, 1 - ERROR, method)
+        yield found.low, found.high
+
+
+def oracle_width(case: Case, measure: Measure, seen: np.ndarray) -> float:
+    """The mean width of intervals that know everything but how far the shape is drawn out.
+
+    They keep the stretches of the true shape (of a gradient, where all are alike) whose central
+    95 % of values hold what was seen.
+    """
+    rows, rng = sizes(case.layout, case.groups), np.random.default_rng(case.groups)
+    shape = rates("gradient" if case.shape == "zero" else case.shape, case.groups, case.rate)
+    middle = case.rate if case.shape == "one apart" else shape.mean()
+    low, high = np.full(len(seen), np.inf), np.zeros(len(seen))
+    for stretch in STRETCHES:
+        true = np.clip(middle + stretch * (shape - middle), 0.0, 1.0)
+        drawn = measure(rng.binomial(rows, true, (DRAWS, len(rows))) / rows)
+        ends = np.quantile(drawn, [ERROR / 2, 1 - ERROR / 2])
+        kept = (ends[0] <= seen) & (seen <= ends[1])
+        low = np.where(kept, np.minimum(low, float(measure(true))), low)
+        high = np.where(kept, np.maximum(high, float(measure(true))), high)
+    return float(np.mean((high - low)[np.isfinite(low)]))
 
 
 def run(case: Case) -> str:
     rows, true = sizes(case.layout, case.groups), rates(case.shape, case.groups, case.rate)
+    rng = np.random.default_rng([case.groups, LAYOUTS.index(case.layout), int(1e4 * case.rate)])
+    worlds = rng.binomial(rows, true, (case.worlds, len(rows)))
+    ends = np.array([list(intervals(hits, rows, case.method)) for hits in worlds])
     cells = []
-    for name in NAMES:
-        rng = np.random.default_rng([case.groups, LAYOUTS.index(case.layout), int(1e4 * case.rate)])
-        truth, held, over, width, seen = float(MEASURES[name](true)), 0, 0, 0.0, []
-        for _ in range(case.worlds):
-            hits = rng.binomial(rows, true)
-            low, high = interval(hits, rows, name, case.method)
-            held += low - 1e-9 <= truth <= high + 1e-9
-            over += high < truth - 1e-9
-            width += (high - low) / case.worlds
-            seen.append(float(MEASURES[name](hits / rows)))
-        spread = float(np.subtract(*np.quantile(seen, [0.975, 0.025])))
-        ratio = f"{width / spread:.1f}" if spread > 0 else "–"
-        cells.append(f"{held / case.worlds:.3f} | {over / case.worlds:.3f} | {ratio}")
+    for at, name in enumerate(NAMES):
+        measure = MEASURES[name]
+        truth, (low, high) = float(measure(true)), ends[:, at].T
+        held = np.mean((low - 1e-9 <= truth) & (truth <= high + 1e-9))
+        width = np.mean(high - low) / oracle_width(
+            case, measure, np.asarray(measure(worlds / rows))
+        )
+        cells.append(f"{held:.3f} | {np.mean(high < truth - 1e-9):.3f} | {width:.1f}")
     where = f"{case.layout} | {case.groups} | {case.shape} | {case.rate:g}"
     return f"| {where} | {' | '.join(cells)} |"
 

@@ -33,6 +33,7 @@ FARTHEST = 9.0
 DISTANCES = np.arange(-FARTHEST, FARTHEST, STEP) + STEP / 2  # none is 0: there a curve may jump
 CAUTION = 0.25  # between Jeffreys' (0) and Clopper and Pearson's (0.5) limits of a rate
 LENT_ROWS = 2.0  # rows of pooled variance that steady the variance of a small group
+LENT_BY_TAILS = 4.0  # more of them, times the squared coefficient of variation of losses
 LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
 MOST_CUTS = 24
 
@@ -365,16 +366,31 @@ def _means(source: Tally, statistic: Any, table: Table) -> Estimates:
     squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
     sizes = np.nan_to_num(ratio(weight**2, squares))
     variance = np.maximum(np.nan_to_num(square - mean**2), 0.0)
-    pooled = float((variance * sizes).sum() / max(sizes.sum(), 1.0))
+    is_loss = names[0] != "yhat"
+    steadied = _steadied(variance, mean, sizes, LENT_BY_TAILS if is_loss else 0.0)
     free = np.maximum(sizes - 1, 0.0) + LENT_ROWS
-    steadied = (variance * sizes + LENT_ROWS * pooled) / free
     error = np.sqrt(steadied / np.maximum(sizes, 1.0))
-    least = -np.inf if names[0] == "yhat" else 0.0
+    least = 0.0 if is_loss else -np.inf
     plain = Table(mean[None], ("all",), table.groups)
     student = _student(plain, mean[None], error[None], free[None], (least, np.inf))
     if isinstance(statistic, E):
         return student
     return _derived(source, statistic, table, student)
+
+
+def _steadied(variance: Floats, mean: Floats, sizes: Floats, lent: float) -> Floats:
+    """Variances of small groups, by the rows that all groups lend them; never less than their own.
+
+    Where losses have heavy tails a small group has seldom seen its tail, so its own variance is too
+    small. The heavier the tail, the larger is the squared coefficient of variation of all rows,
+    and the more of them are lent.
+    """
+    rows = max(float(sizes.sum()), 1.0)
+    pooled = float((variance * sizes).sum()) / rows
+    common = float((np.nan_to_num(mean) * sizes).sum()) / rows
+    lent = LENT_ROWS + (lent * pooled / common**2 if common else 0.0)
+    steadied = (variance * sizes + lent * pooled) / (np.maximum(sizes - 1, 0.0) + lent)
+    return np.asarray(np.fmax(steadied, variance * sizes / np.maximum(sizes - 1, 1.0)))
 
 
 def _derived(source: Tally, statistic: Derived, table: Table, first: Estimates) -> Estimates:

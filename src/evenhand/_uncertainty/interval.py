@@ -17,6 +17,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
 from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._uncertainty.crowds import crowd_limit, is_crowd
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.estimates import Estimates, Floats, estimates_of
 from evenhand._uncertainty.geometry import (
@@ -229,6 +230,9 @@ def _calibrated(
         if cell is None:
             continue
         highs[i] = np.fmin(highs[i], upper_limit(cell[0], measure, reach))
+        counts = _counts(estimates, i) if measure in (gini, pq) else None
+        if counts is not None and is_crowd(counts[1]):
+            highs[i] = max(seen[i], min(highs[i], crowd_limit(*counts, measure, reach)))
         if measure in SOLVED and (worst or len(cells) <= MOST_SEARCHED):
             found = lower_limit(cell[0], measure, share, best if worst else lows[i])
             lows[i] = max(lows[i], found)
@@ -243,19 +247,24 @@ def _one_apart(estimates: Estimates, at: int, error: float) -> float:
 
     The distance to equal groups misses one group apart among many, which the test does not.
     """
-    if estimates.counts is None:
+    counts = _counts(estimates, at)
+    if counts is None:
         return 0.0
-    hits, sizes = (part[at][np.isfinite(estimates.values[at])] for part in estimates.counts)
-    if not np.allclose(hits / np.maximum(sizes, 1), _finite(estimates.values[at]), atol=1e-9):
-        return 0.0  # a function of a rate, not a rate
+    hits, sizes = counts
     evens = np.ones(len(hits))
     ours = Binomials(hits, sizes, evens)
     others = Binomials(hits.sum() - hits, sizes.sum() - sizes, evens)
     return float(sure_difference(ours, others, error / len(hits)).max())
 
 
-def _finite(values: Floats) -> Floats:
-    return values[np.isfinite(values)]
+def _counts(estimates: Estimates, at: int) -> tuple[Floats, Floats] | None:
+    """Hits and rows of the groups observed in a cell, where the statistic is a rate itself."""
+    if estimates.counts is None:
+        return None
+    values = estimates.values[at]
+    hits, sizes = (part[at][np.isfinite(values)] for part in estimates.counts)
+    rates = hits / np.maximum(sizes, 1e-9)
+    return (hits, sizes) if np.allclose(rates, values[np.isfinite(values)], atol=1e-9) else None
 
 
 def _guaranteed(
