@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency, fisher_exact, ks_2samp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency, fisher_exact, hypergeom, ks_2samp
 
 import evenhand as eh
 from evenhand._uncertainty.estimates import estimates_of
@@ -26,6 +28,19 @@ def test_two_small_groups_have_the_p_value_of_fisher():
     assert selected([9, 2], [12, 9]) == pytest.approx(
         fisher_exact([[9, 3], [2, 7]]).pvalue, abs=0.02
     )
+
+
+@given(st.data())
+def test_two_groups_have_the_p_value_of_all_tables_as_far_from_alike(data):
+    rows = np.array([data.draw(st.integers(1, 40)) for _ in range(2)])
+    hits = np.array([data.draw(st.integers(0, n)) for n in rows])
+    if not 0 < hits.sum() < rows.sum():
+        return
+    tables = np.arange(max(0, hits.sum() - rows[1]), min(rows[0], hits.sum()) + 1)
+    chances = hypergeom(rows.sum(), hits.sum(), rows[0]).pmf(tables)
+    expected = hits.sum() * rows[0] / rows.sum()
+    as_far = np.abs(tables - expected) >= abs(hits[0] - expected) - 1e-9
+    assert selected(hits, rows) == pytest.approx(chances[as_far].sum(), rel=1e-9)
 
 
 def test_many_rows_have_about_the_p_value_of_chi_squared_however_small_it_is():

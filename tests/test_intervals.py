@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from scipy.stats import beta
 
 import evenhand as eh
+from evenhand._uncertainty.crowds import crowd_limit
 from evenhand._uncertainty.estimates import rate_curves
 from evenhand._uncertainty.geometry import Cloud, _Search, evenest, most_uneven, upper_limit
 from evenhand.measures import MEASURES
@@ -240,3 +241,41 @@ def test_a_measure_of_ones_own_has_an_interval():
     found = eh.interval("statistical_parity", counted([30, 60], [100, 100]), measure=spread)
     assert found.value == pytest.approx(0.15)
     assert 0 < found.low < found.value < found.high
+
+
+def test_the_noise_of_many_groups_is_taken_off_their_upper_limit():
+    rng = np.random.default_rng(4)
+    rows, rates = np.full(80, 500), np.full(80, 0.05)
+    hits = rng.binomial(rows, rates)
+    plain = upper_limit(cloud(hits, rows), MEASURES["pq"], 1.96)
+    assert crowd_limit(hits.astype(float), rows.astype(float), MEASURES["pq"], 1.96) < plain / 2
+
+
+CROWDS = {
+    "alike": ([500] * 40, [0.05] * 40),
+    "Zipf, one apart": (np.maximum(4000 // np.arange(1, 31), 5), [0.05] * 29 + [0.15]),
+    "gradient": ([200] * 25, np.linspace(0.1, 0.3, 25)),
+    "small, tied": ([30] * 60, [0.2, 0.4] * 30),
+}
+
+
+@pytest.mark.parametrize("measure", ["gini", "pq"])
+@pytest.mark.parametrize("design", CROWDS)
+def test_the_limit_of_many_groups_is_seldom_below_the_truth(design, measure):
+    rows, rates = (np.asarray(part) for part in CROWDS[design])
+    truth, rng = MEASURES[measure](rates.astype(float)), np.random.default_rng(8)
+    worlds = rng.binomial(rows, rates, (300, len(rows))).astype(float)
+    sizes = rows.astype(float)
+    limits = [crowd_limit(hits, sizes, MEASURES[measure], 1.96) for hits in worlds]
+    assert np.mean(np.array(limits) < truth - 1e-12) <= 0.05
+
+
+def test_an_outcome_that_a_weighted_group_has_not_seen_weighs_what_it_weighs_elsewhere():
+    group = np.repeat([*"ab"], [400, 8])
+    y = np.append(np.arange(400) % 4 == 0, np.zeros(8, bool)).astype(int)
+    heavy = np.where(y == 1, 10.0, 1.0)
+    options = {"sensitive_features": group, "measure": "mpd", "favorable": 1}
+    found = eh.interval("selection_rate_ratio", None, y, sample_weight=heavy, **options)
+    share = 1 - 0.025 ** (1 / 8)  # the exact limit of no hit in eight rows
+    assert found.high > 10 * share / (10 * share + 1 - share) - found.value
+    assert found.low < 0.4  # a rate of 0.769 against one that may be 0.85

@@ -1,16 +1,16 @@
 """Many groups: how uneven they truly may be, once the noise that all of them add is taken off.
 
-Around many groups the largest inequality within z of the data (`geometry.py`) is a limit that always
-holds, and a wide one: the noise of every group has raised the inequality that was observed, and the
-limit adds to it. Of the coefficient of variation, CV, noise can be taken off. Groups with CV² ≥ c
-are those with q(θ) = Σ θ² − (1 + c) (Σ θ)² / d ≥ 0, a quadratic form, and
+Around many groups the largest inequality within z of the data (`geometry.py`) is a limit that
+always holds, and a wide one: the noise of every group has raised the inequality that was observed,
+and the limit adds to it. Of the coefficient of variation, CV, noise can be taken off. Groups with
+CV² ≥ c are those with q(θ) = Σ θ² − (1 + c) (Σ θ)² / d ≥ 0, a quadratic form, and
 
     q(x) − (1 − (1 + c) / d) Σ s²,    s² = x (1 − x) / (n − 1),
 
-estimates it without bias. Its variance is Σ var((x − m)² − s²) with m = (1 + c) times the mean rate,
-a polynomial of the first four moments of each rate. The limit is the largest c at which the estimate
-is no more than z standard errors below 0. Skewness is to the safe side here. PQ is a function of CV,
-and a Gini index is at most √((d² − 1) / 3) / d of CV (attained by a uniform gradient).
+estimates it without bias. Its variance is that of Σ (x − m)², where m = (1 + c) times the mean
+rate. The limit is the largest c at which the estimate is no more than z standard errors below 0;
+its skewness is to the safe side there. PQ is a function of CV, and a Gini index is at most
+√((d² − 1) / 3) / d of CV (attained by a uniform gradient).
 
 A sum of many terms is about normal only if no few of them make up its variance, so this is for
 groups whose sizes are alike enough: (Σ 1/n)² / Σ 1/n² is the number of groups it amounts to.
@@ -85,4 +85,4 @@ class _Test:
         spread = max(1.0, supposed / max(float(away @ away), 1e-300))
         variance = 2 * self.variance**2 + 4 * self.variance * away**2 * spread
         variance += np.maximum(4 * self.third * away, 0.0)
-        return form >= -reach * np.sqrt(float(variance.sum()))
+        return bool(form >= -reach * np.sqrt(float(variance.sum())))

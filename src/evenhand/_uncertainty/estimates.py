@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,8 @@ class Estimates:
     `strata` says which cells are read from the same rows; cells of different strata are
     independent. `looks` is how many independent cells those of a stratum amount to. `exact` gives
     bounds of single values that hold with the stated error, proved for finitely many rows where
-    the statistic is a rate. `counts` are hits and rows where it is a function of a rate.
+    the statistic is a rate. `counts` are hits and rows where it is a function of a rate, and
+    `is_weighted` says whether those are not rows but what weighted ones amount to.
     """
 
     values: Floats
@@ -57,6 +58,7 @@ class Estimates:
     looks: float
     exact: Exact
     counts: tuple[Floats, Floats] | None = None
+    is_weighted: bool = False
 
     @cached_property
     def simultaneous(self) -> dict[float, tuple[Floats, Floats]]:
@@ -129,14 +131,76 @@ def _refuse_shares(counts: Tally) -> None:
 
 
 def _rates(
-    table: Table, hits: Floats, sizes: Floats, strata: NDArray[np.intp], looks: float = 1.0
+    table: Table,
+    draws: Draws,
+    strata: NDArray[np.intp],
+    looks: float = 1.0,
+    link: Callable[[Floats], Floats] = np.asarray,
 ) -> Estimates:
-    def exact(error: float) -> tuple[Floats, Floats]:
-        return rate_bounds(ratio(hits, sizes), sizes, error)
+    """Rates, or what a monotone function makes of them."""
 
-    curves = rate_curves(hits, sizes)
-    known = (table.values, curves, table.cells, table.groups, sizes, strata, looks, exact)
-    return Estimates(*known, counts=(hits, sizes))
+    def exact(error: float) -> tuple[Floats, Floats]:
+        low, high = rate_bounds(ratio(draws.hits, draws.sizes), draws.sizes, error)
+        return link(_tilted(low, draws.odds)), link(_tilted(high, draws.odds))
+
+    curves = link(_tilted(rate_curves(draws.hits, draws.sizes), draws.odds))
+    curves = np.where(np.isnan(table.values), np.nan, curves)
+    known = (table.values, curves, table.cells, table.groups, draws.sizes, strata, looks, exact)
+    return Estimates(*known, counts=draws.counts, is_weighted=draws.is_weighted)
+
+
+class Draws(NamedTuple):
+    """Hits of so many rows of equal weight; the odds say how much more a hit weighs than a miss."""
+
+    hits: Floats
+    sizes: Floats
+    odds: Floats
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether a hit weighs more or less than a miss."""
+        return bool((self.odds != 1).any())
+
+    @property
+    def counts(self) -> tuple[Floats, Floats]:
+        """Hits and rows whose share is the weighted rate, with its linearized variance."""
+        if not self.is_weighted:
+            return self.hits, self.sizes
+        share = np.nan_to_num(ratio(self.hits, self.sizes))
+        rate = _tilted(share, self.odds)
+        slope = np.where(share * (1 - share) > 0, ratio(rate * (1 - rate), share * (1 - share)), 1)
+        sizes = self.sizes / np.maximum(slope, 1e-9)
+        return rate * sizes, sizes
+
+
+def _tilted(share: Floats, odds: Floats) -> Floats:
+    """The weighted rate of a share of rows."""
+    return np.asarray(odds * share / (1 - share + odds * share))
+
+
+def _weighed(hits: Floats, total: Floats) -> Draws:
+    """The rows of equal weight that vary as much, from rows, weights and squared weights.
+
+    Hits and misses each count as many as vary as much (Kish), and the odds say what they weigh. To
+    first order this is the linearized variance Σ w² (y − p)² / (Σ w)². Where weights depend on the
+    outcome alone it is exact: a group in which an outcome was not seen would have seen it with the
+    weight that it has in the other groups.
+    """
+    counts, heavy = [], []
+    for rows, weight, squares in (hits, total - hits):
+        design = np.maximum(np.nan_to_num(ratio(rows * squares, weight**2)), 1.0)
+        shared = rows.sum(axis=-1, keepdims=True)
+        typical = np.nan_to_num(ratio((design * rows).sum(axis=-1, keepdims=True), shared))
+        counts.append(rows / np.maximum(design, np.maximum(typical, 1.0)))
+        common = ratio(weight.sum(axis=-1, keepdims=True), counts[-1].sum(axis=-1, keepdims=True))
+        heavy.append(np.where(counts[-1] > 0, ratio(weight, counts[-1]), common))
+    odds = ratio(heavy[0], heavy[1])
+    odds = np.where(np.isfinite(odds) & (odds > 0), odds, 1.0)
+    return Draws(counts[0], counts[0] + counts[1], odds)
+
+
+def _unweighed(hits: Floats, sizes: Floats) -> Draws:
+    return Draws(hits, sizes, np.ones(1))
 
 
 def rate_curves(hits: Floats, sizes: Floats) -> Floats:
@@ -153,35 +217,24 @@ def rate_curves(hits: Floats, sizes: Floats) -> Floats:
 
 def _shares(source: Tally, statistic: P, table: Table) -> Estimates:
     axes = [name for name in (statistic.given, statistic.event) if name]
-    kept, strata = _places(statistic.read(source), table), None
-    hits, sizes = _effective(source, axes, lambda counts: counts)
+    kept = _places(statistic.read(source), table)
     events = len(source.labels(statistic.event))
     strata = np.asarray(kept) // events if statistic.given else np.zeros(len(kept), np.intp)
     looks = 1.0 if len(kept) <= 2 else float(max(np.bincount(strata).max() - 1, 1))
-    return _rates(table, hits[kept], sizes[kept], strata.astype(np.intp), looks)
+    return _rates(table, _shares_drawn(source, axes, kept), strata.astype(np.intp), looks)
 
 
-def _effective(
-    source: Tally, axes: list[str], of: Callable[[Floats], Floats]
-) -> tuple[Floats, Floats]:
-    """Hits and sizes (cells, groups) of the last axis; of weighted rows, those that vary as much.
+def _shares_drawn(source: Tally, axes: list[str], kept: list[int]) -> Draws:
+    """Hits and rows (cells, groups) of the last axis."""
+    sums = np.array([source.table(*axes, "group", of=name) for name in _weights(source)])
+    total = np.broadcast_to(sums.sum(axis=-2, keepdims=True), sums.shape)
+    hits, total = (part.reshape(len(sums), -1, sums.shape[-1])[:, kept] for part in (sums, total))
+    return _unweighed(hits[0], total[0]) if len(sums) == 1 else _weighed(hits, total)
 
-    The variance of a weighted share is that of its linear approximation, Σ w² (y − p)² / (Σ w)²,
-    so weights that go with the outcome are allowed for.
-    """
-    counts = of(source.table(*axes, "group"))
-    total = np.broadcast_to(counts.sum(axis=-2, keepdims=True), counts.shape)
-    groups = counts.shape[-1]
-    if "weight²" not in source.sums:
-        return counts.reshape(-1, groups), total.reshape(-1, groups)
-    squares = of(source.table(*axes, "group", of="weight²"))
-    everything = squares.sum(axis=-2, keepdims=True)
-    return _linearized(
-        counts.reshape(-1, groups),
-        total.reshape(-1, groups),
-        squares.reshape(-1, groups),
-        np.broadcast_to(everything, squares.shape).reshape(-1, groups),
-    )
+
+def _weights(source: Tally) -> tuple[str, ...]:
+    """The sums that say how many rows there are, and how they are weighted."""
+    return ("rows", "weight", "weight²") if "weight²" in source.sums else ("rows",)
 
 
 def _linearized(
@@ -212,21 +265,17 @@ def _ratios(source: Tally, statistic: Ratio, table: Table) -> Estimates:
     """
     kept = _places(statistic.read(source), table)
     kinds = _kinds(statistic)
-    sums = {
-        name: one_against_rest(source.table("y", "yhat", "group", of=name))
-        for name in ("weight", "weight²")
-        if name == "weight" or name in source.sums
-    }
-    counted, looks = sums["weight"], max(len(kept) - 1, 1)
-    strata = np.zeros(len(kept), np.intp)
+    sums = [one_against_rest(source.table("y", "yhat", "group", of=n)) for n in _weights(source)]
+    strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
     if kinds is None:
+        counted = one_against_rest(source.table("y", "yhat", "group"))
         return _linear_fractional(statistic, counted, table, kept)
     (first, above), (second, below) = kinds
-    hits, rest = _added(counted, first)[kept], _added(counted, second)[kept]
-    sizes = hits + rest
-    if "weight²" in sums:
-        squares, others = (_added(sums["weight²"], part)[kept] for part in (first, second))
-        hits, sizes = _linearized(hits, sizes, squares, squares + others)
+    hits, rest = (
+        np.array([_added(outcomes, part)[kept] for outcomes in sums]) for part in (first, second)
+    )
+    both = hits + rest
+    draws = _unweighed(hits[0], both[0]) if len(sums) == 1 else _weighed(hits, both)
 
     def link(share: Floats) -> Floats:
         top = above[0] * share + below[0] * (1 - share)
@@ -235,22 +284,7 @@ def _ratios(source: Tally, statistic: Ratio, table: Table) -> Estimates:
             np.divide(top, bottom, out=np.full(share.shape, np.inf), where=bottom > 0)
         )
 
-    def exact(error: float) -> tuple[Floats, Floats]:
-        low, high = rate_bounds(ratio(hits, sizes), sizes, error)
-        return link(low), link(high)
-
-    curves = np.where(np.isnan(table.values), np.nan, link(rate_curves(hits, sizes)))
-    return Estimates(
-        table.values,
-        curves,
-        table.cells,
-        table.groups,
-        sizes,
-        strata,
-        float(looks),
-        exact,
-        counts=(hits, sizes),
-    )
+    return _rates(table, draws, strata, looks, link)
 
 
 def _added(outcomes: dict[str, Floats], names: list[str]) -> Floats:
@@ -303,7 +337,7 @@ def _binned_rates(source: Tally, statistic: E, table: Table) -> Estimates:
     if "weight²" in source.sums:
         squares = source.table(*axes, of="weight²")
         hits, total = _linearized(hits, total, squares * np.nan_to_num(ratio(hits, total)), squares)
-    return _rates(table, hits, total, np.arange(len(total), dtype=np.intp))
+    return _rates(table, _unweighed(hits, total), np.arange(len(total), dtype=np.intp))
 
 
 def _cuts(scores: Distribution) -> Estimates:
@@ -329,7 +363,8 @@ def _cuts(scores: Distribution) -> Estimates:
         squares = below(scores.weights**2 if scores.squares is None else scores.squares)
         everything = np.broadcast_to(squares[-1], squares[:-1].shape)
         hits, total = _linearized(hits, total, squares[:-1], everything)
-    return _rates(table, hits, np.asarray(total), np.zeros(len(edges), np.intp), LOOKS)
+    draws = _unweighed(hits, np.asarray(total))
+    return _rates(table, draws, np.zeros(len(edges), np.intp), LOOKS)
 
 
 # Everything else: means and areas, by Student's or score limits.

@@ -268,7 +268,7 @@ def _nearest(
     values, price = start
     for step in range(ROUNDS):
         far, slope = cloud.located(values)
-        weight = np.maximum(slope**2, 1e-6 * float(np.median(slope**2)))
+        weight = np.maximum(slope**2, 1e-6 * _typical(slope**2))
         wish = values - far / np.sqrt(weight)
         solve = _fused(wish, weight, level) if measure is gini else _shrunk(wish, weight, level)
         following, price = _priced(solve, measure, level, price)
@@ -277,6 +277,12 @@ def _nearest(
         if moved < 1e-4 * max(float(np.abs(values).max()), 1e-3):
             break
     return values, price
+
+
+def _typical(weights: Floats) -> float:
+    """The median of those that are not 0: where a curve ends, it has no slope."""
+    positive = weights[weights > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
 
 
 Solver = Callable[[float], Floats]

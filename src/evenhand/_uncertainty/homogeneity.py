@@ -94,6 +94,8 @@ def _independence(strata: Sequence[Floats]) -> float:
     kept = [part for part in map(_observed, strata) if part is not None]
     if not kept:
         return np.nan
+    if len(kept) == 1 and kept[0].shape == (2, 2):
+        return _enumerated(kept[0])
     seen = [_statistics(part[None]) for part in kept]
     sums = sum(float(square[0]) for square, _ in seen)
     most = max(float(contrast[0]) for _, contrast in seen)
@@ -105,6 +107,19 @@ def _independence(strata: Sequence[Floats]) -> float:
         squares += square
         contrasts = np.maximum(contrasts, contrast)
     return _combined((sums, most), (squares, contrasts), lambda: _count_tail(kept))
+
+
+def _enumerated(counts: Floats) -> float:
+    """Two outcomes in two groups: all tables with the same totals at least as far from alike.
+
+    Both statistics order them alike, by the distance of one count from what is expected of it.
+    """
+    from scipy.stats import hypergeom
+
+    rows, hits, size = counts.sum(), counts[0].sum(), counts[:, 0].sum()
+    law, expected = hypergeom(rows, hits, size), hits * size / rows
+    far = abs(counts[0, 0] - expected) * (1 - 1e-9)
+    return float(min(1.0, law.cdf(np.floor(expected - far)) + law.sf(np.ceil(expected + far) - 1)))
 
 
 def _observed(counts: Floats) -> Floats | None:

@@ -259,7 +259,7 @@ def _one_apart(estimates: Estimates, at: int, error: float) -> float:
 
 def _counts(estimates: Estimates, at: int) -> tuple[Floats, Floats] | None:
     """Hits and rows of the groups observed in a cell, where the statistic is a rate itself."""
-    if estimates.counts is None:
+    if estimates.counts is None or estimates.is_weighted:
         return None
     values = estimates.values[at]
     hits, sizes = (part[at][np.isfinite(values)] for part in estimates.counts)
