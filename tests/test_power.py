@@ -207,3 +207,14 @@ def test_rows_needed_to_find_what_was_observed_are_those_of_power():
     rates = finding.estimates.values[-1]
     answer = eh.power([500, 120], rates, confidence=1 - 0.05 / finding.tests)
     assert finding.needed.differ == pytest.approx(answer.factor, rel=0.3)
+
+
+def test_the_noise_of_many_groups_is_not_taken_for_a_difference_that_more_rows_would_show():
+    rng = np.random.default_rng(2)
+    group = np.repeat(np.arange(60), 40)
+    y = (rng.random(2400) < 0.3).astype(int)
+    options = {"sensitive_features": group, "criteria": ["statistical_parity"]}
+    finding = eh.audit(None, y, favorable=1, **options).finding("statistical_parity")
+    assert finding.verdict == "cannot tell"
+    assert finding.p_value > 0.2
+    assert finding.needed.differ > 3

@@ -6,7 +6,7 @@ It serves any statistic that has standard errors, and several questions at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -115,7 +115,10 @@ class NormalModel:
 
     @classmethod
     def of_estimates(cls, estimates: Estimates) -> NormalModel | None:
-        """Groups that differ as was observed, to test; with errors as if they were alike."""
+        """Groups that differ as was observed, to test; with errors as if they were alike.
+
+        The differences of many groups are mostly noise, which is taken off.
+        """
         errors = (curve_at(estimates.curves, 1.0) - curve_at(estimates.curves, -1.0)) / 2
         seen = np.isfinite(estimates.values) & np.isfinite(errors) & (errors > 0)
         if not (seen.sum(axis=1) >= 2).any():
@@ -127,11 +130,11 @@ class NormalModel:
                 for values, error, kept in zip(estimates.values, errors, seen, strict=True)
                 if kept.sum() >= 2
             ]
-            return cls(tuple(questions), alike, errors)
+            return cls(tuple(map(_cleared, questions)), alike, errors)
         hits, sizes = estimates.counts
         rows = np.where(seen, sizes, 0.0)
         shares = np.where(seen, hits, 0.0) / np.maximum(rows, 1e-12)
-        tests = _questions(shares, rows, estimates.strata)
+        tests = tuple(map(_cleared, _questions(shares, rows, estimates.strata)))
         if not np.allclose(shares[seen], estimates.values[seen]):
             return cls(tests, alike, errors)
         pooled = (shares * rows).sum(axis=1) / np.maximum(rows.sum(axis=1), 1e-12)
@@ -177,6 +180,14 @@ class NormalModel:
         rows = self.sizes * factor
         steadied = (self.rates * rows + 1) / (rows + 2)
         return np.asarray(np.sqrt(steadied * (1 - steadied) / rows))
+
+
+def _cleared(question: tuple[Stratum, ...]) -> tuple[Stratum, ...]:
+    """The differences less what chance adds to those of more than two groups, on average."""
+    square = sum(float((stratum.shift**2).sum()) for stratum in question)
+    noise = sum(stratum.free for stratum in question) - 1
+    part = np.sqrt(max(1 - noise / square, 0.0)) if square > 0 else 0.0
+    return tuple(replace(stratum, shift=part * stratum.shift) for stratum in question)
 
 
 def _critical(question: Sequence[Stratum], level: float) -> tuple[float, float]:
