@@ -65,11 +65,16 @@ class Precision(NamedTuple):
 
 def examine(evidence: Evidence, questions: Sequence[Question], precision: Precision) -> Examined:
     """Ask everything that the evidence can answer, what takes longest first."""
-    order = sorted(range(len(questions)), key=lambda i: not questions[i].criterion.kind.is_swept)
     pool = ThreadPoolExecutor(WORKERS)
-    jobs = {i: pool.submit(_answer, evidence, questions[i], precision) for i in order}
+    jobs = [
+        (batch, pool.submit(_answers, evidence, [questions[i] for i in batch], precision))
+        for batch in _batches(questions)
+    ]
+    known: dict[int, tuple[Finding, GroupValues]] = {}
     try:
-        answers = [jobs[i].result() for i in range(len(questions))]
+        for batch, job in jobs:
+            known |= zip(batch, job.result(), strict=True)
+        answers = [known[i] for i in range(len(questions))]
     finally:
         pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
     findings, tables = [finding for finding, _ in answers], tuple(table for _, table in answers)
@@ -85,25 +90,29 @@ def examine(evidence: Evidence, questions: Sequence[Question], precision: Precis
     )
 
 
-def assess(
+def _batches(questions: Sequence[Question]) -> list[list[int]]:
+    """Questions about the same statistic, which have one test; those that take longest first."""
+    batches: dict[tuple[str, bool], list[int]] = {}
+    for i, question in enumerate(questions):
+        key = (question.criterion.statistic.formula, question.criterion.one_class)
+        batches.setdefault(key, []).append(i)
+    return sorted(
+        batches.values(), key=lambda batch: not questions[batch[0]].criterion.kind.is_swept
+    )
+
+
+def _assess(
     source: Source,
     criterion: Criterion,
     measures: Sequence[str | Measure],
+    tested: tuple[Estimates, float],
     *,
     favorable: Label = None,
     transform: str | None = None,
     confidence: float = 0.95,
 ) -> Assessment:
-    """Ask a criterion of a source by all its measures.
-
-    >>> from evenhand import tally
-    >>> from evenhand.criteria import statistical_parity
-    >>> counts = tally(None, [1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"])
-    >>> assessment = assess(counts, statistical_parity, ["mpd", "gini"])
-    >>> [interval.value for interval in assessment.intervals]
-    [0.5, 0.5]
-    """
-    estimates = estimates_of(source, criterion, favorable)
+    """Ask a criterion of a source by all its measures, given what is known of the statistic."""
+    estimates, p_value = tested
     readings, intervals = [], []
     for measure in measures:
         settings = criterion.settings(measure, transform=transform)
@@ -121,7 +130,6 @@ def assess(
         settings = criterion.settings("mpd", transform="raw")
         reading = reading_of(source, criterion, settings, favorable)
         gap = interval_of(estimates, settings, reading, source, confidence)
-    p_value = homogeneity(source, criterion, estimates)
     return Assessment(p_value, gap, readings, intervals, estimates)
 
 
@@ -212,21 +220,22 @@ def _hypothesis(statistic: Statistic) -> str:
     return statistic.formula
 
 
-def _answer(
-    evidence: Evidence, question: Question, precision: Precision
-) -> tuple[Finding, GroupValues]:
-    options = options_of(evidence, question)
-    assessment = assess(
-        evidence.sources[question.criterion.statistic.needs],
-        question.criterion,
-        question.measures,
-        confidence=precision.confidence,
-        **options,
-    )
-    return (
-        _finding(question, assessment, evidence.favorable, precision),
-        _group_values(evidence, question, assessment, options, precision.confidence),
-    )
+def _answers(
+    evidence: Evidence, questions: Sequence[Question], precision: Precision
+) -> list[tuple[Finding, GroupValues]]:
+    """What is found of criteria that compare the same statistic."""
+    first = questions[0].criterion
+    source = evidence.sources[first.statistic.needs]
+    estimates = estimates_of(source, first, options_of(evidence, questions[0]).get("favorable"))
+    tested = estimates, homogeneity(source, first, estimates)
+    answers = []
+    for question in questions:
+        options, confidence = options_of(evidence, question), precision.confidence
+        criterion, measures = question.criterion, question.measures
+        known = _assess(source, criterion, measures, tested, confidence=confidence, **options)
+        finding = _finding(question, known, evidence.favorable, precision)
+        answers.append((finding, _group_values(evidence, question, known, options, confidence)))
+    return answers
 
 
 def _finding(
