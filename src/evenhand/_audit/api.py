@@ -427,14 +427,15 @@ def audit_evidence(
     main = main_view(evidence, seen, depth)
     precision = Precision(confidence, margin, tolerances or {}, main.choices)
     answers = examine(main.evidence, questions, precision)
+    ordered = "steps" in main.evidence.sources  # scores or predicted values, which have curves
     return Audit(
         evidence=main.evidence,
         findings=with_obstacles(main.evidence, questions, answers.findings, answers.by_group),
         by_group=answers.by_group,
         views=tuple(seen),
         subgroups=tuple(ranked(views, 1 - confidence, control, margin)),
-        thresholds=threshold_curves(main.evidence, headlines),
-        levels=levels_of(main.evidence),
+        thresholds=threshold_curves(main.evidence, headlines) if ordered else None,
+        levels=levels_of(main.evidence) if ordered else None,
         notes=(*evidence.notes, *sameness_notes(evidence), *main.notes, *unasked),
         title=title,
         confidence=confidence,

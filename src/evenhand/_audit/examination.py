@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues, Measured, Obstacle, Pair
-from evenhand._audit.gate import greatest_reading
-from evenhand._audit.questions import Question
+from evenhand._audit.questions import Question, greatest_reading
 from evenhand._columns import Label
 from evenhand._groups import show
 from evenhand._tally import Tally

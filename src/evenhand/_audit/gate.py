@@ -8,14 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-import numpy as np
-
 from evenhand._audit.finding import Obstacle
-from evenhand._audit.questions import Question, questions_of
-from evenhand._distributions import Distribution
+from evenhand._audit.questions import Question, greatest_value, questions_of
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean, plural
-from evenhand.criteria import Reading
 from evenhand.measures import MEASURES
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
@@ -181,44 +177,6 @@ def _judgement(gate: Gate, value: Bounded) -> Judgement:
     if obstacle is not None and outcome != "violation":
         outcome = "error" if obstacle.is_error else "inconclusive"
     return Judgement(gate, outcome, value.low, value.high, obstacle)
-
-
-def greatest_value(
-    measure: str, bounds: tuple[float, float], transform: str | None, groups: int | None = None
-) -> float:
-    """The most that a measure can be of so many values within bounds; infinite if not known.
-
-    The measures are quasi-convex, so it is taken at a corner: some groups have the largest value,
-    the others the smallest.
-
-    >>> greatest_value("gini", (0.0, 1.0), None, 2), greatest_value("mpd", (0.0, 1.0), None, 2)
-    (0.5, 1.0)
-    """
-    low, high = bounds
-    if measure == "mpd":
-        return high - low
-    if measure not in ("gini", "pq", "shortfall"):
-        return math.inf
-    if transform == "exp":
-        least = math.exp(low - high) if math.isfinite(high - low) else 0.0
-    else:
-        least = max(low / high, 0.0) if math.isfinite(high) else 0.0
-    if measure == "shortfall" or groups is None:
-        return 1.0 - least if measure == "shortfall" else 1.0
-    top = np.arange(1, max(groups, 2)) / max(groups, 2)  # the share of the groups at 1
-    mean, square = top + (1 - top) * least, top + (1 - top) * least**2
-    index = top * (1 - top) * (1 - least) / mean if measure == "gini" else 1 - mean / square**0.5
-    return float(index.max())
-
-
-def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
-    """The most that a reading of so many groups could have been."""
-    each = greatest_value(reading.measure, bounds, reading.transform, len(reading.groups))
-    if reading.aggregate == "integral" and isinstance(reading.source, Distribution):
-        return each * float(reading.source.values[-1] - reading.source.values[0])
-    if reading.aggregate in ("worst", "mean"):
-        return each
-    return each * len(reading.cells) if reading.aggregate == "total" else math.inf
 
 
 def tolerances(gates: Iterable[Gate]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand._audit.evidence import Evidence
+from evenhand._distributions import Distribution
 from evenhand._errors import InputError
 from evenhand._seeds import KINDS, RandomState, wrong_kind
 from evenhand._tally import Tally
 from evenhand._tasks import Task
 from evenhand._words import did_you_mean
-from evenhand.criteria import Criterion
+from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.evaluation import named
 from evenhand.measures import resolve as resolve_measure
 from evenhand.statistics.forms import sums_of
@@ -132,6 +134,44 @@ def _why_not(evidence: Evidence, question: Question) -> str | None:
     if question.criterion.one_class and evidence.task == "binary" and evidence.favorable is None:
         return "favorable=, the favorable label"
     return None
+
+
+def greatest_value(
+    measure: str, bounds: tuple[float, float], transform: str | None, groups: int | None = None
+) -> float:
+    """The most that a measure can be of so many values within bounds; infinite if not known.
+
+    The measures are quasi-convex, so it is taken at a corner: some groups have the largest value,
+    the others the smallest.
+
+    >>> greatest_value("gini", (0.0, 1.0), None, 2), greatest_value("mpd", (0.0, 1.0), None, 2)
+    (0.5, 1.0)
+    """
+    low, high = bounds
+    if measure == "mpd":
+        return high - low
+    if measure not in ("gini", "pq", "shortfall"):
+        return math.inf
+    if transform == "exp":
+        least = math.exp(low - high) if math.isfinite(high - low) else 0.0
+    else:
+        least = max(low / high, 0.0) if math.isfinite(high) else 0.0
+    if measure == "shortfall" or groups is None:
+        return 1.0 - least if measure == "shortfall" else 1.0
+    top = np.arange(1, max(groups, 2)) / max(groups, 2)  # the share of the groups at 1
+    mean, square = top + (1 - top) * least, top + (1 - top) * least**2
+    index = top * (1 - top) * (1 - least) / mean if measure == "gini" else 1 - mean / square**0.5
+    return float(index.max())
+
+
+def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
+    """The most that a reading of so many groups could have been."""
+    each = greatest_value(reading.measure, bounds, reading.transform, len(reading.groups))
+    if reading.aggregate == "integral" and isinstance(reading.source, Distribution):
+        return each * float(reading.source.values[-1] - reading.source.values[0])
+    if reading.aggregate in ("worst", "mean"):
+        return each
+    return each * len(reading.cells) if reading.aggregate == "total" else math.inf
 
 
 def check_tolerances(tolerances: Mapping[str, float], questions: Sequence[Question]) -> None:
