@@ -51,7 +51,13 @@ def expected_failures(estimator):
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except AssertionError:
+        expected = expected_failures(estimator).get(check.func.__name__)
+        if expected is None:
+            raise
+        raise AssertionError(expected) from None  # pytest would spend half a second on a traceback
 
 
 @pytest.fixture(scope="module")
