@@ -48,10 +48,7 @@ html_show_sourcelink = False
 html_sidebars = {
     "index": [],
     "first-look": [],
-    "datasets": [],
-    "explanation/theory": [],
-    "explanation/decisions": [],
-    "explanation/coverage": [],
+    "reference/translation": [],
     "paper/index": [],
     "paper/claims": [],
 }

@@ -24,6 +24,92 @@ FORMULAS = {
     ),
     "shortfall": ("1 − min w / max w", "0 to 1"),
 }
+# What a method needs besides rows with a group and a label, what it costs, and when to leave it
+# alone; a new method without is an error.
+ADVICE = {
+    "Reweight": (
+        "a model that takes sample weights",
+        "one refit; usually little accuracy",
+        "you need a stated bound: there is nothing to set, and a gap remains",
+    ),
+    "FairRR": (
+        "a model that takes sample weights",
+        "about a dozen refits; trains on labels that are deliberately wrong",
+        "someone will read the model's probabilities as chances of the true label",
+    ),
+    "Reduction": (
+        "a model that takes sample weights",
+        "tens of refits; a mixture of models in place of one",
+        "a single model must explain each decision, or equal people must get equal answers",
+    ),
+    "Rejection": (
+        "scores",
+        "near the threshold the group alone decides; it aims at balanced accuracy, so plain "
+        "accuracy can drop a lot",
+        "treating people differently by group is unlawful or unwanted",
+    ),
+    "EqOdds": (
+        "predicted labels; no scores",
+        "much accuracy: good decisions in the better-served group are undone at random",
+        "you have scores; LinearPost and RateConstrained do the same job better",
+    ),
+    "CalEqOdds": (
+        "calibrated scores",
+        "throws away information about some people of the better-served group",
+        "decisions matter rather than scores: gaps in decisions often grow",
+    ),
+    "FairProj-KL": (
+        "probabilities of all classes",
+        "the bound is on probabilities; the most probable labels need not keep it",
+        "you need a bound on decisions",
+    ),
+    "FairProj-CE": (
+        "probabilities of all classes",
+        "the bound is on probabilities; the most probable labels need not keep it",
+        "you need a bound on decisions",
+    ),
+    "LinearPost": (
+        "calibrated probabilities",
+        "as little accuracy as a bound on differences allows; ties are broken at random",
+        "probabilities are poorly calibrated, or groups have few rows",
+    ),
+    "RateConstrained": (
+        "calibrated probabilities; Clarabel for PQ",
+        "as little accuracy as a bound on PQ, Gini or MPD allows; ties are broken at random",
+        "probabilities are poorly calibrated, or groups have few rows",
+    ),
+    "FairReg": (
+        "a model that takes sample weights",
+        "about ten refits; the average error rises a little",
+        "you want predictions to be alike: it evens out errors, not predictions",
+    ),
+    "ParityReduction": (
+        "any regressor",
+        "up to a hundred refits; predictions are drawn, and coarse",
+        "the same person must always get the same prediction",
+    ),
+    "WassBC": (
+        "predictions; no labels beyond the model's",
+        "as little error as equal distributions allow",
+        "the model predicts few distinct values, or you need a stated bound",
+    ),
+    "LinearPost_R": (
+        "predictions",
+        "as little error as the bound allows; predictions are rounded to bins",
+        "groups have few rows, whose distribution is not known",
+    ),
+    "ParityConstrained": (
+        "predictions; Clarabel for PQ",
+        "as little error as a bound on PQ, Gini or MPD allows; predictions are rounded to bins",
+        "groups have few rows; or Gini and many groups, which is slow",
+    ),
+}
+COSTS = {
+    "weighted": "weighted error cost",
+    "fpr": "cost of false positives",
+    "fnr": "cost of false negatives",
+}
+STAGES = {"pre": "the training data", "in": "the training", "post": "a trained model's output"}
 CELLS = {"c": "class", "c, k": "pair of labels", "t": "cut point", "": "–"}
 
 
@@ -81,7 +167,7 @@ def aggregates() -> str:
 
 
 def methods() -> str:
-    head = ("Method", "Estimator", "Stage", "Criteria", "Classes", "Groups", "By lot", "Source")
+    head = ("Method", "Estimator", "Stage", "Criteria", "Classes", "Groups", "Drawn", "Source")
     rows = [
         (
             f"`{name}`",
@@ -96,6 +182,27 @@ def methods() -> str:
         for name, one in METHODS.items()
     ]
     return listed(head, rows, (12, 20, 6, 18, 8, 8, 6, 22), "names")
+
+
+def method_facts() -> str:
+    head = ("Method", "Changes", "Makes equal", "Group when deciding", "Same input, same answer")
+    rows = [
+        (
+            f"`{name}`",
+            STAGES[one.stage],
+            ", ".join(COSTS.get(what, what) for what in one.criteria).replace("_", " "),
+            "needed" if one.needs_group_at_predict else "not needed",
+            "no: drawn" if one.randomized else "yes",
+        )
+        for name, one in METHODS.items()
+    ]
+    return listed(head, rows, (16, 20, 36, 14, 14), "names")
+
+
+def method_advice() -> str:
+    head = ("Method", "Needs", "Costs", "Not if …")
+    rows = [(f"`{name}`", *ADVICE[name]) for name in METHODS]
+    return listed(head, rows, (16, 22, 32, 30), "names")
 
 
 def listed(head: Sequence[str], rows: Rows, widths: Sequence[int], style: str) -> str:
@@ -143,6 +250,8 @@ TABLES = {
     "statistics": statistics,
     "aggregates": aggregates,
     "methods": methods,
+    "method-facts": method_facts,
+    "method-advice": method_advice,
 }
 
 
