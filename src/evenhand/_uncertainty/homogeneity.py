@@ -26,6 +26,7 @@ from evenhand.statistics import E, P, Ratio
 Floats = NDArray[np.float64]
 
 DRAWS = 2000
+SHARES = (0.6, 0.4)  # of the error, for the omnibus test and for the largest contrast
 ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
 LARGE_COUNTS = 25.0
 MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
@@ -176,16 +177,16 @@ def _normal(share: Floats, sizes: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _combined(seen: tuple[float, float], drawn: tuple[Floats, Floats], tail: Any) -> float:
-    """The p-value of the smaller of two p-values."""
-    smaller = np.ones(len(drawn[0]))
-    ours = 1.0
-    for value, values in zip(seen, drawn, strict=True):
+    """The p-value of the smaller of two p-values, each relative to its share of the error."""
+    smaller = np.full(len(drawn[0]), np.inf)
+    ours = np.inf
+    for value, values, share in zip(seen, drawn, SHARES, strict=True):
         slack = 1e-9 * max(1.0, abs(value))
         ordered = np.sort(values)
         beyond = len(values) - np.searchsorted(ordered, values - slack, side="left")
-        smaller = np.minimum(smaller, beyond / (len(values) + 1))
+        smaller = np.minimum(smaller, beyond / (len(values) + 1) / share)
         above = len(values) - np.searchsorted(ordered, value - slack, side="left")
-        ours = min(ours, float(1 + above) / (len(values) + 1))
+        ours = min(ours, float(1 + above) / (len(values) + 1) / share)
     extreme = int(np.count_nonzero(smaller <= ours))
     p_value = (1 + extreme) / (1 + len(smaller))
     return p_value if extreme >= ENOUGH else min(p_value, tail())
@@ -210,7 +211,7 @@ def _count_tail(strata: Sequence[Floats]) -> float:
             total += float(_statistics(merged[None])[0][0])
             free += (merged.shape[0] - 1) * (merged.shape[1] - 1)
     chi_squared = float(chdtrc(free, total)) if free else 1.0
-    return min(1.0, 2 * min(smallest * tests, chi_squared))
+    return min(1.0, chi_squared / SHARES[0], smallest * tests / SHARES[1])
 
 
 def _merged(counts: Floats) -> Floats | None:
@@ -240,7 +241,7 @@ def _studentized(cloud: Cloud) -> float:
 
     def tail() -> float:
         alone = groups * float(chdtrc(1, max(contrast, 0.0)))
-        return min(1.0, 2 * min(float(chdtrc(groups - 1, square)), alone))
+        return min(1.0, float(chdtrc(groups - 1, square)) / SHARES[0], alone / SHARES[1])
 
     return _combined((square, contrast), (squares, contrasts), tail)
 
@@ -320,4 +321,4 @@ def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floa
     if beyond < ENOUGH:
         rest = free * (1 - terms[0])
         p_value = min(p_value, float(chdtrc(free, max(2 * (omnibus - rest), 0.0))))
-    return min(1.0, 2 * min(alone, p_value))
+    return min(1.0, p_value / SHARES[0], alone / SHARES[1])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenhand._uncertainty.estimates import Estimates, curve_at
 from evenhand._uncertainty.geometry import ANGLES
-from evenhand._uncertainty.homogeneity import DRAWS, ENOUGH
+from evenhand._uncertainty.homogeneity import DRAWS, ENOUGH, SHARES
 
 Floats = NDArray[np.float64]
 
@@ -197,11 +197,15 @@ def _critical(question: Sequence[Stratum], level: float) -> tuple[float, float]:
     if level * DRAWS < ENOUGH:  # beyond its draws the test looks at tails
         tests = sum(stratum.shift.size for stratum in question)
         free = sum(stratum.free for stratum in question)
-        return float(chdtri(free, level / 2)), float(chdtri(1, level / 2 / tests))
+        return float(chdtri(free, level * SHARES[0])), float(chdtri(1, level * SHARES[1] / tests))
     null = _together([stratum.null(NULL_DRAWS) for stratum in question])
-    ranks = np.minimum(*(NULL_DRAWS - np.argsort(np.argsort(values)) for values in null))
-    rank = max(int(np.quantile(ranks, level, method="lower")), 1)
-    square, contrast = (float(np.sort(values)[-rank]) for values in null)
+    ranks = [NULL_DRAWS - np.argsort(np.argsort(values)) for values in null]
+    least = np.minimum(*(each / share for each, share in zip(ranks, SHARES, strict=True)))
+    limit = float(np.quantile(least, level, method="lower"))
+    square, contrast = (
+        float(np.sort(values)[-max(int(limit * share), 1)])
+        for values, share in zip(null, SHARES, strict=True)
+    )
     return square, contrast
 
 
