@@ -1,11 +1,13 @@
 """How the documentation is built: tables and figures are made first, from the package itself."""
 
 import doctest
+import os
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+os.environ["MPLBACKEND"] = "agg"  # the tutorials draw, and no window shall open
 
 import evenhand  # noqa: E402
 
@@ -68,6 +70,7 @@ html_theme_options = {
 
 def make_generated(app):
     import figures
+    import notebooks
     import reproduction
     import tables
 
@@ -77,6 +80,7 @@ def make_generated(app):
     reproduction.write(made)
     if app.builder.format == "html":
         figures.draw(made)
+        notebooks.draw(made)
 
 
 def setup(app):
