@@ -94,15 +94,20 @@ def oracle_width(case: Case, measure: Measure, seen: np.ndarray) -> float:
     rows, rng = sizes(case.layout, case.groups), np.random.default_rng(case.groups)
     shape = rates("gradient" if case.shape == "zero" else case.shape, case.groups, case.rate)
     middle = case.rate if case.shape == "one apart" else shape.mean()
-    low, high = np.full(len(seen), np.inf), np.zeros(len(seen))
+    truths, ends = [], []
     for stretch in STRETCHES:
         true = np.clip(middle + stretch * (shape - middle), 0.0, 1.0)
         drawn = measure(rng.binomial(rows, true, (DRAWS, len(rows))) / rows)
-        ends = np.quantile(drawn, [ERROR / 2, 1 - ERROR / 2])
-        kept = (ends[0] <= seen) & (seen <= ends[1])
-        low = np.where(kept, np.minimum(low, float(measure(true))), low)
-        high = np.where(kept, np.maximum(high, float(measure(true))), high)
-    return float(np.mean((high - low)[np.isfinite(low)]))
+        truths.append(float(measure(true)))
+        ends.append(np.quantile(drawn, [ERROR / 2, 1 - ERROR / 2]))
+    fine = np.linspace(0, len(STRETCHES) - 1, 20 * len(STRETCHES))
+    truth, least, most = (
+        np.interp(fine, np.arange(len(STRETCHES)), part) for part in (truths, *np.transpose(ends))
+    )
+    kept = (least <= seen[:, None]) & (seen[:, None] <= most)
+    high = np.where(kept, truth, -np.inf).max(axis=1)
+    low = np.where(kept, truth, np.inf).min(axis=1)
+    return float(np.mean((high - low)[kept.any(axis=1)]))
 
 
 def run(case: Case) -> str:

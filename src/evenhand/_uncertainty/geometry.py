@@ -357,8 +357,7 @@ def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tupl
 
 def _curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> float:
     """The tail of the distance to PQ's set, whose boundary bends around equality."""
-    from scipy.special import chdtrc
-    from scipy.stats import ncx2
+    from scipy.special import chdtrc, chndtr
 
     groups = len(nearest)
     weight = np.maximum(cloud.located(nearest)[1] ** 2, NEGLIGIBLE)
@@ -376,7 +375,7 @@ def _curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> 
     )
     bend = (trace - along) / (2 * length)
     free = float(np.clip(1 + 2 * radius * bend, 1, groups - 1))
-    return float(ncx2.sf((radius + np.sqrt(square)) ** 2, free, radius**2))
+    return float(1 - chndtr((radius + np.sqrt(square)) ** 2, free, radius**2))
 
 
 def evenest(low: Floats, high: Floats, measure: Measure) -> float:
