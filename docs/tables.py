@@ -24,6 +24,28 @@ FORMULAS = {
     ),
     "shortfall": ("1 − min w / max w", "0 to 1"),
 }
+# The field's other names, for a reader who comes with one; a new criterion without is an error.
+ALSO_KNOWN_AS = {
+    "statistical_parity": "demographic parity, independence, acceptance rate parity",
+    "equalized_odds": "separation, error rate balance",
+    "average_odds": "average odds difference (AIF360), when measured by the gap",
+    "performance_parity": "equal performance; in the paper, equalized odds for regression",
+    "strong_parity": "strong demographic parity; by MPD, the Kolmogorov–Smirnov distance",
+    "wasserstein_parity": "Wasserstein demographic parity; by MPD of two groups, the earth mover's "
+    "distance",
+    "weak_parity": "demographic parity in expectation, mean difference",
+    "conditional_statistical_parity": "conditional demographic parity",
+    "selection_rate_ratio": "disparate impact, impact ratio, adverse impact ratio, 80% rule",
+    "equal_opportunity": "TPR parity, recall parity, equal false negative rates",
+    "predictive_equality": "FPR parity, false positive error rate balance",
+    "predictive_parity": "precision parity, PPV parity, outcome test",
+    "false_omission_rate_parity": "FOR parity",
+    "accuracy_parity": "overall accuracy equality",
+    "error_parity": "error rate parity, overall misclassification rate",
+    "treatment_equality": "",
+    "calibration_parity": "calibration by group, sufficiency, test fairness",
+    "calibration_within_groups": "equal calibration error",
+}
 # What a method needs besides rows with a group and a label, what it costs, and when to leave it
 # alone; a new method without is an error.
 ADVICE = {
@@ -131,19 +153,38 @@ def axiom_marks() -> str:
 
 
 def criteria() -> str:
-    head = (
-        "Name",
-        "What it asks",
-        "Formula; S is the measure",
-        "Default",
-        "MPD up to",
-        "It is not",
-    )
-    rows = [
-        (f"`{name}`", one.asks, one.formula, f"`{one.measure}`", _most(one), one.is_not)
-        for name, one in CRITERIA.items()
+    rows = [(f"[`{name}`](#{_anchor(name)})", one.asks) for name, one in CRITERIA.items()]
+    return listed(("Criterion", "The question"), rows, (34, 66), "names")
+
+
+def criterion_sections() -> str:
+    """What each criterion is, then how it is computed, then what it is not."""
+    return "\n".join(_section(one) for one in CRITERIA.values())
+
+
+def _section(criterion: Criterion) -> str:
+    also = ALSO_KNOWN_AS[criterion.name]
+    lines = [
+        f"({_anchor(criterion.name)})=",
+        f"### `{criterion.name}`",
+        "",
+        f"**{_plain(criterion.asks)}**",
+        "",
+        *([f"Also known as {also}.", ""] if also else []),
+        ":::{container} formula",
+        _plain(criterion.formula),
+        ":::",
+        "",
+        f"The default measure is `{criterion.measure}`; by MPD it is at most {_most(criterion)}.",
+        "",
+        f"*What it is not.* {_plain(criterion.is_not)}",
+        "",
     ]
-    return listed(head, rows, (16, 24, 22, 7, 7, 24), "names")
+    return "\n".join(lines)
+
+
+def _anchor(name: str) -> str:
+    return f"criterion-{name.replace('_', '-')}"
 
 
 def statistics() -> str:
@@ -216,7 +257,7 @@ def listed(head: Sequence[str], rows: Rows, widths: Sequence[int], style: str) -
 
 def _plain(cell: str) -> str:
     """Text that Markdown leaves as it is."""
-    return cell if cell.startswith("`") else cell.replace("_", r"\_").replace("|", r"\|")
+    return cell if cell.startswith(("`", "[`")) else cell.replace("_", r"\_").replace("|", r"\|")
 
 
 def _first(thing: object) -> str:
@@ -247,6 +288,7 @@ TABLES = {
     "measures": measures,
     "axioms": axiom_marks,
     "criteria": criteria,
+    "criterion-sections": criterion_sections,
     "statistics": statistics,
     "aggregates": aggregates,
     "methods": methods,

@@ -1,4 +1,4 @@
-"""Count once: additive sums in labelled cells, all that a criterion needs to know of the rows."""
+"""Count once: additive sums in labeled cells, all that a criterion needs to know of the rows."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ import numpy as np
 QUICK = {"replicates": 60, "intervals": "resampled"}
 
 
-def labelled(seed=0, rows=400, models=3, groups=3):
+def labeled(seed=0, rows=400, models=3, groups=3):
     """Truth, predictions of models that favor the first group ever more, and groups."""
     rng = np.random.default_rng(seed)
     group = np.array([*"abcdefgh"])[rng.integers(0, groups, rows)]

@@ -7,19 +7,19 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata
 
 import evenhand as eh
-from comparing.models import QUICK, column, labelled, numbered, rows
+from comparing.models import QUICK, column, labeled, numbered, rows
 from evenhand._compare.evidence import Labels, Numbers
 
 
 @pytest.fixture(scope="module")
 def three():
-    y, made, group = labelled()
+    y, made, group = labeled()
     return eh.compare(y, made, sensitive_features=group, **QUICK)
 
 
 @pytest.mark.slow
 def test_the_values_are_those_of_evaluate(three):
-    y, made, group = labelled()
+    y, made, group = labeled()
     for row in rows(three.values):
         expected = eh.evaluate(
             row["criterion"],
@@ -89,7 +89,7 @@ def test_ranks_and_kendall_are_those_of_scipy(three):
 @given(st.integers(0, 10_000))
 def test_two_groups_are_ranked_alike_by_gini_and_pq(seed):
     """For two groups CV = 2 · Gini, and PQ(1, 2) grows with CV."""
-    y, made, group = labelled(seed, rows=80, models=5, groups=2)
+    y, made, group = labeled(seed, rows=80, models=5, groups=2)
     options = {"measures": ["gini", "pq"], "criteria": ["statistical_parity"], **QUICK}
     found = eh.compare(y, made, sensitive_features=group, **options)
     assert column(found.kendall, "tau") == [pytest.approx(1)]
@@ -100,7 +100,7 @@ def test_two_groups_are_ranked_alike_by_gini_and_pq(seed):
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10_000))
 def test_relabelling_groups_and_permuting_models_changes_nothing(seed):
-    y, made, group = labelled(seed, rows=120, models=4)
+    y, made, group = labeled(seed, rows=120, models=4)
     renamed = np.array([{"a": "zebra", "b": "b", "c": "ape"}[one] for one in group])
     turned = dict(reversed(made.items()))
     options = {"measures": ["pq"], "criteria": ["accuracy_parity", "equalized_odds"], **QUICK}
@@ -145,7 +145,7 @@ def test_a_real_difference_is_told_and_none_is_not():
 
 @pytest.mark.slow
 def test_weights_count_as_repeated_rows():
-    y, made, group = labelled(rows=200)
+    y, made, group = labeled(rows=200)
     weight = np.random.default_rng(1).integers(1, 4, 200)
     again = np.repeat(np.arange(200), weight)
     repeated = {name: one[again] for name, one in made.items()}
@@ -158,7 +158,7 @@ def test_weights_count_as_repeated_rows():
 
 
 def test_one_model_is_assessed_alone():
-    y, made, group = labelled(models=1)
+    y, made, group = labeled(models=1)
     found = eh.compare(y, made, sensitive_features=group, **QUICK)
     assert len(found.differences) == len(found.kendall) == 0
     assert set(column(found.values, "rank")) == {1.0}
@@ -166,7 +166,7 @@ def test_one_model_is_assessed_alone():
 
 
 def test_two_models_have_no_kendall():
-    y, made, group = labelled(models=2)
+    y, made, group = labeled(models=2)
     found = eh.compare(y, made, sensitive_features=group, **QUICK)
     assert len(found.kendall) == 0
     assert "Two models" in found.notes[0]
@@ -189,7 +189,7 @@ def test_an_undefined_model_ranks_last():
 
 @pytest.mark.slow
 def test_rows_left_out_of_all_groups_are_left_out():
-    y, made, group = labelled(rows=100)
+    y, made, group = labeled(rows=100)
     group[:3] = "rare"
     whom = eh.groups(group, min_count=10, rare="drop")
     found = eh.compare(y, made, sensitive_features=whom, **QUICK)
@@ -210,6 +210,6 @@ def test_predictions_are_coded_once_and_of_the_right_kind(three):
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_tables(three):
-    y, made, group = labelled()
+    y, made, group = labeled()
     again = eh.compare(y, made, sensitive_features=group, **QUICK)
     assert again.to_markdown() == three.to_markdown()

@@ -7,19 +7,19 @@ import pyarrow as pa
 import pytest
 
 import evenhand as eh
-from comparing.models import QUICK, labelled, numbered
+from comparing.models import QUICK, labeled, numbered
 
 
 @pytest.fixture(scope="module")
 def three():
-    y, made, group = labelled()
+    y, made, group = labeled()
     return eh.compare(y, made, sensitive_features=group, **QUICK)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pd", "pl", "pa"])
 def test_a_dataframe_of_predictions_gives_dataframes_of_its_kind(frame):
-    y, made, group = labelled()
+    y, made, group = labeled()
     found = eh.compare(y, frame(made), sensitive_features=group, **QUICK)
     assert found.models == tuple(made)
     assert isinstance(found.to_frame(), type(frame({"a": [1]})))
@@ -49,14 +49,14 @@ def test_it_prints_as_text_markdown_and_escaped_html():
 
 
 def test_models_that_predict_other_rows_are_named():
-    y, made, group = labelled()
+    y, made, group = labeled()
     made["model 1"] = made["model 1"][:-1]
     with pytest.raises(ValueError, match=r"400 rows of sensitive_features, but 399 of.*'model 1'"):
         eh.compare(y, made, sensitive_features=group)
 
 
 def test_labels_and_numbers_are_not_mixed():
-    y, made, group = labelled()
+    y, made, group = labeled()
     made["scored"] = np.linspace(0.1, 0.9, len(y))
     with pytest.raises(
         ValueError, match=r"y_true holds labels, and predictions\['scored'\] numbers such as 0\.1"
@@ -70,7 +70,7 @@ def test_labels_and_numbers_are_not_mixed():
 
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 def test_the_words_for_a_task_are_those_of_an_audit(task):
-    y, made, group = labelled()
+    y, made, group = labeled()
     options = {"task": task, "criteria": ["accuracy_parity"], "measures": ["mpd"], **QUICK}
     assert eh.compare(y, made, sensitive_features=group, **options).task == task
     with pytest.raises(ValueError, match="'binary', 'multiclass' or 'regression'"):
@@ -78,14 +78,14 @@ def test_the_words_for_a_task_are_those_of_an_audit(task):
 
 
 def test_many_whole_numbers_must_be_explained():
-    y, _, group = labelled()
+    y, _, group = labeled()
     with pytest.raises(ValueError, match='pass task="regression" or task="multiclass"'):
         eh.compare(None, {"ages": np.arange(len(y))}, sensitive_features=group)
 
 
 @pytest.mark.parametrize("seed", [None, np.random.default_rng(0), 7])
 def test_any_random_state_will_do(seed):
-    y, made, group = labelled(models=2)
+    y, made, group = labeled(models=2)
     options = {"criteria": ["accuracy_parity"], "measures": ["mpd"], **QUICK}
     found = eh.compare(y, made, sensitive_features=group, random_state=seed, **options)
     again = eh.compare(y, made, sensitive_features=group, random_state=found.seed, **options)
@@ -97,14 +97,14 @@ def test_any_random_state_will_do(seed):
     [({"intervals": "resample"}, "Did you mean 'resampled'"), ({"confidence": 95}, "between 0")],
 )
 def test_settings_that_do_not_exist_are_refused(options, message):
-    y, made, group = labelled()
+    y, made, group = labeled()
     with pytest.raises(ValueError, match=message):
         eh.compare(y, made, sensitive_features=group, **options)
 
 
 @pytest.mark.slow
 def test_whole_numbers_may_be_numbers():
-    y, made, group = labelled()
+    y, made, group = labeled()
     options = {"task": "regression", "criteria": ["weak_parity"], **QUICK}
     assert eh.compare(y, made, sensitive_features=group, **options).task == "regression"
 
@@ -119,13 +119,13 @@ def test_whole_numbers_may_be_numbers():
     ],
 )
 def test_unknown_names_are_refused(options, message):
-    y, made, group = labelled()
+    y, made, group = labeled()
     with pytest.raises(ValueError, match=message):
         eh.compare(y, made, sensitive_features=group, **options)
 
 
 def test_what_needs_the_truth_says_so():
-    _, made, group = labelled()
+    _, made, group = labeled()
     with pytest.raises(ValueError, match="equalized_odds compares with the truth"):
         eh.compare(None, made, sensitive_features=group, criteria=["equalized_odds"])
     _, made, group = numbered()
@@ -134,7 +134,7 @@ def test_what_needs_the_truth_says_so():
 
 
 def test_models_must_have_names():
-    y, _, group = labelled()
+    y, _, group = labeled()
     with pytest.raises(TypeError, match="it must name the models"):
         eh.compare(y, y, sensitive_features=group)
     with pytest.raises(ValueError, match="no models"):

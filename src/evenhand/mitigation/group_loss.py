@@ -224,10 +224,10 @@ class Grams:
         """
         total = np.tensordot(weights, self.products, axes=1)
         total /= total[:, :1, :1]
-        centerd = total[:, 1:, 1:] - total[:, 1:, :1] * total[:, :1, 1:]
-        size, directions = np.linalg.eigh(centerd[:, :-1, :-1])
+        centered = total[:, 1:, 1:] - total[:, 1:, :1] * total[:, :1, 1:]
+        size, directions = np.linalg.eigh(centered[:, :-1, :-1])
         known = size > UNIDENTIFIED * np.maximum(size[:, -1:], np.finfo(float).tiny)
-        along = np.einsum("wij,wi->wj", directions, centerd[:, :-1, -1])
+        along = np.einsum("wij,wi->wj", directions, centered[:, :-1, -1])
         along = np.where(known, along, 0.0) / np.where(known, size, 1.0)
         slopes = np.einsum("wij,wj->wi", directions, along)
         intercepts = total[:, 0, -1] - np.einsum("wi,wi->w", slopes, total[:, 0, 1:-1])
