@@ -46,6 +46,7 @@ paper-quick: $(VENV)/dev
 
 docs: $(VENV)/dev $(VENV)/docs
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+	$(BIN)/python docs/links.py docs/_build/html
 	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest
 	@echo "Open docs/_build/html/index.html"
 

@@ -1,0 +1,71 @@
+"""What people read: plain words, and links that lead somewhere."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+pytestmark = pytest.mark.skipif(
+    not DOCS.exists(), reason="a source distribution has no docs folder: run from a clone"
+)
+
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`]+`")
+ODD = {  # what we used to write: what a reader understands
+    "acquittal": "a clean bill of health",
+    "by lot": "at random",
+    "draws lots": "draws",
+    "people wish for": "people want",
+    "surely apart": "clearly apart",
+    "surely differ": "certainly differ",
+    "told apart": "separated, distinguished",
+    "worlds": "simulations",
+}
+
+
+def pages():
+    named = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+    made = (DOCS / "generated", DOCS / "_build")
+    return sorted(page for page in named if not any(folder in page.parents for folder in made))
+
+
+def prose(page):
+    return CODE.sub("`…`", FENCED.sub("", page.read_text(encoding="utf-8")))
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if page.parent != ROOT], ids=name)
+def test_the_documentation_speaks_plain_english(page):
+    text = prose(page)
+    odd = [f"{words!r}: say {ODD[words]!r}" for words in ODD if words in text]
+    twice = re.findall(r"\b(\w{2,}) \1\b", text)
+    spaced = re.findall(r"\d %", text)
+    assert [*odd, *twice, *spaced] == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=name)
+def test_every_file_that_a_page_links_to_exists(page):
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", FENCED.sub("", text))
+    links += [f"{link}.md" for link in re.findall(r"\{doc\}`(?:[^`<]*<)?([^`>]+)>?`", text)]
+    links += re.findall(r"\{download\}`[^`<]*<([^`>]+)>`", text)
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_a_dead_link_of_the_built_site_is_found(tmp_path):
+    spec = importlib.util.spec_from_file_location("links", DOCS / "links.py")
+    links = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(links)
+    (tmp_path / "one.html").write_text(
+        '<a href="two.html#here">.</a><a href="two.html#gone">.</a><a href="three.html">.</a>'
+        '<a href="https://example.org/">.</a><h1 id="top"><a href="#top">.</a></h1>'
+    )
+    (tmp_path / "two.html").write_text('<p id="here"></p>')
+    assert links.dead(tmp_path) == ["one.html: two.html#gone", "one.html: three.html"]
