@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 import evenhand as eh
+from evenhand._audit.gate import gate_of
 from evenhand.criteria import accuracy_parity, equalized_odds, statistical_parity
 from evenhand.datasets import load
 from evenhand.measures import mpd
@@ -126,7 +127,7 @@ def test_average_odds_is_half_of_tpr_plus_fpr_one_against_the_rest():
 
         return of
 
-    cells = [eh.pq(per_group(odds(c), rows)) for c in range(3)]
+    cells = [mpd(per_group(odds(c), rows)) for c in range(3)]
     assert evaluate("average_odds", rows) == pytest.approx(max(cells))
     assert evaluate("performance_parity", rows) == pytest.approx(max(cells))
 
@@ -210,9 +211,9 @@ def test_regression_losses_by_group_are_scikit_learns(g, metric):
     rng = np.random.default_rng(0)
     rows = predictions()._replace(y_true=rng.random(400), y_pred=rng.random(400))
     values = per_group(lambda y, p, w: metric(y, p, sample_weight=w), rows)
-    found = evaluate("performance_parity", rows, g=g, transform="exp")
+    found = evaluate("performance_parity", rows, g=g, measure="pq", transform="exp")
     assert found == pytest.approx(eh.pq(np.exp(values)))
-    assert evaluate("performance_parity", rows, g=g, measure="mpd") == pytest.approx(mpd(values))
+    assert evaluate("performance_parity", rows, g=g) == pytest.approx(mpd(values))
 
 
 def test_gaussian_log_likelihood_has_the_pooled_variance():
@@ -265,7 +266,7 @@ def test_calibration_is_read_in_bins_of_the_score():
     bins = np.minimum((score * 10).astype(int), 9)
     rates = np.array([[y[(bins == b) & (group == a)].mean() for a in range(3)] for b in range(10)])
     options = {"y_score": score, "sensitive_features": group}
-    found = eh.evaluate("calibration_parity", y, **options)
+    found = eh.evaluate("calibration_parity", y, measure="pq", **options)
     assert found == pytest.approx(eh.pq(rates).max())
     size = np.array([[((bins == b) & (group == a)).sum() for a in range(3)] for b in range(10)])
     means = np.array(
@@ -281,12 +282,12 @@ def test_regression_parity_by_its_three_definitions():
     p, group = rng.normal(5, 1, 300), rng.integers(0, 3, 300)
     means = [p[group == a].mean() for a in range(3)]
     options = {"sensitive_features": group}
-    assert eh.evaluate("weak_parity", None, p, **options) == pytest.approx(eh.pq(means))
+    assert eh.evaluate("weak_parity", None, p, **options) == pytest.approx(mpd(means))
     cuts = np.sort(p)
     levels = np.array([[(p[group == a] <= t).mean() for a in range(3)] for t in cuts])
-    strong = eh.evaluate("strong_parity", None, p, **options)
+    strong = eh.evaluate("strong_parity", None, p, measure="pq", **options)
     assert strong == pytest.approx(eh.pq(np.exp(levels)).max())
-    raw = eh.evaluate("strong_parity", None, p, transform="raw", **options)
+    raw = eh.evaluate("strong_parity", None, p, measure="pq", transform="raw", **options)
     assert raw == pytest.approx(eh.pq(levels).max())
     area = eh.evaluate("wasserstein_parity", None, p, measure="gini", **options)
     assert area == pytest.approx(eh.gini(levels)[:-1] @ np.diff(cuts))
@@ -327,10 +328,11 @@ class TestASummaryHoldsItsColumns:
     def test_the_second_argument_is_the_measure(self, name, measure):
         assert self.ask(name, measure) == self.ask(name, measure=measure)
 
-    def test_gini_is_not_pq(self):
+    def test_gini_is_not_the_largest_difference(self):
         """False positive rates are 0, 0 and 1."""
         assert self.ask("equalized_odds", eh.gini) == pytest.approx(eh.gini([0.0, 0.0, 1.0]))
-        assert self.ask("equalized_odds") == pytest.approx(eh.pq([0.0, 0.0, 1.0]))
+        assert self.ask("equalized_odds") == pytest.approx(1.0)
+        assert self.ask("equalized_odds", "pq") == pytest.approx(eh.pq([0.0, 0.0, 1.0]))
 
     @pytest.mark.parametrize("column", COLUMNS)
     @pytest.mark.parametrize("name", SUMMARIES)
@@ -449,3 +451,31 @@ def test_on_adult_by_sex_and_race_the_values_are_fairlearns():
     odds = fairlearn.equalized_odds_difference(y_true, y_pred, **options)
     assert eh.evaluate("statistical_parity", ours, measure="mpd") == pytest.approx(parity)
     assert eh.evaluate("equalized_odds", ours, measure="mpd") == pytest.approx(odds)
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("demographic_parity", "statistical_parity"),
+        ("disparate_impact", "selection_rate_ratio"),
+        ("four_fifths", "selection_rate_ratio"),
+        ("tpr_parity", "equal_opportunity"),
+        ("fpr_parity", "predictive_equality"),
+        ("false_positive_rate_parity", "predictive_equality"),
+    ],
+)
+def test_the_fields_other_names_find_the_criterion(alias, name):
+    rng = np.random.default_rng(0)
+    y, p, group = rng.integers(0, 2, (3, 200))
+    options = {"sensitive_features": group}
+    assert eh.evaluate(alias, y, p, **options) == eh.evaluate(name, y, p, **options)
+    found = eh.audit(y, p, criteria=alias, **options)
+    assert [finding.criterion for finding in found.findings] == [name]
+    assert found.finding(alias) is found.finding(name)
+    measure = found.measured[0].measure
+    assert str(gate_of(f"{alias}.{measure} > 0.2")) == f"{name}.{measure} > 0.2"
+
+
+def test_no_criterion_takes_the_name_of_another():
+    others = [other for criterion in eh.CRITERIA.values() for other in criterion.also_called]
+    assert len({*others, *eh.CRITERIA}) == len(others) + len(eh.CRITERIA)

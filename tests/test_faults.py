@@ -134,7 +134,7 @@ class TestBadInput:
             eh.evaluate("performance_parity", [1, 0], [1, 0], sensitive_features=[*"ab"], g="f2")
 
     def test_negative_statistics_name_the_transform(self):
-        options = {"sensitive_features": A, "g": "r2"}
+        options = {"sensitive_features": A, "g": "r2", "measure": "pq"}
         with pytest.raises(ValueError, match='transform="exp"'):
             eh.evaluate("performance_parity", [1.0, 2, 1, 2], [2.0, 1, 1, 2], **options)
 

@@ -22,7 +22,7 @@ def test_the_floor_of_pq_is_that_of_the_formula():
     counts = eh.tally(
         None, np.tile([1, 0, 0, 0], 50 * 25), sensitive_features=np.repeat(np.arange(50), 100)
     )
-    found = eh.chance("statistical_parity", counts, favorable=1, random_state=0)
+    found = eh.chance("statistical_parity", counts, measure="pq", favorable=1, random_state=0)
     assert found.value == 0
     assert found.p_value == 1
     assert found.floor == pytest.approx(0.98 * 0.75 / (2 * 0.25 * 100), rel=0.05)

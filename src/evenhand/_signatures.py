@@ -36,8 +36,8 @@ classes : sequence of labels, optional
 
 SETTINGS = """\
 measure : str or callable, optional
-    How unequal: "pq", "gini", "mpd", "shortfall", or a function of the last axis; by default
-    the criterion's own, which is "pq" or "shortfall".
+    How unequal: "mpd" (the largest difference), "gini", "pq", "shortfall", or a function of the
+    last axis; by default the criterion's own, which is "mpd" or "shortfall".
 aggregate : str or callable, optional
     How classes are combined: "worst" (the default), "mean" or "total", or a function of the
     last axis. Over cut points of a distribution, "worst" (the supremum) or "integral".

@@ -15,7 +15,7 @@ from evenhand._audit.questions import (
     Criteria,
     answerable,
     check_options,
-    check_tolerances,
+    known_tolerances,
 )
 from evenhand._audit.result import Audit
 from evenhand._audit.subgroups import Control, check_control, ranked
@@ -419,13 +419,13 @@ def audit_evidence(
     check_options(confidence, depth, margin, random_state)
     check_control(control)
     questions, unasked = answerable(evidence, criteria, measures)
-    check_tolerances(tolerances or {}, questions)
+    tolerated = known_tolerances(tolerances or {}, questions)
     views = list(views_of(evidence, depth))
     check_sizes((view.evidence for view in views), evidence.columns)
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
     seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
-    precision = Precision(confidence, margin, tolerances or {}, main.choices)
+    precision = Precision(confidence, margin, tolerated, main.choices)
     answers = examine(main.evidence, questions, precision)
     ordered = "steps" in main.evidence.sources  # scores or predicted values, which have curves
     return Audit(

@@ -17,6 +17,7 @@ from evenhand._tally import Tally
 from evenhand._tasks import Task
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
+from evenhand.criteria.catalogue import ALIASES
 from evenhand.criteria.evaluation import named
 from evenhand.measures import resolve as resolve_measure
 from evenhand.statistics.forms import sums_of
@@ -93,10 +94,10 @@ def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Questio
 def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
     if isinstance(name, Criterion):
         return Question(name.name, name, measures)
-    found = re.fullmatch(r"(\w+)\((\w+)\)", name)
-    criterion = named(found[1] if found else name).with_statistic(found[2] if found else None)
+    form = re.fullmatch(r"(\w+)\((\w+)\)", name)
+    criterion = named(form[1] if form else name).with_statistic(form[2] if form else None)
     only = (criterion.measure,) if criterion.measure == "shortfall" else measures
-    return Question(name, criterion, only)
+    return Question(f"{criterion.name}({form[2]})" if form else criterion.name, criterion, only)
 
 
 def answerable(
@@ -174,12 +175,15 @@ def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
     return each * len(reading.cells) if reading.aggregate == "total" else math.inf
 
 
-def check_tolerances(tolerances: Mapping[str, float], questions: Sequence[Question]) -> None:
-    """Refuse a tolerance for something that is not asked."""
+def known_tolerances(
+    tolerances: Mapping[str, float], questions: Sequence[Question]
+) -> dict[str, float]:
+    """The tolerances by the names of findings; refuse one for something that is not asked."""
     known = [
         f"{question.name}.{measure}" for question in questions for measure in question.measures
     ]
-    for name, bound in tolerances.items():
+    named_so = {_canonical(name): bound for name, bound in tolerances.items()}
+    for name, bound in named_so.items():
         if name not in known:
             hint = did_you_mean(name, known)
             raise InputError(f"No finding is called {name!r}.{hint} There are {known}.")
@@ -187,6 +191,13 @@ def check_tolerances(tolerances: Mapping[str, float], questions: Sequence[Questi
             raise InputError(
                 f"The tolerance of {name} must be a number of at least 0, not {bound}."
             )
+    return named_so
+
+
+def _canonical(name: str) -> str:
+    """The name of a finding, where the criterion has another one that the field knows it by."""
+    criterion, dot, measure = name.rpartition(".")
+    return f"{ALIASES.get(criterion, criterion)}{dot}{measure}"
 
 
 def check_options(

@@ -15,6 +15,7 @@ from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand._words import did_you_mean
 from evenhand._writing import write_whole
+from evenhand.criteria.catalogue import ALIASES
 
 COLUMNS = (
     "criterion",
@@ -88,7 +89,7 @@ class Audit(AuditParts):
         Parameters
         ----------
         criterion : str
-            The criterion's name, as it was asked.
+            The criterion's name, or another that the field has for it.
         measure : str, optional
             A measure that was asked for.
 
@@ -104,7 +105,7 @@ class Audit(AuditParts):
 
         """
         for finding in self.findings:
-            if finding.criterion == criterion:
+            if finding.criterion == ALIASES.get(criterion, criterion):
                 return finding if measure is None else finding[measure]
         known = [finding.criterion for finding in self.findings]
         raise InputError(

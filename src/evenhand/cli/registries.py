@@ -27,6 +27,7 @@ def criteria(as_json: bool) -> None:
             "measure": criterion.measure,
             "range": criterion.range,
             "is_not": criterion.is_not,
+            "also_called": list(criterion.also_called),
             "reads": criterion.statistic.needs,
         }
         for criterion in CRITERIA.values()

@@ -15,6 +15,7 @@ statistical_parity = Criterion(
     P("yhat"),
     asks="Is each label predicted equally often in every group?",
     is_not="It ignores the truth: a perfect classifier violates it when base rates differ.",
+    also_called=("demographic_parity", "independence"),
 )
 
 equalized_odds = Criterion(
@@ -23,6 +24,7 @@ equalized_odds = Criterion(
     asks="Among people with the same true label, is each label predicted equally often in every "
     "group?",
     is_not="It does not say that errors are few, only that they fall alike, given the truth.",
+    also_called=("separation", "error_rate_balance"),
 )
 
 average_odds = Criterion(
@@ -30,6 +32,7 @@ average_odds = Criterion(
     STATISTICS["average_odds"],
     asks="Is the mean of true and false positive rate the same in every group?",
     is_not="It is not equalized odds: a higher TPR can hide a lower FPR, and the average is equal.",
+    also_called=("average_odds_parity",),
 )
 
 performance_parity = Criterion(
@@ -49,6 +52,7 @@ strong_parity = Criterion(
     "the groups differ most?",
     is_not="It ignores the truth, and looks at the one cut point where the groups differ most. "
     "Gini and PQ of raw CDFs are degenerate there, so they take exp(F) unless told otherwise.",
+    also_called=("distributional_parity",),
 )
 
 wasserstein_parity = Criterion(
@@ -65,6 +69,7 @@ weak_parity = Criterion(
     E("yhat", bounds=(float("-inf"), float("inf"))),
     asks="Is the mean prediction the same in every group?",
     is_not="Equal means leave room for unequal spreads and tails.",
+    also_called=("mean_parity", "mean_difference"),
 )
 
 # The field's.
@@ -74,6 +79,7 @@ conditional_statistical_parity = Criterion(
     P("yhat", given="stratum"),
     asks="Within each stratum, is each label predicted equally often in every group?",
     is_not="It is only as fair as the stratum: a stratum that encodes the group hides everything.",
+    also_called=("conditional_demographic_parity", "conditional_demographic_disparity"),
 )
 
 selection_rate_ratio = Criterion(
@@ -83,6 +89,7 @@ selection_rate_ratio = Criterion(
     is_not="The four-fifths rule (at most 0.2) is a rule of thumb of employment law, not a proof.",
     measure="shortfall",
     one_class=True,
+    also_called=("disparate_impact", "four_fifths", "impact_ratio", "adverse_impact_ratio"),
 )
 
 equal_opportunity = Criterion(
@@ -91,6 +98,13 @@ equal_opportunity = Criterion(
     asks="Of those who truly belong to the class, is the same share found in every group?",
     is_not="It says nothing of those who do not qualify: false positives may differ.",
     one_class=True,
+    also_called=(
+        "tpr_parity",
+        "true_positive_rate_parity",
+        "recall_parity",
+        "fnr_parity",
+        "false_negative_rate_parity",
+    ),
 )
 
 predictive_equality = Criterion(
@@ -100,6 +114,12 @@ predictive_equality = Criterion(
     "group?",
     is_not="It says nothing of those who qualify: false negatives may differ.",
     one_class=True,
+    also_called=(
+        "fpr_parity",
+        "false_positive_rate_parity",
+        "tnr_parity",
+        "true_negative_rate_parity",
+    ),
 )
 
 predictive_parity = Criterion(
@@ -109,6 +129,7 @@ predictive_parity = Criterion(
     "group?",
     is_not="With unequal base rates it cannot hold together with equalized odds.",
     one_class=True,
+    also_called=("ppv_parity", "precision_parity", "fdr_parity", "false_discovery_rate_parity"),
 )
 
 false_omission_rate_parity = Criterion(
@@ -118,6 +139,7 @@ false_omission_rate_parity = Criterion(
     "group?",
     is_not="It looks only at those who were turned down.",
     one_class=True,
+    also_called=("for_parity", "npv_parity", "negative_predictive_value_parity"),
 )
 
 accuracy_parity = Criterion(
@@ -125,6 +147,7 @@ accuracy_parity = Criterion(
     STATISTICS["accuracy"],
     asks="Is the share of right predictions the same in every group?",
     is_not="Equal accuracy can hide opposite errors: false alarms here, misses there.",
+    also_called=("overall_accuracy_equality", "accuracy_equality"),
 )
 
 error_parity = Criterion(
@@ -132,6 +155,7 @@ error_parity = Criterion(
     STATISTICS["error_rate"],
     asks="Is the share of wrong predictions the same in every group?",
     is_not="The same question as accuracy parity by MPD, but Gini and PQ weigh small errors more.",
+    also_called=("error_rate_parity",),
 )
 
 treatment_equality = Criterion(
@@ -149,6 +173,7 @@ calibration_parity = Criterion(
     asks="Does a score mean the same in every group: is the outcome equally frequent among people "
     "with like scores?",
     is_not="Scores that mean the same in every group may still be wrong in all of them.",
+    also_called=("test_fairness", "matching_conditional_frequencies"),
 )
 
 calibration_within_groups = Criterion(
@@ -156,8 +181,12 @@ calibration_within_groups = Criterion(
     STATISTICS["calibration_error"],
     asks="Are the scores equally well calibrated in every group?",
     is_not="Equal calibration errors are not small ones; look at the groups' values too.",
+    also_called=("well_calibration",),
 )
 
 CRITERIA: dict[str, Criterion] = {
     thing.name: thing for thing in tuple(globals().values()) if isinstance(thing, Criterion)
+}
+ALIASES: dict[str, str] = {
+    other: criterion.name for criterion in CRITERIA.values() for other in criterion.also_called
 }

@@ -202,7 +202,7 @@ class Criterion:
         What should be equal between groups, as data: `P("yhat", given="y")`.
     is_not : str, default ""
         What it does not say, in a sentence.
-    measure : str, default "pq"
+    measure : str, default "mpd"
         The measure where none is named.
     across : str, default "worst"
         The aggregate over classes or cut points where none is named.
@@ -213,6 +213,8 @@ class Criterion:
         Whether its statistic can be replaced by `g`.
     asks : str, default ""
         What it asks, in a plain sentence.
+    also_called : tuple of str, default ()
+        Other names that the field has for it, which find it too.
 
     See Also
     --------
@@ -233,11 +235,12 @@ class Criterion:
     name: str
     statistic: Statistic
     is_not: str = ""
-    measure: str = "pq"
+    measure: str = "mpd"
     across: str = "worst"
     one_class: bool = False
     takes_g: bool = False
     asks: str = ""
+    also_called: tuple[str, ...] = ()
 
     direction = "0: the groups are equal in this respect; larger: less equal"
 
@@ -612,13 +615,14 @@ def _only(table: Table, label: Label) -> Table:
 
 def _help(criterion: Criterion) -> str:
     """What `help()` says of one criterion."""
+    also = f"\nAlso called {', '.join(criterion.also_called)}." if criterion.also_called else ""
     return f"""{criterion.asks or criterion.name}
 
     {criterion.formula}
 
 where S is the measure and a runs over the groups. {criterion.direction}.
 Range: {criterion.range}.
-What it is not: {criterion.is_not}
+What it is not: {criterion.is_not}{also}
 
 It reads {criterion.kind.columns}. By default the measure is {criterion.measure!r}.
 

@@ -12,7 +12,7 @@ from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._signatures import COLUMNS, SETTINGS, documented, misspelt, spelled_out
 from evenhand._words import did_you_mean
-from evenhand.criteria.catalogue import CRITERIA
+from evenhand.criteria.catalogue import ALIASES, CRITERIA
 from evenhand.criteria.criterion import Criterion
 from evenhand.measures import Aggregate, Measure
 
@@ -46,7 +46,8 @@ def evaluate(
     Parameters
     ----------
     criterion : str or Criterion
-        A name in `CRITERIA`, such as "equalized_odds", or a criterion of your own.
+        A name in `CRITERIA`, such as "equalized_odds", or another that the field has for it,
+        such as "demographic_parity"; or a criterion of your own.
     {columns}
     {settings}
 
@@ -110,12 +111,12 @@ def evaluate(
 
 
 def named(criterion: str | Criterion) -> Criterion:
-    """Find a criterion by name, or take it as it is."""
+    """Find a criterion by its name or another that the field has for it, or take it as it is."""
     if isinstance(criterion, Criterion):
         return criterion
-    if criterion in CRITERIA:
-        return CRITERIA[criterion]
+    if criterion in CRITERIA or criterion in ALIASES:
+        return CRITERIA[ALIASES.get(criterion, criterion)]
     raise InputError(
-        f"There is no criterion {criterion!r}.{did_you_mean(criterion, CRITERIA)} "
+        f"There is no criterion {criterion!r}.{did_you_mean(criterion, [*CRITERIA, *ALIASES])} "
         f"There are {list(CRITERIA)}."
     )

@@ -14,7 +14,7 @@ from evenhand._dataframes import framed
 from evenhand._errors import InputTypeError
 from evenhand._signatures import suggests_names
 from evenhand._tasks import favorable_label
-from evenhand.criteria import CRITERIA
+from evenhand.criteria.evaluation import named
 from evenhand.mitigation.methods import METHODS, Method
 
 Judgment = tuple[dict[str, float], Callable[[str, str], float]]
@@ -221,7 +221,7 @@ def _regression(fitted: Any, X: Any, y: Any, weight: Any) -> Judgment:
     predicted, whom = fitted.predict(X), fitted.sensitive_.groups(X)
     error = np.average((np.asarray(y) - predicted) ** 2, weights=weight)
     options = {"sensitive_features": whom, "sample_weight": weight}
-    return {"rmse": float(np.sqrt(error))}, lambda criterion, measure: CRITERIA[criterion](
+    return {"rmse": float(np.sqrt(error))}, lambda criterion, measure: named(criterion)(
         y, predicted, measure=measure, **options
     )
 
@@ -240,9 +240,9 @@ def _classification(
     accuracy = float(np.trace(table) / table.sum())
 
     def ask(criterion: str, measure: str) -> float:
-        about_one = CRITERIA[criterion].one_class and len(labels) == 2
+        about_one = named(criterion).one_class and len(labels) == 2
         label = favorable_label(labels, favorable) if about_one else None
-        return float(CRITERIA[criterion](counts, measure=measure, favorable=label))
+        return float(named(criterion)(counts, measure=measure, favorable=label))
 
     return {"accuracy": accuracy}, ask
 

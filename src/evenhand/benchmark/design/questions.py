@@ -12,6 +12,7 @@ from evenhand._errors import InputError
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.criteria import CRITERIA, Criterion
 from evenhand.criteria.criterion import Settings
+from evenhand.criteria.evaluation import named
 from evenhand.datasets.task import Kind
 from evenhand.measures import Measure, pq
 
@@ -108,9 +109,9 @@ class Question:
 
 
 def _criterion(name: str) -> Criterion:
-    criterion = imported(name) if is_import_path(name) else CRITERIA.get(name)
+    criterion = imported(name) if is_import_path(name) else named(name)
     if not isinstance(criterion, Criterion):
-        raise InputError(f"There is no criterion {name!r}; there are {', '.join(CRITERIA)}.")
+        raise InputError(f"{name} is no criterion; those of evenhand are {', '.join(CRITERIA)}.")
     return criterion
 
 
