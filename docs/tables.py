@@ -24,7 +24,7 @@ FORMULAS = {
     ),
     "shortfall": ("1 − min w / max w", "0 to 1"),
 }
-# The field's other names, for a reader who comes with one; a new criterion without is an error.
+# The field's other names, for a reader who comes with one.
 ALSO_KNOWN_AS = {
     "statistical_parity": "demographic parity, independence, acceptance rate parity",
     "equalized_odds": "separation, error rate balance",
@@ -42,7 +42,6 @@ ALSO_KNOWN_AS = {
     "false_omission_rate_parity": "FOR parity",
     "accuracy_parity": "overall accuracy equality",
     "error_parity": "error rate parity, overall misclassification rate",
-    "treatment_equality": "",
     "calibration_parity": "calibration by group, sufficiency, test fairness",
     "calibration_within_groups": "equal calibration error",
 }
@@ -163,7 +162,7 @@ def criterion_sections() -> str:
 
 
 def _section(criterion: Criterion) -> str:
-    also = ALSO_KNOWN_AS[criterion.name]
+    also = ALSO_KNOWN_AS.get(criterion.name, "")
     lines = [
         f"({_anchor(criterion.name)})=",
         f"### `{criterion.name}`",

@@ -1,10 +1,14 @@
 """What people read: plain words, and links that lead somewhere."""
 
+import importlib
 import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+
+from evenhand import CRITERIA
+from evenhand.mitigation import METHODS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -69,3 +73,10 @@ def test_a_dead_link_of_the_built_site_is_found(tmp_path):
     )
     (tmp_path / "two.html").write_text('<p id="here"></p>')
     assert links.dead(tmp_path) == ["one.html: two.html#gone", "one.html: three.html"]
+
+
+def test_the_guide_to_mitigation_advises_on_every_method(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    tables = importlib.import_module("tables")
+    assert set(tables.ADVICE) == set(METHODS)
+    assert set(tables.ALSO_KNOWN_AS) <= set(CRITERIA)
