@@ -24,27 +24,6 @@ FORMULAS = {
     ),
     "shortfall": ("1 − min w / max w", "0 to 1"),
 }
-# The field's other names, for a reader who comes with one.
-ALSO_KNOWN_AS = {
-    "statistical_parity": "demographic parity, independence, acceptance rate parity",
-    "equalized_odds": "separation, error rate balance",
-    "average_odds": "average odds difference (AIF360), when measured by the gap",
-    "performance_parity": "equal performance; in the paper, equalized odds for regression",
-    "strong_parity": "strong demographic parity; by MPD, the Kolmogorov–Smirnov distance",
-    "wasserstein_parity": "Wasserstein demographic parity; by MPD of two groups, the earth mover's "
-    "distance",
-    "weak_parity": "demographic parity in expectation, mean difference",
-    "conditional_statistical_parity": "conditional demographic parity",
-    "selection_rate_ratio": "disparate impact, impact ratio, adverse impact ratio, 80% rule",
-    "equal_opportunity": "TPR parity, recall parity, equal false negative rates",
-    "predictive_equality": "FPR parity, false positive error rate balance",
-    "predictive_parity": "precision parity, PPV parity, outcome test",
-    "false_omission_rate_parity": "FOR parity",
-    "accuracy_parity": "overall accuracy equality",
-    "error_parity": "error rate parity, overall misclassification rate",
-    "calibration_parity": "calibration by group, sufficiency, test fairness",
-    "calibration_within_groups": "equal calibration error",
-}
 # What a method needs besides rows with a group and a label, what it costs, and when to leave it
 # alone; a new method without is an error.
 ADVICE = {
@@ -153,7 +132,7 @@ def axiom_marks() -> str:
 
 def criteria() -> str:
     rows = [(f"[`{name}`](#{_anchor(name)})", one.asks) for name, one in CRITERIA.items()]
-    return listed(("Criterion", "The question"), rows, (34, 66), "names")
+    return listed(("Criterion", "The question"), rows, (34, 66), "names stacked")
 
 
 def criterion_sections() -> str:
@@ -162,14 +141,14 @@ def criterion_sections() -> str:
 
 
 def _section(criterion: Criterion) -> str:
-    also = ALSO_KNOWN_AS.get(criterion.name, "")
+    also = ", ".join(f"`{name}`" for name in criterion.also_called)
     lines = [
         f"({_anchor(criterion.name)})=",
         f"### `{criterion.name}`",
         "",
         f"**{_plain(criterion.asks)}**",
         "",
-        *([f"Also known as {also}.", ""] if also else []),
+        *([f"Also found as {also}.", ""] if also else []),
         ":::{container} formula",
         _plain(criterion.formula),
         ":::",
