@@ -120,7 +120,7 @@ def by_audit_model(rows, case):
 
 
 def by_compare(rows, case):
-    options = {"criteria": asked(rows), "replicates": 40, "intervals": "resampled", **QUICK}
+    options = {"criteria": asked(rows), "replicates": 40, **QUICK}
     found = eh.compare(
         rows.y, {"model": rows.p}, sensitive_features=rows.g, **options, **case.options
     )

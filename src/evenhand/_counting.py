@@ -156,6 +156,12 @@ def moments(
     array([0.25, 0.  ])
 
     """
+    sums = moment_columns(y_true, y_pred)
+    return count({}, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
+
+
+def moment_columns(y_true: Any, y_pred: Any) -> dict[str, NDArray[np.float64]]:
+    """What `moments` adds up, row by row."""
     yhat = finite(y_pred, "y_pred")
     sums = {"yhat": yhat, "yhat²": yhat * yhat}
     if y_true is not None:
@@ -165,7 +171,7 @@ def moments(
         square = error * error
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": abs(error), "absolute_error²": square}
-    return count({}, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
+    return sums
 
 
 @suggests_names

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-QUICK = {"replicates": 60, "intervals": "resampled"}
+QUICK = {"replicates": 60}
 
 
 def labeled(seed=0, rows=400, models=3, groups=3):

@@ -34,8 +34,7 @@ def test_the_values_are_those_of_evaluate(three):
 @pytest.mark.slow
 def test_the_values_of_numbers_are_those_of_evaluate():
     y, made, group = numbered(rows=120, models=2)
-    options = {"replicates": 20, "intervals": "resampled"}
-    found = eh.compare(y, made, sensitive_features=group, **options)
+    found = eh.compare(y, made, sensitive_features=group)
     assert found.task == "regression"
     assert len(found.values) == 4 * 3 * 2
     for row in rows(found.values):
@@ -138,7 +137,6 @@ def test_a_real_difference_is_told_and_none_is_not():
     assert said == {("fair", "cannot tell"), ("fair too", "cannot tell"), ("uneven", "differs")}
     for row in rows(found.values, model="uneven", measure="mpd"):
         assert row["low"] < 0.2 < row["high"]
-        assert row["floor"] < row["low"]
     assert " < uneven" in str(found)
     assert " ~ " in str(found)
 

@@ -27,7 +27,7 @@ def test_a_dataframe_of_predictions_gives_dataframes_of_its_kind(frame):
         assert isinstance(table, type(frame({"a": [1]})))
     assert isinstance(found.to_frame(like="pandas", table="ranks"), pd.DataFrame)
     assert isinstance(found.to_frame(like=pl.DataFrame(), table="kendall"), pl.DataFrame)
-    assert isinstance(found.sensitivity(orders=[], replicates=0), type(frame({"a": [1]})))
+    assert isinstance(found.sensitivity(orders=[], verdicts=False), type(frame({"a": [1]})))
 
 
 @pytest.mark.slow
@@ -94,11 +94,15 @@ def test_any_random_state_will_do(seed):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"intervals": "resample"}, "Did you mean 'resampled'"), ({"confidence": 95}, "between 0")],
+    [
+        ({"intervals": "resampled"}, "compare has no argument 'intervals'"),
+        ({"replicate": 10}, "Did you mean 'replicates'"),
+        ({"confidence": 95}, "between 0"),
+    ],
 )
 def test_settings_that_do_not_exist_are_refused(options, message):
     y, made, group = labeled()
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         eh.compare(y, made, sensitive_features=group, **options)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau, rankdata
 
-from evenhand._compare.paired import kendall, ranks
+from evenhand._compare.ranking import kendall, ranks
 from evenhand._uncertainty.multiplicity import holm
 
 values = st.lists(st.integers(0, 6).map(lambda k: k / 7), min_size=3, max_size=9)

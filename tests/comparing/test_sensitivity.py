@@ -36,7 +36,7 @@ def compared():
 
 @pytest.fixture(scope="module")
 def settings(compared):
-    return compared.sensitivity(replicates=60)
+    return compared.sensitivity()
 
 
 def value(row, made, y, whom, **options):
@@ -109,7 +109,7 @@ def test_ranks_and_agreement_are_with_the_default(settings):
 def test_groupings_of_ones_own(compared):
     y, made, columns = people()
     found = compared.sensitivity(
-        orders=[], depth=0, groupings={"a or not": lambda label: label[1] == "a"}, replicates=0
+        orders=[], depth=0, groupings={"a or not": lambda label: label[1] == "a"}, verdicts=False
     )
     own = rows(found, setting="a or not")
     whom = columns["race"] == "a"
@@ -126,14 +126,12 @@ def test_regression_has_its_settings_and_the_degenerate_one_shows():
     y = rng.random(300) + 0.3 * group
     made = {f"model {k}": y + 0.1 * k * rng.random(300) for k in range(3)}
     found = eh.compare(y, made, sensitive_features=group, measures=["pq"], **QUICK)
-    table = found.sensitivity(orders=[(0.5, 2)], replicates=60)
+    table = found.sensitivity(orders=[(0.5, 2)])
     raw = table.query("criterion == 'strong_parity' and setting == 'raw'")
     assert list(raw["value"]) == [pytest.approx(1 - 1 / np.sqrt(2))] * 3
     assert all(np.isnan(tau) for tau in raw["tau"])
     assert raw["best"].iloc[0] == "model 0, model 1, model 2"
-    assert set(raw["verdict"]) == {"cannot tell"}
-    strong = table.query("criterion == 'strong_parity' and varied == 'default'")
-    assert set(strong["verdict"]) == {"differs"}
+    assert set(table.query("criterion == 'strong_parity'")["verdict"]) == {"differs"}
     assert not rows(table, varied="aggregate")
 
 
@@ -143,14 +141,22 @@ def test_a_negative_mean_is_undefined_where_it_cannot_be_measured():
     made = {f"model {k}": rng.normal(size=200) - 0.5 * k * group for k in range(2)}
     options = {"criteria": ["weak_parity"], "measures": ["pq"], "transform": "exp", **QUICK}
     found = eh.compare(None, made, sensitive_features=group, **options)
-    table = found.sensitivity(orders=[], replicates=0)
+    table = found.sensitivity(orders=[], verdicts=False)
     assert set(column(table, "verdict", setting="raw")) == {"undefined"}
     assert set(column(table, "best", setting="raw")) == {""}
 
 
-def test_too_few_replicates_for_a_verdict_are_refused(compared):
-    with pytest.raises(ValueError, match="20 replicates cannot show a disparity among 3 models"):
-        compared.sensitivity(orders=[], replicates=20)
+def test_the_verdict_depends_on_the_groups_and_on_no_other_choice(settings):
+    found = {}
+    for row in rows(settings):
+        groups = row["setting"] if row["varied"] == "groups" else "all"
+        found.setdefault((row["criterion"], groups, row["model"]), set()).add(row["p_value"])
+    assert all(len(p_values) == 1 for p_values in found.values())
+
+
+def test_sensitivity_no_longer_draws(compared):
+    with pytest.raises(TypeError, match="replicates"):
+        compared.sensitivity(replicates=0)
 
 
 def test_a_merged_group_stays_merged_in_every_view():

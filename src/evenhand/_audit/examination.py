@@ -19,7 +19,7 @@ from evenhand._tally import Tally
 from evenhand._uncertainty.estimates import Estimates, curve_at, estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
-from evenhand._uncertainty.multiplicity import holm
+from evenhand._uncertainty.multiplicity import holm, hypothesis
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
 from evenhand.measures import Measure
@@ -79,7 +79,7 @@ def examine(evidence: Evidence, questions: Sequence[Question], precision: Precis
     findings, tables = [finding for finding, _ in answers], tuple(table for _, table in answers)
     statistics = [question.criterion.statistic for question in questions]
     adjusted = _adjusted(statistics, findings)
-    tests = len({_hypothesis(statistic) for statistic in statistics}) * precision.choices
+    tests = len({hypothesis(statistic) for statistic in statistics}) * precision.choices
     return Examined(
         tuple(
             replace(finding, p_adjusted=float(min(1.0, p * precision.choices)), tests=tests)
@@ -205,18 +205,12 @@ def _adjusted(statistics: Sequence[Statistic], findings: Sequence[Finding]) -> l
 
     Accuracy and error rates are equal together, and so are selection rates and their ratio.
     """
-    keys = [_hypothesis(statistic) for statistic in statistics]
+    keys = [hypothesis(statistic) for statistic in statistics]
     first = {key: keys.index(key) for key in keys}
     adjusted = dict(
         zip(first, holm([findings[i].p_value for i in first.values()]).tolist(), strict=True)
     )
     return [adjusted[key] for key in keys]
-
-
-def _hypothesis(statistic: Statistic) -> str:
-    if isinstance(statistic, Ratio) and statistic.below == "all":
-        return "rows that are right"
-    return statistic.formula
 
 
 def _answers(

@@ -13,14 +13,13 @@ from evenhand._columns import Label
 from evenhand._compare import tables
 from evenhand._compare.comparison import Comparison
 from evenhand._compare.evidence import Evidence, Labels, evidence, named_predictions
-from evenhand._compare.question import questions
-from evenhand._compare.tables import Intervals, table
+from evenhand._compare.question import by_criterion, questions, tested
+from evenhand._compare.tables import table
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import suggests_names
 from evenhand._tasks import Task, check_task, read_targets, task_of_labels
-from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.measures import Measure
 
@@ -39,7 +38,6 @@ def compare(
     sample_weight: Any = None,
     favorable: Label = None,
     confidence: float = 0.95,
-    intervals: Intervals = "inverted",
     replicates: int | None = None,
     random_state: RandomState = 0,
 ) -> Comparison:
@@ -69,16 +67,14 @@ def compare(
     favorable : label, optional
         The favorable label, where a criterion asks about one label and it is not 1.
     confidence : float, default 0.95
-        Of the intervals; two models are told apart at 1 − confidence, by Holm over the pairs.
-    intervals : {"inverted", "resampled"}, default "inverted"
-        Of single values: by `interval`, or from the rows drawn again, which is quicker and less
-        sure. Those of whole distributions ("strong_parity", "wasserstein_parity") are resampled.
+        Of the intervals; two models are told apart, and a model's groups differ, at
+        1 − confidence.
     replicates : int, optional
-        How often rows are drawn again, and fair models for each p-value: by default 1000 for
-        labels and 200 for numbers.
+        How often rows are drawn again for the range of Kendall's τ: by default 400 times for
+        labels and 100 for numbers.
     random_state : int, Generator or None, default 0
-        Of all draws. The default is a fixed seed, so that the same rows give the same answer;
-        None draws a fresh one.
+        Of the rows drawn again for Kendall's τ; no interval or p-value depends on it. The default
+        is a fixed seed; None draws a fresh one.
 
     Returns
     -------
@@ -100,20 +96,22 @@ def compare(
     (1 = most even first; < told apart, ~ not told apart, at 95 %)
 
     """
-    _check_settings(confidence, intervals)
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     predicted = named_predictions(predictions)
     named = {f"predictions[{model!r}]": values for model, values in predicted.items()}
     rows = evidence(read_targets(y_true, named, task), sensitive_features, sample_weight)
     asked = questions(criteria, measures, rows, g=g, transform=transform, favorable=favorable)
     sources = rows.observed({question.needs for question in asked})
-    values = np.array([question.values(sources) for question in asked])
+    tests = {one: tested(question, sources) for one, question in by_criterion(asked).items()}
+    samples = [tests[question.criterion].samples(question, sources) for question in asked]
+    values = np.array([[float(sample.reading) for sample in each] for each in samples])
     seed, models = seed_of(random_state), tuple(predicted)
-    times = replicates or (1000 if isinstance(rows, Labels) else 200)
-    drawn = tables.resampled(rows, asked, times, np.random.default_rng(seed))
-    scores = tables.value_rows(
-        models, asked, sources, drawn, confidence=confidence, intervals=intervals, seed=seed
-    )
-    pairs = tables.difference_rows(models, asked, values, drawn, confidence)
+    times = replicates or (400 if isinstance(rows, Labels) else 100)
+    rng = np.random.default_rng(seed)
+    drawn = tables.resampled(rows, asked, times, rng) if len(models) > 2 else np.empty((0, 0, 0))
+    scores = tables.value_rows(models, asked, samples, tests, confidence)
+    pairs = tables.difference_rows(models, asked, samples, rows, confidence)
     agreed = tables.kendall_rows(asked, values, drawn, confidence) if len(models) > 2 else ()
     return Comparison(
         models=models,
@@ -133,15 +131,6 @@ def compare(
         seed=seed,
         kind=kind_of(predictions, sensitive_features),
     )
-
-
-def _check_settings(confidence: float, intervals: str) -> None:
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    known = ("inverted", "resampled")
-    if intervals not in known:
-        hint = did_you_mean(intervals, known)
-        raise InputError(f"intervals is 'inverted' or 'resampled', not {intervals!r}.{hint}")
 
 
 def _task(rows: Evidence, task: Task | None) -> Task:

@@ -46,7 +46,7 @@ class Comparison:
     evidence : Evidence
         The rows as they were counted.
     seed : int
-        Of all draws; passed as `random_state`, it gives the same comparison.
+        Of the rows drawn again; passed as `random_state`, it gives the same comparison.
     kind : str or None
         The user's dataframe library.
 
@@ -76,9 +76,9 @@ class Comparison:
     def values(self) -> Any:
         """A row for each criterion, measure and model, as a dataframe.
 
-        The value and its rank (1 is the most even); an estimate cleared of noise and the interval
-        of the true value (low, high); what fair models show on average (floor), and the p-value
-        against them, by itself and adjusted over the models; the verdict.
+        The value and its rank (1 is the most even); the interval of the true value (low, high); the
+        p-value of all the model's groups being alike by this criterion, whatever the measure, by
+        itself and adjusted (Holm) over the models and criteria; the verdict.
         """
         return self._framed("values")
 
@@ -86,8 +86,9 @@ class Comparison:
     def differences(self) -> Any:
         """A row for every two models by every question, as a dataframe.
 
-        How much more uneven `model` is than `other`, the same cleared of noise with its interval,
-        and whether they are told apart, by p-values adjusted over the pairs.
+        How much more uneven `model` is than `other`, with the interval of the true difference, and
+        whether they are told apart, by p-values adjusted (Holm) over the pairs and criteria of the
+        measure. The interval excludes 0 exactly where `p_value` is below 1 − confidence.
         """
         return self._framed("differences")
 
@@ -110,7 +111,7 @@ class Comparison:
         aggregates: Sequence[str] = ("worst", "mean", "total"),
         depth: int = 2,
         groupings: Mapping[str, Coarser] | None = None,
-        replicates: int = 199,
+        verdicts: bool = True,
     ) -> Any:
         """What becomes of values, ranks and verdicts when one choice at a time is made otherwise.
 
@@ -130,8 +131,8 @@ class Comparison:
             merged two by two.
         groupings : mapping of str to callable, optional
             Functions from a group's label to a coarser one, by name.
-        replicates : int, default 199
-            Fair models drawn for each verdict; 0 leaves the verdicts out.
+        verdicts : bool, default True
+            Whether each model's groups are tested, which depends on the criterion and the groups.
 
         Returns
         -------
@@ -157,8 +158,8 @@ class Comparison:
             self.evidence,
             settings,
             coarser,
-            replicates=replicates,
-            seed=self.seed,
+            verdicts=verdicts,
+            level=1 - self.confidence,
         )
         return framed(table(rows, COLUMNS), self.kind)
 

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.codes import Column, combine
+from evenhand._columns.codes import Column, Label, combine
 from evenhand._columns.encoding import classes, finite, weights
-from evenhand._counting import moments, share_classes, tally
+from evenhand._counting import moment_columns, moments, share_classes, tally
 from evenhand._distributions import Distribution, ascending, steps
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, columns_of, groups
 from evenhand._tally import Axis, Tally, gathered
 from evenhand._tasks import Targets
-from evenhand.statistics.kinds import Source
+from evenhand._uncertainty.paired import correlated
+from evenhand.criteria import Criterion
+from evenhand.statistics.kinds import KINDS, Source
 
 Floats = NDArray[np.float64]
 Sources = Mapping[str, tuple[Source, ...]]  # for each need, a source for each model
 
 COUNTS_AT_A_TIME = 1 << 22
+MOST_CROSSED = 12  # cells of which each is compared with each
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +36,58 @@ class Labels:
     predicted: tuple[Column, ...]
     groups: Groups
     weight: Floats | None
-    needs = ("predictions", "labels")
+    about = "labels"
 
     def observed(self, needs: set[str]) -> Sources:
         """A tally for each model."""
         options: dict[str, Any] = {"sensitive_features": self.groups, "sample_weight": self.weight}
         tallies = tuple(tally(self.truth, column, **options) for column in self.predicted)
         return dict.fromkeys(needs, tallies)
+
+    def same(self, first: int, second: int) -> bool:
+        """Whether two models predict the same for every row."""
+        return np.array_equal(self.predicted[first].codes, self.predicted[second].codes)
+
+    def correlations(
+        self,
+        criterion: Criterion,
+        first: int,
+        second: int,
+        sources: Sequence[Any],
+        favorable: Label,
+    ) -> Floats | None:
+        """Those (cells, cells, groups) of two models' estimates of a criterion's statistic.
+
+        A row moves an estimate by its influence, so a covariance is the sum over all rows of the
+        product of both models' influences, from the joint table of truth and both predictions.
+        """
+        one, two = (_influences(sources[m], criterion, favorable) for m in (first, second))
+        size, groups = one.shape[1], len(self.groups.labels)
+        code = np.zeros(len(self.groups), np.intp) if self.truth is None else self.truth.codes
+        for codes, factor in (
+            *((self.predicted[m].codes, size) for m in (first, second)),
+            (self.groups.codes, groups),
+        ):
+            code = code.astype(np.intp) * factor + codes
+        square = None if self.weight is None else self.weight**2
+        rows = np.bincount(code, square, minlength=len(one) * size * size * groups)
+        rows = rows.reshape(len(one), size, size, groups).astype(np.float64)
+        variances = [
+            np.einsum("yag,yacg,yacg->cg", rows.sum(axis=1 + other), each, each)
+            for each, other in ((one, 1), (two, 0))
+        ]
+        typical = 1.0 if square is None else np.sqrt(square.mean())
+        single = [typical * np.ptp(each, axis=(0, 1)) for each in (one, two)]
+        cells = np.arange(one.shape[2])
+        found = np.full((len(cells), len(cells), groups), np.nan)
+        for c in cells if len(cells) <= MOST_CROSSED else ():
+            covariance = np.einsum("yabg,yag,ybdg->dg", rows, one[:, :, c], two, optimize=True)
+            both = variances[0][c], variances[1], single[0][c], single[1]
+            found[c] = correlated(covariance, *both)
+        if len(cells) > MOST_CROSSED:
+            covariance = np.einsum("yabg,yacg,ybcg->cg", rows, one, two, optimize=True)
+            found[cells, cells] = correlated(covariance, *variances, *single)
+        return found
 
     def resampled(
         self, needs: set[str], replicates: int, rng: np.random.Generator
@@ -90,11 +138,44 @@ class Numbers:
     predicted: tuple[Floats, ...]
     groups: Groups
     weight: Floats | None
-    needs = ("moments", "steps")
+    about = "numbers"
 
     def observed(self, needs: set[str]) -> Sources:
         """The sums by group and the distributions of each model."""
         return self._sources(needs, self._sorted(needs), self.weight)
+
+    def same(self, first: int, second: int) -> bool:
+        """Whether two models predict the same for every row."""
+        return np.array_equal(self.predicted[first], self.predicted[second])
+
+    def correlations(
+        self,
+        criterion: Criterion,
+        first: int,
+        second: int,
+        sources: Sequence[Any],  # noqa: ARG002
+        favorable: Label,  # noqa: ARG002
+    ) -> Floats | None:
+        """Those (1, 1, groups) of two models' means; None of distributions."""
+        if criterion.kind.is_swept:
+            return None
+        of = getattr(criterion.statistic, "of")  # noqa: B009
+        name = of if isinstance(of, str) else of[0]
+        codes, groups = self.groups.codes, len(self.groups.labels)
+        weight = np.ones(len(codes)) if self.weight is None else self.weight
+        total = np.maximum(np.bincount(codes, weight, minlength=groups), 1e-300)
+        moved = []
+        for model in (first, second):
+            values = moment_columns(self.truth, self.predicted[model])[name]
+            mean = np.bincount(codes, weight * values, minlength=groups) / total
+            moved.append(weight * (values - mean[codes]) / total[codes])
+        covariance, *variances = (
+            np.asarray(np.bincount(codes, moved[a] * moved[b], minlength=groups), float)[None]
+            for a, b in ((0, 1), (0, 0), (1, 1))
+        )
+        rows = np.maximum(np.bincount(codes, minlength=groups), 1)
+        single = [np.sqrt(variance / rows) for variance in variances]
+        return correlated(covariance, *variances, *single)[None]
 
     def resampled(
         self, needs: set[str], replicates: int, rng: np.random.Generator
@@ -107,7 +188,8 @@ class Numbers:
             yield self._sources(needs, ordered, drawn * weight)
 
     def _sorted(self, needs: set[str]) -> list[tuple[NDArray[np.int64], Floats]]:
-        return [ascending(values) for values in self.predicted] if "steps" in needs else []
+        swept = any(KINDS[need].is_swept for need in needs)
+        return [ascending(values) for values in self.predicted] if swept else []
 
     def _sources(
         self,
@@ -115,20 +197,31 @@ class Numbers:
         ordered: list[tuple[NDArray[np.int64], Floats]],
         weight: Floats | None,
     ) -> Sources:
-        sources: dict[str, tuple[Source, ...]] = {}
-        if "steps" in needs:
-            sources["steps"] = tuple(
-                _distribution(order, values, self.groups, weight) for order, values in ordered
-            )
-        if "moments" in needs:
-            options: dict[str, Any] = {"sensitive_features": self.groups, "sample_weight": weight}
-            sources["moments"] = tuple(
-                moments(self.truth, values, **options) for values in self.predicted
-            )
-        return sources
+        options: dict[str, Any] = {"sensitive_features": self.groups, "sample_weight": weight}
+        return {
+            need: tuple(_distribution(*each, self.groups, weight) for each in ordered)
+            if KINDS[need].is_swept
+            else tuple(moments(self.truth, values, **options) for values in self.predicted)
+            for need in needs
+        }
 
 
 Evidence = Labels | Numbers
+
+
+def _influences(source: Tally, criterion: Criterion, favorable: Label) -> Floats:
+    """How much one row more of each truth and prediction (first two axes) moves the statistic."""
+    names = [axis.name for axis in source.axes]
+    counts = source.table(*names)
+    kinds, groups = counts.reshape(-1, counts.shape[-1]).shape
+    places = np.indices(counts.shape).reshape(len(names), -1)
+    step = 1e-6 * np.maximum(counts.reshape(kinds, groups).sum(axis=0), 1.0)
+    more = np.eye(kinds)[..., None] * step
+    rows = np.concatenate([np.zeros((1, kinds, groups)), more]) + counts.reshape(kinds, groups)
+    tallies = Tally(source.axes, places, {"rows": rows.reshape(1 + kinds, -1)})
+    moved = criterion.table(tallies, favorable)
+    slopes = (moved.values[1:] - moved.values[0]) / step
+    return np.asarray(slopes.reshape(-1, counts.shape[-2], *slopes.shape[1:]))
 
 
 def _distribution(

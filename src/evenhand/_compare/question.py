@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from evenhand import measures
 from evenhand._columns import Label
 from evenhand._compare.evidence import Evidence, Labels, Numbers, Sources
-from evenhand._compare.paired import order_of
 from evenhand._errors import InputError
-from evenhand._uncertainty import Chance, chance
-from evenhand._uncertainty.multiplicity import LEVEL
+from evenhand._uncertainty.estimates import Estimates, estimates_of
+from evenhand._uncertainty.homogeneity import homogeneity
+from evenhand._uncertainty.paired import Sample
 from evenhand.criteria import Criterion
 from evenhand.criteria.criterion import name_of
 from evenhand.criteria.evaluation import named
 from evenhand.measures import Measure
+from evenhand.statistics.kinds import KINDS
 
 Floats = NDArray[np.float64]
 
@@ -47,13 +48,8 @@ class Question:
         return name_of(self.measure)
 
     @property
-    def order(self) -> int:
-        """Whether the measure is linear or quadratic in small deviations."""
-        return order_of(measures.resolve(self.measure))
-
-    @property
     def options(self) -> dict[str, Any]:
-        """The options of `Criterion.read`, `chance` and `interval`."""
+        """The options of `Criterion.read`."""
         return {"measure": self.measure, **self.settings}
 
     def with_options(self, **changed: Any) -> Question:
@@ -97,6 +93,11 @@ def questions(
     ]
 
 
+def by_criterion(questions: Sequence[Question]) -> dict[Criterion, Question]:
+    """One question of each criterion."""
+    return {question.criterion: question for question in questions}
+
+
 def _usual(evidence: Evidence) -> tuple[str, ...]:
     return OF_LABELS if isinstance(evidence, Labels) else OF_NUMBERS
 
@@ -105,8 +106,8 @@ def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criter
     criterion = named(name)
     if criterion.takes_g and (g or isinstance(evidence, Numbers)):
         criterion = criterion.with_statistic(g or "mse")
-    if criterion.statistic.needs not in evidence.needs:
-        kind, about = "labels" if isinstance(evidence, Labels) else "numbers", criterion.kind.about
+    if criterion.kind.about != evidence.about:
+        kind, about = evidence.about, criterion.kind.about
         lacking = f"predicted {about}" if about in ("labels", "numbers") else about
         raise InputError(
             f"{criterion.name} cannot be asked of predicted {kind}: it needs {lacking}. "
@@ -119,20 +120,30 @@ def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criter
 
 def _reads_truth(criterion: Criterion) -> bool:
     of = getattr(criterion.statistic, "of", "yhat")
-    return criterion.statistic.needs == "labels" or of not in ("yhat", ("yhat",))
+    return criterion.kind is KINDS["labels"] or of not in ("yhat", ("yhat",))
 
 
-def noise(question: Question, sources: Sources, replicates: int, seed: int) -> list[Chance]:
-    """For each model, its value beside what fair models show."""
-    options = {"replicates": replicates, "random_state": seed, **question.options}
-    return [chance(question.criterion, source, **options) for source in sources[question.needs]]
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """What is known of each model's groups by one criterion, and whether they are alike."""
+
+    estimates: tuple[Estimates, ...]
+    p_values: tuple[float, ...]
+
+    def samples(self, question: Question, sources: Sources) -> list[Sample]:
+        """For each model what one measure of it is."""
+        chosen = {key: value for key, value in question.options.items() if key != "favorable"}
+        settings = question.criterion.settings(**chosen)
+        return [
+            Sample(source, estimates, settings, question.criterion.read(source, **question.options))
+            for source, estimates in zip(sources[question.needs], self.estimates, strict=True)
+        ]
 
 
-def enough(replicates: int, claims: int) -> int:
-    """Refuse so few fair models that no claim among so many could ever reach the level."""
-    if replicates + 1 < claims / LEVEL:
-        raise InputError(
-            f"{replicates} replicates cannot show a disparity among {claims} models: the smallest "
-            f"p-value is too large. Pass replicates={round(2 * claims / LEVEL)}, or 0 for none."
-        )
-    return replicates
+def tested(question: Question, sources: Sources) -> Tested:
+    """Test each model's groups by the question's criterion; the measure has no say in it."""
+    criterion, favorable = question.criterion, question.settings.get("favorable")
+    models = sources[question.needs]
+    estimates = tuple(estimates_of(source, criterion, favorable) for source in models)
+    pairs = zip(models, estimates, strict=True)
+    return Tested(estimates, tuple(homogeneity(one, criterion, known) for one, known in pairs))

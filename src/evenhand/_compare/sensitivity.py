@@ -15,8 +15,8 @@ from evenhand import measures
 from evenhand._columns.bins import Bin
 from evenhand._columns.codes import Label, positions, union
 from evenhand._compare.evidence import Evidence, Sources
-from evenhand._compare.paired import kendall, ranks
-from evenhand._compare.question import Question, enough, noise
+from evenhand._compare.question import Question, tested
+from evenhand._compare.ranking import kendall, ranks
 from evenhand._compare.tables import Row
 from evenhand._uncertainty.multiplicity import holm, verdict
 from evenhand.statistics import F
@@ -158,8 +158,8 @@ def sensitivity_rows(
     settings: Sequence[Sequence[Setting]],
     coarser: Sequence[View],
     *,
-    replicates: int,
-    seed: int,
+    verdicts: bool,
+    level: float,
 ) -> Iterator[Row]:
     """A row for every setting and model; `settings` are those of each criterion."""
     sources = evidence.observed({of_criterion[0].question.needs for of_criterion in settings})
@@ -169,11 +169,13 @@ def sensitivity_rows(
     }
     for of_criterion in settings:
         base = of_criterion[0].question
-        default = base.values_if_any(sources)
-        variants = [(setting, sources) for setting in of_criterion]
-        variants += [(Setting("groups", name, base), moved) for name, moved in regrouped.items()]
-        for setting, used in variants:
-            yield from _rows(models, setting, used, default, replicates, seed)
+        default, p_values = base.values_if_any(sources), _p_values(base, sources, verdicts)
+        for setting in of_criterion:
+            yield from _rows(models, setting, sources, default, p_values, level)
+        for name, moved in regrouped.items():
+            p_values = _p_values(base, moved, verdicts)
+            coarse = Setting("groups", name, base)
+            yield from _rows(models, coarse, moved, default, p_values, level)
 
 
 def _rows(
@@ -181,11 +183,10 @@ def _rows(
     setting: Setting,
     sources: Sources,
     default: Floats,
-    replicates: int,
-    seed: int,
+    p_values: Sequence[float],
+    level: float,
 ) -> Iterator[Row]:
     values = setting.question.values_if_any(sources)
-    p_values = _p_values(setting.question, sources, values, replicates, seed)
     best, changed = _best(models, values), _best(models, values) != _best(models, default)
     tau = float(kendall(values, default)) if len(models) > 2 else np.nan
     rows = zip(
@@ -200,20 +201,18 @@ def _rows(
             "value": value,
             "rank": place,
             "p_value": p_value,
-            "verdict": verdict(value, float(adjusted)),
+            "verdict": verdict(value, float(adjusted), level),
             "tau": tau,
             "best": best,
             "best_changes": changed,
         }
 
 
-def _p_values(
-    question: Question, sources: Sources, values: Floats, replicates: int, seed: int
-) -> list[float]:
-    if not replicates or np.isnan(values).any():
-        return [np.nan] * len(values)
-    chances = noise(question, sources, enough(replicates, len(values)), seed)
-    return [chance.p_value for chance in chances]
+def _p_values(question: Question, sources: Sources, verdicts: bool) -> Sequence[float]:
+    """Of all groups being alike, for each model; no choice but that of the groups matters."""
+    if verdicts:
+        return tested(question, sources).p_values
+    return [np.nan] * len(sources[question.needs])
 
 
 def _best(models: tuple[str, ...], values: Floats) -> str:

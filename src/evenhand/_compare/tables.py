@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._compare.evidence import Evidence, Sources
-from evenhand._compare.paired import Estimate, difference, kendall, ranks, single
-from evenhand._compare.question import Question, noise
-from evenhand._uncertainty import interval
-from evenhand._uncertainty.multiplicity import holm, verdict
+from evenhand._compare.evidence import Evidence
+from evenhand._compare.question import Question, Tested
+from evenhand._compare.ranking import kendall, ranks
+from evenhand._uncertainty.multiplicity import holm, hypothesis, verdict
+from evenhand._uncertainty.paired import Sample, difference, unchanged
+from evenhand.criteria import Criterion
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 Columns = dict[str, list[Any]]
-Intervals = Literal["inverted", "resampled"]
 
 QUESTION = ("criterion", "measure", "model")
-ESTIMATE = ("estimate", "low", "high")
-VALUES = (*QUESTION, "value", "rank", *ESTIMATE, "floor", "p_value", "p_adjusted", "verdict")
-DIFFERENCES = (*QUESTION, "other", "difference", *ESTIMATE, "p_value", "p_adjusted", "told_apart")
+TESTED = ("low", "high", "p_value", "p_adjusted")
+VALUES = (*QUESTION, "value", "rank", *TESTED, "verdict")
+DIFFERENCES = (*QUESTION, "other", "difference", *TESTED, "told_apart")
 KENDALL = ("criterion", "measure", "other_criterion", "other_measure", "tau", "low", "high")
 
 
@@ -49,64 +49,87 @@ def resampled(
 def value_rows(
     models: Sequence[str],
     questions: Sequence[Question],
-    sources: Sources,
-    drawn: Floats,
-    *,
+    samples: Sequence[Sequence[Sample]],
+    tests: Mapping[Criterion, Tested],
     confidence: float,
-    intervals: Intervals,
-    seed: int,
 ) -> Iterator[Row]:
-    """A row for every criterion, measure and model; p-values adjusted over the models."""
-    for k, question in enumerate(questions):
-        chances = noise(question, sources, max(len(drawn), 40 * len(models)), seed)
-        adjusted = holm([chance.p_value for chance in chances]).tolist()
-        places = ranks([chance.value for chance in chances]).tolist()
-        for m, chance in enumerate(chances):
-            known = single(chance.value, drawn[:, k, m], question.order, confidence)
-            if intervals == "inverted":
-                known = _inverted(question, sources[question.needs][m], confidence, known)
+    """A row for every criterion, measure and model; p-values adjusted over models and criteria."""
+    hypotheses = {hypothesis(question.criterion.statistic): question for question in questions}
+    p_values = np.array([tests[one.criterion].p_values for one in hypotheses.values()])
+    adjusted = dict(zip(hypotheses, _holm(p_values), strict=True))
+    for question, of_models in zip(questions, samples, strict=True):
+        places = ranks([float(sample.reading) for sample in of_models]).tolist()
+        ours = adjusted[hypothesis(question.criterion.statistic)]
+        for m, sample in enumerate(of_models):
+            interval = sample.interval(confidence)
             yield {
                 **_named(question, models[m]),
-                "value": chance.value,
+                "value": interval.value,
                 "rank": places[m],
-                **_shown(known),
-                "floor": chance.floor,
-                "p_value": chance.p_value,
-                "p_adjusted": adjusted[m],
-                "verdict": verdict(chance.value, adjusted[m]),
+                "low": interval.low,
+                "high": interval.high,
+                "p_value": tests[question.criterion].p_values[m],
+                "p_adjusted": float(ours[m]),
+                "verdict": verdict(interval.value, float(ours[m]), 1 - confidence),
             }
 
 
 def difference_rows(
     models: Sequence[str],
     questions: Sequence[Question],
-    values: Floats,
-    drawn: Floats,
+    samples: Sequence[Sequence[Sample]],
+    evidence: Evidence,
     confidence: float,
 ) -> Iterator[Row]:
-    """A row for every two models, by every question; p-values adjusted over the pairs."""
+    """A row for every two models, by every question; p-values adjusted over pairs and criteria."""
     pairs = list(combinations(range(len(models)), 2))
-    for k, question in enumerate(questions):
-        estimates = [
-            difference(
-                (float(values[k, a]), float(values[k, b])),
-                (drawn[:, k, a], drawn[:, k, b]),
-                question.order,
-                confidence,
-            )
-            for a, b in pairs
-        ]
-        adjusted = holm([estimate.p_value for estimate in estimates]).tolist()
-        for (a, b), estimate, p in zip(pairs, estimates, adjusted, strict=True):
+    together: dict[tuple[Criterion, int, int], Floats | None] = {}
+    found = []
+    for question, of in zip(questions, samples, strict=True):
+        sources, favorable = [sample.source for sample in of], question.settings["favorable"]
+        for a, b in pairs:
+            key = (question.criterion, a, b)
+            if key not in together:
+                together[key] = evidence.correlations(*key, sources, favorable)
+        found.append(
+            [
+                unchanged(of[a])
+                if evidence.same(a, b)
+                else difference(of[a], of[b], together[question.criterion, a, b], confidence)
+                for a, b in pairs
+            ]
+        )
+    adjusted = _by_measure(questions, [[each.p_value for each in row] for row in found])
+    for question, row, p_values in zip(questions, found, adjusted, strict=True):
+        for (a, b), each, p in zip(pairs, row, p_values, strict=True):
             yield {
                 **_named(question, models[a]),
                 "other": models[b],
-                "difference": float(values[k, a] - values[k, b]),
-                **_shown(estimate),
-                "p_value": estimate.p_value,
+                "difference": each.value,
+                "low": each.low,
+                "high": each.high,
+                "p_value": each.p_value,
                 "p_adjusted": p,
                 "told_apart": bool(p <= 1 - confidence),
             }
+
+
+def _by_measure(
+    questions: Sequence[Question], p_values: Sequence[Sequence[float]]
+) -> list[list[float]]:
+    """Holm's over all pairs and criteria, for each measure by itself."""
+    adjusted = np.array(p_values, dtype=np.float64).reshape(len(questions), -1)
+    names = np.array([question.measure_name for question in questions])
+    for name in np.unique(names):
+        rows = names == name
+        adjusted[rows] = _holm(adjusted[rows])
+    found: list[list[float]] = adjusted.tolist()
+    return found
+
+
+def _holm(p_values: Floats) -> Floats:
+    """Adjusted over the whole table."""
+    return holm(p_values.ravel()).reshape(p_values.shape)
 
 
 def rank_rows(
@@ -143,13 +166,3 @@ def kendall_rows(
 
 def _named(question: Question, model: str) -> Row:
     return {"criterion": question.criterion.name, "measure": question.measure_name, "model": model}
-
-
-def _shown(estimate: Estimate) -> Row:
-    return {"estimate": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
-def _inverted(question: Question, source: Any, confidence: float, resampled: Estimate) -> Estimate:
-    """The interval of counts and means; the value cleared of noise is that of resampled rows."""
-    found = interval(question.criterion, source, confidence=confidence, **question.options)
-    return Estimate(resampled.value, found.low, found.high)

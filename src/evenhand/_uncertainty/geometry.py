@@ -167,7 +167,7 @@ class _Search:
             ties = groups - len(np.unique(values.round(9)))
             free = groups - 1 if ties == groups - 1 else ties + 1
             return float(chdtrc(free, square)), square, free
-        return _curved_tail(cloud, values, level, square), square, 0
+        return curved_tail(cloud, values, level, square), square, 0
 
 
 def _farthest_pair(cloud: Cloud, measure: Measure, reach: float) -> float:
@@ -355,7 +355,7 @@ def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tupl
     return best, high
 
 
-def _curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> float:
+def curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> float:
     """The tail of the distance to PQ's set, whose boundary bends around equality."""
     from scipy.special import chdtrc, chndtr
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._distributions import Distribution
@@ -179,7 +180,7 @@ def interval_of(
     sweeps = isinstance(source, Distribution)
     if sweeps:
         settings = settings.for_supremum() if settings.aggregate == "worst" else settings
-    cells = _cells(estimates, settings)
+    cells = cells_of(estimates, settings)
     make = _guaranteed if method == "guaranteed" else _calibrated
     worst = settings.aggregate == "worst"
     lows, highs, seen = make(cells, estimates, settings.function, 1 - confidence, worst)
@@ -194,10 +195,10 @@ def interval_of(
     return ConfidenceInterval(value, min(low, value), max(high, value), confidence, method)
 
 
-Cells = list[tuple[Cloud, Floats, Floats] | None]
+Cells = list[tuple[Cloud, NDArray[np.bool_], Floats] | None]
 
 
-def _cells(estimates: Estimates, settings: Settings) -> Cells:
+def cells_of(estimates: Estimates, settings: Settings) -> Cells:
     """The groups observed in each cell, transformed as the measure wants them."""
     exp = settings.applied == "exp" and is_scale_free(settings.function)
     change: Callable[[Floats], Floats] = np.exp if exp else (lambda values: values)
@@ -285,7 +286,7 @@ def _guaranteed(
 
 
 def _box(
-    estimates: Estimates, at: int, cell: tuple[Cloud, Floats, Floats], error: float
+    estimates: Estimates, at: int, cell: tuple[Cloud, NDArray[np.bool_], Floats], error: float
 ) -> tuple[Floats, Floats]:
     """Bounds of every group of a cell that hold for all cells and groups at once (Šidák)."""
     low, high = estimates.all_at_once(error)

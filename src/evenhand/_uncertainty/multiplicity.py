@@ -7,6 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand.statistics import Ratio, Statistic
+
 Floats = NDArray[np.float64]
 
 LEVEL = 0.05
@@ -25,6 +27,13 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     steps = given[order] * np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
+
+
+def hypothesis(statistic: Statistic) -> str:
+    """What is tested of a statistic: accuracy and error rates, for one, are equal together."""
+    if isinstance(statistic, Ratio) and statistic.below == "all":
+        return "rows that are right"
+    return statistic.formula
 
 
 Conclusion = Literal["differs", "alike", "cannot tell", "undefined", "not tested"]

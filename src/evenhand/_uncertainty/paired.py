@@ -1,0 +1,330 @@
+"""How much more uneven one model is than another on the same rows: intervals without resampling.
+
+Two models share their rows, so what chance does to one it partly does to the other. An upper limit
+of m(p) − m(r), for the rates p and r of two models, supposes that r is truly more even than it
+looks. For each level of evenness the nearest such r lies q standard errors from the data
+(`geometry.py` says how its distance is judged), and p, which goes with r, has moved along: by its
+correlation with r in every group. What is left of the reach, √(reach² − q²), lets p be more
+uneven than it looks. The largest m(p) − m(r) on the way is the limit.
+
+For one direction this is the interval of the difference of two correlated normal variables. It
+holds where groups are tied or alike too, since the distance counts all equalities that bind r, and
+an upper limit of m(p) needs no more than one normal variable. Where all groups of r may be alike
+nothing can be traded beyond equality: there either model gets half of the error.
+
+Of several cells the worst counts: max m(p) − max m(r) is at most m(p) in the cell where p is worst
+less m(r) in any cell: the same one, or that where r looks worst; either gets half of the error.
+Cells where p surely is not worst are left out. Whatever the groups, models and dependence,
+[low − high, high − low] of two single intervals with half of the error each holds too;
+it serves distributions, sums over cells, and measures that are not solved here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._uncertainty.estimates import Estimates
+from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud
+from evenhand._uncertainty.interval import (
+    SOLVED,
+    Cells,
+    ConfidenceInterval,
+    cells_of,
+    interval_of,
+)
+from evenhand._uncertainty.paths import Path, path_of
+from evenhand.criteria import Reading
+from evenhand.criteria.criterion import Settings
+from evenhand.measures import Measure, gini, mpd, shortfall
+from evenhand.statistics.kinds import Source
+
+Floats = NDArray[np.float64]
+
+BOX = 0.1  # the part of the error that goes to telling which cell is the worst
+ANGLES = np.linspace(0, np.pi / 2, 7)
+ROUNDS, EXTREMES, WIDEST = 3, 2, 2
+FARTHEST = 7.5
+STEPS = np.array([0.0, 0.3, 0.6, 1.0, 1.3, 1.8, 2.5, FARTHEST])
+OWN = 3  # the step that is the interval's; at the others a p-value is looked for
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much more uneven the first model is, with its interval and the p-value of no difference.
+
+    The interval excludes 0 exactly where the p-value is below 1 − confidence.
+    """
+
+    value: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What the rows tell of one model by one measure."""
+
+    source: Source
+    estimates: Estimates
+    settings: Settings
+    reading: Reading
+    known: dict[float, ConfidenceInterval] = field(default_factory=dict)
+    paths: dict[int, Path] = field(default_factory=dict)
+    candidates: dict[tuple[float, ...], NDArray[np.bool_]] = field(default_factory=dict)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The groups observed in each cell."""
+        return cells_of(self.estimates, self.settings)
+
+    def interval(self, confidence: float) -> ConfidenceInterval:
+        """That of the model alone; made once."""
+        if confidence not in self.known:
+            self.known[confidence] = interval_of(
+                self.estimates, self.settings, self.reading, self.source, confidence
+            )
+        return self.known[confidence]
+
+    def path(self, cell: int) -> Path | None:
+        """The way from the groups as observed to equal ones; made once."""
+        observed = self.cells[cell]
+        if observed is None:
+            return None
+        if cell not in self.paths:
+            cloud, kept, _ = observed
+            self.paths[cell] = path_of(cloud, kept, self.settings.function)
+        return self.paths[cell]
+
+    @cached_property
+    def largest(self) -> int:
+        """The cell that looks worst."""
+        measure = self.settings.function
+        seen = {i: float(measure(cell[0].values)) for i, cell in enumerate(self.cells) if cell}
+        return max(seen, key=lambda i: (seen[i], -i))
+
+    def maybe_worst(self, reaches: Floats) -> NDArray[np.bool_]:
+        """Which cells (reaches, cells) may be the worst, but for a part of the error of a reach."""
+        key = tuple(reaches.tolist())
+        if key not in self.candidates:
+            far, path = _with_error(reaches, BOX / 4 / (1 - BOX)), self.path(self.largest)
+            assert path is not None
+            least = np.interp(far, path.scores, path.levels)
+            chosen = np.zeros((len(reaches), len(self.cells)), bool)
+            for i, cell in enumerate(self.cells):
+                if cell is not None and not self._mirrors(i):
+                    chosen[:, i] = most_uneven_within(cell[0], self.settings.function, far) >= least
+            chosen[:, self.largest] = True
+            self.candidates[key] = chosen
+        return self.candidates[key]
+
+    def _mirrors(self, cell: int) -> bool:
+        """Whether its rates are complements of those that look worst, which have the same gaps."""
+        one, two = self.estimates.values[[cell, self.largest]]
+        return self.settings.function is mpd and bool(np.allclose(one + two, 1.0))
+
+
+def difference(
+    first: Sample, second: Sample, correlations: Floats | None, confidence: float
+) -> Difference:
+    """How much more uneven the first model is than the second.
+
+    `correlations` (cells, cells, groups) are those of the first model's estimates with the
+    second's, NaN where they are not known; None stands for none known.
+    """
+    value, reach = float(first.reading) - float(second.reading), reach_of(confidence)
+    if np.isnan(value):
+        return Difference(np.nan, np.nan, np.nan, np.nan)
+    joint = first.settings.function in SOLVED and first.settings.aggregate == "worst"
+    reaches = np.minimum(reach * STEPS, FARTHEST)
+
+    def above(reverse: bool, at: list[int]) -> Floats:
+        one, two = (second, first) if reverse else (first, second)
+        if correlations is None or not joint:
+            return _apart(one, two, reaches[at])
+        known = np.swapaxes(correlations, 0, 1) if reverse else correlations
+        return _jointly(one, two, known, reaches, at)
+
+    steps = list(range(1 - joint, len(STEPS), 2 - joint))  # single intervals are dear
+    toward = value < 0  # which limit is the one toward 0
+    ends = np.maximum.accumulate(above(not toward, steps))
+    near, far = float(ends[steps.index(OWN)]), float(above(toward, [OWN])[0])
+    low, high = (-far, near) if toward else (-near, far)
+    return Difference(value, min(low, value), max(high, value), _p_value(reaches[steps], ends))
+
+
+def unchanged(sample: Sample) -> Difference:
+    """Two models that predict the same for every row do not differ."""
+    if np.isnan(float(sample.reading)):
+        return Difference(np.nan, np.nan, np.nan, np.nan)
+    return Difference(0.0, 0.0, 0.0, 1.0)
+
+
+def reach_of(confidence: float) -> float:
+    from scipy.special import ndtri
+
+    return float(-ndtri((1 - confidence) * (1 - BOX) / 2))
+
+
+def _with_error(reach: Floats, part: float) -> Floats:
+    """The distances that are exceeded by a part of the error of each reach."""
+    from scipy.special import ndtr, ndtri
+
+    return np.asarray(-ndtri(ndtr(-reach) * 2 * part))
+
+
+def _p_value(steps: Floats, ends: Floats) -> float:
+    """The error at which the limit that is nearest to 0 reaches it."""
+    from scipy.special import ndtr
+
+    within = np.flatnonzero(ends >= 0)
+    if not len(within):
+        far = steps[-1]
+    elif within[0] == 0:
+        far = steps[0]
+    else:
+        i = within[0]
+        far = steps[i - 1] + (steps[i] - steps[i - 1]) * -ends[i - 1] / (ends[i] - ends[i - 1])
+    return float(min(1.0, 2 * ndtr(-far) / (1 - BOX)))
+
+
+def _apart(first: Sample, second: Sample, reach: Floats) -> Floats:
+    """Upper limits of the difference from single intervals, each with half of the error."""
+    from scipy.special import ndtr
+
+    ends = []
+    for far in reach:
+        confidence = float(1 - ndtr(-far) / (1 - BOX))
+        ends.append(first.interval(confidence).high - second.interval(confidence).low)
+    return np.array(ends)
+
+
+def _jointly(
+    first: Sample, second: Sample, correlations: Floats, reaches: Floats, at: list[int]
+) -> Floats:
+    """Upper limits of the difference, in the cells where the first model may be worst."""
+    measure, chosen, reach = first.settings.function, first.maybe_worst(reaches)[at], reaches[at]
+    most = np.full(len(reach), -np.inf)
+    for i in np.flatnonzero(chosen.any(axis=0)).tolist():
+        ours = first.path(i)
+        assert ours is not None
+        others = [
+            j
+            for j in sorted({i, second.largest})
+            if second.cells[j] and np.isfinite(correlations[i, j]).all()
+        ]
+        within = reach if len(others) == 1 else _with_error(reach, 0.25)
+        limits = [most_uneven_within(ours.cloud, measure, reach)] if not others else []
+        for j in others:
+            theirs = second.path(j)
+            assert theirs is not None
+            limits.append(farthest(ours, theirs, correlations[i, j], measure, within))
+        most = np.maximum(most, np.where(chosen[:, i], np.min(limits, axis=0), -np.inf))
+    return most
+
+
+def correlated(
+    covariance: Floats, first: Floats, second: Floats, one_row: Floats, other_row: Floats
+) -> Floats:
+    """Correlations of two models' estimates, from their variances and what a single row can change.
+
+    Models that agreed in every row may disagree in the next: a row that only the first gets right,
+    and one that only the second does, are added to what was seen.
+    """
+    square = (first + one_row**2) * (second + other_row**2)
+    known = np.isfinite(square) & (square > 0) & np.isfinite(covariance)
+    return np.asarray(
+        np.clip(np.where(known, covariance, 0.0) / np.sqrt(np.where(known, square, 1.0)), -1, 1)
+    )
+
+
+def farthest(
+    first: Path, second: Path, correlations: Floats, measure: Measure, reach: Floats
+) -> Floats:
+    """For each reach the largest m(first) − m(second) within it."""
+    from scipy.special import ndtr, ndtri
+
+    end = second.scores[-1]
+    scores = np.minimum(reach[:, None] * np.sin(ANGLES), end)
+    left = np.sqrt(np.maximum(reach[:, None] ** 2 - scores**2, 0.0))
+    corner = -ndtri(ndtr(-reach) / 2)  # where all groups of the second may be alike
+    scores[:, -1] = np.where(end <= corner, end, scores[:, -1])
+    left[:, -1] = np.where(end <= corner, corner, left[:, -1])
+    levels, moves = second.at(np.maximum(scores.ravel(), NEGLIGIBLE))  # at 0 it has no direction
+    length = np.sqrt((moves**2).sum(axis=1, keepdims=True))
+    known = correlations * moves / np.where(length > 0, length, 1.0)
+    most = _climbed(
+        first.cloud,
+        measure,
+        (correlations * moves)[:, first.kept],
+        known[:, first.kept],
+        left.reshape(-1, 1),
+    )
+    found = (most - levels).reshape(scores.shape).max(axis=1)
+    return np.asarray(np.maximum(found, first.levels[0] - second.levels[0]))
+
+
+def most_uneven_within(cloud: Cloud, measure: Measure, reach: Floats) -> Floats:
+    """Upper limits of a measure for many reaches at once, of a model alone."""
+    nowhere = np.zeros((len(reach), len(cloud)))
+    return _climbed(cloud, measure, nowhere, nowhere, reach[:, None])
+
+
+def _climbed(cloud: Cloud, measure: Measure, base: Floats, known: Floats, left: Floats) -> Floats:
+    """The most uneven groups within a distance of `base` (…, groups), from several starts.
+
+    `known` is the direction whose part of the noise is known from the other model: the covariance
+    of what is left is I − known knownᵀ, and a direction u reaches as far as that lets it.
+    """
+    groups = np.eye(len(cloud))
+
+    def pull(moves: Floats, values: Floats) -> Floats:
+        slope = _slope(measure, values)
+        return np.asarray(slope * (cloud.at(moves + 0.5) - cloud.at(moves - 0.5)))
+
+    observed = cloud.at(base)
+    if measure in (mpd, shortfall):
+        tops = np.argsort(-cloud.at(base + left), axis=1)[:, :EXTREMES].T
+        bottoms = np.argsort(cloud.at(base - left), axis=1)[:, :EXTREMES].T
+        toward = np.stack([groups[top] - groups[low] for top in tops for low in bottoms])
+    else:
+        widest = np.argsort(cloud.at(-1.0) - cloud.at(1.0))[:WIDEST]
+        alone = np.concatenate([groups[widest], -groups[widest]])[:, None]
+        alone = np.broadcast_to(alone, (len(alone), *base.shape))
+        toward = np.concatenate([pull(base, observed)[None], alone])
+    most = np.asarray(measure(observed))
+    for left_over in reversed(range(ROUNDS)):
+        along = (toward * known).sum(axis=-1, keepdims=True)
+        square = (toward**2).sum(axis=-1, keepdims=True)
+        length = np.sqrt(np.maximum(square - along**2, 1e-300))
+        moves = base + np.where(square > 0, left * (toward - known * along) / length, 0.0)
+        values = cloud.at(moves)
+        most = np.maximum(most, np.asarray(measure(values)).max(axis=0))
+        toward = pull(moves, values) if left_over else toward
+    return most
+
+
+def _slope(measure: Measure, values: Floats) -> Floats:
+    """The gradient of a measure of (…, groups), up to a factor."""
+    groups = values.shape[-1]
+    total = np.maximum(values.sum(axis=-1, keepdims=True), NEGLIGIBLE)
+    if measure is gini:
+        order = np.argsort(values, axis=-1, kind="stable")
+        ranks = np.broadcast_to(2.0 * np.arange(groups) + 1 - groups, values.shape)
+        slope = np.empty_like(values)
+        np.put_along_axis(slope, order, ranks, axis=-1)
+        return np.asarray(slope - (slope * values).sum(axis=-1, keepdims=True) / total)
+    if measure in (mpd, shortfall):
+        slope = np.zeros_like(values)
+        top, bottom = values.argmax(axis=-1)[..., None], values.argmin(axis=-1)[..., None]
+        high, low = (np.take_along_axis(values, at, axis=-1) for at in (top, bottom))
+        share = low / np.maximum(high, NEGLIGIBLE) + 1e-3 if measure is shortfall else 1.0
+        np.put_along_axis(slope, top, np.broadcast_to(share, top.shape), axis=-1)
+        np.put_along_axis(slope, bottom, -1.0, axis=-1)
+        return slope
+    square = np.maximum((values**2).sum(axis=-1, keepdims=True), NEGLIGIBLE)
+    return np.asarray(total * values / square - 1)

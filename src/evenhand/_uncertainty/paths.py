@@ -1,0 +1,149 @@
+"""The way from groups as they were observed to groups that are alike, by the nearest of each level.
+
+`geometry.py` says how far groups at most so uneven are from the data, and how that distance is
+judged; here are the groups themselves, for all levels at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, curved_tail
+from evenhand.measures import Measure, gini, mpd, shortfall
+
+Floats = NDArray[np.float64]
+
+PRICES = np.geomspace(3e-3, 30, 9)  # of inequality, relative to what makes all groups alike
+PARTS = np.array([0.02, 0.06, 0.12, 0.2, 0.3, 0.42, 0.56, 0.72, 0.88])  # of the observed level
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Groups ever more even, from those observed: how uneven, how far, and which way they move.
+
+    `levels` fall; `scores` are the distances as those of one normal variable; `moves` (levels,
+    groups) are signed distances of every group.
+    """
+
+    cloud: Cloud
+    kept: NDArray[np.bool_]
+    levels: Floats
+    scores: Floats
+    moves: Floats
+
+    def at(self, scores: Floats) -> tuple[Floats, Floats]:
+        """The levels and the moves of all groups at these distances."""
+        last = len(self.scores) - 1
+        before = np.clip(np.searchsorted(self.scores, scores, side="right") - 1, 0, last)
+        after = np.minimum(before + 1, last)
+        gap = self.scores[after] - self.scores[before]
+        part = np.where(gap > 0, (scores - self.scores[before]) / np.where(gap > 0, gap, 1), 1.0)
+        part = np.clip(part, 0.0, 1.0)
+        moves = np.zeros((len(scores), len(self.kept)))
+        levels = self.levels[before] + part * (self.levels[after] - self.levels[before])
+        step = self.moves[after] - self.moves[before]
+        moves[:, self.kept] = self.moves[before] + part[:, None] * step
+        return levels, moves
+
+
+def path_of(cloud: Cloud, kept: NDArray[np.bool_], measure: Measure) -> Path:
+    """The way from the groups as observed to equal ones, by the nearest of each evenness."""
+    groups, value = len(cloud), float(measure(cloud.values))
+    levels, scores, moves = [np.array([value])], [np.zeros(1)], [np.zeros((1, groups))]
+    if value > 0:
+        if measure in (mpd, shortfall):
+            points, free, squares = _clipped(cloud, measure, value * (1 - PARTS))
+        else:
+            points, free, squares = _priced(cloud, measure)
+        even = np.full((1, groups), cloud.pooled)
+        levels += [np.asarray(measure(points)), np.zeros(1)]
+        scores += [
+            _scores(cloud, measure, points, free, squares),
+            _as_normal(cloud.heterogeneity, groups - 1, 0),
+        ]
+        moves += [cloud.distance(points), cloud.distance(even)]
+    path = np.concatenate(levels), np.concatenate(scores)
+    order = np.argsort(-path[0], kind="stable")
+    rising = np.maximum.accumulate(path[1][order])
+    return Path(cloud, kept, path[0][order], rising, np.concatenate(moves)[order])
+
+
+def _clipped(cloud: Cloud, measure: Measure, levels: Floats) -> tuple[Floats, Floats, Floats]:
+    """The nearest groups within an interval as wide as each level, and how many it binds."""
+    values, rows = cloud.values, np.arange(len(levels))
+    least, most = float(values.min()), float(values.max())
+    if measure is mpd:
+        first, last = least - levels, np.full(len(levels), most)
+    else:
+        first, last = np.full(len(levels), least), most / np.maximum(1 - levels, 1e-6)
+    for _ in range(5):
+        place = first[:, None] + (last - first)[:, None] * np.linspace(0, 1, 17)
+        width = levels[:, None]
+        low, high = (place, place + width) if measure is mpd else ((1 - width) * place, place)
+        inside = np.clip(values, low[..., None], high[..., None])
+        squares = cloud.distance(inside) ** 2
+        best = squares.sum(axis=2).argmin(axis=1)
+        first, last = place[rows, np.maximum(best - 1, 0)], place[rows, np.minimum(best + 1, 16)]
+    square = squares[rows, best]
+    free = np.maximum((square > NEGLIGIBLE).sum(axis=1) - 1, 1)
+    return inside[rows, best], free.astype(np.float64), square.sum(axis=1)
+
+
+def _priced(cloud: Cloud, measure: Measure) -> tuple[Floats, Floats, Floats]:
+    """For rising prices of inequality the groups that pay least, and how many are tied.
+
+    Squared distances are taken as quadratic, with the standard error toward equality. For the Gini
+    index isotonic regression solves it, for PQ every group shrinks toward a common value.
+    """
+    from scipy.optimize import isotonic_regression
+
+    values, groups = cloud.values, len(cloud)
+    toward = np.sign(cloud.pooled - values)
+    error = np.where(toward < 0, values - cloud.at(-1.0), cloud.at(1.0) - values)
+    weight = 1 / np.maximum(error, NEGLIGIBLE * (1 + np.abs(values))) ** 2
+    weight = np.minimum(weight, 1e6 * float(np.median(weight)))
+    typical = float(np.median(weight))
+    if measure is gini:
+        order = np.argsort(values, kind="stable")
+        ranks = 2.0 * np.arange(groups) + 1 - groups - groups * float(gini(values))
+        reach = typical * float(np.ptp(values)) / groups
+        points = np.empty((len(PRICES), groups))
+        for point, price in zip(points, reach * PRICES, strict=True):
+            pulled = values[order] - price * ranks / weight[order]
+            point[order] = isotonic_regression(pulled, weights=weight[order]).x
+        points = np.maximum(points, 0.0)
+    else:
+        price = typical * PRICES[:, None]
+        held = weight / (weight + price)
+        common = (held * values).sum(axis=1, keepdims=True) / held.sum(axis=1, keepdims=True)
+        points = held * values + (1 - held) * common
+    ties = np.array([groups - len(np.unique(point.round(9))) for point in points])
+    free = np.where(ties == groups - 1, groups - 1, ties + 1)
+    return points, free.astype(np.float64), (cloud.distance(points) ** 2).sum(axis=1)
+
+
+def _scores(
+    cloud: Cloud, measure: Measure, points: Floats, free: Floats, squares: Floats
+) -> Floats:
+    """Distances as those of one normal variable: the tail of all data that lie beyond."""
+    from scipy.special import ndtri
+
+    if measure in (mpd, shortfall, gini):
+        return _as_normal(squares, free, free)
+    tails = [
+        curved_tail(cloud, point, float(measure(point)), float(square))
+        for point, square in zip(points, squares, strict=True)
+    ]
+    return np.asarray(np.maximum(-ndtri(np.maximum(tails, 1e-300)), 0.0))
+
+
+def _as_normal(squares: Floats | float, free: Floats | int, faces: Floats | int) -> Floats:
+    """Chi-squared distances to sets with so many faces, beyond which data lie by chance."""
+    from scipy.special import chdtrc, ndtri
+
+    beyond = np.where(np.asarray(faces) > 0, 1 - 0.5 ** np.asarray(faces), 1.0)
+    tail = np.maximum(chdtrc(free, squares) * beyond, 1e-300)
+    return np.atleast_1d(np.maximum(-ndtri(tail), 0.0))
