@@ -41,6 +41,7 @@ def settings(compared):
 
 def value(row, made, y, whom, **options):
     found = made[row["model"]]
+    options = {"measure": "pq", **options}
     return eh.evaluate(row["criterion"], y, found, sensitive_features=whom, **options)
 
 
