@@ -26,7 +26,7 @@ def held(rows: int, rate: float, rng: np.random.Generator) -> tuple[float, float
         measures=["mpd"],
         favorable=1,
     )
-    (values,) = found.by_group
+    (values,) = found.group_values
     at = list(values.cells).index(1)
     low, high, own = values.low[at], values.high[at], truth[list(values.groups)]
     return float(((low <= own) & (own <= high)).mean()), float((high - low).mean())

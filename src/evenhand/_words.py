@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log10
 from typing import Any
 
 UNDEFINED = "–"
@@ -61,6 +61,73 @@ def points(low: float) -> str:
     """
     tenths = int(1000 * low + 1e-9)
     return f"{tenths / 10 if tenths else 100 * low:{'.1f' if tenths else '.1g'}} percentage points"
+
+
+def points_up(high: float) -> str:
+    """An upper bound of a difference of rates in percentage points, rounded up.
+
+    >>> points_up(0.0311), points_up(1.0)
+    ('3.2 percentage points', '100 percentage points')
+    """
+    tenths = ceil(1000 * high - 1e-9)
+    return f"{tenths / 10:.{0 if tenths % 10 == 0 else 1}f} percentage points"
+
+
+def percent(share: float | None) -> str:
+    """A share of the whole; one decimal below ten percent.
+
+    >>> percent(0.4231), percent(0.0423), percent(0.0), percent(None)
+    ('42%', '4.2%', '0%', '–')
+    """
+    if share is None or not isfinite(share):
+        return UNDEFINED
+    if 0 < abs(share) < 0.0005:
+        return "<0.1%" if share > 0 else "−<0.1%"
+    return f"{100 * share:.{1 if 0 < abs(share) < 0.0995 else 0}f}%".replace("-", "−")
+
+
+def percents(*shares: float) -> list[str]:
+    """Shares of the whole, with as many decimals as tell them from each other.
+
+    >>> percents(0.268, 0.272), percents(0.07, 0.256), percents(0.5, 0.5)
+    (['26.8%', '27.2%'], ['7.0%', '26%'], ['50%', '50%'])
+    """
+    told = [percent(share) for share in shares]
+    for digits in (1, 2, 3):
+        if len(set(told)) == len(set(shares)):
+            break
+        told = [f"{100 * share:.{digits}f}%".replace("-", "−") for share in shares]
+    return told
+
+
+def listing(items: Sequence[str]) -> str:
+    """Items joined as in a sentence.
+
+    >>> listing(["a"]), listing(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def shortened(label: str, longest: int) -> str:
+    """A label without some of its middle words, since names of groups differ at their ends.
+
+    >>> shortened("Female × Amer-Indian-Eskimo × Never-married", 30)
+    'Female × … Never-married'
+    >>> shortened("Donaudampfschifffahrtsgesellschaft", 12)
+    'Donau…schaft'
+    """
+    if len(label) <= longest:
+        return label
+    words, kept = label.split(), ("", "")
+    for first in range(1, len(words)):
+        for last in range(1, len(words) - first + 1):
+            ends = " ".join(words[:first]), " ".join(words[-last:])
+            if len(kept[0] + kept[1]) < len(ends[0] + ends[1]) <= longest - 3:
+                kept = ends
+    if kept[0]:
+        return f"{kept[0]} … {kept[1]}"
+    return f"{label[: (longest - 1) // 2]}…{label[len(label) - longest // 2 :]}"
 
 
 def p_value(value: float | None) -> str:

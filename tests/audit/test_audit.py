@@ -131,7 +131,7 @@ def test_a_tiny_group_does_not_lead_because_chance_threw_it_far():
 
 def test_the_groups_intervals_of_rates_are_exact(people, found):
     of_rates = {"statistical_parity", "equal_opportunity", "accuracy_parity", "equalized_odds"}
-    asked = [one for one in found.by_group if one.criterion in of_rates]
+    asked = [one for one in found.group_values if one.criterion in of_rates]
     assert len(asked) == len(of_rates)
     for one in asked:
         numbers = (np.broadcast_to(x, one.values.shape).ravel() for x in (one.values, one.rows))
@@ -161,7 +161,7 @@ def test_the_interval_of_a_mean_of_two_rates_is_about_that_of_their_variances(pe
     rates = people.groupby(["sex", "race", "y"])["p"].agg(["mean", "size"])
     variance = rates["mean"] * (1 - rates["mean"]) / rates["size"]
     spread = np.sqrt(variance.unstack("y").sum(axis=1)) / 2
-    (one,) = (each for each in found.by_group if each.criterion == "average_odds")
+    (one,) = (each for each in found.group_values if each.criterion == "average_odds")
     width = dict(zip(one.groups, (one.high - one.low)[list(one.cells).index(1)], strict=True))
     for group, expected in (2 * 1.96 * spread).items():
         assert width[group] == pytest.approx(expected, rel=0.15), group
@@ -265,7 +265,7 @@ def test_the_frame_is_of_the_users_kind(people, make):
 
 def test_the_document_is_strict_json_of_a_named_schema(found):
     document = json.loads(found.to_json())
-    assert document["schema"] == "evenhand.audit/2"
+    assert document["schema"] == "evenhand.audit/3"
     assert document["rows"] == 3000
     assert len(document["findings"]) == len(found.measured)
     assert {one["criterion"] for one in document["findings"]} == {

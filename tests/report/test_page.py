@@ -196,7 +196,7 @@ def test_the_snippet_is_a_table_with_a_line_for_each_finding():
 
 
 def test_another_schema_is_refused():
-    with pytest.raises(ValueError, match=r"evenhand\.audit/2.*'other/2'"):
+    with pytest.raises(ValueError, match=r"evenhand\.audit/3.*'other/2'"):
         report.page(documents.binary() | {"schema": "other/2"})
 
 

@@ -120,7 +120,7 @@ class World:
             for g, n, w in zip(self.labels, self.sizes.tolist(), weigh, strict=True)
         ]
         return {
-            "schema": "evenhand.audit/2",
+            "schema": "evenhand.audit/3",
             "evenhand": "0.1.0",
             "title": "A made-up model",
             "task": task,

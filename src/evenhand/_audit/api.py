@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -265,7 +266,7 @@ def audit_model(
         y_score = scores_of(model, X)
     if task is None and labels is not None:
         task = "binary" if len(labels) <= 2 else "multiclass"
-    return audit(
+    result = audit(
         y,
         None if threshold is not None else model.predict(X),
         sensitive_features=columns_from(X, group),
@@ -289,6 +290,7 @@ def audit_model(
         random_state=random_state,
         title=title,
     )
+    return replace(result, model=_model_name(model))
 
 
 @suggests_names
@@ -430,8 +432,8 @@ def audit_evidence(
     ordered = "steps" in main.evidence.sources  # scores or predicted values, which have curves
     return Audit(
         evidence=main.evidence,
-        findings=with_obstacles(main.evidence, questions, answers.findings, answers.by_group),
-        by_group=answers.by_group,
+        findings=with_obstacles(main.evidence, questions, answers.findings, answers.group_values),
+        group_values=answers.group_values,
         views=tuple(seen),
         subgroups=tuple(ranked(views, 1 - confidence, control, margin)),
         thresholds=threshold_curves(main.evidence, headlines) if ordered else None,
@@ -445,3 +447,9 @@ def audit_evidence(
         choices=main.choices,
         kind=kind,
     )
+
+
+def _model_name(model: Any) -> str:
+    """The class of an estimator; of a pipeline, those of its steps."""
+    steps = [step for _, step in getattr(model, "steps", [])] or [model]
+    return " → ".join(type(step).__name__ for step in steps)

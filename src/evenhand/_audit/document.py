@@ -2,65 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from evenhand._audit.curves import Levels, Thresholds
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
-from evenhand._audit.subgroups import MARGIN, Control, Subgroup
+from evenhand._audit.naming import Names
+from evenhand._audit.parts import AuditParts
+from evenhand._audit.provenance import provenance
+from evenhand._audit.subgroups import MARGIN, Subgroup
+from evenhand._audit.summary import names_of, summary
 from evenhand._audit.views import View
 from evenhand._groups import show
-from evenhand._words import escaped, markdown_table, number, p_value, plural
+from evenhand._words import listing, number, plural, points_up
 
-SCHEMA = "evenhand.audit/2"
+SCHEMA = "evenhand.audit/3"
 MOST_SUBGROUPS = 200
 MOST_NAMED = 8
-
-
-@dataclass(frozen=True, eq=False)
-class AuditParts:
-    """All that an audit found; `Audit` says what each part is, and gives it the forms it takes."""
-
-    evidence: Evidence
-    findings: tuple[Finding, ...]
-    by_group: tuple[GroupValues, ...]
-    views: tuple[View, ...]
-    subgroups: tuple[Subgroup, ...]
-    thresholds: Thresholds | None
-    levels: Levels | None
-    notes: tuple[str, ...]
-    title: str | None
-    confidence: float
-    margin: float | None
-    control: Control
-    random_state: int | None
-    choices: int
-    kind: str | None = None
-
-    @property
-    def too_few(self) -> tuple[Subgroup, ...]:
-        """The groups of too few rows to say, with the `rows_needed` that would do; smallest first.
-
-        Nothing is sure of such a group in the scan of subgroups, and its rows could not have shown
-        a difference of the margin (0.05 of a rate) from everybody else in the selection or error
-        rate; of a regression, in the mean prediction or squared error.
-        """
-        ours = [s for s in self.subgroups if s.columns == self.evidence.columns]
-        flagged = {subgroup.label for subgroup in ours if subgroup.flagged}
-        lacking = [s for s in ours if s.too_few and s.counted == s.rows and s.label not in flagged]
-        ordered = sorted(lacking, key=lambda s: s.rows_needed)
-        return tuple(sorted({s.label: s for s in ordered}.values(), key=lambda s: s.rows))
 
 
 def document(audit: AuditParts) -> dict[str, Any]:
     """The whole audit; labels are text as people read it, undefined numbers are None."""
     from importlib.metadata import version
 
-    evidence = audit.evidence
+    evidence, names = audit.evidence, names_of(audit)
+    labels = [names(evidence.columns, label) for label in evidence.groups]
     rows, weight = evidence.rows, evidence.counted.table("group")
     return {
         "schema": SCHEMA,
@@ -71,8 +40,8 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "weighted": "weight" in evidence.counted.sums,
         "group_columns": list(evidence.columns),
         "groups": [
-            {"label": show(label), "rows": int(n), "weight": float(w)}
-            for label, n, w in zip(evidence.groups, rows, weight, strict=True)
+            {"label": label, "rows": int(n), "weight": float(w)}
+            for label, n, w in zip(labels, rows, weight, strict=True)
         ],
         "classes": [show(label) for label in evidence.classes],
         "favorable": None if evidence.favorable is None else show(evidence.favorable),
@@ -86,15 +55,17 @@ def document(audit: AuditParts) -> dict[str, Any]:
             "choices": audit.choices,
             "level": _level(audit.confidence),
         },
+        "provenance": provenance(evidence, audit.date, audit.model),
         "notes": list(audit.notes),
-        "criteria": [_criterion(one) for one in audit.by_group],
-        "findings": [_finding(row, audit.by_group) for row in rows_of(audit.findings)],
+        "summary": summary(audit),
+        "criteria": [_criterion(one) for one in audit.group_values],
+        "findings": [_finding(row, audit, names) for row in rows_of(audit.findings)],
         "views": [_view(one) for one in audit.views],
         "scan": _scan(audit),
-        "subgroups": [_subgroup(one) for one in audit.subgroups[:MOST_SUBGROUPS]],
-        "too_few": _too_few(audit),
+        "subgroups": [_subgroup(one, names) for one in audit.subgroups[:MOST_SUBGROUPS]],
+        "too_few": _too_few(audit, names),
         "thresholds": _thresholds(audit.thresholds),
-        "distributions": _levels(audit.levels),
+        "distributions": _levels(audit.levels, audit, names),
     }
 
 
@@ -144,7 +115,8 @@ def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
             }
 
 
-def _finding(row: Row, tables: Sequence[GroupValues]) -> dict[str, Any]:
+def _finding(row: Row, audit: AuditParts, names: Names) -> dict[str, Any]:
+    tables, columns = audit.group_values, audit.evidence.columns
     groups = next(table.groups for table in tables if table.criterion == row["criterion"])
     numbers = ("value", "low", "high", "p_value", "p_adjusted")
     same = ("criterion", "measure", "aggregate", "transform", "verdict", "tolerance", "judged")
@@ -158,8 +130,8 @@ def _finding(row: Row, tables: Sequence[GroupValues]) -> dict[str, Any]:
         "worst_cell": None if row["worst_cell"] is None else show(row["worst_cell"]),
         "pair": pair
         and {
-            "high": {"group": show(pair.high), "value": pair.high_value},
-            "low": {"group": show(pair.low), "value": pair.low_value},
+            "high": {"group": names(columns, pair.high), "value": pair.high_value},
+            "low": {"group": names(columns, pair.low), "value": pair.low_value},
             "cell": None if pair.cell is None else show(pair.cell),
         },
         "cell_values": [
@@ -167,10 +139,12 @@ def _finding(row: Row, tables: Sequence[GroupValues]) -> dict[str, Any]:
             for cell, value in zip(row["cells"], row["cell_values"], strict=True)
         ],
         "contributions": [
-            {"group": show(group), "share": _number(share)}
+            {"group": names(columns, group), "share": _number(share)}
             for group, share in zip(groups, row["contributions"], strict=True)
         ],
-        "left_out": [{"cell": show(cell), "group": show(group)} for cell, group in row["left_out"]],
+        "left_out": [
+            {"cell": show(cell), "group": names(columns, group)} for cell, group in row["left_out"]
+        ],
         "conclusion": row["conclusion"],
         "sentence": row["sentence"],
     }
@@ -213,38 +187,41 @@ def _scan(audit: AuditParts) -> dict[str, Any]:
     }
 
 
-def _too_few(audit: AuditParts) -> dict[str, Any]:
+def _too_few(audit: AuditParts, names: Names) -> dict[str, Any]:
     """The groups of too few rows to say, and in words how many would do."""
     groups = [
-        {"label": show(one.label), "rows": one.rows, "rows_needed": _number(one.rows_needed)}
+        {
+            "label": names(one.columns, one.label),
+            "rows": one.rows,
+            "rows_needed": _number(one.rows_needed),
+        }
         for one in audit.too_few
     ]
-    return {"groups": groups, "sentence": _lacking(audit) if groups else ""}
+    return {"groups": groups, "sentence": _lacking(audit, names) if groups else ""}
 
 
-def _lacking(audit: AuditParts) -> str:
+def _lacking(audit: AuditParts, names: Names) -> str:
     groups, margin = audit.too_few, audit.margin
-    by = number(margin or MARGIN)
-    if audit.evidence.task == "regression" and not margin:
-        by = "a tenth of a standard deviation"
-    named = [f"{show(one.label)} ({one.rows:,})" for one in groups[:MOST_NAMED]]
+    by = points_up(margin or MARGIN)
+    if audit.evidence.task == "regression":
+        by = number(margin) if margin else "a tenth of a standard deviation"
+    named = [f"{names(one.columns, one.label)} ({one.rows:,})" for one in groups[:MOST_NAMED]]
     more = len(groups) - len(named)
     named += [f"{more} more"] if more else []
-    listed = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
     needed = max((one.rows_needed for one in groups if np.isfinite(one.rows_needed)), default=0.0)
     enough = f"; about {float(f'{needed:.2g}'):,.0f} each would do" if needed else ""
     has = "has" if len(groups) == 1 else "have"
     return (
         f"{len(groups)} of {plural(len(audit.evidence.groups), 'group')} {has} too few rows to "
-        f"show a difference of {by} from the others: {listed}{enough}."
+        f"show a difference of {by} from the others: {listing(named)}{enough}."
     )
 
 
-def _subgroup(subgroup: Subgroup) -> dict[str, Any]:
+def _subgroup(subgroup: Subgroup, names: Names) -> dict[str, Any]:
     numbers = ("value", "rest", "difference", "at_least", "people", "rows_needed")
     return {
         "columns": list(subgroup.columns),
-        "label": show(subgroup.label),
+        "label": names(subgroup.columns, subgroup.label),
         "rows": subgroup.rows,
         "counted": subgroup.counted,
         "statistic": subgroup.statistic,
@@ -264,13 +241,13 @@ def _thresholds(found: Thresholds | None) -> dict[str, Any] | None:
     return {"at": _numbers(found.at), "series": series, "used": found.used}
 
 
-def _levels(found: Levels | None) -> dict[str, Any] | None:
+def _levels(found: Levels | None, audit: AuditParts, names: Names) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
         "of": found.of,
         "at": _numbers(found.at),
-        "groups": [show(group) for group in found.groups],
+        "groups": [names(audit.evidence.columns, group) for group in found.groups],
         "levels": [_numbers(row) for row in found.levels],
         "pooled": _numbers(found.pooled),
     }
@@ -287,67 +264,3 @@ def _number(value: float) -> float | None:
 
 def _numbers(values: Iterable[float]) -> list[float | None]:
     return [_number(value) for value in values]
-
-
-MOST_ROWS = 60
-FINDING = ("criterion", "measure", "value", "interval", "p adjusted", "verdict")
-SUBGROUP = ("subgroup", "rows", "statistic", "value", "all others", "differs at least by")
-
-
-def markdown(document: dict[str, Any]) -> str:
-    """Headline, findings, subgroups and notes of an audit's document."""
-    findings = document["findings"]
-    by_criterion = {row["criterion"]: row["verdict"] for row in findings}
-    differ = sum(verdict == "differs" for verdict in by_criterion.values())
-    by = " × ".join(document["group_columns"])
-    gated = any(row["judged"] for row in findings)
-    parts = [
-        f"# {document['title'] or 'Audit'}",
-        f"{document['rows']:,} rows in {len(document['groups'])} groups by {by}. "
-        f"The groups differ on {differ} of {len(by_criterion)} criteria.",
-        _table(
-            (*FINDING, "tolerance", "judged") if gated else FINDING,
-            [_finding_row(one, gated) for one in findings],
-        ),
-        "## In words",
-        "\n".join(f"- {name}: {text}" for name, text in _conclusions(findings).items()),
-    ]
-    flagged = [one for one in document["subgroups"] if one["flagged"]]
-    if flagged:
-        parts += ["## Subgroups that differ from all others", document["scan"]["sentence"]]
-        parts += [_table(SUBGROUP, map(_subgroup_row, flagged))]
-    if document["too_few"]["groups"]:
-        parts += ["## Too few rows to say", escaped(document["too_few"]["sentence"])]
-    if document["notes"]:
-        parts += ["## Notes", "\n".join(f"- {note}" for note in document["notes"])]
-    return "\n\n".join(parts) + "\n"
-
-
-def _conclusions(findings: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """What is found of each criterion, as text that is no markup."""
-    return {row["criterion"]: escaped(row["conclusion"]) for row in findings}
-
-
-def _finding_row(one: dict[str, Any], gated: bool) -> tuple[str, ...]:
-    between = f"{number(one['low'])} to {number(one['high'])}"
-    told = number(one["tolerance"]) if one["judged"] else "", one["judged"] or ""
-    return (
-        one["criterion"],
-        one["measure"],
-        number(one["value"]),
-        between,
-        p_value(one["p_adjusted"]),
-        one["verdict"],
-        *(told if gated else ()),
-    )
-
-
-def _subgroup_row(one: dict[str, Any]) -> tuple[str, ...]:
-    numbers = (number(one[name]) for name in ("value", "rest", "at_least"))
-    return (one["label"], f"{one['rows']:,}", one["statistic"], *numbers)
-
-
-def _table(heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
-    kept = list(rows)
-    text, hidden = markdown_table(heads, kept[:MOST_ROWS]), len(kept) - MOST_ROWS
-    return f"{text}\n\n({hidden} more not shown)" if hidden > 0 else text

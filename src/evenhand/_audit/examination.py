@@ -50,7 +50,7 @@ class Examined(NamedTuple):
     """The findings, and the groups' values by criterion."""
 
     findings: tuple[Finding, ...]
-    by_group: tuple[GroupValues, ...]
+    group_values: tuple[GroupValues, ...]
 
 
 class Precision(NamedTuple):

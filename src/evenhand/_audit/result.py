@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, overload
 
 from evenhand import report
-from evenhand._audit.document import AuditParts, document, markdown, rows_of
+from evenhand._audit.document import document, rows_of
+from evenhand._audit.evidence import part_of
 from evenhand._audit.finding import Finding, Measured
+from evenhand._audit.markdown import markdown
+from evenhand._audit.parts import AuditParts
+from evenhand._audit.summary import summary, table_of
+from evenhand._columns import Label
 from evenhand._dataframes import framed
-from evenhand._errors import InputError
+from evenhand._errors import InputError, MissingExtraError
 from evenhand._groups import show
 from evenhand._words import did_you_mean
 from evenhand._writing import write_whole
 from evenhand.criteria.catalogue import ALIASES
 
+PLAIN = {str, int, float, bool}
 COLUMNS = (
     "criterion",
     "measure",
@@ -45,7 +53,7 @@ class Audit(AuditParts):
         What was counted of the rows: task, groups, classes and summaries.
     findings : tuple of Finding
         What was found of each criterion; `finding(criterion)` is one of them.
-    by_group : tuple of GroupValues
+    group_values : tuple of GroupValues
         The groups' own values and intervals, by criterion.
     views : tuple of View
         The criteria by each sensitive column and combination, where there are several.
@@ -68,9 +76,56 @@ class Audit(AuditParts):
     choices : int
         How many views the p-values allow for.
     kind : str or None
-        Which library's dataframes `to_frame` gives.
+        Which library's dataframes `by_group` and `to_frame` give.
+    model : str or None
+        The name of the model, where it is known.
+    date : str
+        The day of the audit.
 
     """
+
+    @property
+    def summary(self) -> str:
+        """The audit in a sentence or two that one can repeat, and how many rows it is based on."""
+        told = summary(self)
+        return f"{told['sentence']} {told['about']}"
+
+    @property
+    def by_group(self) -> Any:
+        """The groups × metrics, as a dataframe of the kind that was given, else of pandas.
+
+        A row for each group, with a column for each sensitive column (the index, in pandas). Of
+        classes: "n", "base_rate", "selection_rate", "true_positive_rate", "false_positive_rate",
+        "precision" and "accuracy"; the rates are those of the favorable class, or, where none is
+        named, of the class in which groups are most surely apart. Of a regression: "n",
+        "mean_prediction", "mean_target", "mean_error", "mae", "rmse" and "r2". Without the truth,
+        only what needs none. Rows are counted, rates and means are weighted.
+
+        Examples
+        --------
+        >>> import evenhand
+        >>> columns = [1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25
+        >>> asked = {"sensitive_features": ["F", "F", "M", "M"] * 25, "criteria": "error_parity"}
+        >>> evenhand.audit(*columns, **asked).by_group[["n", "selection_rate", "accuracy"]]
+                n  selection_rate  accuracy
+        group
+        F      50             0.5       1.0
+        M      50             1.0       0.5
+
+        """
+        table, columns = table_of(self), self.evidence.columns
+        keys = {
+            name: _parts([part_of(label, i, len(columns)) for label in table.groups])
+            for i, name in enumerate(columns)
+        }
+        values = {
+            metric.key: row.tolist()
+            for metric, row in zip(table.metrics, table.values, strict=True)
+        }
+        own = {f"{name} (metric)" if name in keys else name: row for name, row in values.items()}
+        count = "n (metric)" if "n" in keys else "n"
+        frame = framed({**keys, count: table.rows.tolist(), **own}, self.kind)
+        return frame.set_index(list(columns)) if (self.kind or "pandas") == "pandas" else frame
 
     @property
     def measured(self) -> tuple[Measured, ...]:
@@ -114,7 +169,7 @@ class Audit(AuditParts):
         )
 
     def document(self) -> dict[str, Any]:
-        """Everything as plain JSON values, by the schema "evenhand.audit/2"."""
+        """Everything as plain JSON values, by the schema "evenhand.audit/3"."""
         return document(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -122,7 +177,7 @@ class Audit(AuditParts):
         return _written(json.dumps(self.document(), ensure_ascii=False, allow_nan=False), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
-        """The findings as tables of text."""
+        """The summary as Markdown, fit for a pull-request comment; every value is folded."""
         return _written(markdown(self.document()), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
@@ -136,7 +191,7 @@ class Audit(AuditParts):
 
     def by_group_frame(self, criterion: str) -> Any:
         """The groups' values of a criterion, with intervals, as a dataframe."""
-        values = next(one for one in self.by_group if one.criterion == criterion)
+        values = next(one for one in self.group_values if one.criterion == criterion)
         each = [(i, j) for i in range(len(values.cells)) for j in range(len(values.groups))]
         return framed(
             {
@@ -152,18 +207,25 @@ class Audit(AuditParts):
         )
 
     def _repr_html_(self) -> str:
-        return report.snippet(self.document())
+        try:
+            return report.snippet(self.document())
+        except MissingExtraError:  # a notebook shows plain text, and no error
+            return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         return self.to_markdown()
 
     def __repr__(self) -> str:
+        told = summary(self)
         differ = sum(finding.verdict == "differs" for finding in self.findings)
-        groups, rows = len(self.evidence.groups), int(self.evidence.rows.sum())
-        return (
-            f"<Audit of {rows} rows in {groups} groups: "
-            f"they differ on {differ} of {len(self.findings)} criteria>"
-        )
+        head = f"<Audit: the groups differ on {differ} of {len(self.findings)} criteria>"
+        return "\n".join([head, *wrap(f"{told['sentence']} {told['about']}", 88)])
+
+
+def _parts(labels: list[Label]) -> list[Any]:
+    """Labels as the user has them where all are of one kind, else as text."""
+    kinds = {type(label) for label in labels}
+    return list(labels) if len(kinds) == 1 and kinds <= PLAIN else [show(one) for one in labels]
 
 
 def _written(text: str, path: str | Path | None) -> str:

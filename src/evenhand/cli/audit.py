@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -67,7 +66,7 @@ def audit(**given: Any) -> None:
             with busy("Auditing …"):
                 report = audited(evidence, request)
             judgements = judge(request.gates, report.measured)
-        failed = published(report, judgements, request.outputs, time.monotonic() - started)
+        failed = published(report, judgements, request, time.monotonic() - started)
     click.get_current_context().exit(status_of(judgements, failed))
 
 
@@ -99,17 +98,17 @@ def audited(evidence: Evidence, request: Request) -> Audit:
 
 
 def published(
-    report: Audit, judgements: Sequence[Judgement], outputs: dict[str, Path], seconds: float
+    report: Audit, judgements: Sequence[Judgement], request: Request, seconds: float
 ) -> list[str]:
     """Print the audit, then write what was asked for; what could not be written, and why."""
-    failed = printed(report, judgements)
+    failed = printed(report, judgements, **request.printing)
     make = {
         "html": report.to_html,
         "json": lambda: _json(report, judgements),
         "markdown": report.to_markdown,
         "junit": lambda: junit(judgements, report.title or "audit", seconds),
     }
-    for name, path in outputs.items():
+    for name, path in request.outputs.items():
         failed += write_all({path: make[name]})
     for line in failed:
         click.echo(f"Error: {line}", err=True)
@@ -122,10 +121,12 @@ def _json(report: Audit, judgements: Sequence[Judgement]) -> str:
     return json.dumps({**report.document(), "gates": gates}, ensure_ascii=False, allow_nan=False)
 
 
-def printed(report: Audit, judgements: Sequence[Judgement]) -> list[str]:
+def printed(
+    report: Audit, judgements: Sequence[Judgement], *, full: bool = False, quiet: bool = False
+) -> list[str]:
     """Print the audit; if the reader has left or the disk is full, say so and go on."""
     document = report.document()
-    text = text_of(lambda screen: show(document, judgements, screen))
+    text = text_of(lambda screen: show(document, judgements, screen, full=full, quiet=quiet))
     try:
         click.echo(text, nl=False)
     except OSError as failure:

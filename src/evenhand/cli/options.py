@@ -183,6 +183,8 @@ PARAMETERS: list[click.Parameter] = [
         help="Which error the scan of subgroups keeps: of any wrong flag, or their expected share.",
     ),
     _option("--title", help="Title of the report."),
+    _option("--full", is_flag=True, help="Print every table, not the summary alone."),
+    _option("--quiet", is_flag=True, help="Print what became of the gates, and nothing else."),
     _output("html", "the report, one file"),
     _output("json", "every number"),
     _output("markdown", "the report as Markdown"),
@@ -217,6 +219,7 @@ class Request:
     gates: tuple[Gate, ...]
     auditing: dict[str, Any]
     outputs: dict[str, Path]
+    printing: dict[str, bool]
 
     @property
     def wanted(self) -> list[str]:
@@ -228,6 +231,8 @@ def request_of(given: dict[str, Any]) -> Request:
     """Check the options that need no file."""
     _need(given["files"], "Name the FILE to audit, such as predictions.parquet.")
     _need(given["group"], "Name the column of the groups: --group sex (repeat it to cross them).")
+    if given["full"] and given["quiet"]:
+        raise click.UsageError("Which one, --full or --quiet?")
     _need(given["prediction"] or given["score"], "Name the column of the --prediction or --score.")
     check_threshold(
         given["threshold"], decided=bool(given["prediction"]), scored=bool(given["score"])
@@ -258,6 +263,7 @@ def request_of(given: dict[str, Any]) -> Request:
             "random_state": given["seed"],
         },
         outputs={name: given[name] for name in OUTPUTS if given[name]},
+        printing={name: given[name] for name in ("full", "quiet")},
     )
 
 

@@ -1,4 +1,4 @@
-"""An audit on the terminal: findings, who is most surely apart, what was left out, the gates."""
+"""An audit on the terminal: a summary of a screen, or everything; and what became of gates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -14,9 +14,16 @@ from rich.text import Text
 from evenhand._audit.gate import Judgement
 from evenhand._words import number, p_value, plural
 from evenhand.cli.terminal import NARROW, cell, columns, folded, plain
+from evenhand.report.formats import words
+from evenhand.report.groups import MARKS, amount, apart, group_lines, overall_lines
 
 Document = dict[str, Any]
 
+MOST_LINES = 40  # of the summary; gates come on top
+MOST_GROUPS = 20
+LEAST_GROUPS = 4
+LEAST_LABEL = 14
+CRITERION = 39  # columns for the first of two criteria
 MOST = 8
 FEW = 3
 LONGEST_WORD = len("inconclusive")
@@ -32,21 +39,163 @@ STYLES = {
     "within tolerance": "green",
     "pass": "green",
 }
+HEADS = {
+    "base_rate": "base",
+    "selection_rate": "selected",
+    "true_positive_rate": "TPR",
+    "false_positive_rate": "FPR",
+    "precision": "prec.",
+    "accuracy": "acc.",
+    "mean_prediction": "mean",
+    "mean_target": "target",
+    "mean_error": "bias",
+}
+VERDICTS = {
+    "differs": "The groups differ in",
+    "alike": "The groups are alike in",
+    "cannot tell": "These rows cannot tell, which is no acquittal",
+    "undefined": "Fewer than two groups have a value in",
+}
 
 
-def show(document: Document, judgements: Sequence[Judgement], console: Console) -> None:
-    """Print the audit; what it says in full is in its other formats."""
-    console.print(Text(_title(document), style="bold"))
-    console.print(_about(document), style="dim")
+def show(
+    document: Document,
+    judgements: Sequence[Judgement],
+    console: Console,
+    *,
+    full: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Print the summary; in full, all the tables too; quietly, no more than the gates."""
+    if not quiet:
+        for part in _summary(document, console):
+            console.print(part)
+        if full:
+            _show_all(document, console)
+    body = gates(judgements)
+    if body.row_count:
+        console.print(Text("Gates", style="bold"))
+        console.print(Padding(body, (0, 0, 0, 2), expand=False))
+
+
+def _summary(document: Document, console: Console) -> Iterator[RenderableType]:
+    """A screen: what is found, the groups × metrics, the criteria, and who is apart."""
+    summary = document["summary"]
+    yield Text(_title(document), style="bold")
+    yield (sentence := _sentence(summary))
+    tail = [*_lines(summary, document), _legend(summary, document)]
+    room = MOST_LINES - 1 - _height(console, sentence, *tail)
+    for most in range(MOST_GROUPS, LEAST_GROUPS - 1, -1):
+        table = Padding(group_table(summary["table"], console.width, most), (1, 0), expand=False)
+        if _height(console, table) <= room:
+            break
+    yield table
+    yield from tail
+
+
+def _height(console: Console, *parts: RenderableType) -> int:
+    return sum(len(console.render_lines(part)) for part in parts)
+
+
+def _sentence(summary: Document) -> Text:
+    return Text.assemble((plain(summary["sentence"]), "bold"), " ", plain(summary["about"]))
+
+
+def group_table(table: Document, width: int, most: int) -> Table:
+    """The groups × metrics, at most so many groups; long names take several lines."""
+    heads = [HEADS.get(metric["key"], metric["name"]) for metric in table["metrics"]]
+    told = columns("group", "n", *heads, right=tuple(range(1, 2 + len(heads))))
+    lines = group_lines(table, most)
+    hidden = len(table["groups"]) - len(lines)
+    for line in lines:
+        told.add_row(Text(plain(line.label)), line.rows, *map(_marked, line.cells))
+    if hidden:
+        told.add_row(Text(f"and {plural(hidden, 'more group')}", style="dim"))
+    for line, label in zip(overall_lines(table), ("everyone", "gap", "ratio"), strict=True):
+        named = "gap, points" if line.cells[0][0].endswith("pts") else label
+        cells = (f"{text.removesuffix(' pts')} " for text, _ in line.cells)
+        told.add_row(named, line.rows, *cells, style="dim")
+    wide = sum(max(map(len, (head, *column))) for head, column in _columns(told, heads))
+    told.columns[0].max_width = max(width - wide - len(heads) - 1, LEAST_LABEL)
+    return told
+
+
+def _columns(table: Table, heads: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """The columns of numbers, as text."""
+    for head, column in zip(("n", *heads), table.columns[1:], strict=True):
+        yield head, [str(text) for text in column.cells]
+
+
+def _marked(cell_of: tuple[str, int]) -> Text:
+    text, side = cell_of
+    return Text(f"{text}{MARKS[side] or ' '}", style="bold" if side else "")
+
+
+def _lines(summary: Document, document: Document) -> Iterator[RenderableType]:
+    """What follows the table: impact ratio, criteria by verdict, subgroups, notes."""
+    if summary["impact_ratio"]:
+        yield Padding(Text(plain(summary["impact_ratio"]["sentence"])), (0, 0, 1, 0))
+    yield from _criteria(summary["criteria"])
+    for subgroup in summary["subgroups"][:FEW]:
+        yield Text(plain(_subgroup(subgroup)))
+    for note in document["notes"][:FEW]:
+        yield Text(f"Note: {plain(note)}", style="dim")
+
+
+def _criteria(lines: Sequence[Document]) -> Iterator[RenderableType]:
+    """Two to a line, under their verdicts."""
+    order = list(VERDICTS)
+    ranked = sorted(lines, key=lambda line: _place(order, line["verdict"]))
+    for verdict, same in groupby(ranked, key=lambda line: str(line["verdict"])):
+        many = [Text(f"  {_criterion(line)}") for line in same]
+        head = f"{VERDICTS.get(verdict, verdict)} ({len(many)}):"
+        yield Text(head, style=STYLES.get(verdict, ""))
+        table = columns("", "")
+        table.show_header = False
+        table.columns[0].min_width = CRITERION
+        for i in range(0, len(many), 2):
+            table.add_row(*many[i : i + 2])
+        yield table
+
+
+def _place(order: Sequence[str], verdict: str) -> int:
+    return order.index(verdict) if verdict in order else len(order)
+
+
+def _criterion(line: Document) -> str:
+    name = words(line["name"]).replace("Performance parity: ", "Parity of ")
+    return " ".join(filter(None, (plain(name), line["short"], line["judged"])))
+
+
+def _subgroup(one: Document) -> str:
+    value, rest = (amount(one[name], one["is_rate"]) for name in ("value", "rest"))
+    return (
+        f"{one['label']} ({one['rows']:,}): {one['statistic']} {value}, everyone else {rest}; "
+        f"at least {apart(one['at_least'], one['is_rate'])} apart"
+    )
+
+
+def _legend(summary: Document, document: Document) -> Text:
+    flagged = any(any(group["apart"]) for group in summary["table"]["groups"])
+    sides = f"{MARKS[1]} above, {MARKS[-1]} below everyone else beyond chance. " if flagged else ""
+    level = f"{document['confidence']:.0%} confidence."
+    of_class = summary["table"]["of_class"]
+    unnamed = of_class is not None and document["favorable"] is None
+    rates = f"Rates of “{plain(of_class)}”. " if unnamed else ""
+    return Text(f"{rates}{sides}{level} Everything: --full, --html.", style="dim")
+
+
+def _show_all(document: Document, console: Console) -> None:
+    """Every table of the audit."""
+    console.print(Padding(_about(document), (1, 0, 0, 0)), style="dim")
     console.print(Padding(findings(document, console.width), (1, 0), expand=False))
     for title, body in (
-        ("Most surely apart", furthest(document, console.width)),
+        ("Furthest apart beyond chance", furthest(document, console.width)),
         ("Cannot tell", listed(_unknown(document))),
-        ("Subgroups that differ from the rest", subgroups(document)),
+        ("Subgroups apart from everyone else", subgroups(document)),
         ("Too few rows to say", listed(_too_few(document))),
         ("Left out", listed(_left_out(document))),
         ("Notes", listed([plain(note) for note in document["notes"]])),
-        ("Gates", gates(judgements)),
     ):
         if body.row_count:
             console.print(Text(title, style="bold"))
@@ -84,7 +233,7 @@ def _finding(finding: Document, between: str, gated: bool) -> list[str | Text]:
 
 
 def furthest(document: Document, width: int) -> Table:
-    """For each criterion by which groups differ, the two that are most surely apart."""
+    """For each criterion by which groups differ, the two that are furthest apart beyond chance."""
     table = columns("criterion", "cell", "lowest", "", "highest", "", right=(3, 5), whole=(0,))
     seen = set()
     for finding in document["findings"]:

@@ -1,6 +1,6 @@
 """The audit for people: a page that opens anywhere, and a table for notebooks.
 
-Both are made from the audit's document, a mapping of JSON values (schema "evenhand.audit/2"), so
+Both are made from the audit's document, a mapping of JSON values (schema "evenhand.audit/3"), so
 that a page can be made anew from a stored file. No score is computed here.
 """
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
+from evenhand._words import percent
 from evenhand.report.charts import bars, lorenz, rates
 from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
-from evenhand.report.formats import cell_name, measure_name, name, percent, within, words
+from evenhand.report.formats import cell_name, measure_name, name, within, words
 
 TABLE = 200  # rows of a table of groups
 OTHERS = 5  # further cells that are drawn

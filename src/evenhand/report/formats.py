@@ -17,19 +17,6 @@ def difference(value: float | None) -> str:
     return f"+{number(value)}" if value is not None and value > 0 else number(value)
 
 
-def percent(share: float | None) -> str:
-    """A share of the whole; one decimal below ten percent.
-
-    >>> percent(0.4231), percent(0.0423), percent(0.0)
-    ('42%', '4.2%', '0%')
-    """
-    if share is None:
-        return UNDEFINED
-    if 0 < abs(share) < 0.0005:
-        return "<0.1%"
-    return f"{100 * share:.{1 if 0 < abs(share) < 0.0995 else 0}f}%".replace("-", "−")
-
-
 def count(value: float | None) -> str:
     """A whole number with thousands set apart; sums of weights may have a fraction.
 
@@ -50,23 +37,18 @@ def name(label: str) -> str:
     return label if label.strip() else f"“{label}” (blank)"
 
 
+ACRONYMS = {"auroc": "AUROC", "mse": "MSE", "mae": "MAE", "f1": "F1", "ppv": "PPV", "tpr": "TPR"}
+
+
 def words(identifier: str) -> str:
     """A registered name as words.
 
     >>> words("equalized_odds"), words("performance_parity(f1)")
-    ('Equalized odds', 'Performance parity: f1')
+    ('Equalized odds', 'Performance parity: F1')
     """
     plain = identifier.replace("_", " ").replace("(", ": ").removesuffix(")")
-    return plain[:1].upper() + plain[1:]
-
-
-def listing(items: list[str]) -> str:
-    """Items joined as in a sentence.
-
-    >>> listing(["a"]), listing(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    head, colon, of = plain.partition(": ")
+    return f"{head[:1].upper()}{head[1:]}{colon}{ACRONYMS.get(of, of)}"
 
 
 VARIABLES = re.compile(r"^\w+ over ([\w, ]+?) of ")

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand._words import number, plural, points
+from evenhand._words import listing, number, plural, points
 from evenhand.report.formats import (
     count,
-    listing,
     words,
 )
 

@@ -14,25 +14,25 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand._errors import InputError
-from evenhand._words import number, p_value, plural
+from evenhand._words import listing, number, p_value, percent, plural
 from evenhand.report import formats
 from evenhand.report.criteria import sections
 from evenhand.report.formats import MEASURES, VERDICTS, cell_name, measure_name, verdict, within
 from evenhand.report.headline import headline
 from evenhand.report.overviews import distributions, intersections, thresholds, with_intervals
 
-SCHEMA = "evenhand.audit/2"
+SCHEMA = "evenhand.audit/3"
 GROUPS = 500  # beyond which the page holds the document of the most telling groups only
 FILTERS = {
     "number": number,
     "difference": formats.difference,
     "p_value": p_value,
-    "percent": formats.percent,
+    "percent": percent,
     "count": formats.count,
     "plural": plural,
     "name": formats.name,
     "words": formats.words,
-    "listing": formats.listing,
+    "listing": listing,
     "measure": measure_name,
     "cell": cell_name,
     "within": within,

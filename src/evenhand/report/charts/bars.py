@@ -35,7 +35,7 @@ def bars(
 ) -> Markup:
     """The longest bars in order; `rest` names what all others together are, if they add up.
 
-        >>> from evenhand.report.formats import percent
+        >>> from evenhand._words import percent
     >>> shares = [Bar("a", 0.7), Bar("b", 0.2), Bar("c", 0.1)]
         >>> "2 other groups" in bars("c", "Shares", shares, most=1, told=percent, rest="group")
         True

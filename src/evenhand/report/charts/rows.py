@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from evenhand._words import shortened
 from evenhand.report.charts.svg import NOTHING, Scale, element, picture, together
 
 HEIGHT = 24  # of a row
 MIDDLE = 12
 TOP = 26  # of the axis
 START, WIDTH = 0.30, 0.60  # of the axis where label and number stand beside it
-LONGEST = 34
+LONGEST = 34  # letters of a label
 
 
 class Row(NamedTuple):
@@ -97,23 +98,12 @@ def dot(axis: Scale, value: float) -> Markup:
     )
 
 
-def shortened(label: str, longest: int = LONGEST) -> str:
-    """A label cut in its middle, since names of groups differ at their ends.
-
-    >>> shortened("Female × Amer-Indian-Eskimo × Never-married", 20)
-    'Female × A…r-married'
-    """
-    if len(label) <= longest:
-        return label
-    return f"{label[: longest // 2]}…{label[len(label) - (longest - longest // 2 - 1) :]}"
-
-
 def _row(number: int, row: Row, top: int) -> Markup:
     return element(
         "g",
         element("title", row.tip),
         element("rect", width="100%", height=HEIGHT, class_="hover"),
-        element("text", shortened(row.label), x=0, y=16),
+        element("text", shortened(row.label, LONGEST), x=0, y=16),
         element("g", row.marks, class_="marks"),
         element("text", row.told, x="100%", y=16, text_anchor="end", class_="told"),
         class_=f"row {row.kind}".strip(),

@@ -1,0 +1,198 @@
+"""The table of groups × metrics: what each group is given, and how well it is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.subgroups import Subgroup
+from evenhand._columns import Label
+from evenhand._groups import show
+from evenhand._tally import Tally
+from evenhand.statistics.forms import ratio
+
+Floats = NDArray[np.float64]
+
+
+class Metric(NamedTuple):
+    """A column of the table: its key, its name, its meaning, and whether it is a share."""
+
+    key: str
+    name: str
+    meaning: str
+    is_rate: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class MetricTable:
+    """Metrics of every group; `of_class` is the class whose rates they are, if there are classes.
+
+    `values` and `apart` are (metrics, groups); `apart` is 1 where a group is above everybody else
+    and −1 where it is below, by the bounds of the scan of subgroups.
+    """
+
+    metrics: tuple[Metric, ...]
+    groups: tuple[Label, ...]
+    rows: NDArray[np.int64]
+    values: Floats
+    overall: Floats
+    apart: NDArray[np.int64]
+    of_class: Label = None
+
+    @cached_property
+    def difference(self) -> Floats:
+        """The largest value of each metric minus the smallest."""
+        return np.asarray(_extreme(np.fmax, self.values) - _extreme(np.fmin, self.values))
+
+    @cached_property
+    def ratio(self) -> Floats:
+        """The smallest value of each metric over the largest; NaN where some are negative."""
+        low, high = _extreme(np.fmin, self.values), _extreme(np.fmax, self.values)
+        return np.asarray(np.where((low >= 0) & (high > 0), ratio(low, high), np.nan))
+
+
+def metric_table(evidence: Evidence, of_class: Label, subgroups: Sequence[Subgroup]) -> MetricTable:
+    """The metrics that the evidence knows; `of_class` is whom rates are about, of several classes.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The groups and what was counted of them.
+    of_class : label
+        The class of the rates; of a regression, None.
+    subgroups : sequence of Subgroup
+        The scan, for the flags.
+
+    Returns
+    -------
+    MetricTable
+        A column for each group.
+
+    """
+    counts = evidence.counted
+    if evidence.task == "regression":
+        sums = evidence.sources["moments"]
+        assert isinstance(sums, Tally)
+        known = _regression(sums, counts.table("group"))
+        statistics = REGRESSION_SCAN
+    else:
+        known = _rates(evidence, counts, of_class)
+        statistics = {**RATE_SCAN, f"selection rate of {show(of_class)}": ("selection_rate", 1)}
+        statistics |= {f"error rate where the truth is {show(of_class)}": TPR_SCAN}
+    metrics = tuple(METRICS[key] for key in known)
+    values = np.array([np.append(*known[key]) for key in known]).reshape(len(known), -1)
+    apart = _apart(evidence, [metric.key for metric in metrics], subgroups, statistics)
+    rows = evidence.rows.astype(np.int64)
+    return MetricTable(
+        metrics, evidence.groups, rows, values[:, :-1], values[:, -1], apart, of_class
+    )
+
+
+Known = dict[str, tuple[Floats, Floats]]  # by group, and of everybody
+
+
+def _rates(evidence: Evidence, counts: Tally, of_class: Label) -> Known:
+    classes = counts.labels("yhat")
+    good = [label == of_class for label in classes].index(True)
+    if "labels" not in evidence.sources:
+        predicted = counts.table("yhat", "group")
+        return {"selection_rate": _both(predicted[good], predicted.sum(axis=0))}
+    table = counts.table("y", "yhat", "group")
+    everyone = table.sum(axis=(0, 1))
+    positive, selected = table[good].sum(axis=0), table[:, good].sum(axis=0)
+    hits = table[good, good]
+    right = np.trace(table)
+    return {
+        "base_rate": _both(positive, everyone),
+        "selection_rate": _both(selected, everyone),
+        "true_positive_rate": _both(hits, positive),
+        "false_positive_rate": _both(selected - hits, everyone - positive),
+        "precision": _both(hits, selected),
+        "accuracy": _both(right, everyone),
+    }
+
+
+def _regression(sums: Tally, weight: Floats) -> Known:
+    def total(of: str) -> Floats:
+        return np.append(sums.table("group", of=of), sums.table("group", of=of).sum())
+
+    def split(values: Floats) -> tuple[Floats, Floats]:
+        return values[:-1], values[-1:]
+
+    size = np.append(weight, weight.sum())
+    mean = ratio(total("yhat"), size)
+    if "y" not in sums.sums:
+        return {"mean_prediction": split(mean)}
+    target, squares = ratio(total("y"), size), ratio(total("squared_error"), size)
+    spread = ratio(total("y²"), size) - target**2
+    known = {"mean_prediction": mean, "mean_target": target, "mean_error": mean - target}
+    if "absolute_error" in sums.sums:
+        known["mae"] = ratio(total("absolute_error"), size)
+    known["rmse"] = np.sqrt(squares)
+    flat = spread <= 1e-12 * (1 + target**2)  # one value only: nothing to explain
+    known["r2"] = np.where(flat, np.nan, 1 - ratio(squares, np.where(flat, 1.0, spread)))
+    return {key: split(values) for key, values in known.items()}
+
+
+def _both(hits: Floats, among: Floats) -> tuple[Floats, Floats]:
+    return ratio(hits, among), ratio(hits.sum(keepdims=True), among.sum(keepdims=True))
+
+
+TPR_SCAN = ("true_positive_rate", -1)  # what a class misses is one minus its true positive rate
+RATE_SCAN: dict[str, tuple[str, int]] = {
+    "error rate": ("accuracy", -1),
+    "false positive rate": ("false_positive_rate", 1),
+    "false negative rate": TPR_SCAN,
+}
+REGRESSION_SCAN: dict[str, tuple[str, int]] = {
+    "mean prediction": ("mean_prediction", 1),
+    "mean squared error": ("rmse", 1),
+}
+
+
+def _apart(
+    evidence: Evidence,
+    keys: Sequence[str],
+    subgroups: Sequence[Subgroup],
+    statistics: Mapping[str, tuple[str, int]],
+) -> NDArray[np.int64]:
+    """On which side of everybody else each group is, where the scan is sure of it."""
+    place = {label: i for i, label in enumerate(evidence.groups)}
+    apart = np.zeros((len(keys), len(place)), dtype=np.int64)
+    for subgroup in subgroups:
+        key, sign = statistics.get(subgroup.statistic, ("", 0))
+        if key in keys and subgroup.flagged and subgroup.columns == evidence.columns:
+            side = sign * int(np.sign(subgroup.difference))
+            apart[keys.index(key), place[subgroup.label]] = side
+    return apart
+
+
+def _extreme(which: np.ufunc, values: Floats) -> Floats:
+    return np.asarray(which.reduce(values, axis=1))
+
+
+METRICS = {
+    metric.key: metric
+    for metric in (
+        Metric("base_rate", "Base rate", "share whose true outcome is the favorable one"),
+        Metric("selection_rate", "Selection rate", "share given the favorable prediction"),
+        Metric(
+            "true_positive_rate", "True positive rate", "of the truly favorable, share selected"
+        ),
+        Metric("false_positive_rate", "False positive rate", "of all others, share selected"),
+        Metric("precision", "Precision", "of the selected, share truly favorable"),
+        Metric("accuracy", "Accuracy", "share predicted right"),
+        Metric("mean_prediction", "Mean prediction", "mean of the predictions", False),
+        Metric("mean_target", "Mean target", "mean of the true values", False),
+        Metric("mean_error", "Mean error", "mean prediction minus mean target: the bias", False),
+        Metric("mae", "MAE", "mean absolute error", False),
+        Metric("rmse", "RMSE", "root mean squared error", False),
+        Metric("r2", "R²", "share of the target's variance explained, within the group", False),
+    )
+}

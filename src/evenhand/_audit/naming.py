@@ -1,0 +1,51 @@
+"""What groups are called: by their values, with the column's name where a value says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evenhand._audit.evidence import part_of
+from evenhand._columns import Label
+from evenhand._groups import MERGED, show
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of groups and subgroups; `unclear` are the columns whose values need the column's name.
+
+    >>> names = Names.of([(("sex",), "Female"), (("race",), 1), (("race",), 2)])
+    >>> names(("sex", "race"), ("Female", 1)), names(("race",), 2), names(("sex",), "Female")
+    ('Female × race=1', 'race=2', 'Female')
+    """
+
+    unclear: frozenset[str]
+
+    @classmethod
+    def of(cls, groups: Iterable[tuple[Sequence[str], Label]]) -> Names:
+        """Names for these groups, each with its columns."""
+        return cls(
+            frozenset(
+                name
+                for columns, label in groups
+                if label != MERGED
+                for i, name in enumerate(columns)
+                if not _speaks_for_itself(part_of(label, i, len(columns)))
+            )
+        )
+
+    def __call__(self, columns: Sequence[str], label: Label) -> str:
+        """The name of a group of these columns."""
+        if label == MERGED:
+            return MERGED
+        parts = [(name, part_of(label, i, len(columns))) for i, name in enumerate(columns)]
+        return " × ".join(
+            f"{name}={show(part)}" if name in self.unclear else show(part) for name, part in parts
+        )
+
+
+def _speaks_for_itself(value: Label) -> bool:
+    """Whether a value is text with a letter in it; a missing one is called so."""
+    if value is None:
+        return True
+    return isinstance(value, str) and (not value.strip() or any(map(str.isalpha, value)))

@@ -1,0 +1,49 @@
+"""All that an audit found, before it takes a form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from evenhand._audit.curves import Levels, Thresholds
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.provenance import today
+from evenhand._audit.subgroups import Control, Subgroup
+from evenhand._audit.views import View
+
+
+@dataclass(frozen=True, eq=False)
+class AuditParts:
+    """All that an audit found; `Audit` says what each part is, and gives it the forms it takes."""
+
+    evidence: Evidence
+    findings: tuple[Finding, ...]
+    group_values: tuple[GroupValues, ...]
+    views: tuple[View, ...]
+    subgroups: tuple[Subgroup, ...]
+    thresholds: Thresholds | None
+    levels: Levels | None
+    notes: tuple[str, ...]
+    title: str | None
+    confidence: float
+    margin: float | None
+    control: Control
+    random_state: int | None
+    choices: int
+    kind: str | None = None
+    model: str | None = None
+    date: str = field(default_factory=today)
+
+    @property
+    def too_few(self) -> tuple[Subgroup, ...]:
+        """The groups of too few rows to say, with the `rows_needed` that would do; smallest first.
+
+        Nothing is sure of such a group in the scan of subgroups, and its rows could not have shown
+        a difference of the margin (0.05 of a rate) from everybody else in the selection or error
+        rate; of a regression, in the mean prediction or squared error.
+        """
+        ours = [s for s in self.subgroups if s.columns == self.evidence.columns]
+        flagged = {subgroup.label for subgroup in ours if subgroup.flagged}
+        lacking = [s for s in ours if s.too_few and s.counted == s.rows and s.label not in flagged]
+        ordered = sorted(lacking, key=lambda s: s.rows_needed)
+        return tuple(sorted({s.label: s for s in ordered}.values(), key=lambda s: s.rows))

@@ -1,0 +1,310 @@
+"""The audit on one screen, as data: a sentence, the groups × metrics, and a line a criterion.
+
+Every form (page, terminal, notebook, Markdown, Python) shows this and nothing else first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.metrics import MetricTable, metric_table
+from evenhand._audit.naming import Names
+from evenhand._audit.parts import AuditParts
+from evenhand._audit.subgroups import Subgroup
+from evenhand._audit.wording import Wording
+from evenhand._columns import Label
+from evenhand._columns.bins import Bin
+from evenhand._groups import show
+from evenhand._words import plural
+from evenhand.criteria.criterion import class_of
+
+FOUR_FIFTHS = 0.8
+MOST_SUBGROUPS = 5
+FIRST = (
+    "statistical_parity",
+    "selection_rate_ratio",
+    "weak_parity",
+    "equal_opportunity",
+    "predictive_equality",
+    "equalized_odds",
+    "predictive_parity",
+    "accuracy_parity",
+    "error_parity",
+    "performance_parity(mae)",
+    "performance_parity(mse)",
+)
+
+
+def names_of(audit: AuditParts) -> Names:
+    """What the groups and subgroups of an audit are called."""
+    known = [(audit.evidence.columns, label) for label in audit.evidence.groups]
+    return Names.of([*known, *((one.columns, one.label) for one in audit.subgroups)])
+
+
+def table_of(audit: AuditParts) -> MetricTable:
+    """The groups × metrics of an audit."""
+    return metric_table(audit.evidence, _focus(audit), audit.subgroups)
+
+
+def summary(audit: AuditParts) -> dict[str, Any]:
+    """The summary of an audit as JSON values.
+
+    Parameters
+    ----------
+    audit : AuditParts
+        All that was found.
+
+    Returns
+    -------
+    dict
+        "sentence" and "about" in words; "headline" (the first rate by group, with intervals),
+        "table" (groups × metrics), "impact_ratio", "criteria" and "subgroups".
+
+    """
+    names, table = names_of(audit), table_of(audit)
+    wording = Wording(audit.evidence, names)
+    first = min(audit.findings, key=_rank)
+    return {
+        "sentence": _sentence(audit, wording, first),
+        "about": _about(audit),
+        "counts": dict(Counter(finding.verdict for finding in audit.findings)),
+        "headline": _headline(audit, wording, first),
+        "table": _table(table, audit.evidence, names),
+        "impact_ratio": _impact_ratio(audit, table, names),
+        "criteria": [_line(finding, wording) for finding in audit.findings],
+        "subgroups": [_subgroup(one, names, audit.evidence) for one in _told(audit)],
+    }
+
+
+def _rank(finding: Finding) -> int:
+    return FIRST.index(finding.criterion) if finding.criterion in FIRST else len(FIRST)
+
+
+def _sentence(audit: AuditParts, wording: Wording, first: Finding) -> str:
+    """What is found of the first criterion; where that is no difference, also what differs."""
+    told = wording.sentence(first, _values(audit, first))
+    if first.verdict == "differs":
+        return told
+    others = sorted((f for f in audit.findings if f.verdict == "differs"), key=_rank)
+    if not others:
+        return told
+    return f"{told} But: {wording.sentence(others[0], _values(audit, others[0]))}"
+
+
+def _about(audit: AuditParts) -> str:
+    evidence, few = audit.evidence, len(audit.too_few)
+    by = " × ".join(evidence.columns)
+    told = f"{plural(evidence.rows.sum(), 'row')}"
+    if "weight" in evidence.counted.sums:
+        told += ", weighted,"
+    told += f" in {plural(len(evidence.groups), 'group')} by {by}"
+    if few:
+        whole = few == len(evidence.groups)
+        which = "all of them" if whole else plural(few, "group")
+        told += f"; {which} {'is' if few == 1 else 'are'} too small to say"
+    return f"{told}."
+
+
+def _values(audit: AuditParts, finding: Finding) -> GroupValues:
+    return next(one for one in audit.group_values if one.criterion == finding.criterion)
+
+
+def _focus(audit: AuditParts) -> Label:
+    """The class that rates are about: the favorable one, else the one that differs most surely."""
+    evidence = audit.evidence
+    if evidence.task == "regression" or evidence.favorable is not None:
+        return evidence.favorable
+    for finding in audit.findings:
+        if finding.criterion == "statistical_parity" and finding.pair is not None:
+            return class_of(finding.pair.cell)
+    counts = evidence.counted
+    predicted = counts.table("yhat", "group")
+    expected = np.outer(predicted.sum(axis=1), predicted.sum(axis=0)) / max(predicted.sum(), 1e-300)
+    far = ((predicted - expected) ** 2 / np.maximum(expected, 1e-300)).sum(axis=1)
+    return counts.labels("yhat")[int(np.argmax(far))]
+
+
+def _cell_of(values: GroupValues, finding: Finding, favorable: Label) -> int | None:
+    """The cell of the first chart: where the pair was found, or that of the favorable class."""
+    cells = list(values.cells)
+    if not cells:
+        return None
+    wanted = finding.pair.cell if finding.pair is not None else favorable
+    return cells.index(wanted) if wanted in cells else 0
+
+
+def _headline(audit: AuditParts, wording: Wording, finding: Finding) -> dict[str, Any] | None:
+    """The groups' values of the first criterion, with intervals and rows."""
+    values = _values(audit, finding)
+    at = _cell_of(values, finding, audit.evidence.favorable)
+    if at is None:
+        return None
+    rows = audit.evidence.rows if values.rows is None else values.rows[at]
+    columns = audit.evidence.columns
+    return {
+        "criterion": finding.criterion,
+        "name": wording.metric(finding, values.cells[at]),
+        "is_rate": wording.is_share(finding),
+        "overall": _number(values.overall[at]),
+        "groups": [
+            {
+                "label": wording.names(columns, label),
+                "rows": _number(rows[i]),
+                **{
+                    key: _number(getattr(values, name)[at, i])
+                    for key, name in (("value", "values"), ("low", "low"), ("high", "high"))
+                },
+            }
+            for i, label in enumerate(values.groups)
+        ],
+    }
+
+
+def _table(table: MetricTable, evidence: Evidence, names: Names) -> dict[str, Any]:
+    return {
+        "of_class": None if evidence.task == "regression" else show(table.of_class),
+        "metrics": [metric._asdict() for metric in table.metrics],
+        "groups": [
+            {
+                "label": names(evidence.columns, label),
+                "rows": int(table.rows[i]),
+                "values": _numbers(table.values[:, i]),
+                "apart": table.apart[:, i].tolist(),
+            }
+            for i, label in enumerate(table.groups)
+        ],
+        "overall": {"rows": int(table.rows.sum()), "values": _numbers(table.overall)},
+        "difference": _numbers(table.difference),
+        "ratio": _numbers(table.ratio),
+    }
+
+
+def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[str, Any] | None:
+    """Each group's selection rate over that of the most selected group, beside four fifths."""
+    keys = [metric.key for metric in table.metrics]
+    if audit.evidence.favorable is None or "selection_rate" not in keys:
+        return None
+    rates = table.values[keys.index("selection_rate")]
+    if not np.nanmax(rates, initial=0.0) > 0:
+        return None
+    top = int(np.nanargmax(rates))
+    ratios = rates / rates[top]
+    least = int(np.nanargmin(ratios))
+    low, high = _ratio_interval(audit.findings)
+    side = "cannot tell"
+    if high is not None and high < FOUR_FIFTHS:
+        side = "below"
+    elif low is not None and low >= FOUR_FIFTHS:
+        side = "at or above"
+    columns = audit.evidence.columns
+    ends = [names(columns, table.groups[i]) for i in (least, top)]
+    return {
+        "value": float(ratios[least]),
+        "low": low,
+        "high": high,
+        "lowest": ends[0],
+        "highest": ends[1],
+        "highest_rate": float(rates[top]),
+        "line": FOUR_FIFTHS,
+        "side": side,
+        "groups": [
+            {"label": names(columns, label), "ratio": _number(ratios[i])}
+            for i, label in enumerate(table.groups)
+        ],
+        "sentence": _ratio_sentence(float(ratios[least]), low, high, side, ends, audit.confidence),
+    }
+
+
+def _ratio_interval(findings: Iterable[Finding]) -> tuple[float | None, float | None]:
+    """The interval of the lowest selection rate over the highest, where it was asked."""
+    for finding in findings:
+        if finding.criterion == "selection_rate_ratio" and "shortfall" in finding.values:
+            shortfall = finding["shortfall"]
+            return _number(1 - shortfall.high), _number(1 - shortfall.low)
+    return None, None
+
+
+def _ratio_sentence(
+    value: float,
+    low: float | None,
+    high: float | None,
+    side: str,
+    ends: Sequence[str],
+    confidence: float,
+) -> str:
+    between = ""
+    if low is not None and high is not None:
+        between = f", {confidence:.0%} interval {low:.2f} to {high:.2f}"
+    told = (
+        f"Impact ratio: {value:.2f} ({ends[0]} over {ends[1]}, the lowest selection rate over the "
+        f"highest{between})"
+    )
+    which = "these rows cannot tell on which side of the four-fifths line, 0.80, it is"
+    if side != "cannot tell":
+        which = f"{side} the four-fifths line of 0.80"
+    return f"{told}: {which}." if between else f"{told}; the four-fifths line is 0.80."
+
+
+def _line(finding: Finding, wording: Wording) -> dict[str, Any]:
+    tolerated = {value.judged for value in finding.values.values()} - {None}
+    order = ("exceeds", "inconclusive", "within tolerance")
+    return {
+        "name": finding.criterion,
+        "verdict": finding.verdict,
+        "words": wording.line(finding),
+        "short": wording.short(finding),
+        "judged": next((judged for judged in order if judged in tolerated), None),
+    }
+
+
+def _told(audit: AuditParts) -> list[Subgroup]:
+    """The first subgroups that differ from everybody else, each once.
+
+    Not the other one of two groups, of which the same is true, nor what is part of those before.
+    """
+    pairs = {view.columns for view in audit.views if len(view.evidence.groups) == 2}
+    if len(audit.evidence.groups) == 2:
+        pairs.add(audit.evidence.columns)
+    told: dict[tuple[tuple[str, ...], Label], Subgroup] = {}
+    for one in audit.subgroups:
+        parts = _parts(one)
+        known = (one.columns, one.label) in told or (
+            len(parts) > 1 and any(part in told for part in parts)
+        )
+        other = one.columns in pairs and any(columns == one.columns for columns, _ in told)
+        if one.flagged and not known and not other:
+            told[one.columns, one.label] = one
+    return list(told.values())[:MOST_SUBGROUPS]
+
+
+def _parts(subgroup: Subgroup) -> list[tuple[tuple[str, ...], Label]]:
+    """The groups by one column that a subgroup is part of."""
+    label = subgroup.label
+    if not isinstance(label, tuple) or isinstance(label, Bin):
+        return [(subgroup.columns, label)]
+    return [((name,), part) for name, part in zip(subgroup.columns, label, strict=True)]
+
+
+def _subgroup(subgroup: Subgroup, names: Names, evidence: Evidence) -> dict[str, Any]:
+    selected = evidence.favorable is not None and subgroup.statistic.startswith("selection rate")
+    return {
+        "label": names(subgroup.columns, subgroup.label),
+        "rows": subgroup.rows,
+        "statistic": "selection rate" if selected else subgroup.statistic,
+        "is_rate": evidence.task != "regression",
+        **{name: _number(getattr(subgroup, name)) for name in ("value", "rest", "at_least")},
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _numbers(values: Iterable[float]) -> list[float | None]:
+    return [_number(value) for value in values]

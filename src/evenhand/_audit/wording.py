@@ -1,0 +1,237 @@
+"""A finding in words that one can repeat: who, how much, how sure; rates in percent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.naming import Names
+from evenhand._columns import Label
+from evenhand._groups import show
+from evenhand._words import number, percent, percents, points, points_up
+from evenhand.criteria.criterion import class_of
+
+METRICS = {
+    "equal_opportunity": "true positive rate",
+    "predictive_equality": "false positive rate",
+    "predictive_parity": "precision",
+    "false_omission_rate_parity": "false omission rate",
+    "accuracy_parity": "accuracy",
+    "error_parity": "error rate",
+    "average_odds": "mean of true and false positive rate",
+    "treatment_equality": "ratio of misses to false alarms",
+    "calibration_parity": "outcome at like scores",
+    "calibration_within_groups": "calibration error",
+    "weak_parity": "mean prediction",
+    "performance_parity(mse)": "mean squared error",
+    "performance_parity(mae)": "mean absolute error",
+    "performance_parity(auroc)": "AUROC",
+    "performance_parity(cross_entropy)": "cross-entropy",
+}
+INDICES = ("performance_parity(auroc)", "performance_parity(f1)", "calibration_within_groups")
+SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statistical_parity")
+NEAR = 0.07  # how far off a named fraction may be, as a share of it
+FRACTIONS = {
+    1 / 10: "a tenth of",
+    1 / 5: "a fifth of",
+    1 / 4: "a quarter of",
+    1 / 3: "a third of",
+    1 / 2: "half",
+    2 / 3: "two-thirds of",
+    3 / 4: "three-quarters of",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Wording:
+    """Words for the findings about some groups, by their names."""
+
+    evidence: Evidence
+    names: Names
+
+    def metric(self, finding: Finding, cell: Label) -> str:
+        """What is compared, in the field's words."""
+        name, good = finding.criterion, self.evidence.favorable
+        if name in SELECTION:
+            if good is not None and class_of(cell) == good:
+                return "selection rate"
+            return f"share predicted “{show(class_of(cell))}”"
+        if name == "equalized_odds" and isinstance(cell, tuple) and len(cell) == 2:
+            return self._odds(*cell)
+        if name in METRICS:
+            return METRICS[name]
+        if finding.estimates is None and isinstance(cell, float):
+            return f"share at or below {number(cell)}"
+        return name.replace("_", " ").replace("(", ": ").removesuffix(")")
+
+    def sentence(self, finding: Finding, values: GroupValues) -> str:
+        """A sentence or two about the finding that a manager can repeat."""
+        told = {
+            "differs": self._differs,
+            "alike": self._alike,
+            "cannot tell": self._unsure,
+            "not tested": self._unsure,
+        }.get(finding.verdict)
+        if told is None:
+            return "Fewer than two groups have a value, so there is nothing to compare."
+        return told(finding, values)
+
+    def is_share(self, finding: Finding) -> bool:
+        """Whether the values are shares of rows, and so are written in percent."""
+        return finding.is_rate and finding.criterion not in INDICES
+
+    def line(self, finding: Finding) -> str:
+        """The verdict's grounds in half a line."""
+        if finding.criterion == "selection_rate_ratio" and "shortfall" in finding.values:
+            short = finding["shortfall"]
+            between = f" (between {1 - short.high:.2f} and {1 - short.low:.2f})"
+            return f"the lowest rate is {1 - short.value:.2f} times the highest{between}"
+        if finding.verdict == "differs":
+            apart = self._at_least(finding)
+            apart = f"largest difference at least {apart}" if apart else ""
+            pair = self._pair(finding)
+            return "; ".join(filter(None, (pair, apart))) or "the groups differ"
+        if finding.verdict == "alike":
+            return f"at most {self._at_most(finding)} apart"
+        if finding.verdict == "undefined":
+            return "fewer than two groups have a value"
+        if np.isfinite(finding.gap.high):
+            return f"may be alike, or up to {self._at_most(finding)} apart"
+        return "may be alike, or far apart"
+
+    def short(self, finding: Finding) -> str:
+        """How far the groups are apart, at least or at most, in a word or two."""
+        if finding.criterion == "selection_rate_ratio" and "shortfall" in finding.values:
+            return f"{1 - finding['shortfall'].value:.2f}"
+        if finding.verdict == "differs":
+            apart = self._at_least(finding)
+            return f"≥ {_brief(apart)}" if apart else ""
+        if finding.verdict == "undefined" or not np.isfinite(finding.gap.high):
+            return ""
+        return f"≤ {_brief(self._at_most(finding))}"
+
+    def _odds(self, truth: Label, prediction: Label) -> str:
+        good = self.evidence.favorable
+        if good is None or len(self.evidence.classes) != 2:
+            return f"share predicted “{show(prediction)}” where the truth is “{show(truth)}”"
+        right = "true" if truth == prediction else "false"
+        return f"{right} {'positive' if prediction == good else 'negative'} rate"
+
+    def _name(self, label: Label) -> str:
+        return self.names(self.evidence.columns, label)
+
+    def _values(self, finding: Finding, *values: float) -> list[str]:
+        share = self.is_share(finding) or finding.estimates is None
+        if share and all(0 <= value <= 1 for value in values):
+            return percents(*values)
+        return [number(value) for value in values]
+
+    def _pair(self, finding: Finding) -> str:
+        if finding.pair is None:
+            return ""
+        high, high_value, low, low_value, cell = finding.pair
+        told = self._values(finding, low_value, high_value)
+        where = ""
+        if finding.estimates is None and isinstance(cell, float):
+            where = f"share at or below {number(cell)}: "
+        elif finding.criterion == "equalized_odds":
+            where = f"{self.metric(finding, cell)}: "
+        return f"{where}{self._name(low)} {told[0]}, {self._name(high)} {told[1]}"
+
+    def _at_least(self, finding: Finding) -> str:
+        if not finding.gap.low > 0:
+            return ""
+        return points(finding.gap.low) if self.is_share(finding) else number(finding.gap.low)
+
+    def _at_most(self, finding: Finding) -> str:
+        return points_up(finding.gap.high) if self.is_share(finding) else number(finding.gap.high)
+
+    def _differs(self, finding: Finding, values: GroupValues) -> str:
+        apart = self._at_least(finding)
+        if finding.pair is None:
+            name = self.metric(finding, None)
+            return f"The groups differ in {name}{f', by at least {apart}' if apart else ''}."
+        high, high_value, low, low_value, cell = finding.pair
+        name, told = self.metric(finding, cell), self._values(finding, low_value, high_value)
+        against = f"{told[0]} against {told[1]}"
+        alone = len(values.groups) == 2 and len(values.cells) <= len(self.evidence.classes or "1")
+        end = f"; at least {apart} apart)" if apart and alone else ")"
+        more = f"; the largest difference between groups is at least {apart}" if apart else ""
+        more = "" if alone else more
+        ratio = low_value / high_value if high_value else 0.0
+        if finding.criterion in SELECTION and name != "selection rate" and ratio > 0:
+            often = fraction(ratio).removesuffix(" of")
+            return (
+                f"“{show(class_of(cell))}” was predicted {often} as often for {self._name(low)} as "
+                f"for {self._name(high)} ({against}{end}{more}."
+            )
+        if self.is_share(finding) and ratio > 0:
+            return (
+                f"{self._name(low)} had {fraction(ratio)} the {name} of {self._name(high)} "
+                f"({against}{end}{more}."
+            )
+        return (
+            f"{self._name(low)} had {_article(name)} {name} of {told[0]}, against {told[1]} for "
+            f"{self._name(high)}{f' (at least {apart} apart)' if apart and alone else more}."
+        )
+
+    def _alike(self, finding: Finding, values: GroupValues) -> str:
+        name = self._plural(finding, values)
+        return f"The groups are alike in {name}: at most {self._at_most(finding)} apart."
+
+    def _unsure(self, finding: Finding, values: GroupValues) -> str:
+        name, seen = self._plural(finding, values), self._seen(finding, values)
+        most = f", and may be up to {self._at_most(finding)} apart"
+        most = most if np.isfinite(finding.gap.high) else ""
+        return f"These rows cannot tell whether the groups differ in {name}: {seen}{most}."
+
+    def _plural(self, finding: Finding, values: GroupValues) -> str:
+        cell = finding.pair.cell if finding.pair is not None else next(iter(values.cells), None)
+        favorable = self.evidence.favorable
+        if finding.pair is None and favorable in values.cells:
+            cell = favorable
+        return self.metric(finding, cell)
+
+    def _seen(self, finding: Finding, values: GroupValues) -> str:
+        """The range of the values in the cell that is spoken of; of two groups, both."""
+        cells = list(values.cells)
+        at = 0
+        if finding.pair is not None and finding.pair.cell in cells:
+            at = cells.index(finding.pair.cell)
+        row = values.values[at] if cells else np.array([])
+        known = np.flatnonzero(np.isfinite(row))
+        if len(known) < 2:
+            return "too few groups have a value"
+        low, high = known[np.argmin(row[known])], known[np.argmax(row[known])]
+        told = self._values(finding, float(row[low]), float(row[high]))
+        if len(known) == 2:
+            return (
+                f"they show {told[0]} for {self._name(values.groups[low])} and {told[1]} for "
+                f"{self._name(values.groups[high])}"
+            )
+        return f"they show {told[0]} to {told[1]}"
+
+
+def fraction(share: float) -> str:
+    """How large a part is of the whole, as people say it.
+
+    >>> fraction(0.51), fraction(0.27), fraction(0.7), fraction(0.03), fraction(0.98)
+    ('about half', '27% of', '70% of', 'less than a tenth of', '98% of')
+    """
+    for exact, words in FRACTIONS.items():
+        if abs(share - exact) <= NEAR * exact:
+            return f"about {words}"
+    if share < min(FRACTIONS):
+        return f"less than {FRACTIONS[min(FRACTIONS)]}"
+    return f"{percent(share)} of"
+
+
+def _article(name: str) -> str:
+    return "an" if name[:1].lower() in "aeiou" else "a"
+
+
+def _brief(apart: str) -> str:
+    return apart.replace("percentage points", "pts")
