@@ -77,7 +77,10 @@ def single() -> Document:
     keep = document["criteria"][2]
     finding = next(f for f in document["findings"] if f["criterion"] == keep["name"])
     alone = {"criteria": [keep], "findings": [finding], "views": [], "subgroups": []}
-    return document | alone | {"thresholds": None, "distributions": None}
+    told = document["summary"]["criteria"]
+    line = next(line for line in told if line["name"] == keep["name"])
+    summary = document["summary"] | {"criteria": [line]}
+    return document | alone | {"thresholds": None, "distributions": None, "summary": summary}
 
 
 def undefined() -> Document:

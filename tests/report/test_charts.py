@@ -60,7 +60,10 @@ def test_the_lorenz_curve_of_many_values_ends_in_its_corners():
 
 def test_dots_and_whiskers_lie_at_their_values():
     chart = rates("c", "t", [Rate("a", 0.2, 0.1, 0.3), Rate("b", 0.8, 0.7, 1.0)], 0.5)
-    assert places(chart, "circle", "dot", "cx") == [(on_axis(0.8),), (pytest.approx(on_axis(0.2)),)]
+    assert places(chart, "circle", "dot", "cx") == [
+        (pytest.approx(on_axis(0.8)),),
+        (pytest.approx(on_axis(0.2)),),
+    ]
     whiskers = places(chart, "rect", "whisker", "x", "width")
     assert whiskers[1] == pytest.approx((on_axis(0.1), WIDTH * 0.2))
     assert places(chart, "line", "overall", "x1") == [(on_axis(0.5),)]

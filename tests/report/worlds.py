@@ -90,10 +90,7 @@ class World:
                 {"cell": cell["label"], "value": float(v)}
                 for cell, v in zip(cells, values, strict=True)
             ],
-            "contributions": [
-                {"group": g, "share": float(s)}
-                for g, s in zip(self.labels, away / away.sum(), strict=True)
-            ],
+            "contributions": (away / away.sum()).tolist(),
             "left_out": [],
             "sentence": f"{name.replace('_', ' ').capitalize()} by {measure}: a made-up sentence.",
         }
@@ -133,6 +130,14 @@ class World:
             "confidence": 0.95,
             "random_state": 0,
             "multiplicity": {"method": "Holm", "findings": len(self.findings), "level": 0.05},
+            "provenance": {
+                "date": "2026-01-31",
+                "model": "A made-up model",
+                "data": "0" * 64,
+                "python": "3.13.0",
+                "versions": {"evenhand": "0.1.0"},
+            },
+            "summary": self._summary(task, criteria),
             "notes": ["2 groups have fewer than 30 rows; their rates scatter most."],
             "criteria": criteria,
             "findings": self.findings,
@@ -140,6 +145,62 @@ class World:
             "subgroups": [self._subgroup(i) for i in range(min(40, len(groups)))],
             "thresholds": None,
             "distributions": None,
+        }
+
+    def _summary(self, task: str, criteria: list[Document]) -> Document:
+        rates = task != "regression"
+        metric = {"key": "selection_rate", "name": "Selection rate", "meaning": "share selected"}
+        values = self.rng.uniform(0.1, 0.6, len(self.labels))
+        groups = [
+            {"label": g, "rows": int(n), "values": [float(v)], "apart": [int(np.sign(v - 0.35))]}
+            for g, n, v in zip(self.labels, self.sizes, values, strict=True)
+        ]
+        cell = criteria[0]["cells"][-1]
+        columns = (self.labels, cell["rows"], cell["values"], cell["low"], cell["high"])
+        keys = ("label", "rows", "value", "low", "high")
+        return {
+            "sentence": "A had about half the selection rate of B (7.0% against 26%).",
+            "about": f"{int(self.sizes.sum()):,} rows in {len(self.labels)} groups by sex × race.",
+            "counts": {},
+            "headline": {
+                "criterion": criteria[0]["name"],
+                "name": "selection rate" if rates else "mean prediction",
+                "is_rate": rates,
+                "overall": cell["overall"],
+                "groups": [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)],
+            },
+            "table": {
+                "of_class": "1" if rates else None,
+                "metrics": [metric | {"is_rate": rates}],
+                "groups": groups,
+                "overall": {"rows": int(self.sizes.sum()), "values": [0.3]},
+                "difference": [float(np.ptp(values))],
+                "ratio": [float(values.min() / values.max())],
+            },
+            "impact_ratio": None,
+            "criteria": [
+                {
+                    "name": criterion["name"],
+                    "verdict": next(
+                        f["verdict"] for f in self.findings if f["criterion"] == criterion["name"]
+                    ),
+                    "words": "at least 8.7 percentage points apart",
+                    "short": "≥ 8.7 pts",
+                    "judged": None,
+                }
+                for criterion in criteria
+            ],
+            "subgroups": [
+                {
+                    "label": self.labels[0],
+                    "rows": int(self.sizes[0]),
+                    "statistic": "selection rate",
+                    "is_rate": True,
+                    "value": 0.05,
+                    "rest": 0.25,
+                    "at_least": 0.08,
+                }
+            ],
         }
 
     def _view(self, columns: list[str]) -> Document:

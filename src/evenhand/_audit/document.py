@@ -116,8 +116,7 @@ def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
 
 
 def _finding(row: Row, audit: AuditParts, names: Names) -> dict[str, Any]:
-    tables, columns = audit.group_values, audit.evidence.columns
-    groups = next(table.groups for table in tables if table.criterion == row["criterion"])
+    columns = audit.evidence.columns
     numbers = ("value", "low", "high", "p_value", "p_adjusted")
     same = ("criterion", "measure", "aggregate", "transform", "verdict", "tolerance", "judged")
     pair, gap = row["pair"], row["gap"]
@@ -138,10 +137,7 @@ def _finding(row: Row, audit: AuditParts, names: Names) -> dict[str, Any]:
             {"cell": show(cell), "value": _number(value)}
             for cell, value in zip(row["cells"], row["cell_values"], strict=True)
         ],
-        "contributions": [
-            {"group": names(columns, group), "share": _number(share)}
-            for group, share in zip(groups, row["contributions"], strict=True)
-        ],
+        "contributions": _numbers(row["contributions"]),
         "left_out": [
             {"cell": show(cell), "group": names(columns, group)} for cell, group in row["left_out"]
         ],

@@ -14,7 +14,7 @@ from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
 from evenhand.report.formats import cell_name, measure_name, name, within, words
 
 TABLE = 200  # rows of a table of groups
-OTHERS = 5  # further cells that are drawn
+CELLS = 12  # of a criterion that are told of
 Criterion = Mapping[str, Any]
 Group = Mapping[str, Any]
 Finding = Mapping[str, Any]
@@ -22,11 +22,27 @@ Finding = Mapping[str, Any]
 
 def sections(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The sections in the order of the document."""
-    groups = document["groups"]
+    groups, lines = document["groups"], document["summary"]["criteria"]
+    told = {line["name"]: line for line in lines}
     return [
         _section(f"criterion-{number}", criterion, _of(document["findings"], criterion), groups)
+        | {"line": told[criterion["name"]]}
         for number, criterion in enumerate(document["criteria"], start=1)
     ]
+
+
+def inequality(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Who makes up the inequality of the first criterion: shares by measure, and a Lorenz curve."""
+    first = document["summary"]["headline"] or {"criterion": None}
+    criterion = next((c for c in document["criteria"] if c["name"] == first["criterion"]), None)
+    if criterion is None:
+        return None
+    findings = _of(document["findings"], criterion)
+    return {
+        "title": words(criterion["name"]),
+        "shares": _contributions("headline", findings, criterion, document["groups"]),
+        "lorenz": _lorenz("headline", criterion, findings),
+    }
 
 
 def _of(findings: Sequence[Finding], criterion: Criterion) -> list[Finding]:
@@ -37,10 +53,7 @@ def _section(
     ident: str, criterion: Criterion, findings: Sequence[Finding], groups: Sequence[Group]
 ) -> dict[str, Any]:
     cells = _ranked(criterion["cells"], findings)
-    figures = [
-        _figure(f"{ident}-cell-{i}", criterion, cell, groups)
-        for i, cell in enumerate(cells[: 1 + OTHERS])
-    ]
+    is_rate = bool(findings and findings[0].get("is_rate"))
     return {
         "ident": ident,
         "name": criterion["name"],
@@ -48,13 +61,12 @@ def _section(
         "question": criterion.get("asks")
         or f"Is {criterion['statistic']} the same in every group?",
         "criterion": criterion,
+        "is_rate": is_rate,
         "findings": findings,
-        "main": figures[0] if figures else None,
-        "others": figures[1:],
-        "cells_not_drawn": max(0, len(cells) - 1 - OTHERS),
-        "contributions": _contributions(ident, findings, criterion, groups),
-        "cells": _cells(ident, findings, criterion["formula"]),
-        "lorenz": _lorenz(ident, criterion, findings),
+        "main": _figure(f"{ident}-cell", criterion, cells[0], groups, is_rate) if cells else None,
+        "shares": _shares(findings, groups),
+        "cells": _cells(cells, findings, criterion["formula"], groups),
+        "cells_not_shown": max(0, len(cells) - CELLS),
         "left_out": _left_out(findings),
         "apart": _apart(findings),
     }
@@ -76,14 +88,18 @@ def _ranked(cells: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> 
 
 
 def _figure(
-    ident: str, criterion: Criterion, cell: Mapping[str, Any], groups: Sequence[Group]
+    ident: str,
+    criterion: Criterion,
+    cell: Mapping[str, Any],
+    groups: Sequence[Group],
+    is_rate: bool,
 ) -> dict[str, Any]:
     known = _known(cell, groups)
     overall = cell["overall"]
     ordered = most_deviant(known, overall, TABLE)
     place = within(cell["label"], criterion["formula"])
     title = f"{words(criterion['name'])}: {criterion['statistic']}{place}"
-    chart = rates(ident, title, known, overall, greatest=criterion["bounds"][1])
+    chart = rates(ident, title, known, overall, greatest=criterion["bounds"][1], is_rate=is_rate)
     return {
         "cell": cell_name(cell["label"], criterion["formula"]),
         "within": place,
@@ -123,10 +139,11 @@ def _contributions(
     charts = []
     for finding in findings:
         sides = _sides(criterion, finding["worst_cell"], groups)
+        labels = [group["label"] for group in groups]
         shares = [
-            Bar(part["group"], part["share"], sides.get(part["group"], ""), part["group"])
-            for part in finding["contributions"]
-            if part["share"] is not None
+            Bar(label, share, sides.get(label, ""), label)
+            for label, share in zip(labels, finding["contributions"], strict=False)
+            if share is not None
         ]
         if any(bar.value > 0 for bar in shares):
             measure, place = finding["measure"], finding["worst_cell"]
@@ -150,20 +167,35 @@ def _sides(criterion: Criterion, label: str, groups: Sequence[Group]) -> dict[st
     }
 
 
-def _cells(ident: str, findings: Sequence[Finding], formula: str) -> list[dict[str, Any]]:
-    charts = []
-    for finding in findings:
-        values = [
-            Bar(cell_name(part["cell"], formula), part["value"])
-            for part in finding["cell_values"]
-            if part["value"] is not None
-        ]
-        if len(values) > 1:
-            measure = measure_name(finding["measure"])
-            title = f"{words(finding['criterion'])} by {measure} in each cell"
-            chart = bars(f"{ident}-{finding['measure']}-cells", title, values)
-            charts.append({"measure": finding["measure"], "chart": chart})
-    return charts
+def _shares(
+    findings: Sequence[Finding], groups: Sequence[Group]
+) -> dict[str, dict[str, float | None]]:
+    """Each group's share in the inequality, by measure; nothing where no group has any."""
+    labels = [group["label"] for group in groups]
+    return {
+        finding["measure"]: dict(zip(labels, finding["contributions"], strict=False))
+        for finding in findings
+        if any(finding["contributions"])
+    }
+
+
+def _cells(
+    cells: Sequence[Mapping[str, Any]],
+    findings: Sequence[Finding],
+    formula: str,
+    groups: Sequence[Group],
+) -> list[dict[str, Any]]:
+    """The cells, the most unequal first: who is lowest and highest, and the value by measure."""
+    if len(cells) < 2:
+        return []
+    by_measure = [{p["cell"]: p["value"] for p in f["cell_values"]} for f in findings]
+    lines = []
+    for cell in cells[:CELLS]:
+        known = sorted(_known(cell, groups), key=_by_value)
+        ends = (known[-1], known[0]) if known else (None, None)
+        values = [values.get(cell["label"]) for values in by_measure]
+        lines.append({"cell": cell_name(cell["label"], formula), "ends": ends, "values": values})
+    return lines
 
 
 def _lorenz(ident: str, criterion: Criterion, findings: Sequence[Finding]) -> dict[str, Any] | None:

@@ -17,6 +17,15 @@ def difference(value: float | None) -> str:
     return f"+{number(value)}" if value is not None and value > 0 else number(value)
 
 
+def key(value: float | None) -> str:
+    """What a table is sorted by.
+
+    >>> key(0.24427805418528883), key(None)
+    ('0.244278', '')
+    """
+    return "" if value is None else f"{value:.6g}"
+
+
 def count(value: float | None) -> str:
     """A whole number with thousands set apart; sums of weights may have a fraction.
 
@@ -143,7 +152,7 @@ def verdict(named: str) -> Verdict:
 
 
 MEASURES = {
-    "mpd": ("MPD", "the largest value minus the smallest: the plain gap"),
+    "mpd": ("Largest difference", "the largest value minus the smallest (MPD)"),
     "gini": (
         "Gini",
         "the mean absolute difference between two groups over twice the mean; relative, 0 to 1",

@@ -1,4 +1,4 @@
-"""The audit in a few plain sentences."""
+"""The summary as the page shows it: the sentence, the groups × metrics and the first chart."""
 
 from __future__ import annotations
 
@@ -6,60 +6,97 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand._words import listing, number, plural, points
-from evenhand.report.formats import (
-    count,
-    words,
-)
+from markupsafe import Markup
 
-Finding = Mapping[str, Any]
-NAMED = 3
+from evenhand._words import listing
+from evenhand.report.charts import rates
+from evenhand.report.charts.rates import Rate
+from evenhand.report.groups import group_lines, overall_lines
+
+MOST_GROUPS = 20  # lines of the table, and rows of the chart, that are not folded
+FOLDED = 500  # lines of the table that is folded
+SIDES = {1: "above", -1: "below", 0: "around"}
 
 
 def headline(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What was audited, by which criteria groups differ, and which subgroups."""
-    findings = document["findings"]
-    beyond = [finding for finding in findings if finding["verdict"] == "differs"]
-    verdicts = {finding["criterion"]: finding["verdict"] for finding in findings}
+    """What stands on the first screens of the page."""
+    summary = document["summary"]
+    table = summary["table"]
     return {
         "title": document["title"] or "Audit of a model",
-        "subject": _subject(document),
-        "verdict": _verdict(Counter(verdicts.values()), len(verdicts)),
-        "tolerances": _tolerances(findings),
-        "first": _first(beyond),
-        "subgroups": _subgroups(document),
-        "too_few": document.get("too_few", {}).get("sentence", ""),
-        "tiles": _tiles(document, Counter(verdicts.values())),
+        "sentence": summary["sentence"],
+        "about": summary["about"],
+        "selected": _selected(document),
+        "table": table,
+        "lines": group_lines(table, MOST_GROUPS),
+        "all_lines": group_lines(table, FOLDED) if len(table["groups"]) > MOST_GROUPS else [],
+        "overall": overall_lines(table),
+        "flagged": any(any(group["apart"]) for group in table["groups"]),
+        "chart": _chart(summary),
+        "tolerances": _tolerances(document["findings"]),
     }
 
 
-def _subject(document: Mapping[str, Any]) -> str:
-    task = {"binary": "two classes", "multiclass": "several classes", "regression": "numbers"}
-    by = " × ".join(document["group_columns"])
-    weights = ", weighted" if document["weighted"] else ""
-    told = f"Predictions of {task.get(document['task'], document['task'])}"
-    told += f" for {plural(document['rows'], 'row')}{weights} in "
-    told += plural(len(document["groups"]), "group") + (f" by {by}." if by else ".")
+def _selected(document: Mapping[str, Any]) -> str:
+    """Which class the rates are about, in words."""
+    of_class = document["summary"]["table"]["of_class"]
+    if of_class is None:
+        return ""
     if document["favorable"] is not None:
-        told += f" The favorable outcome is “{document['favorable']}”."
-    return told
+        return f"Selected means predicted “{of_class}”, the favorable outcome."
+    return f"No outcome was named as favorable: the rates are those of “{of_class}”."
 
 
-def _verdict(verdicts: Mapping[str, int], asked: int) -> str:
-    differ, alike = verdicts.get("differs", 0), verdicts.get("alike", 0)
-    unknown = verdicts.get("cannot tell", 0)
-    if asked == 1:
-        return {
-            (1, 0): "The groups differ.",
-            (0, 1): "The groups are alike.",
-        }.get((differ, alike), "These rows cannot tell whether the groups differ.")
-    parts = [f"The groups differ on {count(differ)} of {count(asked)} criteria"]
-    parts += [f"are alike on {count(alike)}"] if alike else []
-    parts += [f"and these rows cannot tell for {count(unknown)}"] if unknown else []
-    return ", ".join(parts) + "."
+def _chart(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The groups' first rate with intervals and sizes, beside four fifths of the highest."""
+    told = summary["headline"]
+    if told is None:
+        return None
+    sides = _sides(summary["table"], told["name"])
+    known = [
+        Rate(**_renamed(group), kind=sides.get(group["label"]))
+        for group in told["groups"]
+        if group["value"] is not None
+    ]
+    impact = summary["impact_ratio"] if told["name"] == "selection rate" else None
+    line_at = None if impact is None else impact["line"] * impact["highest_rate"]
+    name = told["name"][:1].upper() + told["name"][1:]
+    return {
+        "name": name,
+        "overall": told["overall"],
+        "is_rate": told["is_rate"],
+        "shown": min(len(known), MOST_GROUPS),
+        "known": len(known),
+        "fifths": impact["highest"] if impact else None,
+        "chart": rates(
+            "headline-rates",
+            f"{name} by group",
+            known,
+            told["overall"],
+            most=MOST_GROUPS,
+            greatest=1.0 if told["is_rate"] else None,
+            is_rate=told["is_rate"],
+            line_at=line_at,
+        )
+        if known
+        else Markup(""),
+    }
 
 
-def _tolerances(findings: Sequence[Finding]) -> str:
+def _renamed(group: Mapping[str, Any]) -> dict[str, Any]:
+    return {"group" if key == "label" else key: value for key, value in group.items()}
+
+
+def _sides(table: Mapping[str, Any], metric: str) -> dict[str, str]:
+    """On which side of everybody else the groups are in a metric of the table, if it is there."""
+    named = [one["name"].lower() for one in table["metrics"]]
+    if metric not in named:
+        return {}
+    at = named.index(metric)
+    return {group["label"]: SIDES[group["apart"][at]] for group in table["groups"]}
+
+
+def _tolerances(findings: Sequence[Mapping[str, Any]]) -> str:
     held = Counter(f["judged"] for f in findings if f["tolerance"] is not None)
     told = {
         "exceeds": "beyond it with the whole interval",
@@ -68,50 +105,3 @@ def _tolerances(findings: Sequence[Finding]) -> str:
     }
     parts = [f"{held[verdict]} {words}" for verdict, words in told.items() if held[verdict]]
     return f"Of those with a tolerance: {listing(parts)}." if parts else ""
-
-
-def _first(beyond: Sequence[Finding]) -> dict[str, Any] | None:
-    """The first criterion by which groups differ, and the two groups most surely apart."""
-    if not beyond:
-        return None
-    most = beyond[0]
-    return {
-        "name": words(most["criterion"]),
-        "sentence": most["conclusion"],
-        "pair": most["pair"],
-        "at_least": _at_least(most) if most["gap"]["low"] else None,
-    }
-
-
-def _at_least(finding: Finding) -> str:
-    low: float = finding["gap"]["low"]
-    return points(low) if finding.get("is_rate") else number(low)
-
-
-def _subgroups(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The first subgroups that surely differ from everybody else, each once.
-
-    Not the other one of two groups, of which the same is true, nor what is part of those before.
-    """
-    pairs = {tuple(view["columns"]) for view in document["views"] if view["groups"] == 2}
-    named: dict[str, dict[str, Any]] = {}
-    for subgroup in document["subgroups"]:
-        columns, parts = tuple(subgroup["columns"]), subgroup["label"].split(" × ")
-        known = subgroup["label"] in named or (len(parts) > 1 and any(p in named for p in parts))
-        other = columns in pairs and any(tuple(s["columns"]) == columns for s in named.values())
-        if subgroup["flagged"] and not known and not other:
-            named[subgroup["label"]] = subgroup
-    return list(named.values())[:NAMED]
-
-
-def _tiles(document: Mapping[str, Any], verdicts: Mapping[str, int]) -> list[tuple[str, str]]:
-    tiles = [
-        (count(document["rows"]), "rows"),
-        (count(len(document["groups"])), "groups"),
-        (count(len(document["criteria"])), "criteria"),
-        (count(verdicts.get("differs", 0)), "differ"),
-        (count(verdicts.get("alike", 0)), "alike"),
-        (count(verdicts.get("cannot tell", 0)), "cannot tell"),
-    ]
-    none = verdicts.get("undefined", 0)
-    return [*tiles, (count(none), "undefined")] if none else tiles

@@ -11,17 +11,19 @@ from evenhand.report.charts.ecdf import extremes
 from evenhand.report.charts.values import Seen
 from evenhand.report.formats import measure_name, name, verdict, words
 
-SUBGROUPS = 60
+PANELS = 1  # measures that are shown of; the document has the others
+STEPS = 101  # points of a curve that is drawn
+SUBGROUPS = 15
 
 
 def with_intervals(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A chart for each measure; values that carry a unit have one of their own."""
+    """A chart for the first measures; values that carry a unit have one of their own."""
     bounds = {criterion["name"]: criterion["bounds"] for criterion in document["criteria"]}
     panels: dict[tuple[str, str | None], list[Seen]] = {}
     for finding in document["findings"]:
         alone = finding["criterion"] if _has_unit(finding, bounds) else None
         panels.setdefault((finding["measure"], alone), []).append(_seen(finding))
-    order = sorted(panels.items(), key=lambda panel: panel[0][1] is not None)
+    order = sorted(panels.items(), key=lambda panel: panel[0][1] is not None)[:PANELS]
     return [
         _panel(f"values-{number}", measure, alone, seen)
         for number, ((measure, alone), seen) in enumerate(order)
@@ -29,12 +31,15 @@ def with_intervals(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def thresholds(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A chart for each measure, with a line for each criterion."""
+    """A chart by the first measure, with a line for each criterion."""
     told = document["thresholds"]
     if told is None:
         return []
     panels: dict[str, list[tuple[str, Sequence[float | None]]]] = {}
+    first = told["series"][0]["measure"] if told["series"] else None
     for series in told["series"]:
+        if series["measure"] != first:
+            continue
         line = (words(series["criterion"]), series["values"])
         panels.setdefault(series["measure"], []).append(line)
     return [
@@ -59,11 +64,15 @@ def distributions(document: Mapping[str, Any]) -> dict[str, Any] | None:
     if told is None:
         return None
     of = {"prediction": "predictions", "score": "scores"}.get(told["of"], told["of"])
-    parts = (told["groups"], told["levels"], told["pooled"])
+    kept = slice(None, None, -(-len(told["at"]) // STEPS))
+    levels = [level[kept] for level in told["levels"]]
+    parts = (told["groups"], levels, told["pooled"][kept])
     marked = extremes(*parts)
     return {
         "of": of,
-        "chart": ecdf("distribution", f"Distribution of the {of} by group", told["at"], *parts),
+        "chart": ecdf(
+            "distribution", f"Distribution of the {of} by group", told["at"][kept], *parts
+        ),
         "legend": [(f"s{i}", name(told["groups"][g])) for i, g in enumerate(marked)],
         "groups": len(told["groups"]),
         "all": len(document["groups"]),
@@ -72,14 +81,14 @@ def distributions(document: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def intersections(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A table of the views for each measure, and the first of the ranked subgroups."""
+    """A table of the views by the first measure, and the first of the ranked subgroups."""
     views, subgroups = document["views"], document["subgroups"]
     if not views and not subgroups:
         return None
     measures = list(dict.fromkeys(f["measure"] for view in views for f in view["findings"]))
     return {
         "views": [(" × ".join(view["columns"]), view["groups"]) for view in views],
-        "tables": [_table(views, measure) for measure in measures],
+        "tables": [_table(views, measure) for measure in measures[:PANELS]],
         "subgroups": subgroups[:SUBGROUPS],
         "more": max(0, len(subgroups) - SUBGROUPS),
         "flagged": sum(bool(subgroup["flagged"]) for subgroup in subgroups),

@@ -16,28 +16,15 @@ from markupsafe import Markup
 from evenhand._errors import InputError
 from evenhand._words import listing, number, p_value, percent, plural
 from evenhand.report import formats
-from evenhand.report.criteria import sections
+from evenhand.report.criteria import inequality, sections
 from evenhand.report.formats import MEASURES, VERDICTS, cell_name, measure_name, verdict, within
+from evenhand.report.groups import amount, apart
 from evenhand.report.headline import headline
 from evenhand.report.overviews import distributions, intersections, thresholds, with_intervals
 
 SCHEMA = "evenhand.audit/3"
+DIGITS = 5  # of the numbers in the document inside a page
 GROUPS = 500  # beyond which the page holds the document of the most telling groups only
-FILTERS = {
-    "number": number,
-    "difference": formats.difference,
-    "p_value": p_value,
-    "percent": percent,
-    "count": formats.count,
-    "plural": plural,
-    "name": formats.name,
-    "words": formats.words,
-    "listing": listing,
-    "measure": measure_name,
-    "cell": cell_name,
-    "within": within,
-    "verdict": verdict,
-}
 
 
 def page(document: Mapping[str, Any]) -> str:
@@ -50,6 +37,7 @@ def page(document: Mapping[str, Any]) -> str:
         document=document,
         headline=headline(document),
         values=with_intervals(document),
+        inequality=inequality(document),
         sections=parts,
         formulas={one["name"]: one["formula"] for one in document["criteria"]},
         anchors={part["name"]: part["ident"] for part in parts},
@@ -73,13 +61,28 @@ def embedded(document: Mapping[str, Any], most: int = GROUPS) -> str:
     r"""JSON without the characters that mean something to HTML.
 
     >>> print(embedded({"groups": [], "title": "</script>"}))
-    {"groups": [], "title": "\u003c/script\u003e"}
+    {"groups":[],"title":"\u003c/script\u003e"}
     """
     told = abridged(document, most)
-    text = json.dumps(told, ensure_ascii=True, allow_nan=False)
-    for character in "<>&":
+    text = json.dumps(_rounded(told), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+def _whole(label: str) -> Markup:
+    """A group's name that breaks between its parts and nowhere else."""
+    parts = formats.name(label).split(" × ")
+    return Markup(" × ").join(Markup("<span>{}</span>").format(part) for part in parts)
+
+
+def _rounded(told: Any) -> Any:
+    """The same with numbers of DIGITS digits; the audit's to_json writes them all."""
+    if isinstance(told, float):
+        return float(f"{told:.{DIGITS}g}")
+    if isinstance(told, Mapping):
+        return {key: _rounded(value) for key, value in told.items()}
+    return [_rounded(value) for value in told] if isinstance(told, list | tuple) else told
 
 
 def abridged(document: Mapping[str, Any], most: int = GROUPS) -> Mapping[str, Any]:
@@ -87,22 +90,21 @@ def abridged(document: Mapping[str, Any], most: int = GROUPS) -> Mapping[str, An
     if len(document["groups"]) <= most:
         return document
     keep = _most_telling(document, most)
-    named = {document["groups"][i]["label"] for i in keep}
     return {
         **document,
         "abridged": {"groups": len(keep), "of": len(document["groups"])},
         "groups": [document["groups"][i] for i in keep],
+        "summary": _abridged_summary(document["summary"], keep),
         "criteria": [_abridged_criterion(criterion, keep) for criterion in document["criteria"]],
-        "findings": [_abridged_finding(finding, named) for finding in document["findings"]],
+        "findings": [_abridged_finding(finding, keep) for finding in document["findings"]],
     }
 
 
 def _most_telling(document: Mapping[str, Any], most: int) -> list[int]:
-    place = {group["label"]: i for i, group in enumerate(document["groups"])}
     shares = [0.0] * len(document["groups"])
     for finding in document["findings"]:
-        for part in finding["contributions"]:
-            shares[place[part["group"]]] += part["share"] or 0.0
+        for place, share in enumerate(finding["contributions"]):
+            shares[place] += share or 0.0
     order = sorted(range(len(shares)), key=shares.__getitem__, reverse=True)
     return sorted(order[:most])
 
@@ -116,9 +118,18 @@ def _abridged_criterion(criterion: Mapping[str, Any], keep: Sequence[int]) -> di
     return {**criterion, "cells": cells}
 
 
-def _abridged_finding(finding: Mapping[str, Any], named: set[str]) -> dict[str, Any]:
-    parts = [part for part in finding["contributions"] if part["group"] in named]
-    return {**finding, "contributions": parts, "left_out": finding["left_out"][: len(named)]}
+def _abridged_finding(finding: Mapping[str, Any], keep: Sequence[int]) -> dict[str, Any]:
+    shares = _kept(finding["contributions"] or None, keep) or []
+    return {**finding, "contributions": shares, "left_out": finding["left_out"][: len(keep)]}
+
+
+def _abridged_summary(summary: Mapping[str, Any], keep: Sequence[int]) -> dict[str, Any]:
+    """The summary of some of the groups; what it says of everybody stays."""
+    told = dict(summary)
+    for part in ("table", "headline", "impact_ratio"):
+        if told[part] is not None:
+            told[part] = {**told[part], "groups": _kept(told[part]["groups"], keep)}
+    return told
 
 
 def _kept(column: Sequence[Any] | None, keep: Sequence[int]) -> list[Any] | None:
@@ -143,6 +154,27 @@ def _check(document: Mapping[str, Any]) -> None:
 def _rendered(template: str, **told: Any) -> str:
     text = _environment().get_template(template).render(told)
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+FILTERS = {
+    "number": number,
+    "difference": formats.difference,
+    "p_value": p_value,
+    "percent": percent,
+    "count": formats.count,
+    "plural": plural,
+    "name": formats.name,
+    "words": formats.words,
+    "listing": listing,
+    "measure": measure_name,
+    "cell": cell_name,
+    "within": within,
+    "verdict": verdict,
+    "amount": amount,
+    "apart": apart,
+    "key": formats.key,
+    "whole": _whole,
+}
 
 
 @cache

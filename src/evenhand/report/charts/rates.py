@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from evenhand._words import number, plural
+from evenhand._words import number, percent, plural
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, upright
 from evenhand.report.charts.svg import NOTHING, Scale
 from evenhand.report.formats import count, name
@@ -16,13 +16,17 @@ MOST = 30
 
 
 class Rate(NamedTuple):
-    """The value of a group, with its interval and the rows it was computed from."""
+    """The value of a group, with its interval and the rows it was computed from.
+
+    `kind` (above, below, around) colors it; by default, how its interval lies to the overall value.
+    """
 
     group: str
     value: float
     low: float | None = None
     high: float | None = None
     rows: float | None = None
+    kind: str | None = None
 
 
 def rates(
@@ -33,8 +37,14 @@ def rates(
     *,
     most: int = MOST,
     greatest: float | None = None,
+    is_rate: bool = False,
+    line_at: float | None = None,
+    tips: bool = True,
 ) -> Markup:
     """The groups furthest from the overall value, sorted; colored if their interval excludes it.
+
+    Beside each stand its value, in percent if it `is_rate`, and its rows; `line_at` draws a line,
+    and hovering over a group tells its interval unless `tips` is false.
 
     >>> chart = rates("c", "TPR", [Rate("a", 0.4, 0.3, 0.5), Rate("b", 0.6, 0.5, 0.7)], 0.5)
     >>> chart.count("<circle")
@@ -42,10 +52,21 @@ def rates(
     """
     shown = sorted(most_deviant(groups, overall, most), key=lambda rate: rate.value)
     ends = [end for rate in shown for end in (rate.value, rate.low, rate.high)]
-    axis = Scale.around([*ends, overall], most=greatest)
+    axis = Scale.around([*ends, overall, line_at], most=greatest)
     line = NOTHING if overall is None else upright(axis, overall, "overall")
-    rows = [_row(rate, overall, axis) for rate in reversed(shown)]
-    return chart_of_rows(ident, title, _description(shown, len(groups), overall), rows, axis, line)
+    if line_at is not None:
+        line += upright(axis, line_at, "fifths")
+    told = percent if is_rate else number
+    rows = [_row(rate, overall, axis, told, tips) for rate in reversed(shown)]
+    return chart_of_rows(
+        ident,
+        title,
+        _description(shown, len(groups), overall, told),
+        rows,
+        axis,
+        line,
+        names=[percent(tick) for tick in axis.ticks] if is_rate else None,
+    )
 
 
 def most_deviant(groups: Sequence[Rate], overall: float | None, most: int) -> list[Rate]:
@@ -62,6 +83,8 @@ def side(rate: Rate, overall: float | None) -> str:
     >>> side(Rate("a", 0.4, 0.3, 0.45), 0.5)
     'below'
     """
+    if rate.kind is not None:
+        return rate.kind
     if overall is None or rate.low is None or rate.high is None:
         return "around"
     return "above" if rate.low > overall else "below" if rate.high < overall else "around"
@@ -75,23 +98,28 @@ def _distance(rate: Rate, overall: float) -> float:
     return away / max(towards, 1e-9)
 
 
-def _row(rate: Rate, overall: float | None, axis: Scale) -> Row:
+def _row(
+    rate: Rate, overall: float | None, axis: Scale, told: Callable[[float], str], tips: bool
+) -> Row:
     marks = span(axis, rate.low, rate.high, "whisker", 2) + dot(axis, rate.value)
-    label = name(rate.group)
-    tip = f"{label}: {number(rate.value)}"
+    label, value = name(rate.group), told(rate.value)
+    tip, beside = f"{label}: {value}", value
     if rate.low is not None and rate.high is not None:
-        tip += f" (interval {number(rate.low)} to {number(rate.high)})"
+        tip += f" (interval {told(rate.low)} to {told(rate.high)})"
     if rate.rows is not None:
         tip += f", from {count(rate.rows)} rows"
-    return Row(label, number(rate.value), tip, marks, side(rate, overall), rate.group)
+        beside = f"{value} · {count(rate.rows)}"
+    return Row(label, beside, tip if tips else "", marks, side(rate, overall), rate.group)
 
 
-def _description(shown: Sequence[Rate], of: int, overall: float | None) -> str:
+def _description(
+    shown: Sequence[Rate], of: int, overall: float | None, told: Callable[[float], str]
+) -> str:
     if not shown:
         return "No group has a value."
     lowest, highest = shown[0], shown[-1]
+    everyone = "" if overall is None else f"; overall {told(overall)}"
     return (
         f"{count(len(shown))} of {plural(of, 'group')}, from {name(lowest.group)} at "
-        f"{number(lowest.value)} to {name(highest.group)} at {number(highest.value)}; "
-        f"overall {number(overall)}."
+        f"{told(lowest.value)} to {name(highest.group)} at {told(highest.value)}{everyone}."
     )

@@ -1,8 +1,8 @@
 """The layout of charts with a line for each thing: a label, marks along an axis, a number.
 
 Places along the axis are percentages, so the chart fills any width and its letters keep their size.
-Where it is narrow, the style sheet puts the label above the marks: each mark therefore also tells,
-as --a and --b, where it lies if the axis takes the whole width.
+The style sheet places the rows, by --i, and where it is narrow puts the label above the marks: each
+mark therefore also tells, as --a and --b, where it lies if the axis takes the whole width.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from evenhand.report.charts.svg import NOTHING, Scale, element, picture, togethe
 HEIGHT = 24  # of a row
 MIDDLE = 12
 TOP = 26  # of the axis
-START, WIDTH = 0.30, 0.60  # of the axis where label and number stand beside it
-LONGEST = 34  # letters of a label
+START, WIDTH = 0.30, 0.57  # of the axis where label and number stand beside it
+LONGEST = 34  # letters of a label beside the axis; longer ones stand above it
+MOST_LETTERS = 56
 
 
 class Row(NamedTuple):
-    """A line of the chart; `tip` is what hovering tells, `group` what a filter looks for."""
+    """A line of the chart; `tip` is what hovering tells, `group` what a filter finds."""
 
     label: str
     told: str
@@ -40,17 +41,21 @@ def chart_of_rows(
     rows: Sequence[Row],
     axis: Scale | None = None,
     behind: Markup = NOTHING,
+    names: Sequence[str] | None = None,
 ) -> Markup:
-    """All rows, below an axis if there is one; `behind` is drawn once, over the whole height."""
+    """All rows, below an axis if there is one; `behind` is drawn once, over the whole height.
+
+    `names` are those of the axis's ticks, where they are not plain numbers.
+    """
     top = 2 if axis is None else TOP
     return picture(
         ident,
         title,
         description,
-        NOTHING if axis is None else _grid(axis),
+        NOTHING if axis is None else _grid(axis, names or axis.names()),
         behind,
-        *(_row(number, row, top) for number, row in enumerate(rows)),
-        class_="rows",
+        *(_row(number, row) for number, row in enumerate(rows)),
+        class_="rows tall" if any(len(row.label) > LONGEST for row in rows) else "rows",
         width="100%",
         height=top + HEIGHT * len(rows) + 4,
         style=f"--n:{len(rows)};--top:{top}px",
@@ -93,30 +98,26 @@ def span(axis: Scale, low: float | None, high: float | None, kind: str, height: 
 def dot(axis: Scale, value: float) -> Markup:
     """A dot in the middle of a row."""
     place = axis(value)
-    return element(
-        "circle", cx=_beside(place), cy=MIDDLE, r=4.5, class_="at dot", style=_narrow(place)
-    )
+    return element("circle", cx=_beside(place), class_="at dot", style=_narrow(place))
 
 
-def _row(number: int, row: Row, top: int) -> Markup:
+def _row(number: int, row: Row) -> Markup:
     return element(
         "g",
-        element("title", row.tip),
-        element("rect", width="100%", height=HEIGHT, class_="hover"),
-        element("text", shortened(row.label, LONGEST), x=0, y=16),
-        element("g", row.marks, class_="marks"),
-        element("text", row.told, x="100%", y=16, text_anchor="end", class_="told"),
+        element("title", row.tip) if row.tip else NOTHING,
+        element("text", shortened(row.label, MOST_LETTERS), x=0, y=16),
+        row.marks,
+        element("text", row.told, x="100%", y=16, class_="told"),
         class_=f"row {row.kind}".strip(),
-        transform=f"translate(0 {top + HEIGHT * number})",
         style=f"--i:{number}",
         data_group=row.group,
     )
 
 
-def _grid(axis: Scale) -> Markup:
+def _grid(axis: Scale, names: Sequence[str]) -> Markup:
     parts = []
     ends = {axis.ticks[0]: "start", axis.ticks[-1]: "end"}
-    for value, name in zip(axis.ticks, axis.names(), strict=True):
+    for value, name in zip(axis.ticks, names, strict=True):
         place = {"x": _beside(axis(value)), "style": _narrow(axis(value))}
         anchor = ends.get(value, "middle")
         parts.append(upright(axis, value, "grid"))

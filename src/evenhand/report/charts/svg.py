@@ -15,6 +15,7 @@ NOTHING = Markup("")
 
 UNIT = 1000.0  # of the coordinates of lines
 TOP, BOTTOM = 16, 22
+LEFT = 44  # of a frame, for the names of its ticks
 
 
 def element(tag: str, *children: str, **attributes: object) -> Markup:
@@ -28,6 +29,8 @@ def element(tag: str, *children: str, **attributes: object) -> Markup:
         for key, value in attributes.items()
         if value is not None
     )
+    if not children:
+        return Markup(f"<{tag}{told}/>")
     return Markup(f"<{tag}{told}>{''.join(escape(child) for child in children)}</{tag}>")
 
 
@@ -136,16 +139,16 @@ def framed(
         *lines,
         viewBox=f"0 0 {UNIT:.0f} {UNIT:.0f}",
         preserveAspectRatio="none",
-        **_box(height),
+        width="100%",
+        height=height,
     )
     return picture(
         ident,
         title,
         description,
-        _grid(up, height),
-        inner,
-        element("svg", above, overflow="visible", **_box(height)),
-        _labels(across, up, height),
+        element("svg", _grid(up, height), inner, above, overflow="visible", **_box(height)),
+        _labels(up, height),
+        element("svg", _below(across, height), overflow="visible", **_box(height)),
         class_=f"lines {kind}".strip(),
         width=width,
         height=TOP + height + BOTTOM,
@@ -171,23 +174,43 @@ def _round_step(rough: float) -> float:
 
 
 def _box(height: int) -> dict[str, object]:
-    return {"x": 0, "y": TOP, "width": "100%", "height": height}
+    """Where the frame is; style sheets know that it begins at LEFT."""
+    return {"x": LEFT, "y": TOP, "width": "92%", "height": height, "class_": "frame"}
 
 
 def _grid(up: Scale, height: int) -> Markup:
-    ys = [TOP + height * (1 - up(tick)) for tick in up.ticks]
+    ys = [height * (1 - up(tick)) for tick in up.ticks]
     return together(
         element("line", x1=0, x2="100%", y1=f"{y:.1f}", y2=f"{y:.1f}", class_="grid") for y in ys
     )
 
 
-def _labels(across: Scale, up: Scale, height: int) -> Markup:
-    parts = []
-    for tick, name in list(zip(up.ticks, up.names(), strict=True))[1:]:
-        y = TOP + height * (1 - up(tick)) - 4
-        parts.append(element("text", name, x=0, y=f"{y:.1f}", class_="tick"))
+def _labels(up: Scale, height: int) -> Markup:
+    """The names of the upright axis's ticks, left of the frame, where no line crosses them."""
+    return together(
+        element(
+            "text",
+            name,
+            x=LEFT - 6,
+            y=f"{TOP + height * (1 - up(tick)) + 4:.1f}",
+            text_anchor="end",
+            class_="tick",
+        )
+        for tick, name in zip(up.ticks, up.names(), strict=True)
+    )
+
+
+def _below(across: Scale, height: int) -> Markup:
+    """The names of the level axis's ticks, below the frame."""
     ends = {across.ticks[0]: "start", across.ticks[-1]: "end"}
-    for tick, name in zip(across.ticks, across.names(), strict=True):
-        place = {"x": across.percent(tick), "text_anchor": ends.get(tick, "middle")}
-        parts.append(element("text", name, y=TOP + height + 16, class_="tick", **place))
-    return together(parts)
+    return together(
+        element(
+            "text",
+            name,
+            x=across.percent(tick),
+            y=height + 16,
+            text_anchor=ends.get(tick, "middle"),
+            class_="tick",
+        )
+        for tick, name in zip(across.ticks, across.names(), strict=True)
+    )

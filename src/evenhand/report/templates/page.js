@@ -16,9 +16,10 @@
   const filter = (text) => {
     const wanted = text.trim().toLocaleLowerCase();
     const found = new Set();
-    for (const part of all("[data-group]")) {
-      const fits = part.dataset.group.toLocaleLowerCase().includes(wanted);
-      if (fits) found.add(part.dataset.group);
+    for (const part of all("[data-group], .all-groups tbody tr")) {
+      const group = part.dataset.group ?? part.cells[0].textContent;
+      const fits = group.toLocaleLowerCase().includes(wanted);
+      if (fits && part.dataset.group !== undefined) found.add(group);
       if (part.matches("tr")) part.hidden = !fits;
       else part.classList.toggle("dim", !fits);
     }
@@ -94,11 +95,17 @@
     root.dataset.theme = dark() ? "light" : "dark";
     remember(root.dataset.theme);
   });
-  addEventListener("beforeprint", () => {
-    for (const part of all("details:not([open])")) { part.open = true; part.dataset.closed = ""; }
+  controls.elements.open.addEventListener("click", ({ target }) => {
+    const folds = all("details.fold");
+    const open = folds.some((part) => !part.open);
+    for (const part of folds) part.open = open;
+    target.textContent = open ? "Close all" : "Open all";
   });
-  addEventListener("afterprint", () => {
-    for (const part of all("details[data-closed]")) { part.open = false; delete part.dataset.closed; }
-  });
+  const reveal = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target?.matches("details")) target.open = true;
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
   follow();
 })();
