@@ -44,8 +44,17 @@ class Names:
         )
 
 
+TRUTH = frozenset(("true", "false", "yes", "no"))
+
+
 def _speaks_for_itself(value: Label) -> bool:
-    """Whether a value is text with a letter in it; a missing one is called so."""
+    """Whether a value is text other than a number or a yes or no; a missing one is called so."""
     if value is None:
         return True
-    return isinstance(value, str) and (not value.strip() or any(map(str.isalpha, value)))
+    if not isinstance(value, str) or value.strip().lower() in TRUTH:
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False

@@ -1,0 +1,256 @@
+"""The summary: one sentence, one table, the same in every form."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn import metrics
+
+import evenhand as eh
+from evenhand import report
+from evenhand._audit import result
+from evenhand._audit.naming import Names
+
+
+def hired(rates, rows=2000, names=("Female", "Male")):
+    """Exactly these shares of each group are selected; the truth is half and half."""
+    group = np.repeat(names, rows)
+    decision = np.concatenate([np.arange(rows) < round(rate * rows) for rate in rates]).astype(int)
+    truth = np.tile([0, 1], len(group) // 2)
+    return truth, decision, pd.DataFrame({"sex": group})
+
+
+def audited(rates, rows=2000, **options):
+    truth, decision, group = hired(rates, rows)
+    asked = {"criteria": ["statistical_parity", "selection_rate_ratio"], "measures": "mpd"}
+    return eh.audit(truth, decision, sensitive_features=group, **{**asked, **options})
+
+
+def test_two_groups_that_differ_are_told_in_a_sentence_of_people_and_points():
+    told = audited([0.1, 0.2]).document()["summary"]
+    pattern = (
+        r"Female had about half the selection rate of Male "
+        r"\(10% against 20%; at least (\d\.\d) percentage points apart\)\."
+    )
+    found = re.fullmatch(pattern, told["sentence"])
+    assert found
+    assert 5 < float(found[1]) <= 10
+    assert told["about"] == "4,000 rows in 2 groups by sex."
+
+
+def test_the_bound_in_the_sentence_is_that_of_the_finding():
+    audit = audited([0.1, 0.2])
+    low = audit.finding("statistical_parity").gap.low
+    told = float(re.search(r"at least ([\d.]+) percentage points", audit.summary)[1])
+    assert 100 * low - 0.1 < told <= 100 * low + 1e-9
+
+
+def test_groups_that_are_alike_and_rows_that_cannot_tell_are_told_as_plainly():
+    alike = audited([0.2, 0.2], rows=40_000).summary
+    assert alike.startswith("The groups are alike in selection rate: at most ")
+    unsure = audited([0.2, 0.3], rows=50).summary
+    assert unsure.startswith("These rows cannot tell whether the groups differ in selection rate: ")
+    assert "20% for Female and 30% for Male" in unsure
+    assert unsure.endswith("all of them are too small to say.")
+
+
+def test_a_group_that_is_never_selected_is_told_with_its_rate():
+    assert "Female had a selection rate of 0%, against 20% for Male" in audited([0, 0.2]).summary
+
+
+def test_where_selection_is_alike_another_difference_is_told():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], 20_000)
+    truth = rng.integers(0, 2, 40_000)
+    right = rng.random(40_000) < np.where(group == "a", 0.9, 0.6)
+    told = eh.audit(truth, np.where(right, truth, 1 - truth), sensitive_features=group).summary
+    assert "alike in selection rate" in told
+    assert "But: b had two-thirds of" in told.replace("about ", "")
+
+
+def test_a_regression_is_told_in_the_unit_of_its_target():
+    group = np.repeat(["north", "south"], 500)
+    noise = np.tile(np.linspace(-100, 100, 500), 2)
+    predicted = np.where(group == "north", 52_000, 41_000) + noise
+    told = eh.audit(predicted + noise, predicted, sensitive_features=group).summary
+    assert "south had a mean prediction of 41,000, against 52,000 for north" in told
+    assert "%" not in told
+
+
+def test_of_several_classes_the_one_that_differs_most_surely_is_told():
+    truth = np.tile(["A", "B", "C"], 2000)
+    group = np.repeat(["x", "y"], 3000)
+    predicted = np.where((group == "y") & (np.arange(6000) % 6 == 0), "C", truth)
+    told = eh.audit(truth, predicted, sensitive_features=group).document()["summary"]
+    assert re.match("“[AC]” was predicted .* as often for [xy] as for [xy]", told["sentence"])
+    assert told["table"]["of_class"] in told["sentence"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(4)
+    sex, race = rng.choice(["F", "M"], 3000), rng.choice(["r", "s", "t"], 3000)
+    truth = rng.integers(0, 2, 3000)
+    predicted = np.where(rng.random(3000) < np.where(sex == "F", 0.7, 0.9), truth, 1 - truth)
+    return pd.DataFrame({"sex": sex, "race": race, "y": truth, "p": predicted})
+
+
+QUICK = {"criteria": "statistical_parity", "measures": "mpd"}
+KEYS = {
+    "selection_rate": lambda y, p: np.mean(p),
+    "base_rate": lambda y, p: np.mean(y),
+    "true_positive_rate": metrics.recall_score,
+    "false_positive_rate": lambda y, p: metrics.recall_score(1 - y, p),
+    "precision": metrics.precision_score,
+    "accuracy": metrics.accuracy_score,
+}
+
+
+def test_rates_by_group_are_scikit_learns(people):
+    table = eh.audit(
+        people.y, people.p, sensitive_features=people[["sex", "race"]], **QUICK
+    ).by_group
+    assert list(table.index.names) == ["sex", "race"]
+    assert list(table.columns) == [
+        "n",
+        "base_rate",
+        "selection_rate",
+        "true_positive_rate",
+        "false_positive_rate",
+        "precision",
+        "accuracy",
+    ]
+    for group, rows in people.groupby(["sex", "race"]):
+        assert table.loc[group, "n"] == len(rows)
+        for key, metric in KEYS.items():
+            assert table.loc[group, key] == pytest.approx(metric(rows.y, rows.p))
+
+
+def test_means_and_errors_by_group_are_scikit_learns():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"g": rng.choice(["a", "b"], 500), "y": rng.normal(10, 3, 500)})
+    rows["p"] = rows.y + rng.normal(0.5, 1, 500)
+    found = eh.audit(
+        rows.y, rows.p, sensitive_features=rows[["g"]], criteria="weak_parity", task="regression"
+    )
+    for group, part in rows.groupby("g"):
+        told = found.by_group.loc[group]
+        assert told["mean_error"] == pytest.approx(np.mean(part.p - part.y))
+        assert told["mae"] == pytest.approx(metrics.mean_absolute_error(part.y, part.p))
+        assert told["rmse"] == pytest.approx(metrics.root_mean_squared_error(part.y, part.p))
+        assert told["r2"] == pytest.approx(metrics.r2_score(part.y, part.p))
+
+
+def test_weights_count_in_rates_and_not_in_rows(people):
+    weight = np.where(people.p == 1, 2.0, 1.0)
+    table = eh.audit(
+        people.y, people.p, sensitive_features=people[["sex"]], sample_weight=weight, **QUICK
+    ).by_group
+    women = people.sex == "F"
+    assert table.loc["F", "n"] == women.sum()
+    rate = np.average(people.p[women], weights=weight[women])
+    assert table.loc["F", "selection_rate"] == pytest.approx(rate)
+
+
+def test_the_table_is_a_dataframe_of_the_users_kind(people):
+    frame = pl.from_pandas(people)
+    table = eh.audit(
+        frame["y"], frame["p"], sensitive_features=frame[["sex", "race"]], **QUICK
+    ).by_group
+    assert isinstance(table, pl.DataFrame)
+    assert table.columns[:3] == ["sex", "race", "n"]
+
+
+def test_a_sensitive_column_may_have_the_name_of_a_metric(people):
+    frame = pl.from_pandas(people).rename({"sex": "n"})
+    table = eh.audit(frame["y"], frame["p"], sensitive_features=frame[["n"]], **QUICK).by_group
+    assert table.columns[:2] == ["n", "n (metric)"]
+
+
+def test_without_the_truth_there_is_the_selection_rate(people):
+    found = eh.audit(None, people.p, sensitive_features=people[["sex"]], **QUICK)
+    assert list(found.by_group.columns) == ["n", "selection_rate"]
+
+
+def test_the_table_in_the_document_has_the_gap_the_ratio_and_flags(people):
+    found = eh.audit(people.y, people.p, sensitive_features=people[["sex"]])
+    table, frame = found.document()["summary"]["table"], found.by_group
+    at = [metric["key"] for metric in table["metrics"]].index("accuracy")
+    assert table["difference"][at] == pytest.approx(np.ptp(frame.accuracy))
+    assert table["ratio"][at] == pytest.approx(frame.accuracy.min() / frame.accuracy.max())
+    right = metrics.accuracy_score(people.y, people.p)
+    assert table["overall"]["values"][at] == pytest.approx(right)
+    assert [group["apart"][at] for group in table["groups"]] == [-1, 1]
+
+
+def test_the_impact_ratio_stands_beside_four_fifths():
+    told = audited([0.1, 0.2]).document()["summary"]["impact_ratio"]
+    assert told["value"] == pytest.approx(0.5)
+    assert told["side"] == "below"
+    assert "below the four-fifths line of 0.80" in told["sentence"]
+    close = audited([0.19, 0.2], rows=40_000).document()["summary"]["impact_ratio"]
+    assert close["side"] == "at or above"
+    unsure = audited([0.15, 0.2], rows=100).document()["summary"]["impact_ratio"]
+    assert unsure["side"] == "cannot tell"
+
+
+def test_every_form_tells_the_sentence():
+    found = audited([0.1, 0.2])
+    sentence = found.document()["summary"]["sentence"]
+    assert sentence in found.summary
+    assert sentence in " ".join(repr(found).split())
+    for form in (found.to_markdown(), found.to_html(), found._repr_html_(), found.to_json()):
+        assert sentence in form.replace("\\", "")
+
+
+def test_the_repr_has_few_lines():
+    lines = repr(audited([0.1, 0.2])).splitlines()
+    assert len(lines) <= 5
+    assert max(map(len, lines)) <= 88
+
+
+def test_a_notebook_shows_text_where_jinja_is_missing(monkeypatch):
+    monkeypatch.setattr(report, "find_spec", lambda name: None)
+    found = audited([0.1, 0.2])
+    assert found._repr_html_().startswith("<pre># Audit")
+    assert found.summary.split(" (")[0] in found._repr_html_()
+
+
+def test_markdown_cannot_be_broken_by_a_title():
+    told = audited([0.1, 0.2], title="<b> | *x*").to_markdown()
+    assert told.startswith("# \\<b\\> \\| \\*x\\*\n")
+
+
+def test_names_carry_their_column_where_values_say_nothing():
+    groups = [(("sex", "race"), ("F", 1)), (("sex", "race"), ("M", 2)), (("old",), "yes")]
+    names = Names.of(groups)
+    assert names(("sex", "race"), ("F", 1)) == "F × race=1"
+    assert names(("old",), "yes") == "old=yes"
+    assert names(("sex",), None) == "(missing)"
+    assert names(("sex", "race"), "(rare groups)") == "(rare groups)"
+
+
+def test_the_fingerprint_depends_on_the_rows_and_not_on_their_order():
+    truth, decision, group = hired([0.1, 0.2])
+    order = np.random.default_rng(0).permutation(len(truth))
+    asked = {"criteria": "statistical_parity", "measures": "mpd"}
+    first = eh.audit(truth, decision, sensitive_features=group, **asked)
+    again = eh.audit(truth[order], decision[order], sensitive_features=group.iloc[order], **asked)
+    other = eh.audit(truth, 1 - decision, sensitive_features=group, **asked)
+    told = [one.document()["provenance"]["data"] for one in (first, again, other)]
+    assert told[0] == told[1] != told[2]
+
+
+def test_the_name_of_a_model_is_in_the_provenance():
+    from sklearn.dummy import DummyClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X = pd.DataFrame({"x": np.arange(200.0), "sex": np.tile([0, 1], 100)})
+    y = np.tile([0, 0, 1, 1], 50)
+    model = make_pipeline(StandardScaler(), DummyClassifier(strategy="stratified"))
+    found = eh.audit_model(model.fit(X, y), X, y, group="sex", criteria="accuracy_parity")
+    assert found.document()["provenance"]["model"] == "StandardScaler → DummyClassifier"
+    assert found.date == result.document(found)["provenance"]["date"]
