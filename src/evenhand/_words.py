@@ -113,7 +113,7 @@ def shortened(label: str, longest: int) -> str:
     """A label without some of its middle words, since names of groups differ at their ends.
 
     >>> shortened("Female × Amer-Indian-Eskimo × Never-married", 30)
-    'Female × … Never-married'
+    'Female × … × Never-married'
     >>> shortened("Donaudampfschifffahrtsgesellschaft", 12)
     'Donau…schaft'
     """

@@ -208,7 +208,7 @@ def test_a_group_that_looks_like_a_number_in_the_first_lines_may_be_text_later(r
     result = run("rows.csv", "--json", "out.json")
     assert result.exit_code == 0, result.stderr
     groups = json.loads((folder / "out.json").read_text())["groups"]
-    assert [one["label"] for one in groups] == ["1", "2", "unknown"]
+    assert [one["label"] for one in groups] == ["g=1", "g=2", "g=unknown"]
 
 
 NOT_FILES = {

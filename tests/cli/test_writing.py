@@ -67,7 +67,7 @@ def test_one_output_that_fails_loses_neither_the_table_nor_the_others(run, peopl
     asked = [text for name, path in bad.items() for text in (f"--{name}", path)]
     result = run(people, *asked, "--json", "out.json")
     assert result.exit_code == 4
-    assert "statistical_parity" in result.stdout
+    assert "Statistical parity" in result.stdout
     assert (folder / "out.json").exists()
     errors = result.stderr.splitlines()
     assert "Error: /dev/full was not written: No space left on device." in errors

@@ -33,7 +33,7 @@ METRICS = {
 }
 INDICES = ("performance_parity(auroc)", "performance_parity(f1)", "calibration_within_groups")
 SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statistical_parity")
-NEAR = 0.07  # how far off a named fraction may be, as a share of it
+NEAR = 0.045  # how far off a named fraction may be, as a share of it
 FRACTIONS = {
     1 / 10: "a tenth of",
     1 / 5: "a fifth of",
