@@ -13,7 +13,7 @@ import evenhand as eh
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import views_of
-from evenhand._uncertainty.multiplicity import holm
+from evenhand._uncertainty.homogeneity import holm
 
 pytestmark = pytest.mark.slow
 

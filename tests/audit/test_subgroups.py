@@ -10,8 +10,7 @@ from scipy.stats import binom
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import views_of
-from evenhand._uncertainty.differences import Binomials, sure_difference
-from evenhand._uncertainty.multiplicity import rate_bounds
+from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
 
 
 def scan(y, p, columns, control="familywise", depth=2, **options):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau, rankdata
 
 from evenhand._compare.ranking import kendall, ranks
-from evenhand._uncertainty.multiplicity import holm
+from evenhand._uncertainty.homogeneity import holm
 
 values = st.lists(st.integers(0, 6).map(lambda k: k / 7), min_size=3, max_size=9)
 pairs = st.integers(0, 2**32 - 1).map(

@@ -17,9 +17,8 @@ from evenhand._columns import Label
 from evenhand._groups import show
 from evenhand._tally import Tally
 from evenhand._uncertainty.estimates import Estimates, curve_at, estimates_of
-from evenhand._uncertainty.homogeneity import homogeneity
+from evenhand._uncertainty.homogeneity import holm, homogeneity, hypothesis
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
-from evenhand._uncertainty.multiplicity import holm, hypothesis
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
 from evenhand.measures import Measure

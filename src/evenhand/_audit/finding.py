@@ -14,8 +14,8 @@ from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand._uncertainty.estimates import Estimates
+from evenhand._uncertainty.homogeneity import Conclusion, verdict
 from evenhand._uncertainty.interval import ConfidenceInterval
-from evenhand._uncertainty.multiplicity import Conclusion, verdict
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
 from evenhand._words import did_you_mean, number, plural, points

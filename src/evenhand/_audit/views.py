@@ -15,8 +15,7 @@ from evenhand._audit.questions import Question
 from evenhand._columns import Bin, Label
 from evenhand._columns.codes import positions, union
 from evenhand._uncertainty.estimates import estimates_of
-from evenhand._uncertainty.homogeneity import homogeneity
-from evenhand._uncertainty.multiplicity import Conclusion, holm, verdict
+from evenhand._uncertainty.homogeneity import Conclusion, holm, homogeneity, verdict
 
 
 @dataclass(frozen=True)

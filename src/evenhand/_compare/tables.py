@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand._compare.evidence import Evidence
 from evenhand._compare.question import Question, Tested
 from evenhand._compare.ranking import kendall, ranks
-from evenhand._uncertainty.multiplicity import holm, hypothesis, verdict
+from evenhand._uncertainty.homogeneity import holm, hypothesis, verdict
 from evenhand._uncertainty.paired import Sample, difference, unchanged
 from evenhand.criteria import Criterion
 

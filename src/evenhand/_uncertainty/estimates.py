@@ -20,7 +20,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution, RankedScores
 from evenhand._errors import InputError
 from evenhand._tally import Tally
-from evenhand._uncertainty.multiplicity import rate_bounds
+from evenhand._uncertainty.differences import rate_bounds
 from evenhand.criteria import Criterion
 from evenhand.statistics import Auroc, Average, CalibrationError, Derived, E, F, P, Ratio, Table
 from evenhand.statistics.forms import one_against_rest, ratio

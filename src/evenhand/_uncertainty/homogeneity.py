@@ -11,20 +11,21 @@ rows; where draws end, the p-value goes on by exact and chi-squared tails.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evenhand._distributions import Distribution
 from evenhand._tally import Tally
 from evenhand._uncertainty.estimates import Estimates
 from evenhand._uncertainty.geometry import Cloud
 from evenhand.criteria import Criterion
-from evenhand.statistics import E, P, Ratio
+from evenhand.statistics import E, P, Ratio, Statistic
 
 Floats = NDArray[np.float64]
 
+LEVEL = 0.05
 DRAWS = 2000
 SHARES = (0.6, 0.4)  # of the error, for the omnibus test and for the largest contrast
 ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
@@ -322,3 +323,44 @@ def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floa
         rest = free * (1 - terms[0])
         p_value = min(p_value, float(chdtrc(free, max(2 * (omnibus - rest), 0.0))))
     return min(1.0, p_value / SHARES[0], alone / SHARES[1])
+
+
+# Many questions at once: when a finding still counts, though so many were looked at.
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """P-values adjusted for asking them all (Holm 1979); NaN asks nothing and stays NaN.
+
+    >>> holm([0.01, 0.04, np.nan, 0.03])
+    array([0.03, 0.06,  nan, 0.06])
+    """
+    given = np.asarray(p_values, dtype=np.float64)
+    adjusted = np.full(given.shape, np.nan)
+    asked = np.flatnonzero(~np.isnan(given))
+    order = asked[np.argsort(given[asked], kind="stable")]
+    steps = given[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def hypothesis(statistic: Statistic) -> str:
+    """What is tested of a statistic: accuracy and error rates, for one, are equal together."""
+    if isinstance(statistic, Ratio) and statistic.below == "all":
+        return "rows that are right"
+    return statistic.formula
+
+
+Conclusion = Literal["differs", "alike", "cannot tell", "undefined", "not tested"]
+
+
+def verdict(value: float, p_adjusted: float, level: float = LEVEL) -> Conclusion:
+    """What a test says: not to reject is not to know.
+
+    >>> verdict(0.1, 0.001), verdict(0.1, 0.2), verdict(np.nan, 0.2)
+    ('differs', 'cannot tell', 'undefined')
+    """
+    if np.isnan(value):
+        return "undefined"
+    if np.isnan(p_adjusted):
+        return "not tested"
+    return "differs" if p_adjusted <= level else "cannot tell"
