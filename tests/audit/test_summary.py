@@ -86,6 +86,7 @@ def test_of_several_classes_the_one_that_differs_most_surely_is_told():
     told = eh.audit(truth, predicted, sensitive_features=group).document()["summary"]
     assert re.match("“[AC]” was predicted .* as often for [xy] as for [xy]", told["sentence"])
     assert told["table"]["of_class"] in told["sentence"]
+    assert told["headline"]["metric"] == "selection_rate"
 
 
 @pytest.fixture(scope="module")
@@ -254,3 +255,14 @@ def test_the_name_of_a_model_is_in_the_provenance():
     found = eh.audit_model(model.fit(X, y), X, y, group="sex", criteria="accuracy_parity")
     assert found.document()["provenance"]["model"] == "StandardScaler → DummyClassifier"
     assert found.date == result.document(found)["provenance"]["date"]
+
+
+def test_the_first_chart_is_colored_as_the_table_is_flagged(people):
+    found = eh.audit(
+        people.y, people.p, sensitive_features=people[["sex"]], criteria=["accuracy_parity"]
+    )
+    told = found.document()["summary"]["headline"]
+    assert told["metric"] == "accuracy"
+    rows = found.to_html().split('id="groups"')[1].split("</svg>")[0]
+    assert 'class="row above"' in rows
+    assert 'class="row below"' in rows

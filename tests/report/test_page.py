@@ -32,18 +32,19 @@ def embedded(page: Page) -> dict:
     return json.loads(page.all("script", id="document")[0].text)
 
 
-def rounded(part):
+def rounded(part, rel=1e-4):
     if isinstance(part, float):
-        return pytest.approx(part, rel=1e-4, abs=1e-300)
+        return pytest.approx(part, rel=rel, abs=1e-300)
     if isinstance(part, dict):
-        return {key: rounded(value) for key, value in part.items()}
-    return [rounded(value) for value in part] if isinstance(part, list) else part
+        return {key: rounded(value, rel) for key, value in part.items()}
+    return [rounded(value, rel) for value in part] if isinstance(part, list) else part
 
 
 @pytest.mark.slow
-def test_the_document_inside_the_page_is_the_document_to_five_digits(kind):
+def test_the_document_inside_the_page_is_the_document_rounded(kind):
     document, page = kind
-    assert embedded(page) == rounded(document)
+    curves = {name: rounded(document[name], 1e-2) for name in ("thresholds", "distributions")}
+    assert embedded(page) == rounded(document) | curves
 
 
 @pytest.mark.slow

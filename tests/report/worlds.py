@@ -165,6 +165,7 @@ class World:
             "headline": {
                 "criterion": criteria[0]["name"],
                 "name": "selection rate" if rates else "mean prediction",
+                "metric": "selection_rate" if rates else None,
                 "is_rate": rates,
                 "overall": cell["overall"],
                 "groups": [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)],

@@ -26,6 +26,14 @@ from evenhand.criteria.criterion import class_of
 
 FOUR_FIFTHS = 0.8
 MOST_SUBGROUPS = 5
+COLUMNS = {
+    "statistical_parity": "selection_rate",
+    "selection_rate_ratio": "selection_rate",
+    "equal_opportunity": "true_positive_rate",
+    "predictive_equality": "false_positive_rate",
+    "accuracy_parity": "accuracy",
+    "weak_parity": "mean_prediction",
+}
 FIRST = (
     "statistical_parity",
     "selection_rate_ratio",
@@ -74,7 +82,7 @@ def summary(audit: AuditParts) -> dict[str, Any]:
         "sentence": _sentence(audit, wording, first),
         "about": _about(audit),
         "counts": dict(Counter(finding.verdict for finding in audit.findings)),
-        "headline": _headline(audit, wording, first),
+        "headline": _headline(audit, wording, first, table.of_class),
         "table": _table(table, audit.evidence, names),
         "impact_ratio": _impact_ratio(audit, table, names),
         "criteria": [_line(finding, wording) for finding in audit.findings],
@@ -139,7 +147,16 @@ def _cell_of(values: GroupValues, finding: Finding, favorable: Label) -> int | N
     return cells.index(wanted) if wanted in cells else 0
 
 
-def _headline(audit: AuditParts, wording: Wording, finding: Finding) -> dict[str, Any] | None:
+def _metric_of(finding: Finding, cell: Label, of_class: Label) -> str | None:
+    """The column of the table that a criterion compares, where the scan flags groups in it."""
+    if finding.criterion != "accuracy_parity" and of_class is not None and cell != of_class:
+        return None
+    return COLUMNS.get(finding.criterion)
+
+
+def _headline(
+    audit: AuditParts, wording: Wording, finding: Finding, of_class: Label
+) -> dict[str, Any] | None:
     """The groups' values of the first criterion, with intervals and rows."""
     values = _values(audit, finding)
     at = _cell_of(values, finding, audit.evidence.favorable)
@@ -150,6 +167,7 @@ def _headline(audit: AuditParts, wording: Wording, finding: Finding) -> dict[str
     return {
         "criterion": finding.criterion,
         "name": wording.metric(finding, values.cells[at]),
+        "metric": _metric_of(finding, values.cells[at], of_class),
         "is_rate": wording.is_share(finding),
         "overall": _number(values.overall[at]),
         "groups": [

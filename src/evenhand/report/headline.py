@@ -52,13 +52,13 @@ def _chart(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     told = summary["headline"]
     if told is None:
         return None
-    sides = _sides(summary["table"], told["name"])
+    sides = _sides(summary["table"], told["metric"])
     known = [
         Rate(**_renamed(group), kind=sides.get(group["label"]))
         for group in told["groups"]
         if group["value"] is not None
     ]
-    impact = summary["impact_ratio"] if told["name"] == "selection rate" else None
+    impact = summary["impact_ratio"] if told["metric"] == "selection_rate" else None
     line_at = None if impact is None else impact["line"] * impact["highest_rate"]
     name = told["name"][:1].upper() + told["name"][1:]
     return {
@@ -87,12 +87,12 @@ def _renamed(group: Mapping[str, Any]) -> dict[str, Any]:
     return {"group" if key == "label" else key: value for key, value in group.items()}
 
 
-def _sides(table: Mapping[str, Any], metric: str) -> dict[str, str]:
+def _sides(table: Mapping[str, Any], metric: str | None) -> dict[str, str]:
     """On which side of everybody else the groups are in a metric of the table, if it is there."""
-    named = [one["name"].lower() for one in table["metrics"]]
-    if metric not in named:
+    keys = [one["key"] for one in table["metrics"]]
+    if metric not in keys:
         return {}
-    at = named.index(metric)
+    at = keys.index(metric)
     return {group["label"]: SIDES[group["apart"][at]] for group in table["groups"]}
 
 

@@ -24,6 +24,7 @@ from evenhand.report.overviews import distributions, intersections, thresholds, 
 
 SCHEMA = "evenhand.audit/3"
 DIGITS = 5  # of the numbers in the document inside a page
+CURVES, OF_CURVES = ("distributions", "thresholds"), 3  # which are there to be drawn
 GROUPS = 500  # beyond which the page holds the document of the most telling groups only
 
 
@@ -76,13 +77,16 @@ def _whole(label: str) -> Markup:
     return Markup(" × ").join(Markup("<span>{}</span>").format(part) for part in parts)
 
 
-def _rounded(told: Any) -> Any:
-    """The same with numbers of DIGITS digits; the audit's to_json writes them all."""
+def _rounded(told: Any, digits: int = DIGITS) -> Any:
+    """The same with numbers of so many digits; the audit's to_json writes them all."""
     if isinstance(told, float):
-        return float(f"{told:.{DIGITS}g}")
+        return float(f"{told:.{digits}g}")
     if isinstance(told, Mapping):
-        return {key: _rounded(value) for key, value in told.items()}
-    return [_rounded(value) for value in told] if isinstance(told, list | tuple) else told
+        return {
+            key: _rounded(value, OF_CURVES if key in CURVES else digits)
+            for key, value in told.items()
+        }
+    return [_rounded(value, digits) for value in told] if isinstance(told, list | tuple) else told
 
 
 def abridged(document: Mapping[str, Any], most: int = GROUPS) -> Mapping[str, Any]:
