@@ -10,7 +10,7 @@ from sklearn import metrics
 
 import evenhand as eh
 from evenhand import report
-from evenhand._audit import result
+from evenhand._audit import plots, result
 from evenhand._audit.naming import Names
 
 
@@ -266,3 +266,34 @@ def test_the_first_chart_is_colored_as_the_table_is_flagged(people):
     rows = found.to_html().split('id="groups"')[1].split("</svg>")[0]
     assert 'class="row above"' in rows
     assert 'class="row below"' in rows
+
+
+def test_figures_show_the_numbers_of_the_summary():
+    found = audited([0.1, 0.2])
+    ax = found.plot.rates()
+    dots = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+    assert sorted(dots) == pytest.approx([10, 20])
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "Female (2,000)",
+        "Male (2,000)",
+    ]
+    assert [line.get_xdata()[0] for line in ax.lines[-2:]] == pytest.approx([15, 16])
+    gap = found.finding("statistical_parity").gap
+    lines = found.plot.criteria().lines
+    assert lines[-2].get_xdata() == pytest.approx([100 * gap.low, 100 * gap.high])
+    assert len(found.plot().axes) == 2
+
+
+def test_figures_of_a_regression_and_of_several_classes_can_be_drawn(tmp_path):
+    rng = np.random.default_rng(0)
+    group, value = rng.choice(["a", "b"], 400), rng.normal(size=400)
+    grade = rng.choice(["A", "B", "C"], 400)
+    for y in (value, grade):
+        figure = eh.audit(y, y[::-1], sensitive_features=group).plot()
+        figure.savefig(tmp_path / "figure.png")
+
+
+def test_a_missing_matplotlib_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(plots, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pip install"):
+        audited([0.1, 0.2]).plot()

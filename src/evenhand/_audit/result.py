@@ -15,6 +15,7 @@ from evenhand._audit.evidence import part_of
 from evenhand._audit.finding import Finding, Measured
 from evenhand._audit.markdown import markdown
 from evenhand._audit.parts import AuditParts
+from evenhand._audit.plots import Plots
 from evenhand._audit.summary import summary, table_of
 from evenhand._columns import Label
 from evenhand._dataframes import framed
@@ -126,6 +127,11 @@ class Audit(AuditParts):
         count = "n (metric)" if "n" in keys else "n"
         frame = framed({**keys, count: table.rows.tolist(), **own}, self.kind)
         return frame.set_index(list(columns)) if (self.kind or "pandas") == "pandas" else frame
+
+    @property
+    def plot(self) -> Plots:
+        """Matplotlib figures: `plot()` for both, `plot.rates()` and `plot.criteria()`."""
+        return Plots(self)
 
     @property
     def measured(self) -> tuple[Measured, ...]:
