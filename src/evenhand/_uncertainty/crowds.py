@@ -8,9 +8,9 @@ CV² ≥ c are those with q(θ) = Σ θ² − (1 + c) (Σ θ)² / d ≥ 0, a qua
     q(x) − (1 − (1 + c) / d) Σ s²,    s² = x (1 − x) / (n − 1),
 
 estimates it without bias. Its variance is that of Σ (x − m)², where m = (1 + c) times the mean
-rate. The limit is the largest c at which the estimate is no more than z standard errors below 0;
-its skewness is to the safe side there. PQ is a function of CV, and a Gini index is at most
-√((d² − 1) / 3) / d of CV (attained by a uniform gradient).
+rate. The upper limit is the largest c at which the estimate is no more than z standard errors below
+0; its skewness is to the safe side there, and is allowed for in the lower limit of PQ. PQ is a
+function of CV, and a Gini index is at most √((d² − 1) / 3) / d of CV (that of a uniform gradient).
 
 A sum of many terms is about normal only if no few of them make up its variance, so this is for
 groups whose sizes are alike enough: (Σ 1/n)² / Σ 1/n² is the number of groups it amounts to.
@@ -50,6 +50,18 @@ def crowd_limit(hits: Floats, sizes: Floats, measure: Measure, reach: float) -> 
     return float(1 - 1 / np.sqrt(1 + ratio**2))
 
 
+def crowd_floor(hits: Floats, sizes: Floats, reach: float) -> float:
+    """The lower limit of PQ of many rates: the least level that is not too far below the data."""
+    low, high = 0.0, 1e-3
+    test = _Test(hits, sizes)
+    while high < len(hits) - 1 and test.exceeds(high, reach):
+        low, high = high, 2 * high
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if test.exceeds(middle, reach) else (low, middle)
+    return float(1 - 1 / np.sqrt(1 + low))
+
+
 def _variation(hits: Floats, sizes: Floats, reach: float) -> float:
     """The largest CV² that is not too far above the data."""
     most = float(len(hits) - 1)
@@ -76,13 +88,27 @@ class _Test:
         self.variance = steadied * (1 - steadied) / sizes
         self.third = self.variance * (1 - 2 * steadied) / sizes
 
+    def exceeds(self, level: float, reach: float) -> bool:
+        """Whether the data are too uneven for rates of this CV²; skewness adds to the reach."""
+        form, away, supposed = self._form(level)
+        apart = away**2 * min(1.0, supposed / max(float(away @ away), 1e-300))
+        variance = float((2 * self.variance**2 + 4 * self.variance * apart).sum())
+        third = float((8 * self.variance**3 + 24 * self.variance**2 * apart).sum())
+        reach += (reach**2 - 1) * third / variance**1.5 / 6  # Cornish and Fisher
+        return bool(form > reach * np.sqrt(variance))
+
     def accepts(self, level: float, reach: float) -> bool:
-        rates, groups = self.rates, len(self.rates)
-        part = (1 + level) / groups
-        form = float(rates @ rates) - part * float(rates.sum()) ** 2 - (1 - part) * self.noise
-        away = rates - (1 + level) * rates.mean()
-        supposed = level * (1 + level) * groups * rates.mean() ** 2  # Σ (θ − m)² at this level
+        """Whether the data are not too even for rates of this CV²."""
+        form, away, supposed = self._form(level)
         spread = max(1.0, supposed / max(float(away @ away), 1e-300))
         variance = 2 * self.variance**2 + 4 * self.variance * away**2 * spread
         variance += np.maximum(4 * self.third * away, 0.0)
         return bool(form >= -reach * np.sqrt(float(variance.sum())))
+
+    def _form(self, level: float) -> tuple[float, Floats, float]:
+        """The quadratic form without bias, how far rates are from m, and Σ (θ − m)² if it is 0."""
+        rates, groups = self.rates, len(self.rates)
+        part = (1 + level) / groups
+        form = float(rates @ rates) - part * float(rates.sum()) ** 2 - (1 - part) * self.noise
+        supposed = level * (1 + level) * groups * float(rates.mean()) ** 2
+        return form, rates - (1 + level) * rates.mean(), supposed

@@ -32,8 +32,10 @@ Floats = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-12
 ROUNDS, STEPS = 8, 8
+SHARES_OF_A_STEP = np.array([1.0, 0.7, 0.4, 0.2, 0.1, 0.05, 0.0])
 ANGLES = np.linspace(0, np.pi / 2, 13)
 MOST_ENUMERATED = 12
+MOST_MOVED = 6  # groups that are tried to be moved alone: the least known
 MOST_SINGLED_OUT = 500  # with more groups a single one hardly moves a measure
 
 
@@ -139,6 +141,25 @@ class _Search:
         self.reach = float(-ndtri(error / 2))
         self.nearest: tuple[Floats, float] | None = None
 
+    @cached_property
+    def moved(self) -> tuple[NDArray[np.intp], Floats]:
+        """The groups with the widest curves, and the measure (distances, groups) with one moved."""
+        cloud = self.cloud
+        wide = np.argsort(cloud.at(-1.0) - cloud.at(1.0), kind="stable")[:MOST_MOVED]
+        values = np.tile(cloud.values, (len(DISTANCES), len(wide), 1))
+        values[:, np.arange(len(wide)), wide] = cloud.curves[:, wide]
+        return wide, np.asarray(self.measure(values))
+
+    def alone(self, level: float) -> Floats:
+        """The values with one group moved as little as makes them so even, or as even as it can."""
+        groups, found = self.moved
+        far = np.where(found <= level, np.abs(DISTANCES)[:, None], np.inf)
+        order = far if np.isfinite(far).any() else found
+        at, which = np.unravel_index(int(order.argmin()), order.shape)
+        values = self.cloud.values.copy()
+        values[groups[which]] = self.cloud.curves[at, groups[which]]
+        return values
+
     def rejects(self, level: float) -> bool:
         tail, square, faces = self.tail(level)
         if np.sqrt(self.cloud.heterogeneity) - np.sqrt(square) < self.reach:
@@ -160,7 +181,7 @@ class _Search:
         if measure in (mpd, shortfall):
             square, free = _clipped(cloud, measure, level)
             return float(chdtrc(free, square)), square, free
-        self.nearest = _nearest(cloud, measure, level, self.nearest)
+        self.nearest = _nearest(cloud, measure, level, self.nearest, self.alone(level))
         values = self.nearest[0]
         square = float((cloud.distance(values) ** 2).sum())
         if measure is gini:
@@ -259,24 +280,44 @@ def _clipped(cloud: Cloud, measure: Measure, level: float) -> tuple[float, int]:
 
 
 def _nearest(
-    cloud: Cloud, measure: Measure, level: float, start: tuple[Floats, float] | None
+    cloud: Cloud,
+    measure: Measure,
+    level: float,
+    start: tuple[Floats, float] | None,
+    alone: Floats,
 ) -> tuple[Floats, float]:
-    """The nearest values at most so uneven, by Gauss and Newton's steps; and their price."""
+    """The nearest values at most so uneven, by Gauss and Newton's steps; and their price.
+
+    Every step ends at values that are at most so uneven, and the nearest of all is kept. A small
+    group bends its curve so far that steps from the middle of all groups may miss how little it
+    costs to move it `alone`: so they start there, too.
+    """
     if start is None:
         toward = min(1.0, level / float(measure(cloud.values)))
         start = cloud.pooled + toward * (cloud.values - cloud.pooled), 1e-3
-    values, price = start
-    for step in range(ROUNDS):
-        far, slope = cloud.located(values)
-        weight = np.maximum(slope**2, 1e-6 * _typical(slope**2))
-        wish = values - far / np.sqrt(weight)
-        solve = _fused(wish, weight, level) if measure is gini else _shrunk(wish, weight, level)
-        following, price = _priced(solve, measure, level, price)
-        moved = float(np.abs(following - values).max())
-        values = following if step < 3 else (values + following) / 2
-        if moved < 1e-4 * max(float(np.abs(values).max()), 1e-3):
-            break
-    return values, price
+    best, least = start, np.inf
+    for values, price, kept in ((*start, None), (alone, start[1], alone)):
+        for _ in range(ROUNDS):
+            far, slope = cloud.located(values)
+            weight = np.maximum(slope**2, 1e-6 * _typical(slope**2))
+            wish = values - far / np.sqrt(weight)
+            if measure is gini:
+                solve = _fused(wish, weight, level, wish if kept is None else kept)
+            else:
+                solve = _shrunk(wish, weight, level)
+            aim, price = _priced(solve, measure, level, price)
+            # The set is convex: between two of its points all are at most so uneven.
+            inside = float(measure(values)) <= level
+            steps = values + SHARES_OF_A_STEP[:, None] * (aim - values) if inside else aim[None]
+            squares = (cloud.distance(steps) ** 2).sum(axis=1)
+            nearest = int(squares.argmin())
+            moved = float(np.abs(steps[nearest] - values).max())
+            values = steps[nearest]
+            if squares[nearest] < least:
+                best, least = (values, price), float(squares[nearest])
+            if moved < 1e-4 * max(float(np.abs(values).max()), 1e-3):
+                break
+    return best
 
 
 def _typical(weights: Floats) -> float:
@@ -288,16 +329,16 @@ def _typical(weights: Floats) -> float:
 Solver = Callable[[float], Floats]
 
 
-def _fused(wish: Floats, weight: Floats, level: float) -> Solver:
+def _fused(wish: Floats, weight: Floats, level: float, ordered: Floats) -> Solver:
     """For a price of inequality, the values that a Gini index of this level is nearest to.
 
-    In the order of the wishes the constraint is linear, and the order is kept: isotonic
-    regression solves it.
+    In one order of the groups the constraint is linear, and isotonic regression solves it. That of
+    the wishes is the best if all are as well known; a group that is not may change places.
     """
     from scipy.optimize import isotonic_regression
 
     groups = len(wish)
-    order = np.argsort(wish, kind="stable")
+    order = np.argsort(ordered, kind="stable")
     ranks = 2.0 * np.arange(groups) + 1 - groups - level * groups
     sorted_wish, sorted_weight = wish[order], weight[order]
 

@@ -18,7 +18,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
 from evenhand._signatures import COLUMNS, SETTINGS, documented
-from evenhand._uncertainty.crowds import crowd_limit, is_crowd
+from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.estimates import Estimates, Floats, estimates_of
 from evenhand._uncertainty.geometry import (
@@ -38,6 +38,7 @@ from evenhand.statistics.kinds import Source
 Method = Literal["calibrated", "guaranteed"]
 METHODS: tuple[Method, ...] = ("calibrated", "guaranteed")
 SOLVED: tuple[Measure, ...] = (mpd, gini, pq, shortfall)
+APART = 0.4  # of the error: what one group apart may add to the distance to equal groups
 MOST_SEARCHED = 12  # cells of a sum whose lower ends are searched for one by one
 
 
@@ -236,9 +237,11 @@ def _calibrated(
             highs[i] = max(seen[i], min(highs[i], crowd_limit(*counts, measure, reach)))
         if measure in SOLVED and (worst or len(cells) <= MOST_SEARCHED):
             found = lower_limit(cell[0], measure, share, best if worst else lows[i])
+            if found > 0 and measure is pq and counts is not None and is_crowd(counts[1]):
+                found = min(found, crowd_floor(*counts, float(-ndtri(share / 2))))
             lows[i] = max(lows[i], found)
             if measure is mpd and lows[i] == 0:
-                lows[i] = _one_apart(estimates, i, share)
+                lows[i] = _one_apart(estimates, i, APART * share)
             best = max(best, lows[i]) if worst else 0.0
     return lows, highs, seen
 
