@@ -412,7 +412,7 @@ def test_evaluate_is_that_of_every_count():
     rows = CASES["zeros and ones"].rows()
     value = eh.evaluate("equalized_odds", rows.y, rows.p, sensitive_features=rows.g)
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
-    options = {"criteria": ["equalized_odds"], "measures": ["pq"]}
+    options = {"criteria": ["equalized_odds"], "measures": ["mpd"]}
     values = [
         eh.evaluate("equalized_odds", eh.tally(rows.y, rows.p, sensitive_features=rows.g)),
         eh.audit(rows.y, rows.p, sensitive_features=rows.g, **options).measured[0].value,

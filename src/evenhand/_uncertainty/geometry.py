@@ -147,7 +147,7 @@ class _Search:
         cloud = self.cloud
         wide = np.argsort(cloud.at(-1.0) - cloud.at(1.0), kind="stable")[:MOST_MOVED]
         values = np.tile(cloud.values, (len(DISTANCES), len(wide), 1))
-        values[:, np.arange(len(wide)), wide] = cloud.curves[:, wide]
+        values[:, np.arange(len(wide)), wide] = np.maximum(cloud.curves[:, wide], 0.0)
         return wide, np.asarray(self.measure(values))
 
     def alone(self, level: float) -> Floats:
@@ -157,7 +157,7 @@ class _Search:
         order = far if np.isfinite(far).any() else found
         at, which = np.unravel_index(int(order.argmin()), order.shape)
         values = self.cloud.values.copy()
-        values[groups[which]] = self.cloud.curves[at, groups[which]]
+        values[groups[which]] = max(float(self.cloud.curves[at, groups[which]]), 0.0)
         return values
 
     def rejects(self, level: float) -> bool:
