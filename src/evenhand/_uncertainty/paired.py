@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.estimates import Estimates
+from evenhand._uncertainty.estimates import DISTANCES, STEP, Estimates
 from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud
 from evenhand._uncertainty.interval import (
     SOLVED,
@@ -139,18 +139,20 @@ def difference(
     value, reach = float(first.reading) - float(second.reading), reach_of(confidence)
     if np.isnan(value):
         return Difference(np.nan, np.nan, np.nan, np.nan)
-    joint = first.settings.function in SOLVED and first.settings.aggregate == "worst"
+    solved = first.settings.function in SOLVED and first.settings.aggregate == "worst"
     reaches = np.minimum(reach * STEPS, FARTHEST)
 
     def above(reverse: bool, at: list[int]) -> Floats:
         one, two = (second, first) if reverse else (first, second)
-        if correlations is None or not joint:
+        if correlations is None or not solved:
             return _apart(one, two, reaches[at])
         known = np.swapaxes(correlations, 0, 1) if reverse else correlations
         return _jointly(one, two, known, reaches, at)
 
-    steps = list(range(1 - joint, len(STEPS), 2 - joint))  # single intervals are dear
     toward = value < 0  # which limit is the one toward 0
+    steps = list(range(len(STEPS)))
+    if correlations is None or not solved:  # single intervals are dear
+        steps = [OWN - 1, OWN] if above(not toward, [OWN])[0] >= 0 else [OWN, *steps[OWN + 2 :: 2]]
     ends = np.maximum.accumulate(above(not toward, steps))
     near, far = float(ends[steps.index(OWN)]), float(above(toward, [OWN])[0])
     low, high = (-far, near) if toward else (-near, far)
@@ -181,12 +183,10 @@ def _p_value(steps: Floats, ends: Floats) -> float:
     """The error at which the limit that is nearest to 0 reaches it."""
     from scipy.special import ndtr
 
-    within = np.flatnonzero(ends >= 0)
-    if not len(within):
-        far = steps[-1]
-    elif within[0] == 0:
-        far = steps[0]
-    else:
+    if ends[0] >= 0:
+        return 1.0
+    within, far = np.flatnonzero(ends >= 0), steps[-1]
+    if len(within):
         i = within[0]
         far = steps[i - 1] + (steps[i] - steps[i - 1]) * -ends[i - 1] / (ends[i] - ends[i - 1])
     return float(min(1.0, 2 * ndtr(-far) / (1 - BOX)))
@@ -282,11 +282,10 @@ def _climbed(cloud: Cloud, measure: Measure, base: Floats, known: Floats, left: 
     """
     groups = np.eye(len(cloud))
 
-    def pull(moves: Floats, values: Floats) -> Floats:
-        slope = _slope(measure, values)
-        return np.asarray(slope * (cloud.at(moves + 0.5) - cloud.at(moves - 0.5)))
+    def pull(values: Floats, steepness: Floats) -> Floats:
+        return np.asarray(_slope(measure, values) * steepness)
 
-    observed = cloud.at(base)
+    observed, steepness = _read(cloud, base)
     if measure in (mpd, shortfall):
         tops = np.argsort(-cloud.at(base + left), axis=1)[:, :EXTREMES].T
         bottoms = np.argsort(cloud.at(base - left), axis=1)[:, :EXTREMES].T
@@ -295,17 +294,27 @@ def _climbed(cloud: Cloud, measure: Measure, base: Floats, known: Floats, left: 
         widest = np.argsort(cloud.at(-1.0) - cloud.at(1.0))[:WIDEST]
         alone = np.concatenate([groups[widest], -groups[widest]])[:, None]
         alone = np.broadcast_to(alone, (len(alone), *base.shape))
-        toward = np.concatenate([pull(base, observed)[None], alone])
+        toward = np.concatenate([pull(observed, steepness)[None], alone])
     most = np.asarray(measure(observed))
     for left_over in reversed(range(ROUNDS)):
         along = (toward * known).sum(axis=-1, keepdims=True)
         square = (toward**2).sum(axis=-1, keepdims=True)
         length = np.sqrt(np.maximum(square - along**2, 1e-300))
         moves = base + np.where(square > 0, left * (toward - known * along) / length, 0.0)
-        values = cloud.at(moves)
+        values, steepness = _read(cloud, moves)
         most = np.maximum(most, np.asarray(measure(values)).max(axis=0))
-        toward = pull(moves, values) if left_over else toward
+        toward = pull(values, steepness) if left_over else toward
     return most
+
+
+def _read(cloud: Cloud, moves: Floats) -> tuple[Floats, Floats]:
+    """The values at signed distances, and how fast they grow with the distance."""
+    place = np.clip((moves - DISTANCES[0]) / STEP, 0.0, len(DISTANCES) - 1.0)
+    below = np.minimum(place.astype(np.intp), len(DISTANCES) - 2)
+    each = np.arange(len(cloud))
+    start = cloud.curves[below, each]
+    rise = cloud.curves[below + 1, each] - start
+    return start + (place - below) * rise, rise
 
 
 def _slope(measure: Measure, values: Floats) -> Floats:
