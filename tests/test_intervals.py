@@ -279,3 +279,13 @@ def test_an_outcome_that_a_weighted_group_has_not_seen_weighs_what_it_weighs_els
     share = 1 - 0.025 ** (1 / 8)  # the exact limit of no hit in eight rows
     assert found.high > 10 * share / (10 * share + 1 - share) - found.value
     assert found.low < 0.4  # a rate of 0.769 against one that may be 0.85
+
+
+def test_ratios_of_errors_without_an_upper_end_have_an_interval_by_every_measure():
+    rng = np.random.default_rng(1)
+    group = np.repeat(np.arange(4), [2000, 900, 40, 6])
+    y, p = rng.integers(0, 2, len(group)), (rng.random(len(group)) < 0.2).astype(int)
+    options = {"sensitive_features": group, "favorable": 1}
+    for measure in NAMES:
+        found = eh.interval("treatment_equality", y, p, measure=measure, **options)
+        assert 0 <= found.low <= found.value <= found.high, measure

@@ -30,7 +30,7 @@ from evenhand.measures import Measure, gini, mpd, pq, shortfall
 
 Floats = NDArray[np.float64]
 
-NEGLIGIBLE = 1e-12
+NEGLIGIBLE, ENDLESS = 1e-12, 1e12
 ROUNDS, STEPS = 8, 8
 SHARES_OF_A_STEP = np.array([1.0, 0.7, 0.4, 0.2, 0.1, 0.05, 0.0])
 ANGLES = np.linspace(0, np.pi / 2, 13)
@@ -147,7 +147,7 @@ class _Search:
         cloud = self.cloud
         wide = np.argsort(cloud.at(-1.0) - cloud.at(1.0), kind="stable")[:MOST_MOVED]
         values = np.tile(cloud.values, (len(DISTANCES), len(wide), 1))
-        values[:, np.arange(len(wide)), wide] = np.maximum(cloud.curves[:, wide], 0.0)
+        values[:, np.arange(len(wide)), wide] = np.clip(cloud.curves[:, wide], 0.0, ENDLESS)
         return wide, np.asarray(self.measure(values))
 
     def alone(self, level: float) -> Floats:
@@ -157,7 +157,7 @@ class _Search:
         order = far if np.isfinite(far).any() else found
         at, which = np.unravel_index(int(order.argmin()), order.shape)
         values = self.cloud.values.copy()
-        values[groups[which]] = max(float(self.cloud.curves[at, groups[which]]), 0.0)
+        values[groups[which]] = np.clip(self.cloud.curves[at, groups[which]], 0.0, ENDLESS)
         return values
 
     def rejects(self, level: float) -> bool:
