@@ -154,7 +154,7 @@ def main() -> None:
     )
     parser.add_argument("--worlds", type=int, default=400)
     worlds = parser.parse_args().worlds
-    print("| groups | ours at 5 % | ours at 1 % | chi-squared at 5 % | largest contrast at 5 % |")
+    print("| groups | ours at 5% | ours at 1% | chi-squared at 5% | largest contrast at 5% |")
     print("| --- | --- | --- | --- | --- |")
     with ProcessPoolExecutor() as pool:
         for line in pool.map(run, [(name, worlds) for name in (*WORLDS_OF_COUNTS, *OTHERS)]):

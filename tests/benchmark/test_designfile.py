@@ -198,7 +198,7 @@ MISTAKES = {
     '[problems.adult]\n[methods.m]\nestimator = "sklearn.svm:Thing"\n': "has no 'Thing'",
     '[problems.adult]\n[methods.m]\nmethod = "sklearn.svm:SVC"\n': "not a Method",
     'bases = ["forest"]\n[problems.adult]\n[methods.Reweight]\n': "no base model 'forest'",
-    f"{FINE}[[questions]]\ncriterion = 'x'\nmeasure = 'pq'\n": "no criterion 'x'; there are",
+    f"{FINE}[[questions]]\ncriterion = 'x'\nmeasure = 'pq'\n": "no criterion 'x'. There are",
     f"{FINE}[[questions]]\ncriterion = 'average_odds'\nmeasure = 'x'\n": "no measure 'x'",
     f"{FINE}[[questions]]\ncriterion = 'average_odds'\n": "needs a criterion and a measure",
     f"{FINE}[[questions]]\ncolor = 'average_odds'\n": r"\[\[questions\]\] has the key 'color'",
