@@ -12,7 +12,7 @@ demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
 
 test: $(VENV)/dev
-	$(BIN)/python -m pytest -n auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 # In one process: workers would spend more on importing than they save.
 quick: $(VENV)/dev
