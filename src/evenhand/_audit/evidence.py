@@ -7,8 +7,10 @@ were. Groups cannot be one alone, amounts, or rows that are each their own.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -243,3 +245,10 @@ def part_of(label: Label, column: int, columns: int) -> Label:
         parts: tuple[Label, ...] = label
         return parts[column]
     return label
+
+
+def today() -> str:
+    """The day in Greenwich, or that of SOURCE_DATE_EPOCH where a build is to be reproducible."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.now(UTC) if not epoch else datetime.fromtimestamp(int(epoch), UTC)
+    return now.date().isoformat()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evenhand._audit.curves import Levels, Thresholds
-from evenhand._audit.evidence import Evidence
+from evenhand._audit.evidence import Evidence, today
 from evenhand._audit.finding import Finding, GroupValues
-from evenhand._audit.provenance import today
 from evenhand._audit.subgroups import Control, Subgroup
 from evenhand._audit.views import View
 

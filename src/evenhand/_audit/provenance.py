@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
-from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -17,13 +15,6 @@ from evenhand._groups import show
 
 DIGITS = 9  # of sums, so that the order of rows does not matter
 PACKAGES = ("evenhand", "numpy", "scipy")
-
-
-def today() -> str:
-    """The day in Greenwich, or that of SOURCE_DATE_EPOCH where a build is to be reproducible."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    now = datetime.now(UTC) if not epoch else datetime.fromtimestamp(int(epoch), UTC)
-    return now.date().isoformat()
 
 
 def provenance(evidence: Evidence, date: str, model: str | None) -> dict[str, Any]:
