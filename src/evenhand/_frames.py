@@ -210,9 +210,9 @@ class GroupColumns:
         ]
         crossed = groups(coded, missing="group")
         sizes = np.bincount(crossed.codes, cells.rows, minlength=len(crossed.labels))
-        settled = settle_rare(crossed.labels, sizes, self.min_count, self.rare)
-        codes = settled.target[crossed.codes].astype(np.uint32)
-        return Groups(codes, settled.labels, self.names, (*notes, *settled.notes))
+        merged = settle_rare(crossed.labels, sizes, self.min_count, self.rare)
+        codes = merged.target[crossed.codes].astype(np.uint32)
+        return Groups(codes, merged.labels, self.names, (*notes, *merged.notes))
 
 
 def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
@@ -261,7 +261,7 @@ def count_cells(
     bad = [picked.add(_not_finite(as_float(name))) for name in checked]
     extreme = [picked.add(values) for values in ends.values()]
     lightest = [] if share is None else [picked.add(share)]
-    found = (
+    counted = (
         table.select(*picked.expressions)
         .group_by(*cell_keys, *cell_columns)
         .agg(
@@ -273,19 +273,25 @@ def count_cells(
         )
         .collect()
     )
-    if not len(found):
+    if not len(counted):
         raise InputError("There are no rows to count.")
     for name, place in zip(checked, bad, strict=True):
-        check_finite(name, int(_floats(found[place]).sum()))
+        check_finite(name, int(_floats(counted[place]).sum()))
     for place in lightest:
-        _check_not_negative(str(weight), float(_floats(found[place]).min()))
+        _check_not_negative(str(weight), float(_floats(counted[place]).min()))
     return Cells(
-        {name: _values(found[place]) for name, place in zip(keys, cell_keys, strict=True)},
-        {name: _values(found[place]) for name, place in zip(columns, cell_columns, strict=True)},
-        _floats(found["rows"]),
-        {name: _floats(found[place]) for name, place in zip(totals, added, strict=True)},
-        {name: _floats(found[f"least {place}"]) for name, place in zip(ends, extreme, strict=True)},
-        {name: _floats(found[f"most {place}"]) for name, place in zip(ends, extreme, strict=True)},
+        {name: _values(counted[place]) for name, place in zip(keys, cell_keys, strict=True)},
+        {name: _values(counted[place]) for name, place in zip(columns, cell_columns, strict=True)},
+        _floats(counted["rows"]),
+        {name: _floats(counted[place]) for name, place in zip(totals, added, strict=True)},
+        {
+            name: _floats(counted[f"least {place}"])
+            for name, place in zip(ends, extreme, strict=True)
+        },
+        {
+            name: _floats(counted[f"most {place}"])
+            for name, place in zip(ends, extreme, strict=True)
+        },
     )
 
 

@@ -92,12 +92,12 @@ def percents(*shares: float) -> list[str]:
     >>> percents(0.268, 0.272), percents(0.07, 0.256), percents(0.5, 0.5)
     (['26.8%', '27.2%'], ['7.0%', '26%'], ['50%', '50%'])
     """
-    told = [percent(share) for share in shares]
+    texts = [percent(share) for share in shares]
     for digits in (1, 2, 3):
-        if len(set(told)) == len(set(shares)):
+        if len(set(texts)) == len(set(shares)):
             break
-        told = [f"{100 * share:.{digits}f}%".replace("-", "−") for share in shares]
-    return told
+        texts = [f"{100 * share:.{digits}f}%".replace("-", "−") for share in shares]
+    return texts
 
 
 def listing(items: Sequence[str]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -445,6 +447,7 @@ def audit_evidence(
         control=control,
         random_state=int(random_state) if isinstance(random_state, int | np.integer) else None,
         choices=main.choices,
+        date=_today(),
         kind=kind,
     )
 
@@ -453,3 +456,10 @@ def _model_name(model: Any) -> str:
     """The class of an estimator; of a pipeline, those of its steps."""
     steps = [step for _, step in getattr(model, "steps", [])] or [model]
     return " → ".join(type(step).__name__ for step in steps)
+
+
+def _today() -> str:
+    """The day in Greenwich, or that of SOURCE_DATE_EPOCH where a build is to be reproducible."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    return now.date().isoformat()

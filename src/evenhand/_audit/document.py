@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,6 @@ from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.naming import Names
 from evenhand._audit.parts import AuditParts
-from evenhand._audit.provenance import provenance
 from evenhand._audit.subgroups import MARGIN, Subgroup
 from evenhand._audit.summary import names_of, summary
 from evenhand._audit.views import View
@@ -22,12 +23,11 @@ from evenhand._words import listing, number, plural, points_up
 SCHEMA = "evenhand.audit/3"
 MOST_SUBGROUPS = 200
 MOST_NAMED = 8
+PACKAGES = ("evenhand", "numpy", "scipy")
 
 
 def document(audit: AuditParts) -> dict[str, Any]:
     """The whole audit; labels are text as people read it, undefined numbers are None."""
-    from importlib.metadata import version
-
     evidence, names = audit.evidence, names_of(audit)
     labels = [names(evidence.columns, label) for label in evidence.groups]
     rows, weight = evidence.rows, evidence.counted.table("group")
@@ -55,7 +55,7 @@ def document(audit: AuditParts) -> dict[str, Any]:
             "choices": audit.choices,
             "level": _level(audit.confidence),
         },
-        "provenance": provenance(evidence, audit.date, audit.model),
+        "provenance": _provenance(audit),
         "notes": list(audit.notes),
         "summary": summary(audit),
         "criteria": [_criterion(one) for one in audit.group_values],
@@ -66,6 +66,17 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "too_few": _too_few(audit, names),
         "thresholds": _thresholds(audit.thresholds),
         "distributions": _levels(audit.levels, audit, names),
+    }
+
+
+def _provenance(audit: AuditParts) -> dict[str, Any]:
+    """What to write under a report, so that it can be traced."""
+    return {
+        "date": audit.date,
+        "model": audit.model,
+        "data": audit.evidence.fingerprint,
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in PACKAGES},
     }
 
 
@@ -227,25 +238,25 @@ def _subgroup(subgroup: Subgroup, names: Names) -> dict[str, Any]:
     }
 
 
-def _thresholds(found: Thresholds | None) -> dict[str, Any] | None:
-    if found is None:
+def _thresholds(thresholds: Thresholds | None) -> dict[str, Any] | None:
+    if thresholds is None:
         return None
     series = [
         {"criterion": one.criterion, "measure": one.measure, "values": _numbers(one.values)}
-        for one in found.curves
+        for one in thresholds.curves
     ]
-    return {"at": _numbers(found.at), "series": series, "used": found.used}
+    return {"at": _numbers(thresholds.at), "series": series, "used": thresholds.used}
 
 
-def _levels(found: Levels | None, audit: AuditParts, names: Names) -> dict[str, Any] | None:
-    if found is None:
+def _levels(levels: Levels | None, audit: AuditParts, names: Names) -> dict[str, Any] | None:
+    if levels is None:
         return None
     return {
-        "of": found.of,
-        "at": _numbers(found.at),
-        "groups": [names(audit.evidence.columns, group) for group in found.groups],
-        "levels": [_numbers(row) for row in found.levels],
-        "pooled": _numbers(found.pooled),
+        "of": levels.of,
+        "at": _numbers(levels.at),
+        "groups": [names(audit.evidence.columns, group) for group in levels.groups],
+        "levels": [_numbers(row) for row in levels.levels],
+        "pooled": _numbers(levels.pooled),
     }
 
 

@@ -6,11 +6,11 @@ were. Groups cannot be one alone, amounts, or rows that are each their own.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from evenhand._tasks import MOST_CLASSES, Task, some_fraction
 from evenhand.statistics.kinds import KINDS, Source
 
 MOST_THRESHOLDS = 200
+DIGITS = 9  # of sums in a fingerprint, so that the order of rows does not matter
 JUDGED = ("labels", "ranks", "losses", "bins")  # sources that hold predictions against the truth
 
 
@@ -61,6 +62,19 @@ class Evidence:
     def rows(self) -> NDArray[np.float64]:
         """Rows of each group."""
         return self.counted.table("group", of="rows")
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the counted cells: the same for the same rows, in any order."""
+        counts = self.counted
+        axes = {axis.name: [show(label) for label in axis.labels] for axis in counts.axes}
+        digest = hashlib.sha256(json.dumps(axes).encode())
+        digest.update(np.ascontiguousarray(counts.cells, dtype=np.int64).tobytes())
+        for of, sums in sorted(counts.sums.items()):
+            values = np.asarray(sums, dtype=np.float64).ravel()
+            texts = [f"{value:.{DIGITS}g}" for value in values]
+            digest.update(json.dumps([of, texts]).encode())
+        return digest.hexdigest()
 
     def sameness(self, needs: str) -> str | None:
         """That all rows that weigh anything have one label or score, in words, if they do."""
@@ -245,10 +259,3 @@ def part_of(label: Label, column: int, columns: int) -> Label:
         parts: tuple[Label, ...] = label
         return parts[column]
     return label
-
-
-def today() -> str:
-    """The day in Greenwich, or that of SOURCE_DATE_EPOCH where a build is to be reproducible."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    now = datetime.now(UTC) if not epoch else datetime.fromtimestamp(int(epoch), UTC)
-    return now.date().isoformat()

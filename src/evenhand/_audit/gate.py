@@ -181,10 +181,10 @@ def _judgement(gate: Gate, value: Bounded) -> Judgement:
 
 def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
     """The strictest bound on every criterion and measure, as an audit takes them."""
-    found: dict[str, float] = {}
+    strictest: dict[str, float] = {}
     for gate in gates:
-        found[gate.name] = min(gate.bound, found.get(gate.name, math.inf))
-    return found
+        strictest[gate.name] = min(gate.bound, strictest.get(gate.name, math.inf))
+    return strictest
 
 
 def _check_can_fail(gate: Gate, question: Question) -> None:

@@ -47,13 +47,13 @@ def _groups(table: Document) -> str:
         head.replace("mae", "MAE").replace("rmse", "RMSE").replace("r²", "R²") for head in heads
     ]
     lines = [*group_lines(table, MOST_GROUPS), *overall_lines(table)]
-    told = markdown_table(heads, [[line.label, line.rows, *line.texts] for line in lines])
+    text = markdown_table(heads, [[line.label, line.rows, *line.texts] for line in lines])
     more = len(table["groups"]) - MOST_GROUPS
     if more > 0:
-        told += f"\n\n({more:,} more groups not shown)"
+        text += f"\n\n({more:,} more groups not shown)"
     if any(any(group["apart"]) for group in table["groups"]):
-        told += f"\n\n{MARKS[1]} above and {MARKS[-1]} below everyone else, beyond chance."
-    return told
+        text += f"\n\n{MARKS[1]} above and {MARKS[-1]} below everyone else, beyond chance."
+    return text
 
 
 def _criteria(lines: Iterable[Document]) -> str:
@@ -66,12 +66,12 @@ def _criteria(lines: Iterable[Document]) -> str:
 
 
 def _subgroup(one: Document) -> tuple[str, ...]:
-    told = (amount(one[name], one["is_rate"]) for name in ("value", "rest"))
+    amounts = (amount(one[name], one["is_rate"]) for name in ("value", "rest"))
     return (
         one["label"],
         f"{one['rows']:,}",
         one["statistic"],
-        *told,
+        *amounts,
         apart(one["at_least"], one["is_rate"]),
     )
 
@@ -83,8 +83,8 @@ def _folded(document: Document) -> Iterator[str]:
     heads = (*FINDING, "tolerance", "judged") if gated else FINDING
     yield "<details><summary>All values by measure</summary>"
     yield _table(heads, [_finding(one, gated) for one in findings])
-    told = {row["criterion"]: escaped(row["conclusion"]) for row in findings}
-    yield "\n".join(f"- {name}: {text}" for name, text in told.items())
+    conclusions = {row["criterion"]: escaped(row["conclusion"]) for row in findings}
+    yield "\n".join(f"- {name}: {text}" for name, text in conclusions.items())
     yield "</details>"
     source, versions = document["provenance"], document["provenance"]["versions"]
     yield f"evenhand {versions['evenhand']}, {source['date']}, data {source['data'][:12]}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from evenhand._audit.curves import Levels, Thresholds
-from evenhand._audit.evidence import Evidence, today
+from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.subgroups import Control, Subgroup
 from evenhand._audit.views import View
@@ -29,9 +29,9 @@ class AuditParts:
     control: Control
     random_state: int | None
     choices: int
+    date: str
     kind: str | None = None
     model: str | None = None
-    date: str = field(default_factory=today)
 
     @property
     def too_few(self) -> tuple[Subgroup, ...]:

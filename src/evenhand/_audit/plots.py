@@ -38,8 +38,8 @@ class Plots:
             If Matplotlib is not installed.
 
         """
-        told = summary(self.audit)
-        groups = min(len((told["headline"] or {"groups": []})["groups"]), MOST)
+        summarized = summary(self.audit)
+        groups = min(len((summarized["headline"] or {"groups": []})["groups"]), MOST)
         rates = len(_measured(self.audit))
         figure, axes = _figure([3 + groups, *([2 + rates] if rates else [])])
         self.rates(ax=axes[0])
@@ -62,13 +62,13 @@ class Plots:
             What was drawn on.
 
         """
-        told = summary(self.audit)
-        head = told["headline"]
+        summarized = summary(self.audit)
+        head = summarized["headline"]
         known = [group for group in (head["groups"] if head else []) if group["value"] is not None]
         known = sorted(sorted(known, key=lambda g: -(g["rows"] or 0))[:MOST], key=_by_value)
         ax = _figure([3 + len(known)])[1][0] if ax is None else ax
         factor = 100.0 if head and head["is_rate"] else 1.0
-        sides = _sides(told)
+        sides = _sides(summarized)
         for y, group in enumerate(known):
             color = COLORS[sides.get(group["label"], 0)]
             if group["low"] is not None and group["high"] is not None:
@@ -79,7 +79,7 @@ class Plots:
         if head and head["overall"] is not None:
             everyone = factor * head["overall"]
             ax.axvline(everyone, color=INK, linestyle=(0, (4, 3)), linewidth=1, label="everyone")
-        impact = told["impact_ratio"]
+        impact = summarized["impact_ratio"]
         if head and impact and head["metric"] == "selection_rate":
             line = factor * impact["line"] * impact["highest_rate"]
             label = "four-fifths of the highest"
@@ -127,12 +127,12 @@ def _by_value(group: dict[str, Any]) -> float:
     return float(group["value"])
 
 
-def _sides(told: dict[str, Any]) -> dict[str, int]:
-    keys = [metric["key"] for metric in told["table"]["metrics"]]
-    metric = (told["headline"] or {"metric": None})["metric"]
+def _sides(summarized: dict[str, Any]) -> dict[str, int]:
+    keys = [metric["key"] for metric in summarized["table"]["metrics"]]
+    metric = (summarized["headline"] or {"metric": None})["metric"]
     if metric not in keys:
         return {}
-    return {g["label"]: g["apart"][keys.index(metric)] for g in told["table"]["groups"]}
+    return {g["label"]: g["apart"][keys.index(metric)] for g in summarized["table"]["groups"]}
 
 
 def _figure(rows: Sequence[int]) -> tuple[Any, Sequence[Any]]:

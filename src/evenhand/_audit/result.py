@@ -88,8 +88,8 @@ class Audit(AuditParts):
     @property
     def summary(self) -> str:
         """The audit in a sentence or two that one can repeat, and how many rows it is based on."""
-        told = summary(self)
-        return f"{told['sentence']} {told['about']}"
+        parts = summary(self)
+        return f"{parts['sentence']} {parts['about']}"
 
     @property
     def by_group(self) -> Any:
@@ -222,10 +222,10 @@ class Audit(AuditParts):
         return self.to_markdown()
 
     def __repr__(self) -> str:
-        told = summary(self)
+        parts = summary(self)
         differ = sum(finding.verdict == "differs" for finding in self.findings)
         head = f"<Audit: the groups differ on {differ} of {len(self.findings)} criteria>"
-        return "\n".join([head, *wrap(f"{told['sentence']} {told['about']}", 88)])
+        return "\n".join([head, *wrap(f"{parts['sentence']} {parts['about']}", 88)])
 
 
 def _parts(labels: list[Label]) -> list[Any]:

@@ -141,8 +141,8 @@ def ranked(
     if control == "false_discovery":
         each = _discovery_error(comparisons, error, questions)
     order = {comparison.name: i for i, comparison in enumerate(comparisons)}
-    found = [s for c in comparisons for s in _subgroups(c, each, questions)]
-    return sorted(found, key=lambda s: (*_place(s), order[s.statistic]))
+    subgroups = [s for c in comparisons for s in _subgroups(c, each, questions)]
+    return sorted(subgroups, key=lambda s: (*_place(s), order[s.statistic]))
 
 
 def check_control(control: str) -> None:

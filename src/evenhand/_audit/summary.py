@@ -86,7 +86,7 @@ def summary(audit: AuditParts) -> dict[str, Any]:
         "table": _table(table, audit.evidence, names),
         "impact_ratio": _impact_ratio(audit, table, names),
         "criteria": [_line(finding, wording) for finding in audit.findings],
-        "subgroups": [_subgroup(one, names, audit.evidence) for one in _told(audit)],
+        "subgroups": [_subgroup(one, names, audit.evidence) for one in _chosen(audit)],
     }
 
 
@@ -96,27 +96,27 @@ def _rank(finding: Finding) -> int:
 
 def _sentence(audit: AuditParts, wording: Wording, first: Finding) -> str:
     """What is found of the first criterion; where that is no difference, also what differs."""
-    told = wording.sentence(first, _values(audit, first))
+    sentence = wording.sentence(first, _values(audit, first))
     if first.verdict == "differs":
-        return told
+        return sentence
     others = sorted((f for f in audit.findings if f.verdict == "differs"), key=_rank)
     if not others:
-        return told
-    return f"{told} But: {wording.sentence(others[0], _values(audit, others[0]))}"
+        return sentence
+    return f"{sentence} But: {wording.sentence(others[0], _values(audit, others[0]))}"
 
 
 def _about(audit: AuditParts) -> str:
     evidence, few = audit.evidence, len(audit.too_few)
     by = " × ".join(evidence.columns)
-    told = f"{plural(evidence.rows.sum(), 'row')}"
+    text = f"{plural(evidence.rows.sum(), 'row')}"
     if "weight" in evidence.counted.sums:
-        told += ", weighted,"
-    told += f" in {plural(len(evidence.groups), 'group')} by {by}"
+        text += ", weighted,"
+    text += f" in {plural(len(evidence.groups), 'group')} by {by}"
     if few:
         whole = few == len(evidence.groups)
         which = "all of them" if whole else plural(few, "group")
-        told += f"; {which} {'is' if few == 1 else 'are'} too small to say"
-    return f"{told}."
+        text += f"; {which} {'is' if few == 1 else 'are'} too small to say"
+    return f"{text}."
 
 
 def _values(audit: AuditParts, finding: Finding) -> GroupValues:
@@ -259,14 +259,14 @@ def _ratio_sentence(
     between = ""
     if low is not None and high is not None:
         between = f", {confidence:.0%} interval {low:.2f} to {high:.2f}"
-    told = (
+    text = (
         f"Impact ratio: {value:.2f} ({ends[0]} over {ends[1]}, the lowest selection rate over the "
         f"highest{between})"
     )
     which = "these rows cannot tell on which side of the four-fifths line, 0.80, it is"
     if side != "cannot tell":
         which = f"{side} the four-fifths line of 0.80"
-    return f"{told}: {which}." if between else f"{told}; the four-fifths line is 0.80."
+    return f"{text}: {which}." if between else f"{text}; the four-fifths line is 0.80."
 
 
 def _line(finding: Finding, wording: Wording) -> dict[str, Any]:
@@ -281,7 +281,7 @@ def _line(finding: Finding, wording: Wording) -> dict[str, Any]:
     }
 
 
-def _told(audit: AuditParts) -> list[Subgroup]:
+def _chosen(audit: AuditParts) -> list[Subgroup]:
     """The first subgroups that differ from everybody else, each once.
 
     Not the other one of two groups, of which the same is true, nor what is part of those before.
@@ -289,16 +289,16 @@ def _told(audit: AuditParts) -> list[Subgroup]:
     pairs = {view.columns for view in audit.views if len(view.evidence.groups) == 2}
     if len(audit.evidence.groups) == 2:
         pairs.add(audit.evidence.columns)
-    told: dict[tuple[tuple[str, ...], Label], Subgroup] = {}
+    chosen: dict[tuple[tuple[str, ...], Label], Subgroup] = {}
     for one in audit.subgroups:
         parts = _parts(one)
-        known = (one.columns, one.label) in told or (
-            len(parts) > 1 and any(part in told for part in parts)
+        known = (one.columns, one.label) in chosen or (
+            len(parts) > 1 and any(part in chosen for part in parts)
         )
-        other = one.columns in pairs and any(columns == one.columns for columns, _ in told)
+        other = one.columns in pairs and any(columns == one.columns for columns, _ in chosen)
         if one.flagged and not known and not other:
-            told[one.columns, one.label] = one
-    return list(told.values())[:MOST_SUBGROUPS]
+            chosen[one.columns, one.label] = one
+    return list(chosen.values())[:MOST_SUBGROUPS]
 
 
 def _parts(subgroup: Subgroup) -> list[tuple[tuple[str, ...], Label]]:

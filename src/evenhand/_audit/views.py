@@ -63,14 +63,16 @@ def views_of(evidence: Evidence, depth: int) -> Iterator[View]:
 
 def examined(views: list[View], questions: list[Question], level: float) -> list[View]:
     """Ask the headline questions in every view; p-values are adjusted for all of them."""
-    found = [[_finding(view.evidence, question, level) for question in questions] for view in views]
-    adjusted = iter(holm([finding.p_value for each in found for finding in each]))
+    findings = [
+        [_finding(view.evidence, question, level) for question in questions] for view in views
+    ]
+    adjusted = iter(holm([finding.p_value for each in findings for finding in each]))
     return [
         replace(
             view,
             findings=tuple(replace(finding, p_adjusted=float(next(adjusted))) for finding in each),
         )
-        for view, each in zip(views, found, strict=True)
+        for view, each in zip(views, findings, strict=True)
     ]
 
 

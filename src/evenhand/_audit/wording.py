@@ -69,15 +69,15 @@ class Wording:
 
     def sentence(self, finding: Finding, values: GroupValues) -> str:
         """A sentence or two about the finding that a manager can repeat."""
-        told = {
+        write = {
             "differs": self._differs,
             "alike": self._alike,
             "cannot tell": self._unsure,
             "not tested": self._unsure,
         }.get(finding.verdict)
-        if told is None:
+        if write is None:
             return "Fewer than two groups have a value, so there is nothing to compare."
-        return told(finding, values)
+        return write(finding, values)
 
     def is_share(self, finding: Finding) -> bool:
         """Whether the values are shares of rows, and so are written in percent."""
@@ -133,13 +133,13 @@ class Wording:
         if finding.pair is None:
             return ""
         high, high_value, low, low_value, cell = finding.pair
-        told = self._values(finding, low_value, high_value)
+        texts = self._values(finding, low_value, high_value)
         where = ""
         if finding.estimates is None and isinstance(cell, float):
             where = f"share at or below {number(cell)}: "
         elif finding.criterion == "equalized_odds":
             where = f"{self.metric(finding, cell)}: "
-        return f"{where}{self._name(low)} {told[0]}, {self._name(high)} {told[1]}"
+        return f"{where}{self._name(low)} {texts[0]}, {self._name(high)} {texts[1]}"
 
     def _at_least(self, finding: Finding) -> str:
         if not finding.gap.low > 0:
@@ -155,8 +155,8 @@ class Wording:
             name = self.metric(finding, None)
             return f"The groups differ in {name}{f', by at least {apart}' if apart else ''}."
         high, high_value, low, low_value, cell = finding.pair
-        name, told = self.metric(finding, cell), self._values(finding, low_value, high_value)
-        against = f"{told[0]} against {told[1]}"
+        name, texts = self.metric(finding, cell), self._values(finding, low_value, high_value)
+        against = f"{texts[0]} against {texts[1]}"
         alone = len(values.groups) == 2 and len(values.cells) <= len(self.evidence.classes or "1")
         end = f"; at least {apart} apart)" if apart and alone else ")"
         more = f"; the largest difference between groups is at least {apart}" if apart else ""
@@ -174,7 +174,7 @@ class Wording:
                 f"({against}{end}{more}."
             )
         return (
-            f"{self._name(low)} had {_article(name)} {name} of {told[0]}, against {told[1]} for "
+            f"{self._name(low)} had {_article(name)} {name} of {texts[0]}, against {texts[1]} for "
             f"{self._name(high)}{f' (at least {apart} apart)' if apart and alone else more}."
         )
 
@@ -206,13 +206,13 @@ class Wording:
         if len(known) < 2:
             return "too few groups have a value"
         low, high = known[np.argmin(row[known])], known[np.argmax(row[known])]
-        told = self._values(finding, float(row[low]), float(row[high]))
+        texts = self._values(finding, float(row[low]), float(row[high]))
         if len(known) == 2:
             return (
-                f"they show {told[0]} for {self._name(values.groups[low])} and {told[1]} for "
+                f"they show {texts[0]} for {self._name(values.groups[low])} and {texts[1]} for "
                 f"{self._name(values.groups[high])}"
             )
-        return f"they show {told[0]} to {told[1]}"
+        return f"they show {texts[0]} to {texts[1]}"
 
 
 def fraction(share: float) -> str:

@@ -79,15 +79,15 @@ class Labels:
         typical = 1.0 if square is None else np.sqrt(square.mean())
         single = [typical * np.ptp(each, axis=(0, 1)) for each in (one, two)]
         cells = np.arange(one.shape[2])
-        found = np.full((len(cells), len(cells), groups), np.nan)
+        correlations = np.full((len(cells), len(cells), groups), np.nan)
         for c in cells if len(cells) <= MOST_CROSSED else ():
             covariance = np.einsum("yabg,yag,ybdg->dg", rows, one[:, :, c], two, optimize=True)
             both = variances[0][c], variances[1], single[0][c], single[1]
-            found[c] = correlated(covariance, *both)
+            correlations[c] = correlated(covariance, *both)
         if len(cells) > MOST_CROSSED:
             covariance = np.einsum("yabg,yacg,ybcg->cg", rows, one, two, optimize=True)
-            found[cells, cells] = correlated(covariance, *variances, *single)
-        return found
+            correlations[cells, cells] = correlated(covariance, *variances, *single)
+        return correlations
 
     def resampled(
         self, needs: set[str], replicates: int, rng: np.random.Generator

@@ -84,14 +84,14 @@ def difference_rows(
     """A row for every two models, by every question; p-values adjusted over pairs and criteria."""
     pairs = list(combinations(range(len(models)), 2))
     together: dict[tuple[Criterion, int, int], Floats | None] = {}
-    found = []
+    rows = []
     for question, of in zip(questions, samples, strict=True):
         sources, favorable = [sample.source for sample in of], question.settings["favorable"]
         for a, b in pairs:
             key = (question.criterion, a, b)
             if key not in together:
                 together[key] = evidence.correlations(*key, sources, favorable)
-        found.append(
+        rows.append(
             [
                 unchanged(of[a])
                 if evidence.same(a, b)
@@ -99,8 +99,8 @@ def difference_rows(
                 for a, b in pairs
             ]
         )
-    adjusted = _by_measure(questions, [[each.p_value for each in row] for row in found])
-    for question, row, p_values in zip(questions, found, adjusted, strict=True):
+    adjusted = _by_measure(questions, [[each.p_value for each in row] for row in rows])
+    for question, row, p_values in zip(questions, rows, adjusted, strict=True):
         for (a, b), each, p in zip(pairs, row, p_values, strict=True):
             yield {
                 **_named(question, models[a]),
@@ -123,8 +123,8 @@ def _by_measure(
     for name in np.unique(names):
         rows = names == name
         adjusted[rows] = _holm(adjusted[rows])
-    found: list[list[float]] = adjusted.tolist()
-    return found
+    lists: list[list[float]] = adjusted.tolist()
+    return lists
 
 
 def _holm(p_values: Floats) -> Floats:

@@ -227,13 +227,13 @@ MODELS: dict[str, Callable[..., Model]] = {
 }
 
 
-def _compared(asked: Question, found: Floats) -> Chance:
-    value, replicates = asked.value, len(found)
-    found = found[~np.isnan(found)]
-    if np.isnan(value) or not len(found):
+def _compared(asked: Question, values: Floats) -> Chance:
+    value, replicates = asked.value, len(values)
+    values = values[~np.isnan(values)]
+    if np.isnan(value) or not len(values):
         return Chance(np.nan, np.nan, np.nan, np.nan, replicates)
     slack = 1e-12 * max(1.0, abs(value))
-    as_large = int(np.count_nonzero(found >= value - slack))
-    high = float(np.quantile(found, 0.95))
-    p_value = (1 + as_large) / (1 + len(found))
-    return Chance(value + asked.more, float(found.mean()), high, p_value, replicates)
+    as_large = int(np.count_nonzero(values >= value - slack))
+    high = float(np.quantile(values, 0.95))
+    p_value = (1 + as_large) / (1 + len(values))
+    return Chance(value + asked.more, float(values.mean()), high, p_value, replicates)

@@ -413,7 +413,7 @@ def _means(source: Tally, statistic: Any, table: Table) -> Estimates:
     return _derived(source, statistic, table, student)
 
 
-def _steadied(variance: Floats, mean: Floats, sizes: Floats, lent: float) -> Floats:
+def _steadied(variance: Floats, mean: Floats, sizes: Floats, per_tail: float) -> Floats:
     """Variances of small groups, by the rows that all groups lend them; never less than their own.
 
     Where losses have heavy tails a small group has seldom seen its tail, so its own variance is too
@@ -423,8 +423,8 @@ def _steadied(variance: Floats, mean: Floats, sizes: Floats, lent: float) -> Flo
     rows = max(float(sizes.sum()), 1.0)
     pooled = float((variance * sizes).sum()) / rows
     common = float((np.nan_to_num(mean) * sizes).sum()) / rows
-    lent = LENT_ROWS + (lent * pooled / common**2 if common else 0.0)
-    steadied = (variance * sizes + lent * pooled) / (np.maximum(sizes - 1, 0.0) + lent)
+    lent_rows = LENT_ROWS + (per_tail * pooled / common**2 if common else 0.0)
+    steadied = (variance * sizes + lent_rows * pooled) / (np.maximum(sizes - 1, 0.0) + lent_rows)
     return np.asarray(np.fmax(steadied, variance * sizes / np.maximum(sizes - 1, 1.0)))
 
 
@@ -517,12 +517,12 @@ def _both(scores: Distribution, positive: Label) -> tuple[Floats, Floats]:
     hit = is_positive[scores.truth.codes]
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
     square = weight**2 if scores.squares is None else scores.squares
-    found = []
+    sizes = []
     for chosen in (hit, ~hit):
         total = np.bincount(scores.codes, weight * chosen, minlength=len(scores.groups))
         squares = np.bincount(scores.codes, square * chosen, minlength=len(scores.groups))
-        found.append(np.nan_to_num(ratio(np.asarray(total**2, float), np.asarray(squares, float))))
-    return found[0], found[1]
+        sizes.append(np.nan_to_num(ratio(np.asarray(total**2, float), np.asarray(squares, float))))
+    return sizes[0], sizes[1]
 
 
 def _calibration_errors(source: Tally, table: Table) -> Estimates:

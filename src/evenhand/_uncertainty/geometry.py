@@ -152,9 +152,9 @@ class _Search:
 
     def alone(self, level: float) -> Floats:
         """The values with one group moved as little as makes them so even, or as even as it can."""
-        groups, found = self.moved
-        far = np.where(found <= level, np.abs(DISTANCES)[:, None], np.inf)
-        order = far if np.isfinite(far).any() else found
+        groups, values_moved = self.moved
+        far = np.where(values_moved <= level, np.abs(DISTANCES)[:, None], np.inf)
+        order = far if np.isfinite(far).any() else values_moved
         at, which = np.unravel_index(int(order.argmin()), order.shape)
         values = self.cloud.values.copy()
         values[groups[which]] = np.clip(self.cloud.curves[at, groups[which]], 0.0, ENDLESS)
@@ -203,8 +203,8 @@ def _farthest_pair(cloud: Cloud, measure: Measure, reach: float) -> float:
             a, b = tops[:, top], bottoms[:, bottom]
             rows = np.arange(len(ANGLES))
             pair = np.stack([high[rows, a], np.minimum(low[rows, b], high[rows, a])], axis=1)
-            found = np.where(a != b, measure(pair), 0.0)
-            most = max(most, float(np.max(found)))
+            apart = np.where(a != b, measure(pair), 0.0)
+            most = max(most, float(np.max(apart)))
     return most
 
 
@@ -343,10 +343,10 @@ def _fused(wish: Floats, weight: Floats, level: float, ordered: Floats) -> Solve
     sorted_wish, sorted_weight = wish[order], weight[order]
 
     def solve(price: float) -> Floats:
-        found = np.empty(groups)
+        fitted = np.empty(groups)
         pulled = sorted_wish - price * ranks / sorted_weight
-        found[order] = isotonic_regression(pulled, weights=sorted_weight).x
-        return np.maximum(found, 0.0)
+        fitted[order] = isotonic_regression(pulled, weights=sorted_weight).x
+        return np.maximum(fitted, 0.0)
 
     return solve
 
@@ -378,21 +378,21 @@ def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tupl
         low, short, high = high, over, 4 * high
         over, best = excess(high)
     while low == 0.0 and high > 1e-12:
-        found, values = excess(high / 4)
-        if found > 0:
-            low, short = high / 4, found
+        beyond, values = excess(high / 4)
+        if beyond > 0:
+            low, short = high / 4, beyond
         else:
-            high, over, best = high / 4, found, values
+            high, over, best = high / 4, beyond, values
     for _ in range(8):
         if high - low <= 0.01 * high:
             break
         part = np.clip(short / max(short - over, 1e-300), 0.1, 0.9)
         middle = low + float(part) * (high - low)
-        found, values = excess(middle)
-        if found > 0:
-            low, short = middle, found
+        beyond, values = excess(middle)
+        if beyond > 0:
+            low, short = middle, beyond
         else:
-            high, over, best = middle, found, values
+            high, over, best = middle, beyond, values
     return best, high
 
 
@@ -427,10 +427,10 @@ def evenest(low: Floats, high: Floats, measure: Measure) -> float:
     first, last = float(high.min()), float(low.max())
     for _ in range(6):
         grid = np.linspace(first, last, 33)
-        found = np.asarray(measure(np.clip(grid[:, None], low, high)))
-        best = int(found.argmin())
+        unevenness = np.asarray(measure(np.clip(grid[:, None], low, high)))
+        best = int(unevenness.argmin())
         first, last = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 32)])
-    return float(found.min())
+    return float(unevenness.min())
 
 
 def most_uneven(low: Floats, high: Floats, measure: Measure) -> float:

@@ -158,14 +158,14 @@ def _drawn(counts: Floats, rng: np.random.Generator) -> Floats:
 
 def _dealt(left: NDArray[np.int64], hits: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Deal hits to the rows that are left in the groups, group by group."""
-    found = np.zeros_like(left)
+    dealt = np.zeros_like(left)
     rest, hits_left = left.sum(axis=1), np.full(len(left), hits, dtype=np.int64)
     for group in range(left.shape[1] - 1):
         rest = rest - left[:, group]
-        found[:, group] = rng.hypergeometric(left[:, group], rest, hits_left)
-        hits_left = hits_left - found[:, group]
-    found[:, -1] = hits_left
-    return found
+        dealt[:, group] = rng.hypergeometric(left[:, group], rest, hits_left)
+        hits_left = hits_left - dealt[:, group]
+    dealt[:, -1] = hits_left
+    return dealt
 
 
 def _normal(share: Floats, sizes: Floats, rng: np.random.Generator) -> Floats:

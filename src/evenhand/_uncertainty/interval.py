@@ -236,10 +236,10 @@ def _calibrated(
         if counts is not None and is_crowd(counts[1]):
             highs[i] = max(seen[i], min(highs[i], crowd_limit(*counts, measure, reach)))
         if measure in SOLVED and (worst or len(cells) <= MOST_SEARCHED):
-            found = lower_limit(cell[0], measure, share, best if worst else lows[i])
-            if found > 0 and measure is pq and counts is not None and is_crowd(counts[1]):
-                found = min(found, crowd_floor(*counts, float(-ndtri(share / 2))))
-            lows[i] = max(lows[i], found)
+            limit = lower_limit(cell[0], measure, share, best if worst else lows[i])
+            if limit > 0 and measure is pq and counts is not None and is_crowd(counts[1]):
+                limit = min(limit, crowd_floor(*counts, float(-ndtri(share / 2))))
+            lows[i] = max(lows[i], limit)
             if measure is mpd and lows[i] == 0:
                 lows[i] = _one_apart(estimates, i, APART * share)
             best = max(best, lows[i]) if worst else 0.0

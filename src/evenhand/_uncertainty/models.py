@@ -252,8 +252,8 @@ def _errors(mean: Floats, square: Floats, sizes: Floats) -> Floats:
     """Errors of the means, with the pooled variance lent to small groups as two more rows."""
     variance = np.maximum(square - mean**2, 0.0)
     pooled = (variance * sizes).sum() / sizes.sum()
-    lent = (variance * sizes + PRIOR_ROWS * pooled) / np.maximum(sizes - 1 + PRIOR_ROWS, 1.0)
-    return np.asarray(np.sqrt(lent / np.maximum(sizes, 1.0)))[None, :, None]
+    steadied = (variance * sizes + PRIOR_ROWS * pooled) / np.maximum(sizes - 1 + PRIOR_ROWS, 1.0)
+    return np.asarray(np.sqrt(steadied / np.maximum(sizes, 1.0)))[None, :, None]
 
 
 def areas_of(scores: RankedScores, asked: Criterion, favorable: Any = None) -> Means:

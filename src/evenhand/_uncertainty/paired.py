@@ -264,8 +264,8 @@ def farthest(
         known[:, first.kept],
         left.reshape(-1, 1),
     )
-    found = (most - levels).reshape(scores.shape).max(axis=1)
-    return np.asarray(np.maximum(found, first.levels[0] - second.levels[0]))
+    difference = (most - levels).reshape(scores.shape).max(axis=1)
+    return np.asarray(np.maximum(difference, first.levels[0] - second.levels[0]))
 
 
 def most_uneven_within(cloud: Cloud, measure: Measure, reach: Floats) -> Floats:

@@ -338,13 +338,13 @@ class _Ask:
         else:
             room = 1e3 * float(common.spread.max())
         level = 1 - self.confidence
-        found = _least(
+        difference = _least(
             target,
             lambda gap: one_apart(common, at, gap).model.detector(level)(1.0),
             lambda gap: one_apart(common, at, gap).detected(level),
             (1e-4 * room, room),
         )
-        return found if np.isfinite(found) else np.nan
+        return difference if np.isfinite(difference) else np.nan
 
 
 def _answer(ask: _Ask, groups: tuple[Label, ...], at: int, target: float) -> Power:

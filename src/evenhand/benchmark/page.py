@@ -203,8 +203,8 @@ def _tiles(results: Results) -> list[tuple[str, str]]:
     counts = {**_counts(results), "scores": len(results.scores)}
     names = {"runs": "run", "problems": "problem", "methods": "method"}
     names |= {"bases": "base model", "splits": "split", "scores": "score"}
-    told = [plural(counts[key], name).partition(" ") for key, name in names.items()]
-    return [(number, label) for number, _, label in told]
+    tiles = [plural(counts[key], name).partition(" ") for key, name in names.items()]
+    return [(number, label) for number, _, label in tiles]
 
 
 def _stand_ins(results: Results) -> list[str]:
@@ -215,8 +215,8 @@ def _stand_ins(results: Results) -> list[str]:
 
 def failure_counts(failures: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
     """Why runs have no result, with how many there are of each kind."""
-    told = (f"{one['method']} on {one['problem']}: {one['error']}" for one in failures)
-    return Counter(told).most_common()
+    sentences = (f"{one['method']} on {one['problem']}: {one['error']}" for one in failures)
+    return Counter(sentences).most_common()
 
 
 def _versions() -> list[tuple[str, str]]:

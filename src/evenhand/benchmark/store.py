@@ -70,16 +70,16 @@ class Predictions:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """As named columns; the first class's probability is what the others leave."""
-        found: dict[str, NDArray[Any]] = {}
+        columns: dict[str, NDArray[Any]] = {}
         if self.labels is not None:
-            found["label"] = self.labels
+            columns["label"] = self.labels
         for name, matrix in (("chance", self.chances), ("score", self.scores)):
             if matrix is not None:
                 parts = matrix.astype(np.float32)
-                found |= {f"{name}_{k}": parts[:, k] for k in range(1, matrix.shape[1])}
+                columns |= {f"{name}_{k}": parts[:, k] for k in range(1, matrix.shape[1])}
         if self.values is not None:
-            found |= {f"value_{k}": column for k, column in enumerate(self.values.T)}
-        return found
+            columns |= {f"value_{k}": column for k, column in enumerate(self.values.T)}
+        return columns
 
     @classmethod
     def from_columns(cls, columns: dict[str, NDArray[Any]]) -> Predictions:

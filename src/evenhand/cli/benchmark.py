@@ -139,9 +139,9 @@ def figures_(design: Path, to: Path | None, out: Path | None) -> None:
 def export(design: Path, to: str, out: Path | None) -> None:
     """Write every score of every run as one table."""
     with failures_in_one_line():
-        found = _results(_design(design), out or design.with_suffix(""))
-        found.write(to)
-    click.echo(f"{to}: {found.scores.num_rows:,} scores of {found.runs.num_rows:,} runs.")
+        results = _results(_design(design), out or design.with_suffix(""))
+        results.write(to)
+    click.echo(f"{to}: {results.scores.num_rows:,} scores of {results.runs.num_rows:,} runs.")
 
 
 def _design(path: Path) -> Design:

@@ -115,5 +115,5 @@ def _one_line(message: str) -> str:
     return gist
 
 
-def _bins_option(found: re.Match[str]) -> str:
-    return f"--bins {found[1]}={found[2].strip('[]').replace(', ', ',')}"
+def _bins_option(match: re.Match[str]) -> str:
+    return f"--bins {match[1]}={match[2].strip('[]').replace(', ', ',')}"

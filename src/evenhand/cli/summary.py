@@ -104,20 +104,22 @@ def _sentence(summary: Document) -> Text:
 def group_table(table: Document, width: int, most: int) -> Table:
     """The groups × metrics, at most so many groups; long names take several lines."""
     heads = [HEADS.get(metric["key"], metric["name"]) for metric in table["metrics"]]
-    told = columns("group", "n", *heads, right=tuple(range(1, 2 + len(heads))))
+    table_of_groups = columns("group", "n", *heads, right=tuple(range(1, 2 + len(heads))))
     lines = group_lines(table, most)
     hidden = len(table["groups"]) - len(lines)
     for line in lines:
-        told.add_row(Text(plain(line.label)), line.rows, *map(_marked, line.cells))
+        table_of_groups.add_row(Text(plain(line.label)), line.rows, *map(_marked, line.cells))
     if hidden:
-        told.add_row(Text(f"and {plural(hidden, 'more group')}", style="dim"))
-    for line, label in zip(overall_lines(table), ("everyone", "gap", "ratio"), strict=True):
-        named = "gap, points" if line.cells[0][0].endswith("pts") else label
+        table_of_groups.add_row(Text(f"and {plural(hidden, 'more group')}", style="dim"))
+    for line, label in zip(
+        overall_lines(table), ("everyone", "observed gap", "observed ratio"), strict=True
+    ):
+        named = "observed gap, pts" if line.cells[0][0].endswith("pts") else label
         cells = (f"{text.removesuffix(' pts')} " for text, _ in line.cells)
-        told.add_row(named, line.rows, *cells, style="dim")
-    wide = sum(max(map(len, (head, *column))) for head, column in _columns(told, heads))
-    told.columns[0].max_width = max(width - wide - len(heads) - 1, LEAST_LABEL)
-    return told
+        table_of_groups.add_row(named, line.rows, *cells, style="dim")
+    wide = sum(max(map(len, (head, *column))) for head, column in _columns(table_of_groups, heads))
+    table_of_groups.columns[0].max_width = max(width - wide - len(heads) - 1, LEAST_LABEL)
+    return table_of_groups
 
 
 def _columns(table: Table, heads: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -358,9 +360,9 @@ def _how_to_read(document: Document) -> str:
         "cannot tell": "cannot tell: too few rows, which is no acquittal",
     }
     asked = plural(many["hypotheses"], "hypothesis", "hypotheses")
-    found = {finding["verdict"] for finding in document["findings"]}
+    verdicts = {finding["verdict"] for finding in document["findings"]}
     return (
         "0: the groups are equal; larger: less so. "
         f"p: adjusted ({many['method']}) for {asked}."
-        f"\n{'; '.join(text for verdict, text in meanings.items() if verdict in found)}."
+        f"\n{'; '.join(text for verdict, text in meanings.items() if verdict in verdicts)}."
     )

@@ -69,8 +69,8 @@ class Sample:
         """Truth and prediction as labels, as far as a metric needs them and they are."""
         if not self._is_needed("labels"):
             return {}
-        found = {"y": labels_of(self.y_true), "yhat": labels_of(self.y_pred)}
-        columns = {axis: column for axis, column in found.items() if column is not None}
+        labels = {"y": labels_of(self.y_true), "yhat": labels_of(self.y_pred)}
+        columns = {axis: column for axis, column in labels.items() if column is not None}
         text = {isinstance(column.labels[0], str) for column in columns.values()}
         return share_classes(columns) if len(text) == 1 else {}
 

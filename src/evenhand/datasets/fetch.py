@@ -71,8 +71,8 @@ def _retrieve(file: File, path: Path) -> Path:
 
     pooch.get_logger().setLevel("WARNING")
     known = file.sha256 and f"sha256:{file.sha256}"
-    found = pooch.retrieve(file.url, known, path.name, str(path.parent), downloader=fill)
-    return Path(found)
+    fetched = pooch.retrieve(file.url, known, path.name, str(path.parent), downloader=fill)
+    return Path(fetched)
 
 
 def _refuse_broken_zip(file: File, part: Path) -> None:

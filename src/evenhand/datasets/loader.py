@@ -187,11 +187,11 @@ def _check_counts(dataset: Dataset) -> None:
     expected = dataset.origin.counts
     if not expected:
         return
-    found = counts(dataset)
-    if found != expected:
+    counted = counts(dataset)
+    if counted != expected:
         raise InputError(
             f"{_names(dataset.origin)} should give the counts {expected} of {dataset.name} "
-            f"(classes by groups {dataset.task.groups}); it gives {found}. The file is damaged, "
+            f"(classes by groups {dataset.task.groups}); it gives {counted}. The file is damaged, "
             "or the source published another version. Delete it, and fetch it again."
         )
 

@@ -57,13 +57,13 @@ def _read_parquet(path: Path, wanted: list[str]) -> pd.DataFrame:
 def _members(path: Path, patterns: tuple[str, ...]) -> list[str]:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-    found = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
-    if len(found) < len(patterns):
+    members = [name for pattern in patterns for name in names if fnmatch(name, pattern)]
+    if len(members) < len(patterns):
         raise InputError(
             f"{path} should hold {' and '.join(patterns)}; it holds {', '.join(names[:9])}. "
             "Delete it, and fetch it again."
         )
-    return found
+    return members
 
 
 def _read_csv(

@@ -23,10 +23,10 @@ Finding = Mapping[str, Any]
 def sections(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The sections in the order of the document."""
     groups, lines = document["groups"], document["summary"]["criteria"]
-    told = {line["name"]: line for line in lines}
+    by_name = {line["name"]: line for line in lines}
     return [
         _section(f"criterion-{number}", criterion, _of(document["findings"], criterion), groups)
-        | {"line": told[criterion["name"]]}
+        | {"line": by_name[criterion["name"]]}
         for number, criterion in enumerate(document["criteria"], start=1)
     ]
 
@@ -148,7 +148,7 @@ def _contributions(
         if any(bar.value > 0 for bar in shares):
             measure, place = finding["measure"], finding["worst_cell"]
             title = f"Share of each group in {words(criterion['name'])} by {measure_name(measure)}"
-            chart = bars(f"{ident}-{measure}-shares", title, shares, told=percent, rest="group")
+            chart = bars(f"{ident}-{measure}-shares", title, shares, written=percent, rest="group")
             part = {"measure": measure, "sided": bool(sides), "chart": chart}
             charts.append(part | {"within": within(place, criterion["formula"])})
     return charts
@@ -216,16 +216,16 @@ def _lorenz(ident: str, criterion: Criterion, findings: Sequence[Finding]) -> di
 
 def _left_out(findings: Sequence[Finding]) -> dict[str, Any] | None:
     """The groups that had no value somewhere, each named once."""
-    found = dict.fromkeys(name(gap["group"]) for f in findings for gap in f["left_out"])
-    if not found:
+    groups = dict.fromkeys(name(gap["group"]) for f in findings for gap in f["left_out"])
+    if not groups:
         return None
-    named = list(found)
+    named = list(groups)
     return {"named": named[:10], "more": max(0, len(named) - 10)}
 
 
 def _apart(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """The groups most surely apart, with the measures that agree on them."""
-    found: dict[tuple[Any, ...], list[str]] = {}
+    ends: dict[tuple[Any, ...], list[str]] = {}
     for finding in findings:
         if finding["pair"]:
             high, low = finding["pair"]["high"], finding["pair"]["low"]
@@ -236,5 +236,5 @@ def _apart(findings: Sequence[Finding]) -> list[dict[str, Any]]:
                 low["value"],
                 finding["pair"]["cell"],
             )
-            found.setdefault(key, []).append(measure_name(finding["measure"]))
-    return [{"measures": measures, "pair": key} for key, measures in found.items()]
+            ends.setdefault(key, []).append(measure_name(finding["measure"]))
+    return [{"measures": measures, "pair": key} for key, measures in ends.items()]

@@ -79,8 +79,8 @@ def cell_name(label: str | None, formula: str) -> str:
     if label.strip() in ALONE:
         return "all rows"
     parts = label.split(" × ")
-    found = VARIABLES.match(formula)
-    variables = found[1].split(", ") if found else []
+    match = VARIABLES.match(formula)
+    variables = match[1].split(", ") if match else []
     if len(variables) != len(parts):
         return label
     return ", ".join(

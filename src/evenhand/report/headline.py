@@ -49,22 +49,22 @@ def _selected(document: Mapping[str, Any]) -> str:
 
 def _chart(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     """The groups' first rate with intervals and sizes, beside four fifths of the highest."""
-    told = summary["headline"]
-    if told is None:
+    rate = summary["headline"]
+    if rate is None:
         return None
-    sides = _sides(summary["table"], told["metric"])
+    sides = _sides(summary["table"], rate["metric"])
     known = [
         Rate(**_renamed(group), kind=sides.get(group["label"]))
-        for group in told["groups"]
+        for group in rate["groups"]
         if group["value"] is not None
     ]
-    impact = summary["impact_ratio"] if told["metric"] == "selection_rate" else None
+    impact = summary["impact_ratio"] if rate["metric"] == "selection_rate" else None
     line_at = None if impact is None else impact["line"] * impact["highest_rate"]
-    name = told["name"][:1].upper() + told["name"][1:]
+    name = rate["name"][:1].upper() + rate["name"][1:]
     return {
         "name": name,
-        "overall": told["overall"],
-        "is_rate": told["is_rate"],
+        "overall": rate["overall"],
+        "is_rate": rate["is_rate"],
         "shown": min(len(known), MOST_GROUPS),
         "known": len(known),
         "fifths": impact["highest"] if impact else None,
@@ -72,10 +72,10 @@ def _chart(summary: Mapping[str, Any]) -> dict[str, Any] | None:
             "headline-rates",
             f"{name} by group",
             known,
-            told["overall"],
+            rate["overall"],
             most=MOST_GROUPS,
-            greatest=1.0 if told["is_rate"] else None,
-            is_rate=told["is_rate"],
+            greatest=1.0 if rate["is_rate"] else None,
+            is_rate=rate["is_rate"],
             line_at=line_at,
         )
         if known
@@ -98,10 +98,10 @@ def _sides(table: Mapping[str, Any], metric: str | None) -> dict[str, str]:
 
 def _tolerances(findings: Sequence[Mapping[str, Any]]) -> str:
     held = Counter(f["judged"] for f in findings if f["tolerance"] is not None)
-    told = {
+    words_of = {
         "exceeds": "beyond it with the whole interval",
         "within tolerance": "within it",
         "inconclusive": "undecided",
     }
-    parts = [f"{held[verdict]} {words}" for verdict, words in told.items() if held[verdict]]
+    parts = [f"{held[verdict]} {words}" for verdict, words in words_of.items() if held[verdict]]
     return f"Of those with a tolerance: {listing(parts)}." if parts else ""

@@ -32,12 +32,12 @@ def with_intervals(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def thresholds(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A chart by the first measure, with a line for each criterion."""
-    told = document["thresholds"]
-    if told is None:
+    curves_of = document["thresholds"]
+    if curves_of is None:
         return []
     panels: dict[str, list[tuple[str, Sequence[float | None]]]] = {}
-    first = told["series"][0]["measure"] if told["series"] else None
-    for series in told["series"]:
+    first = curves_of["series"][0]["measure"] if curves_of["series"] else None
+    for series in curves_of["series"]:
         if series["measure"] != first:
             continue
         line = (words(series["criterion"]), series["values"])
@@ -48,9 +48,9 @@ def thresholds(document: Mapping[str, Any]) -> list[dict[str, Any]]:
             "chart": curves(
                 f"threshold-{measure}",
                 f"Criteria by {measure_name(measure)} against the decision threshold",
-                told["at"],
+                curves_of["at"],
                 lines,
-                told["used"],
+                curves_of["used"],
             ),
             "legend": [(f"s{i % COLORS}", label) for i, (label, _) in enumerate(lines)],
         }
@@ -60,23 +60,23 @@ def thresholds(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def distributions(document: Mapping[str, Any]) -> dict[str, Any] | None:
     """The chart of the groups' distributions, with the names of those that stand out."""
-    told = document["distributions"]
-    if told is None:
+    levels_of = document["distributions"]
+    if levels_of is None:
         return None
-    of = {"prediction": "predictions", "score": "scores"}.get(told["of"], told["of"])
-    kept = slice(None, None, -(-len(told["at"]) // STEPS))
-    levels = [level[kept] for level in told["levels"]]
-    parts = (told["groups"], levels, told["pooled"][kept])
+    of = {"prediction": "predictions", "score": "scores"}.get(levels_of["of"], levels_of["of"])
+    kept = slice(None, None, -(-len(levels_of["at"]) // STEPS))
+    levels = [level[kept] for level in levels_of["levels"]]
+    parts = (levels_of["groups"], levels, levels_of["pooled"][kept])
     marked = extremes(*parts)
     return {
         "of": of,
         "chart": ecdf(
-            "distribution", f"Distribution of the {of} by group", told["at"][kept], *parts
+            "distribution", f"Distribution of the {of} by group", levels_of["at"][kept], *parts
         ),
-        "legend": [(f"s{i}", name(told["groups"][g])) for i, g in enumerate(marked)],
-        "groups": len(told["groups"]),
+        "legend": [(f"s{i}", name(levels_of["groups"][g])) for i, g in enumerate(marked)],
+        "groups": len(levels_of["groups"]),
         "all": len(document["groups"]),
-        "others": len(told["groups"]) - len(marked),
+        "others": len(levels_of["groups"]) - len(marked),
     }
 
 
@@ -109,17 +109,17 @@ def _has_unit(finding: Mapping[str, Any], bounds: Mapping[str, Sequence[float | 
 
 def _seen(finding: Mapping[str, Any]) -> Seen:
     keys = ("value", "low", "high", "tolerance")
-    told = {key: finding[key] for key in keys}
+    numbers = {key: finding[key] for key in keys}
     kind = verdict(finding["verdict"]).kind
     both = ", ".join(filter(None, (finding["verdict"], finding["judged"])))
-    return Seen(label=words(finding["criterion"]), kind=kind, verdict=both, **told)
+    return Seen(label=words(finding["criterion"]), kind=kind, verdict=both, **numbers)
 
 
 def _table(views: list[Mapping[str, Any]], measure: str) -> dict[str, Any]:
     """A line for each criterion, a column for each view."""
-    found = [
+    lines = [
         {f["criterion"]: f for f in view["findings"] if f["measure"] == measure} for view in views
     ]
-    criteria = dict.fromkeys(criterion for view in found for criterion in view)
-    rows = [(criterion, [view.get(criterion) for view in found]) for criterion in criteria]
+    criteria = dict.fromkeys(criterion for view in lines for criterion in view)
+    rows = [(criterion, [view.get(criterion) for view in lines]) for criterion in criteria]
     return {"measure": measure, "rows": rows}

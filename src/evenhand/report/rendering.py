@@ -32,7 +32,7 @@ def page(document: Mapping[str, Any]) -> str:
     """The document as one HTML file."""
     _check(document)
     parts = sections(document)
-    told = abridged(document)
+    short = abridged(document)
     return _rendered(
         "page.html",
         document=document,
@@ -47,7 +47,7 @@ def page(document: Mapping[str, Any]) -> str:
         distributions=distributions(document),
         measures=_measures(document),
         verdicts=VERDICTS,
-        abridged=told.get("abridged"),
+        abridged=short.get("abridged"),
         json=Markup(embedded(document)),
     )
 
@@ -64,8 +64,8 @@ def embedded(document: Mapping[str, Any], most: int = GROUPS) -> str:
     >>> print(embedded({"groups": [], "title": "</script>"}))
     {"groups":[],"title":"\u003c/script\u003e"}
     """
-    told = abridged(document, most)
-    text = json.dumps(_rounded(told), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    short = abridged(document, most)
+    text = json.dumps(_rounded(short), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
@@ -77,16 +77,16 @@ def _whole(label: str) -> Markup:
     return Markup(" × ").join(Markup("<span>{}</span>").format(part) for part in parts)
 
 
-def _rounded(told: Any, digits: int = DIGITS) -> Any:
+def _rounded(part: Any, digits: int = DIGITS) -> Any:
     """The same with numbers of so many digits; the audit's to_json writes them all."""
-    if isinstance(told, float):
-        return float(f"{told:.{digits}g}")
-    if isinstance(told, Mapping):
+    if isinstance(part, float):
+        return float(f"{part:.{digits}g}")
+    if isinstance(part, Mapping):
         return {
             key: _rounded(value, OF_CURVES if key in CURVES else digits)
-            for key, value in told.items()
+            for key, value in part.items()
         }
-    return [_rounded(value, digits) for value in told] if isinstance(told, list | tuple) else told
+    return [_rounded(value, digits) for value in part] if isinstance(part, list | tuple) else part
 
 
 def abridged(document: Mapping[str, Any], most: int = GROUPS) -> Mapping[str, Any]:
@@ -129,11 +129,11 @@ def _abridged_finding(finding: Mapping[str, Any], keep: Sequence[int]) -> dict[s
 
 def _abridged_summary(summary: Mapping[str, Any], keep: Sequence[int]) -> dict[str, Any]:
     """The summary of some of the groups; what it says of everybody stays."""
-    told = dict(summary)
+    short = dict(summary)
     for part in ("table", "headline", "impact_ratio"):
-        if told[part] is not None:
-            told[part] = {**told[part], "groups": _kept(told[part]["groups"], keep)}
-    return told
+        if short[part] is not None:
+            short[part] = {**short[part], "groups": _kept(short[part]["groups"], keep)}
+    return short
 
 
 def _kept(column: Sequence[Any] | None, keep: Sequence[int]) -> list[Any] | None:
@@ -155,8 +155,8 @@ def _check(document: Mapping[str, Any]) -> None:
         )
 
 
-def _rendered(template: str, **told: Any) -> str:
-    text = _environment().get_template(template).render(told)
+def _rendered(template: str, **context: Any) -> str:
+    text = _environment().get_template(template).render(context)
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

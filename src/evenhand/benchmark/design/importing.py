@@ -18,12 +18,12 @@ def imported(path: str) -> Any:
     if not module or not name:
         raise InputError(f"{path!r} is no import path; write package.module:name.")
     try:
-        found = import_module(module)
+        thing = import_module(module)
     except ImportError as failure:
         raise InputError(f"{path!r} cannot be imported: {failure}.") from failure
-    if not hasattr(found, name):
+    if not hasattr(thing, name):
         raise InputError(f"The module {module!r} has no {name!r}.")
-    return getattr(found, name)
+    return getattr(thing, name)
 
 
 def is_import_path(text: str) -> bool:

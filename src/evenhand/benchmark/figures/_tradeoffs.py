@@ -151,15 +151,15 @@ def _answered(results: Results) -> list[_Answer]:
         "select distinct problem, base, question from results "
         "where lot = 'expected' and isfinite(value)"
     )
-    found = set(zip(there["problem"], there["base"], there["question"], strict=True))
-    bases = {(problem, base) for problem, base, _ in found}
+    answered = set(zip(there["problem"], there["base"], there["question"], strict=True))
+    bases = {(problem, base) for problem, base, _ in answered}
     several = len({base for _, base in bases}) > 1
     return [
         _Answer(problem, base, question, performance, several)
         for name, question in asked.items()
         for problem, base in sorted(bases)
         if (performance := PERFORMANCE.get(kinds.get(problem, ""))) is not None
-        and {(problem, base, name), (problem, base, performance)} <= found
+        and {(problem, base, name), (problem, base, performance)} <= answered
     ]
 
 

@@ -235,8 +235,8 @@ def _beyond(axes: Axes, y: Any, limits: tuple[float, float]) -> None:
     ):
         if count:
             where: dict[str, Any] = {"va": "bottom" if edge < 0.5 else "top", "ha": "right"}
-            told = f"{mark} {count} beyond"
-            axes.text(0.98, edge, told, transform=axes.transAxes, color=SOFT, fontsize=7, **where)
+            label = f"{mark} {count} beyond"
+            axes.text(0.98, edge, label, transform=axes.transAxes, color=SOFT, fontsize=7, **where)
 
 
 def _drop_repeated(rows: Rows, places: Sequence[Sequence[Axes]]) -> None:

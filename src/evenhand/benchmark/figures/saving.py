@@ -61,8 +61,8 @@ def save(drawing: Drawing, folder: Path, name: str, formats: Sequence[str] = FOR
     with mpl.rc_context(RC):
         _settle(drawing)
         for path, kind in zip(paths, formats, strict=True):
-            told = {"Title": drawing.title} | UNDATED[kind]
-            drawing.figure.savefig(path, dpi=200, metadata=told)
+            metadata = {"Title": drawing.title} | UNDATED[kind]
+            drawing.figure.savefig(path, dpi=200, metadata=metadata)
     table = folder / f"{name}.csv"
     drawing.data.to_csv(table, index=False)
     return [*paths, table]
@@ -96,8 +96,8 @@ def _settle(drawing: Drawing) -> None:
 
 def _plain(tag: str) -> str:
     """A tag with colors by name and hundredths of a point; what people read stays as it is."""
-    tag = COLORS.sub(lambda found: VARIABLES[found.group()], tag)
-    return LONG.sub(lambda found: f"{float(found.group()):.2f}", tag)
+    tag = COLORS.sub(lambda match: VARIABLES[match.group()], tag)
+    return LONG.sub(lambda match: f"{float(match.group()):.2f}", tag)
 
 
 def _own_ids(text: str, name: str) -> str:
@@ -105,18 +105,18 @@ def _own_ids(text: str, name: str) -> str:
     used = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
     short = {ident: f"{name}-{at}" for at, ident in enumerate(used)}
 
-    def own(found: re.Match[str]) -> str:
-        return f' id="{short[found.group(1)]}"' if found.group(1) in short else ""
+    def own(match: re.Match[str]) -> str:
+        return f' id="{short[match.group(1)]}"' if match.group(1) in short else ""
 
-    def refer(found: re.Match[str]) -> str:
-        return found.group(1) + short[found.group(2)]
+    def refer(match: re.Match[str]) -> str:
+        return match.group(1) + short[match.group(2)]
 
     text = re.sub(r' id="([^"]+)"', own, text)
     return re.sub(r'(href="#|url\(#)([^")]+)', refer, text)
 
 
-def _style_once(found: re.Match[str]) -> str:
+def _style_once(match: re.Match[str]) -> str:
     """The style of markers on their group instead of on each of them."""
-    style = found.group(3)
-    markers = found.group(2).replace(f" {style}", "")
-    return f"{found.group(1)} {style}>{markers}</g>"
+    style = match.group(3)
+    markers = match.group(2).replace(f" {style}", "")
+    return f"{match.group(1)} {style}>{markers}</g>"

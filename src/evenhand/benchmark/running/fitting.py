@@ -171,11 +171,11 @@ def _classified(fitted: Any, X: Any, prepared: Prepared, by_lot: bool) -> Predic
     labels = np.asarray(fitted.predict(X)).astype(np.min_scalar_type(prepared.n_classes))
     if not by_lot and (len(labels) > MOST_SCORES or not hasattr(fitted, "predict_proba")):
         return Predictions(labels=labels)
-    found = aligned(fitted.predict_proba(X), fitted.classes_, prepared.n_classes)
+    chances = aligned(fitted.predict_proba(X), fitted.classes_, prepared.n_classes)
     if by_lot:
-        return Predictions(labels=labels, chances=found)
-    certain = bool(np.isin(found, (0.0, 1.0)).all())
-    return Predictions(labels=labels, scores=None if certain else found)
+        return Predictions(labels=labels, chances=chances)
+    certain = bool(np.isin(chances, (0.0, 1.0)).all())
+    return Predictions(labels=labels, scores=None if certain else chances)
 
 
 def _regressed(fitted: Any, X: Any, prepared: Prepared, by_lot: bool) -> Predictions:

@@ -66,12 +66,12 @@ def _answers(store: Store, entries: list[Entry], questions: Questions) -> Scores
     return scores(store, entries, questions[kind])
 
 
-def _columns(found: Iterable[Scores]) -> Any:
+def _columns(scores: Iterable[Scores]) -> Any:
     """Answers below each other, questions in the outer order; what has no answer is left out."""
     import pyarrow as pa
 
     tables = []
-    for one in found:
+    for one in scores:
         asked, answers = one.values.shape
         columns = {
             "key": np.tile(np.array(one.keys, dtype=object), asked),

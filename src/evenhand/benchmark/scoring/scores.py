@@ -40,8 +40,8 @@ class Scores:
 def scores(store: Store, entries: Sequence[Entry], questions: Sequence[Question]) -> Scores:
     """Answer all questions about runs on the same split; NaN where there is no answer."""
     truth = store.truth(entries[0])
-    found = [(entry["key"], store.predictions(entry)) for entry in entries]
-    named = [(key, lot, one) for key, one in found for lot in _lots(one)]
+    stored = [(entry["key"], store.predictions(entry)) for entry in entries]
+    named = [(key, lot, one) for key, one in stored for lot in _lots(one)]
     answer = classification if truth.classes else regression
     values = answer(truth, [(lot, one) for _, lot, one in named], questions)
     keys, lots = tuple(key for key, _, _ in named), tuple(lot for _, lot, _ in named)
@@ -92,11 +92,11 @@ def _counted(question: Question, together: Tally, truth: Truth) -> Any:
 def _spread(truth: Truth, run: Answered, questions: Sequence[Question]) -> Any:
     """How a probability of two classes is distributed; NaN where a run gives labels only."""
     lot, predictions = run
-    found = predictions.scores if predictions.chances is None else predictions.chances
-    if found is None or lot != EXPECTED or len(truth.classes) != 2:
+    spread = predictions.scores if predictions.chances is None else predictions.chances
+    if spread is None or lot != EXPECTED or len(truth.classes) != 2:
         return np.nan
     favorable = truth.about["favorable"]
-    score = found[:, 1 if favorable is None else favorable]
+    score = spread[:, 1 if favorable is None else favorable]
     steps = distribution(score, sensitive_features=groups_of(truth))
     return [swept(question, steps) for question in questions]
 
@@ -129,13 +129,13 @@ class _Tables(dict[Statistic, Table]):
         """Nothing but NaN where it is not defined, as for too many classes."""
         try:
             each = [statistic.read(summarize(statistic.needs, rows)) for rows in self.rows]
-            found = Table(np.array([one.values for one in each]), each[0].cells, self.groups)
+            table = Table(np.array([one.values for one in each]), each[0].cells, self.groups)
         except ValueError:
-            found = Table(
+            table = Table(
                 np.full((len(self.rows), 1, len(self.groups)), np.nan), ("",), self.groups
             )
-        self[statistic] = found
-        return found
+        self[statistic] = table
+        return table
 
 
 def regression(truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]) -> Floats:
@@ -180,8 +180,12 @@ class _Drawn:
     def performance(self, name: str) -> float:
         error = self.y - self.yhat
         squared, spread = np.mean(error**2), np.var(self.y)
-        found = {"rmse": np.sqrt(squared), "mae": np.mean(abs(error)), "r2": 1 - squared / spread}
-        return float(found[name])
+        performance = {
+            "rmse": np.sqrt(squared),
+            "mae": np.mean(abs(error)),
+            "r2": 1 - squared / spread,
+        }
+        return float(performance[name])
 
 
 def answers(question: Question, table: Table) -> Any:

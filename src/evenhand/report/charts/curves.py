@@ -31,9 +31,11 @@ def curves(
         line(_drawn(at, values, across, up), f"s{i % COLORS}", label)
         for i, (label, values) in enumerate(series)
     ]
-    told = f"{len(series)} criteria over thresholds from {number(at[0])} to {number(at[-1])}."
+    description = (
+        f"{len(series)} criteria over thresholds from {number(at[0])} to {number(at[-1])}."
+    )
     above = Markup("") if used is None else _in_use(across, used)
-    return framed(ident, title, told, lines, across, up, above=above)
+    return framed(ident, title, description, lines, across, up, above=above)
 
 
 def _drawn(at: Sequence[float], values: Sequence[float | None], across: Scale, up: Scale) -> str:

@@ -44,9 +44,9 @@ def ecdf(
     if pooled is not None:
         lines.append(line(_steps(at, pooled, axis), "pooled", "all rows"))
     named = listing([name(groups[i]) for i in marked]) if marked else "none"
-    told = f"{len(groups)} groups; the lines that stand out: {named}."
+    description = f"{len(groups)} groups; the lines that stand out: {named}."
     up = Scale(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
-    return framed(ident, title, told, lines, axis, up)
+    return framed(ident, title, description, lines, axis, up)
 
 
 def extremes(

@@ -29,11 +29,13 @@ def lorenz(ident: str, title: str, values: Sequence[float]) -> Markup:
         line(path(drawn), "curve"),
     ]
     axis = Scale(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
-    told = (
+    description = (
         f"The lower half of {len(values)} groups holds {number(_at(curve, 0.5))} of the sum of "
         f"the values; twice the area is {number(gini)}."
     )
-    return framed(ident, title, told, lines, axis, axis, height=260, width="280", kind="square")
+    return framed(
+        ident, title, description, lines, axis, axis, height=260, width="280", kind="square"
+    )
 
 
 def shares(values: Sequence[float]) -> list[tuple[float, float]]:

@@ -56,12 +56,12 @@ def rates(
     line = NOTHING if overall is None else upright(axis, overall, "overall")
     if line_at is not None:
         line += upright(axis, line_at, "fifths")
-    told = percent if is_rate else number
-    rows = [_row(rate, overall, axis, told, tips) for rate in reversed(shown)]
+    written = percent if is_rate else number
+    rows = [_row(rate, overall, axis, written, tips) for rate in reversed(shown)]
     return chart_of_rows(
         ident,
         title,
-        _description(shown, len(groups), overall, told),
+        _description(shown, len(groups), overall, written),
         rows,
         axis,
         line,
@@ -99,13 +99,13 @@ def _distance(rate: Rate, overall: float) -> float:
 
 
 def _row(
-    rate: Rate, overall: float | None, axis: Scale, told: Callable[[float], str], tips: bool
+    rate: Rate, overall: float | None, axis: Scale, written: Callable[[float], str], tips: bool
 ) -> Row:
     marks = span(axis, rate.low, rate.high, "whisker", 2) + dot(axis, rate.value)
-    label, value = name(rate.group), told(rate.value)
+    label, value = name(rate.group), written(rate.value)
     tip, beside = f"{label}: {value}", value
     if rate.low is not None and rate.high is not None:
-        tip += f" (interval {told(rate.low)} to {told(rate.high)})"
+        tip += f" (interval {written(rate.low)} to {written(rate.high)})"
     if rate.rows is not None:
         tip += f", from {count(rate.rows)} rows"
         beside = f"{value} · {count(rate.rows)}"
@@ -113,13 +113,13 @@ def _row(
 
 
 def _description(
-    shown: Sequence[Rate], of: int, overall: float | None, told: Callable[[float], str]
+    shown: Sequence[Rate], of: int, overall: float | None, written: Callable[[float], str]
 ) -> str:
     if not shown:
         return "No group has a value."
     lowest, highest = shown[0], shown[-1]
-    everyone = "" if overall is None else f"; overall {told(overall)}"
+    everyone = "" if overall is None else f"; overall {written(overall)}"
     return (
         f"{count(len(shown))} of {plural(of, 'group')}, from {name(lowest.group)} at "
-        f"{told(lowest.value)} to {name(highest.group)} at {told(highest.value)}{everyone}."
+        f"{written(lowest.value)} to {name(highest.group)} at {written(highest.value)}{everyone}."
     )

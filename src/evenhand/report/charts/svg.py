@@ -24,14 +24,14 @@ def element(tag: str, *children: str, **attributes: object) -> Markup:
     >>> print(element("text", "a < b", x="5%", class_="label", text_anchor="end"))
     <text x="5%" class="label" text-anchor="end">a &lt; b</text>
     """
-    told = "".join(
+    pairs = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
     if not children:
-        return Markup(f"<{tag}{told}/>")
-    return Markup(f"<{tag}{told}>{''.join(escape(child) for child in children)}</{tag}>")
+        return Markup(f"<{tag}{pairs}/>")
+    return Markup(f"<{tag}{pairs}>{''.join(escape(child) for child in children)}</{tag}>")
 
 
 def together(parts: Iterable[Markup]) -> Markup:

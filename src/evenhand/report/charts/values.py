@@ -35,8 +35,10 @@ def values(ident: str, title: str, findings: Sequence[Seen]) -> Markup:
     axis = Scale.around(ends, zero=True)
     rows = [_row(seen, axis) for seen in findings]
     beyond = sum(seen.kind == "beyond" for seen in findings)
-    told = f"{beyond} of {len(findings)} values lie beyond what chance or the tolerance allows."
-    return chart_of_rows(ident, title, told, rows, axis)
+    description = (
+        f"{beyond} of {len(findings)} values lie beyond what chance or the tolerance allows."
+    )
+    return chart_of_rows(ident, title, description, rows, axis)
 
 
 def _row(seen: Seen, axis: Scale) -> Row:
