@@ -51,7 +51,16 @@ def test_the_summary_takes_at_most_forty_lines_of_eighty_columns(run, people, mo
     told = " ".join(result.stdout.split())
     assert summary["sentence"] in told
     assert summary["about"] in told
-    for word in ("base", "selected", "TPR", "FPR", "prec.", "acc.", "everyone", "observed gap, pts"):
+    for word in (
+        "base",
+        "selected",
+        "TPR",
+        "FPR",
+        "prec.",
+        "acc.",
+        "everyone",
+        "observed gap, pts",
+    ):
         assert word in told
     assert "Statistical parity" in told
     assert "--full" in told

@@ -44,10 +44,6 @@ class Labels:
         tallies = tuple(tally(self.truth, column, **options) for column in self.predicted)
         return dict.fromkeys(needs, tallies)
 
-    def same(self, first: int, second: int) -> bool:
-        """Whether two models predict the same for every row."""
-        return np.array_equal(self.predicted[first].codes, self.predicted[second].codes)
-
     def correlations(
         self,
         criterion: Criterion,
@@ -143,10 +139,6 @@ class Numbers:
     def observed(self, needs: set[str]) -> Sources:
         """The sums by group and the distributions of each model."""
         return self._sources(needs, self._sorted(needs), self.weight)
-
-    def same(self, first: int, second: int) -> bool:
-        """Whether two models predict the same for every row."""
-        return np.array_equal(self.predicted[first], self.predicted[second])
 
     def correlations(
         self,

@@ -13,7 +13,7 @@ from evenhand._compare.evidence import Evidence
 from evenhand._compare.question import Question, Tested
 from evenhand._compare.ranking import kendall, ranks
 from evenhand._uncertainty.homogeneity import holm, hypothesis, verdict
-from evenhand._uncertainty.paired import Sample, difference, unchanged
+from evenhand._uncertainty.paired import Sample, difference
 from evenhand.criteria import Criterion
 
 Floats = NDArray[np.float64]
@@ -93,9 +93,7 @@ def difference_rows(
                 together[key] = evidence.correlations(*key, sources, favorable)
         rows.append(
             [
-                unchanged(of[a])
-                if evidence.same(a, b)
-                else difference(of[a], of[b], together[question.criterion, a, b], confidence)
+                difference(of[a], of[b], together[question.criterion, a, b], confidence)
                 for a, b in pairs
             ]
         )

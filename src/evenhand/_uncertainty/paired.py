@@ -159,13 +159,6 @@ def difference(
     return Difference(value, min(low, value), max(high, value), _p_value(reaches[steps], ends))
 
 
-def unchanged(sample: Sample) -> Difference:
-    """Two models that predict the same for every row do not differ."""
-    if np.isnan(float(sample.reading)):
-        return Difference(np.nan, np.nan, np.nan, np.nan)
-    return Difference(0.0, 0.0, 0.0, 1.0)
-
-
 def reach_of(confidence: float) -> float:
     from scipy.special import ndtri
 
