@@ -101,6 +101,13 @@ def heavy(rng: np.random.Generator) -> float:
     return p_value("performance_parity", y, np.zeros(290), "mse", sensitive_features=group)
 
 
+def heavy_in_one(rng: np.random.Generator) -> float:
+    """Squared errors of one size: Student's t in 200 rows, normal in 2,000 and 500."""
+    group = np.repeat([*"abc"], [2000, 500, 200])
+    y = np.where(group == "c", rng.standard_t(5, 2700) / np.sqrt(5 / 3), rng.normal(size=2700))
+    return p_value("performance_parity", y, np.zeros(2700), "mse", sensitive_features=group)
+
+
 def calibration(rng: np.random.Generator) -> float:
     """Perfect calibration in groups of 4,000 and 200 rows."""
     group = np.repeat([*"ab"], [4000, 200])
@@ -128,6 +135,7 @@ OTHERS: dict[str, Callable[[np.random.Generator], float]] = {
     "alike: ratio of errors": errors,
     "alike: AUROC, 10 to 40 rows": areas,
     "alike: heavy-tailed losses": heavy,
+    "alike: heavy tails in one small group": heavy_in_one,
     "alike: calibration within groups": calibration,
     "alike: weights go with the outcome": weighted,
     "alike: distributions": distributions,

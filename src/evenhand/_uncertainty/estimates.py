@@ -33,6 +33,7 @@ FARTHEST = 9.0
 DISTANCES = np.arange(-FARTHEST, FARTHEST, STEP) + STEP / 2  # none is 0: there a curve may jump
 CAUTION = 0.25  # between Jeffreys' (0) and Clopper and Pearson's (0.5) limits of a rate
 LENT_ROWS = 2.0  # rows of pooled variance that steady the variance of a small group
+SKEW = 3.0  # skewness of losses over their coefficient of variation: gamma's is 2, lognormal's 3
 LENT_BY_TAILS = 4.0  # more of them, times the squared coefficient of variation of losses
 LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
 MOST_CUTS = 24
@@ -326,7 +327,9 @@ def _linear_fractional(
         for name in above.keys() | below.keys()
     )
     error = np.sqrt(ratio(np.asarray(spread), np.asarray(total) ** 2))
-    return _student(table, table.values, error, np.maximum(total, 2.0), statistic.bounds)
+    return _student(
+        table, table.values, error, np.maximum(total, 2.0), statistic.bounds, np.zeros_like(error)
+    )
 
 
 def _binned_rates(source: Tally, statistic: E, table: Table) -> Estimates:
@@ -407,7 +410,8 @@ def _means(source: Tally, statistic: Any, table: Table) -> Estimates:
     error = np.sqrt(steadied / np.maximum(sizes, 1.0))
     least = 0.0 if is_loss else -np.inf
     plain = Table(mean[None], ("all",), table.groups)
-    student = _student(plain, mean[None], error[None], free[None], (least, np.inf))
+    skew = SKEW * np.nan_to_num(ratio(error, mean)) if is_loss else np.zeros_like(error)
+    student = _student(plain, mean[None], error[None], free[None], (least, np.inf), skew[None])
     if isinstance(statistic, E):
         return student
     return _derived(source, statistic, table, student)
@@ -451,14 +455,28 @@ def _derived(source: Tally, statistic: Derived, table: Table, first: Estimates) 
 
 
 def _student(
-    table: Table, center: Floats, error: Floats, free: Floats, bounds: tuple[float, float]
+    table: Table,
+    center: Floats,
+    error: Floats,
+    free: Floats,
+    bounds: tuple[float, float],
+    skew: Floats,
 ) -> Estimates:
+    """Student's limits, bent by `skew`, the skewness of a row over the root of the rows.
+
+    A mean of skewed rows is more often too small than too large, with too small an error. Hall's
+    cubic transformation of Student's t (1992, Journal of the Royal Statistical Society B 54)
+    removes that; its limits are never nearer than the plain ones above the mean.
+    """
     from scipy.special import ndtr, stdtrit
 
     def at(z: Floats) -> Floats:
         tail = np.maximum(ndtr(-np.abs(z)), 1e-280)
-        reach = -np.sign(z) * stdtrit(free, tail)
-        return np.asarray(np.clip(center + np.where(z == 0, 0.0, reach) * error, *bounds))
+        reach = np.where(z == 0, 0.0, -np.sign(z) * stdtrit(free, tail))
+        by = np.where(skew > 0, skew, 1.0)
+        bent = np.fmax(reach, 3 / by * (1 - np.cbrt(1 - by * reach)))
+        reach = np.where(skew > 0, bent, reach)
+        return np.asarray(np.clip(center + reach * error, *bounds))
 
     def exact(error_rate: float) -> tuple[Floats, Floats]:
         from scipy.special import ndtri
