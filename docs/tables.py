@@ -23,6 +23,7 @@ FORMULAS = {
         "0 to 1 − d{sup}`1/q − 1/p`",
     ),
     "shortfall": ("1 − min w / max w", "0 to 1"),
+    "ratio": ("min w / max w", "1 (equal) to 0"),
 }
 # What a method needs besides rows with a group and a label, what it costs, and when to leave it
 # alone; a new method without is an error.

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from evenhand.measures import MEASURES, pq
+from evenhand.measures import MEASURES, pq, ratio
 
 TOLERANCE = 1e-12
 
@@ -54,12 +54,14 @@ OBEYED = {
     "gini": ALL,
     "pq": ALL,
     "shortfall": {"scaling", "rising_tide", "cloning"},
+    "ratio": {"scaling", "rising_tide", "cloning"},
     "pq(½, 2)": ALL,
     "pq(1, 3)": ALL,
     "pq(½, 1)": ALL,
 }
 CASES = {
     **MEASURES,
+    "ratio": lambda w: 1 - ratio(w),  # 1 is equal, so that inequality is what is missing
     "pq(½, 2)": partial(pq, p=0.5, q=2),
     "pq(1, 3)": partial(pq, p=1, q=3),
     "pq(½, 1)": partial(pq, p=0.5, q=1),

@@ -13,7 +13,7 @@ import evenhand as eh
 from evenhand._audit.gate import gate_of
 from evenhand.criteria import accuracy_parity, equalized_odds, statistical_parity
 from evenhand.datasets import load
-from evenhand.measures import mpd
+from evenhand.measures import is_ratio, mpd
 from evenhand.statistics import E, Rows, summarize
 from strategies import classified, predictions
 
@@ -47,7 +47,7 @@ def test_parity_and_odds_by_mpd_are_fairlearns(seed, groups):
         fairlearn.equal_opportunity_difference(rows.y_true, rows.y_pred, **options)
     )
     assert evaluate("selection_rate_ratio", rows) == pytest.approx(
-        1 - fairlearn.demographic_parity_ratio(rows.y_true, rows.y_pred, **options)
+        fairlearn.demographic_parity_ratio(rows.y_true, rows.y_pred, **options)
     )
 
 
@@ -326,6 +326,8 @@ class TestASummaryHoldsItsColumns:
     )
     @pytest.mark.parametrize("name", SUMMARIES)
     def test_the_second_argument_is_the_measure(self, name, measure):
+        if name == "wasserstein_parity" and is_ratio(measure):
+            return  # ratios are not added up over cut points, which another test is about
         assert self.ask(name, measure) == self.ask(name, measure=measure)
 
     def test_gini_is_not_the_largest_difference(self):
@@ -390,12 +392,15 @@ class TestLawsOfEveryCountedCriterionByEveryMeasure:
 
     @pytest.mark.slow
     @given(rows=classified(classes=3, groups=1))
-    def test_identical_groups_score_zero(self, rows):
+    def test_identical_groups_score_zero_and_their_ratio_is_one(self, rows):
         twice = [np.concatenate([column, column]) for column in rows]
         twice[2] = np.repeat(["a", "b"], len(rows.group))
         found = values(type(rows)(*twice))
-        zero = {asked: value if np.isnan(value) else 0 for asked, value in found.items()}
-        assert found == pytest.approx(zero, abs=1e-12, nan_ok=True)
+        equal = {
+            asked: value if np.isnan(value) else float("ratio" in asked)
+            for asked, value in found.items()
+        }
+        assert found == pytest.approx(equal, abs=1e-12, nan_ok=True)
 
     @pytest.mark.slow
     @given(rows=classified(classes=3))
@@ -473,7 +478,8 @@ def test_the_fields_other_names_find_the_criterion(alias, name):
     assert [finding.criterion for finding in found.findings] == [name]
     assert found.finding(alias) is found.finding(name)
     measure = found.measured[0].measure
-    assert str(gate_of(f"{alias}.{measure} > 0.2")) == f"{name}.{measure} > 0.2"
+    bound = "< 0.8" if measure == "ratio" else "> 0.2"
+    assert str(gate_of(f"{alias}.{measure} {bound}")) == f"{name}.{measure} {bound}"
 
 
 def test_no_criterion_takes_the_name_of_another():

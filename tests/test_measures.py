@@ -57,12 +57,12 @@ def test_what_is_known_of_our_measures_is_what_doubling_shows(measure):
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 class TestEveryMeasure:
-    def test_is_exactly_zero_for_equal_entries(self, measure):
-        assert measure([0.1] * 3) == 0
-        assert measure([1 / 3] * 7) == 0
+    def test_is_exactly_zero_for_equal_entries_and_a_ratio_one(self, measure):
+        assert measure([0.1] * 3) == int(measure is eh.ratio)
+        assert measure([1 / 3] * 7) == int(measure is eh.ratio)
 
-    def test_is_zero_for_all_zeros(self, measure):
-        assert measure([0.0, 0.0, 0.0]) == 0
+    def test_takes_all_zeros_for_equal(self, measure):
+        assert measure([0.0, 0.0, 0.0]) == int(measure is eh.ratio)
 
     def test_works_along_the_last_axis_of_a_batch(self, measure):
         batch = np.random.default_rng(2).random((3, 4, 5))

@@ -52,6 +52,7 @@ NAMES = [
     "mpd",
     "power",
     "pq",
+    "ratio",
     "shortfall",
     "tally",
     "tally_frame",
@@ -164,9 +165,9 @@ def test_every_criterion_says_what_it_is_and_what_it_is_not(name):
     assert criterion.name == name
     assert "S over a of" in criterion.formula
     assert criterion.is_not.endswith(".")
-    assert criterion.range.startswith("0 to")
+    assert criterion.range.startswith("1 (equal) to 0" if name.endswith("ratio") else "0 to")
     assert str(criterion).startswith(f"{name}: ")
-    assert "larger" in criterion.direction
+    assert ("smaller" if name.endswith("ratio") else "larger") in criterion.direction
 
 
 @pytest.mark.parametrize(

@@ -59,9 +59,8 @@ impact = Question(
     "Selection rates: ratio (disparate impact)",
     (
         Answer(
-            '1 - ask("selection_rate_ratio")',
-            "The lowest rate over the highest. evenhand reports how far it is below 1, so that 0 "
-            "is equal here too.",
+            'ask("selection_rate_ratio")',
+            "The lowest rate over the highest; 1 is equal.",
             (
                 Call(FAIRLEARN, "demographic_parity_ratio(y, p, sensitive_features=a)"),
                 Call(OXONFAIR, "pos_pred_rate.min_ratio(y, p, a)"),
@@ -134,7 +133,7 @@ odds = Question(
             ),
         ),
         Answer(
-            '1 - ask("equalized_odds", favorable=1, measure="shortfall")',
+            'ask("equalized_odds", favorable=1, measure="ratio")',
             "The smaller of the ratios of TPR and FPR, lowest over highest.",
             (Call(FAIRLEARN, "equalized_odds_ratio(y, p, sensitive_features=a)"),),
         ),

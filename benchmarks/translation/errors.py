@@ -31,7 +31,7 @@ opportunity = Question(
             ),
         ),
         Answer(
-            '1 - ask("equal_opportunity", measure="shortfall")',
+            'ask("equal_opportunity", measure="ratio")',
             "The lowest TPR over the highest.",
             (Call(FAIRLEARN, "equal_opportunity_ratio(y, p, sensitive_features=a)"),),
         ),
@@ -132,7 +132,7 @@ accuracy = Question(
             ),
         ),
         Answer(
-            '1 - ask("error_parity", measure="shortfall")',
+            'ask("error_parity", measure="ratio")',
             "The lowest error rate over the highest.",
             (Call(FAIRLEARN, "zero_one_loss_ratio(y, p, sensitive_features=a)"),),
         ),

@@ -58,7 +58,7 @@ nobody = Question(
     "Nobody is selected",
     (
         Answer(
-            '1 - ask("selection_rate_ratio")',
+            'ask("selection_rate_ratio")',
             "All rates are 0, and so equal.",
             (
                 Call(OXONFAIR, "disparate_impact(y, p, a)"),

@@ -15,7 +15,7 @@ from evenhand._scoring import make_scorer
 from evenhand._tally import Tally
 from evenhand._uncertainty import Chance, ConfidenceInterval, Power, chance, interval, power
 from evenhand.criteria import CRITERIA, Criterion, Reading, UndefinedWarning, evaluate
-from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, shortfall
+from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, ratio, shortfall
 from evenhand.statistics import STATISTICS
 
 __version__ = "0.1.0.dev0"
@@ -59,6 +59,7 @@ __all__ = [
     "mpd",
     "power",
     "pq",
+    "ratio",
     "shortfall",
     "tally",
     "tally_frame",

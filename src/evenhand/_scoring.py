@@ -11,7 +11,7 @@ from evenhand._dataframes import column_of
 from evenhand._signatures import SETTINGS, documented, suggests_names
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
-from evenhand.measures import Aggregate, Measure
+from evenhand.measures import Aggregate, Measure, is_ratio
 
 
 @suggests_names
@@ -29,7 +29,9 @@ def make_scorer(
     tau: float | None = None,
     classes: Sequence[Label] | None = None,
 ) -> FairnessScorer:
-    """A scorer for `cross_validate` and `GridSearchCV`; greater is better, and 0 is best.
+    """A scorer for `cross_validate` and `GridSearchCV`; greater is better.
+
+    The best score is 0; by the measure "ratio", which is taken as it is, it is 1.
 
     Parameters
     ----------
@@ -46,7 +48,8 @@ def make_scorer(
     Returns
     -------
     FairnessScorer
-        A callable (estimator, X, y), whose value is minus that of the criterion.
+        A callable (estimator, X, y), whose value is minus that of the criterion; of a ratio, the
+        ratio itself.
 
     Raises
     ------
@@ -85,14 +88,15 @@ class FairnessScorer:
     strata: Any = None
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the criterion's value on the estimator's predictions for X."""
+        """Minus the criterion's value on the estimator's predictions for X; a ratio as it is."""
         g, options = self.options.get("g"), dict(self.options)
         if self.criterion.with_statistic(g).kind.about == "scores" and not callable(g):
             options["y_score"] = scores_of(estimator, X)
             options.setdefault("classes", list(estimator.classes_))
         if self.strata is not None:
             options["strata"] = columns_from(X, self.strata)
-        return -evaluate(
+        sign = 1 if is_ratio(options.get("measure") or self.criterion.measure) else -1
+        return sign * evaluate(
             self.criterion,
             y,
             estimator.predict(X),

@@ -37,7 +37,8 @@ classes : sequence of labels, optional
 SETTINGS = """\
 measure : str or callable, optional
     How unequal: "mpd" (the largest difference), "gini", "pq", "shortfall", or a function of the
-    last axis; by default the criterion's own, which is "mpd" or "shortfall".
+    last axis; or how equal: "ratio" (the smallest over the largest). By default the criterion's
+    own: "mpd", or "ratio" for "selection_rate_ratio".
 aggregate : str or callable, optional
     How classes are combined: "worst" (the default), "mean" or "total", or a function of the
     last axis. Over cut points of a distribution, "worst" (the supremum) or "integral".

@@ -1,5 +1,7 @@
 """How unequal is a vector? Functions of the last axis: 0 when its entries are equal.
 
+The ratio alone runs the other way: it is 1 when they are equal, and smaller is less equal.
+
 An entry that is NaN stands for a group that was not observed and is left out; fewer than two
 observed entries have no inequality to speak of, and give NaN. All zeros are equal: 0.
 
@@ -31,6 +33,7 @@ __all__ = [
     "gini_bound_of_mpd",
     "greatest_gini",
     "greatest_pq",
+    "is_ratio",
     "is_scale_free",
     "mean",
     "mpd",
@@ -38,6 +41,7 @@ __all__ = [
     "pq",
     "pq_bound_of_gini",
     "pq_of_cv",
+    "ratio",
     "resolve",
     "resolve_aggregate",
     "shortfall",
@@ -200,7 +204,42 @@ def shortfall(values: ArrayLike) -> Any:
     return _defined((high - low) / _nonzero(high), low, high, observed)
 
 
-MEASURES: dict[str, Measure] = {"mpd": mpd, "gini": gini, "pq": pq, "shortfall": shortfall}
+def ratio(values: ArrayLike) -> Any:
+    """The smallest entry over the largest: 1 is equal, and *smaller* is less equal.
+
+    The four-fifths rule of selection rates asks for at least 0.8. It is one minus `shortfall`.
+
+    Parameters
+    ----------
+    values : array-like
+        Groups along the last axis; not negative.
+
+    Returns
+    -------
+    float or ndarray
+        From 1, if the entries are equal (all zeros are), to 0, if one is 0 and another is not.
+
+    Raises
+    ------
+    InputError
+        If an entry is negative or infinite.
+
+    Examples
+    --------
+    >>> float(ratio([0.375, 0.5]))
+    0.75
+
+    """
+    return 1 - shortfall(values)
+
+
+MEASURES: dict[str, Measure] = {
+    "mpd": mpd,
+    "gini": gini,
+    "pq": pq,
+    "shortfall": shortfall,
+    "ratio": ratio,
+}
 
 
 class Description(NamedTuple):
@@ -243,6 +282,11 @@ DESCRIPTIONS: dict[str, Description] = {
         "0 to 1",
         "It sees two groups only, and one empty group makes it 1.",
     ),
+    "ratio": Description(
+        "min w / max w",
+        "1 (equal) to 0",
+        "It sees two groups only, one empty group makes it 0, and small rates make it unsteady.",
+    ),
 }
 
 
@@ -280,6 +324,28 @@ def resolve(measure: str | Measure) -> Measure:
     return MEASURES[measure]
 
 
+def is_ratio(measure: str | Measure) -> bool:
+    """Whether it is the ratio, the one measure by which larger is more equal.
+
+    Parameters
+    ----------
+    measure : str or callable
+        A name in `MEASURES`, or a function of the last axis.
+
+    Returns
+    -------
+    bool
+        True of "ratio" and of the function.
+
+    Examples
+    --------
+    >>> is_ratio("ratio"), is_ratio(shortfall)
+    (True, False)
+
+    """
+    return measure is ratio or (isinstance(measure, str) and measure == "ratio")
+
+
 def is_scale_free(measure: Measure) -> bool:
     """Whether doubling every entry leaves the measure as it is.
 
@@ -301,7 +367,7 @@ def is_scale_free(measure: Measure) -> bool:
     """
     if measure is mpd:  # ours are known: every reading asks
         return False
-    if any(measure is known for known in (gini, pq, shortfall)):
+    if any(measure is known for known in (gini, pq, shortfall, ratio)):
         return True
     probe = np.array([1.0, 2.0, 5.0])
     return bool(np.isclose(measure(probe), measure(2 * probe), rtol=1e-9, atol=0))
@@ -689,7 +755,8 @@ def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, 
         raise InputError(f"A measure needs finite values; it got {low.min()} to {high.max()}.")
     if least is not None and (low < least).any():
         raise InputError(
-            f"Gini, PQ and shortfall need values of at least 0; the smallest is {low.min():g}. "
+            "Gini, PQ, shortfall and ratio need values of at least 0; the smallest is "
+            f"{low.min():g}. "
             'Use transform="exp", which makes all values positive, or the measure "mpd".'
         )
     return low, high, array.shape[-1] - np.isnan(array).sum(axis=-1)

@@ -1,6 +1,7 @@
 """A gate is judged by the whole interval."""
 
 import math
+import operator
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from evenhand._audit.gate import Gate, gate_of, judge, tolerances
 
 ends = st.floats(0, 2, allow_nan=False)
-signs = st.sampled_from([">", ">="])
+BEYOND = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+signs = st.sampled_from([*BEYOND])
 
 
 @pytest.mark.slow
@@ -18,7 +20,7 @@ signs = st.sampled_from([">", ">="])
 def test_a_gate_is_violated_only_if_every_value_of_the_interval_violates_it(one, two, bound, sign):
     low, high = sorted((one, two))
     inside = [low, high, (low + high) / 2]
-    beyond = [value > bound if sign == ">" else value >= bound for value in inside]
+    beyond = [BEYOND[sign](value, bound) for value in inside]
     outcome = Gate("statistical_parity", "pq", sign, bound).outcome(low, high)
     assert (outcome == "violation") == all(beyond)
     assert (outcome == "pass") == (not any(beyond))
@@ -73,3 +75,35 @@ def test_a_gate_without_a_finding_is_an_error_that_names_what_there_is():
 def test_the_strictest_of_several_bounds_is_the_tolerance():
     gates = [gate_of(f"statistical_parity.pq > {bound}") for bound in (0.3, 0.1, 0.2)]
     assert tolerances(gates) == {"statistical_parity.pq": 0.1}
+    ratios = [gate_of(f"selection_rate_ratio < {bound}") for bound in (0.7, 0.8, 0.6)]
+    assert tolerances(ratios) == {"selection_rate_ratio.ratio": 0.8}
+
+
+@pytest.mark.parametrize(
+    ("text", "full"),
+    [
+        ("selection_rate_ratio < 0.8", "selection_rate_ratio.ratio < 0.8"),
+        ("four_fifths<=.8", "selection_rate_ratio.ratio <= 0.8"),
+        ("selection_rate_ratio.shortfall > 0.2", "selection_rate_ratio.shortfall > 0.2"),
+        ("equalized_odds.ratio < 0.8", "equalized_odds.ratio < 0.8"),
+        ("equalized_odds >= 0.1", "equalized_odds.mpd >= 0.1"),
+        ("performance_parity(f1) > 0.1", "performance_parity(f1).mpd > 0.1"),
+    ],
+)
+def test_a_gate_without_a_measure_is_about_the_criterions_own(text, full):
+    assert str(gate_of(text)) == full
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sign", "outcome"),
+    [
+        (0.5, 0.7, "<", "violation"),
+        (0.5, 0.8, "<", "inconclusive"),
+        (0.5, 0.8, "<=", "violation"),
+        (0.8, 0.9, "<", "pass"),
+        (0.8, 0.9, "<=", "inconclusive"),
+        (math.nan, 0.9, "<", "inconclusive"),
+    ],
+)
+def test_a_ratio_fails_below_its_bound(low, high, sign, outcome):
+    assert Gate("selection_rate_ratio", "ratio", sign, 0.8).outcome(low, high) == outcome

@@ -199,7 +199,8 @@ def test_tolerances_are_told_and_explained():
             finding |= {"judged": verdict, "tolerance": 0.05}
     page = parsed(report.page(document))
     assert (
-        "1 beyond it with the whole interval, 1 within it and 1 undecided"
+        "1 beyond it with the whole interval, 1 short of it with the whole interval, 1 within it "
+        "and 1 undecided"
         in page.all("main")[0].text
     )
     explained = next(e for e in page.all("dl") if e.has_class("meanings")).text

@@ -60,8 +60,9 @@ criteria : str, Criterion or sequence of these, optional
 measures : str or sequence of str, default ("mpd", "gini", "pq")
     Names in `MEASURES`.
 tolerances : mapping of str to float, optional
-    From "criterion.measure" to the largest value that is tolerated; what the interval says of
-    it is then `judged`: "exceeds", "within tolerance" or "inconclusive".
+    From "criterion.measure" to the largest value that is tolerated, of a ratio the smallest; what
+    the interval says of it is then `judged`: "exceeds" (a ratio "falls short"), "within
+    tolerance" or "inconclusive".
 confidence : float, default 0.95
     Of every interval; tests are at the level 1 − confidence.
 margin : float, optional

@@ -184,8 +184,8 @@ def support(statistic: Statistic, source: Any, reading: Reading, of: str = "rows
 def contributions(values: Floats, measure: str) -> Floats:
     """The share of each group in the inequality of a vector; NaN where it was not observed.
 
-    Gini: the share of the differences that a group takes part in. MPD and shortfall: the extreme
-    groups, in halves. PQ, and any other measure: the share of the squared deviations.
+    Gini: the share of the differences that a group takes part in. MPD, shortfall and ratio: the
+    extreme groups, in halves. PQ, and any other measure: the share of the squared deviations.
 
     >>> contributions(np.array([0.1, 0.1, 0.4]), "mpd").tolist()
     [0.25, 0.25, 0.5]
@@ -274,8 +274,9 @@ def _worst(reading: Reading, favorable: Label) -> tuple[Label, np.ndarray[Any, A
     """
     if not len(reading.cells) or np.isnan(reading.cell_values).all():
         return None, np.full(len(reading.groups), np.nan)
-    highest = np.nanmax(reading.cell_values)
-    tied = [i for i, one in enumerate(reading.cell_values) if np.isclose(one, highest, rtol=1e-9)]
+    uneven = reading.unevenness
+    highest = np.nanmax(uneven)
+    tied = [i for i, value in enumerate(uneven) if np.isclose(value, highest, rtol=1e-9)]
     at = next((i for i in tied if class_of(reading.cells[i]) == favorable), tied[0])
     return reading.cells[at], reading.table[at]
 
@@ -478,4 +479,5 @@ SHARES: dict[str, Callable[[Floats], Floats]] = {
     "gini": _differences,
     "mpd": _extremes,
     "shortfall": _extremes,
+    "ratio": _extremes,
 }

@@ -19,8 +19,9 @@ from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
 from evenhand._words import did_you_mean, number, plural, points
+from evenhand.measures import is_ratio
 
-Judged = Literal["exceeds", "within tolerance", "inconclusive"]
+Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
 
 
 class Pair(NamedTuple):
@@ -84,7 +85,7 @@ class Measured:
     criterion, measure, aggregate, transform : str
         What was computed.
     value : float
-        What the rows show; 0 is equal.
+        What the rows show; 0 is equal, but 1 by the ratio.
     low, high : float
         The interval that holds the true value.
     worst_cell : label
@@ -98,9 +99,10 @@ class Measured:
     left_out : tuple
         The cells and groups that have no value.
     tolerance : float or None
-        The largest value that is tolerated.
+        The largest value that is tolerated; of a ratio, the smallest.
     greatest : float
-        The most that the measure can be of so many groups; no tolerance as large is ever met.
+        The most that the measure can be of so many groups, no tolerance as large being ever met; of
+        a ratio, the least.
     obstacle : Obstacle or None
         Why no tolerance can be met here, if anything is in the way.
 
@@ -134,10 +136,13 @@ class Measured:
             return None
         if np.isnan(self.value):
             return "inconclusive"
-        if self.low > self.tolerance:
-            return "exceeds"
-        met = self.high <= self.tolerance < self.greatest and self.obstacle is None
-        return "within tolerance" if met else "inconclusive"
+        if is_ratio(self.measure):
+            beyond, met = self.high < self.tolerance, self.low >= self.tolerance > self.greatest
+        else:
+            beyond, met = self.low > self.tolerance, self.high <= self.tolerance < self.greatest
+        if beyond:
+            return "falls short" if is_ratio(self.measure) else "exceeds"
+        return "within tolerance" if met and self.obstacle is None else "inconclusive"
 
     @property
     def sentence(self) -> str:
@@ -151,13 +156,18 @@ class Measured:
         ends = {
             None: ".",
             "exceeds": f". It exceeds the tolerance of {bound}.",
+            "falls short": f". It falls short of the {bound} that is tolerated.",
             "within tolerance": f". It is within the tolerance of {bound}.",
             "inconclusive": f". {self._undecided(bound)}.",
         }
         return words + ends[self.judged]
 
     def _undecided(self, bound: str) -> str:
-        if self.tolerance is not None and self.tolerance >= self.greatest:
+        if self.tolerance is not None and is_ratio(self.measure):
+            if self.tolerance <= self.greatest:
+                least = f"no ratio is less than {number(self.greatest)}"
+                return f"Nothing can fall short of the {bound} that is tolerated, for {least}"
+        elif self.tolerance is not None and self.tolerance >= self.greatest:
             most = f"{plural(self.groups, 'group')} can show {number(self.greatest)} at most"
             return f"The tolerance of {bound} cannot be exceeded, for {most}"
         reason = f": {self.obstacle.reason}" if self.obstacle else ""

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.questions import Question, greatest_value, questions_of
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean, plural
-from evenhand.measures import MEASURES
+from evenhand.measures import MEASURES, is_ratio
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
-Sign = Literal[">", ">="]
+Sign = Literal[">", ">=", "<", "<="]
 
-FORM = re.compile(r"\s*(\w+(?:\(\w+\))?)\s*\.\s*(\w+)\s*(>=|>)\s*(\S+)\s*")
+FORM = re.compile(r"\s*(\w+(?:\(\w+\))?)\s*(?:\.\s*(\w+))?\s*(>=|>|<=|<)\s*([^\s<>=]+)\s*")
+BEYOND: dict[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+TURNED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
 class Bounded(Protocol):
@@ -41,7 +49,7 @@ class Bounded(Protocol):
 
     @property
     def greatest(self) -> float:
-        """The most that is possible for so many groups."""
+        """The most that is possible for so many groups; of a ratio, the least."""
 
     @property
     def groups(self) -> int:
@@ -54,7 +62,7 @@ class Bounded(Protocol):
 
 @dataclass(frozen=True)
 class Gate:
-    """When an audit fails: a criterion by a measure beyond a bound."""
+    """When an audit fails: a criterion by a measure beyond a bound; of a ratio, below it."""
 
     criterion: str
     measure: str
@@ -70,12 +78,14 @@ class Gate:
         return f"{self.name} {self.sign} {self.bound:g}"
 
     def can_fail(self, greatest: float) -> bool:
-        """Whether a value that is at most so great can be beyond the bound.
+        """Whether a value that is at most so great, or a ratio so small, can be beyond the bound.
 
         >>> gate_of("statistical_parity.gini > 0.5").can_fail(0.5)
         False
+        >>> gate_of("selection_rate_ratio < 0.8").can_fail(0.0)
+        True
         """
-        return self.bound <= greatest if self.sign == ">=" else self.bound < greatest
+        return BEYOND[self.sign](greatest, self.bound)
 
     def outcome(self, low: float, high: float) -> Outcome:
         """What an interval says of the bound.
@@ -83,10 +93,10 @@ class Gate:
         >>> gate = gate_of("statistical_parity.pq > 0.05")
         >>> gate.outcome(0.06, 0.09), gate.outcome(0.01, 0.05), gate.outcome(0.04, 0.09)
         ('violation', 'pass', 'inconclusive')
+        >>> gate_of("selection_rate_ratio < 0.8").outcome(0.5, 0.7)
+        'violation'
         """
-        beyond_low, beyond_high = (
-            (end > self.bound, end >= self.bound)[self.sign == ">="] for end in (low, high)
-        )
+        beyond_low, beyond_high = (BEYOND[self.sign](end, self.bound) for end in (low, high))
         if math.isnan(low) or math.isnan(high) or beyond_low != beyond_high:
             return "inconclusive"
         return "violation" if beyond_low else "pass"
@@ -133,21 +143,31 @@ class Judgement:
 
 
 def gate_of(text: str) -> Gate:
-    """Read a gate such as "statistical_parity.pq > 0.05", and check its names."""
+    """Read a gate such as "statistical_parity.pq > 0.05", and check its names.
+
+    Without a measure it is about the criterion's own.
+
+    >>> print(gate_of("demographic_parity >= 0.1"), gate_of("four_fifths < 0.8"), sep="; ")
+    statistical_parity.mpd >= 0.1; selection_rate_ratio.ratio < 0.8
+    """
     form = FORM.fullmatch(text)
     bound = _number(form[4]) if form else None
     if form is None or bound is None:
         raise InputError(
-            f"A gate reads CRITERION.MEASURE > BOUND, such as 'statistical_parity.pq > 0.05', "
-            f"with a bound of at least 0; {text!r} does not."
+            "A gate reads CRITERION.MEASURE > BOUND, such as 'statistical_parity.pq > 0.05', or "
+            "CRITERION < BOUND of a ratio, such as 'selection_rate_ratio < 0.8', with >, >=, < or "
+            f"<= and a bound of at least 0; {text!r} does not."
         )
-    question = questions_of([form[1]], [known_measure(form[2])])[0]
-    if form[2] not in question.measures:
+    measure = None if form[2] is None else known_measure(form[2])
+    question = questions_of([form[1]], measure or ())[0]
+    measure = measure or question.criterion.measure
+    if measure not in question.measures and form[2] is not None:
         raise InputError(
-            f"{question.name} is measured by {question.measures[0]} only: "
-            f"write '{question.name}.{question.measures[0]} {form[3]} {bound:g}'."
+            f"{question.name} is measured by ratio or shortfall only: "
+            f"write '{question.name}.ratio < 0.8'."
         )
-    gate = Gate(question.name, form[2], _sign(form[3]), bound)
+    gate = Gate(question.name, measure, _sign(form[3]), bound)
+    _check_direction(gate)
     _check_can_fail(gate, question)
     return gate
 
@@ -172,7 +192,8 @@ def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement
 def _judgement(gate: Gate, value: Bounded) -> Judgement:
     outcome, obstacle = gate.outcome(value.low, value.high), value.obstacle
     if not gate.can_fail(value.greatest):
-        most = f"{value.greatest:.4g} is the most that {plural(value.groups, 'group')} can show"
+        end = "least" if is_ratio(gate.measure) else "most"
+        most = f"{value.greatest:.4g} is the {end} that {plural(value.groups, 'group')} can show"
         obstacle = Obstacle(f"as it cannot fail: {most}", is_error=True)
     if obstacle is not None and outcome != "violation":
         outcome = "error" if obstacle.is_error else "inconclusive"
@@ -183,8 +204,26 @@ def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
     """The strictest bound on every criterion and measure, as an audit takes them."""
     strictest: dict[str, float] = {}
     for gate in gates:
-        strictest[gate.name] = min(gate.bound, strictest.get(gate.name, math.inf))
+        stricter = max if is_ratio(gate.measure) else min
+        strictest[gate.name] = stricter(gate.bound, strictest.get(gate.name, gate.bound))
     return strictest
+
+
+def _check_direction(gate: Gate) -> None:
+    """Refuse a gate that would fail for the sake of evenness."""
+    ratio = is_ratio(gate.measure)
+    if (gate.sign in ("<", "<=")) != ratio:
+        worse = "1 is equal and smaller is worse" if ratio else "0 is equal and larger is worse"
+        meant = replace(gate, sign=TURNED[gate.sign])
+        raise InputError(
+            f"The gate '{gate}' would fail the more even groups: by {gate.measure} {worse}. A gate "
+            f"says when an audit fails; write '{meant}'."
+        )
+    if ratio and gate.bound > 1:
+        raise InputError(
+            f"The gate '{gate}' would always fail: a ratio is at most 1. A bound is no percentage: "
+            "four-fifths are 0.8."
+        )
 
 
 def _check_can_fail(gate: Gate, question: Question) -> None:
@@ -195,10 +234,12 @@ def _check_can_fail(gate: Gate, question: Question) -> None:
     transform = criterion.settings(gate.measure).applied
     greatest = greatest_value(gate.measure, criterion.statistic.bounds, transform)
     if not gate.can_fail(greatest):
-        raise InputError(
-            f"The gate '{gate}' could never fail: {gate.name} is at most {greatest:g}. "
-            "A bound is no percentage: five percentage points are 0.05."
-        )
+        if is_ratio(gate.measure):
+            why = f"{gate.name} is at least {greatest:g}. Four-fifths are 0.8."
+        else:
+            why = f"{gate.name} is at most {greatest:g}. A bound is no percentage: "
+            why += "five percentage points are 0.05."
+        raise InputError(f"The gate '{gate}' could never fail: {why}")
 
 
 def _number(text: str) -> float | None:
@@ -210,4 +251,4 @@ def _number(text: str) -> float | None:
 
 
 def _sign(text: str) -> Sign:
-    return ">=" if text == ">=" else ">"
+    return next(sign for sign in TURNED if sign == text)

@@ -19,6 +19,7 @@ from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.catalogue import ALIASES
 from evenhand.criteria.evaluation import named
+from evenhand.measures import is_ratio
 from evenhand.measures import resolve as resolve_measure
 from evenhand.statistics.forms import sums_of
 
@@ -96,8 +97,9 @@ def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
         return Question(name.name, name, measures)
     form = re.fullmatch(r"(\w+)\((\w+)\)", name)
     criterion = named(form[1] if form else name).with_statistic(form[2] if form else None)
-    only = (criterion.measure,) if criterion.measure == "shortfall" else measures
-    return Question(f"{criterion.name}({form[2]})" if form else criterion.name, criterion, only)
+    if is_ratio(criterion.measure):  # its own measure is in its name; the shortfall says the same
+        measures = ("ratio", *(measure for measure in measures if measure == "shortfall"))
+    return Question(f"{criterion.name}({form[2]})" if form else criterion.name, criterion, measures)
 
 
 def answerable(
@@ -142,8 +144,8 @@ def greatest_value(
 ) -> float:
     """The most that a measure can be of so many values within bounds; infinite if not known.
 
-    The measures are quasi-convex, so it is taken at a corner: some groups have the largest value,
-    the others the smallest.
+    Of a ratio it is the least, which is as uneven as can be. The measures are quasi-convex, so it
+    is taken at a corner: some groups have the largest value, the others the smallest.
 
     >>> greatest_value("gini", (0.0, 1.0), None, 2), greatest_value("mpd", (0.0, 1.0), None, 2)
     (0.5, 1.0)
@@ -151,6 +153,8 @@ def greatest_value(
     low, high = bounds
     if measure == "mpd":
         return high - low
+    if measure == "ratio":
+        return 1.0 - greatest_value("shortfall", bounds, transform, groups)
     if measure not in ("gini", "pq", "shortfall"):
         return math.inf
     if transform == "exp":
@@ -191,6 +195,8 @@ def known_tolerances(
             raise InputError(
                 f"The tolerance of {name} must be a number of at least 0, not {bound}."
             )
+        if is_ratio(name.rpartition(".")[2]) and bound > 1:
+            raise InputError(f"The tolerance of {name} is the least ratio, at most 1, not {bound}.")
     return named_so
 
 

@@ -242,9 +242,9 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
 def _ratio_interval(findings: Iterable[Finding]) -> tuple[float | None, float | None]:
     """The interval of the lowest selection rate over the highest, where it was asked."""
     for finding in findings:
-        if finding.criterion == "selection_rate_ratio" and "shortfall" in finding.values:
-            shortfall = finding["shortfall"]
-            return _number(1 - shortfall.high), _number(1 - shortfall.low)
+        if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
+            ratio = finding["ratio"]
+            return _number(ratio.low), _number(ratio.high)
     return None, None
 
 
@@ -271,7 +271,7 @@ def _ratio_sentence(
 
 def _line(finding: Finding, wording: Wording) -> dict[str, Any]:
     tolerated = {value.judged for value in finding.values.values()} - {None}
-    order = ("exceeds", "inconclusive", "within tolerance")
+    order = ("exceeds", "falls short", "inconclusive", "within tolerance")
     return {
         "name": finding.criterion,
         "verdict": finding.verdict,

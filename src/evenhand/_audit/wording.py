@@ -85,10 +85,10 @@ class Wording:
 
     def line(self, finding: Finding) -> str:
         """The verdict's grounds in half a line."""
-        if finding.criterion == "selection_rate_ratio" and "shortfall" in finding.values:
-            short = finding["shortfall"]
-            between = f" (between {1 - short.high:.2f} and {1 - short.low:.2f})"
-            return f"the lowest rate is {1 - short.value:.2f} times the highest{between}"
+        if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
+            ratio = finding["ratio"]
+            between = f" (between {ratio.low:.2f} and {ratio.high:.2f})"
+            return f"the lowest rate is {ratio.value:.2f} times the highest{between}"
         if finding.verdict == "differs":
             apart = self._at_least(finding)
             apart = f"largest difference at least {apart}" if apart else ""
@@ -104,8 +104,8 @@ class Wording:
 
     def short(self, finding: Finding) -> str:
         """How far the groups are apart, at least or at most, in a word or two."""
-        if finding.criterion == "selection_rate_ratio" and "shortfall" in finding.values:
-            return f"{1 - finding['shortfall'].value:.2f}"
+        if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
+            return f"{finding['ratio'].value:.2f}"
         if finding.verdict == "differs":
             apart = self._at_least(finding)
             return f"≥ {_brief(apart)}" if apart else ""

@@ -16,7 +16,7 @@ from evenhand._compare.tables import Columns, Row, table
 from evenhand._dataframes import framed, kind_of
 from evenhand._tasks import Task
 from evenhand._words import UNDEFINED, markdown_table, number, p_value
-from evenhand.measures import Measure
+from evenhand.measures import Measure, is_ratio
 
 HEADS = {
     "values": "Values",
@@ -229,7 +229,8 @@ class Comparison:
             for before, row in zip([None, *rows], rows, strict=False):
                 if before is not None:
                     pair = (*name, frozenset((before["model"], row["model"])))
-                    line += " < " if pair in apart else " ~ "
+                    before_it = " > " if is_ratio(question.measure) else " < "
+                    line += before_it if pair in apart else " ~ "
                 line += f"{row['model']} {number(row['value'])}"
             yield f"{name[0]} by {name[1]}: {line}"
 

@@ -62,6 +62,11 @@ class Question:
         values = [self.criterion(source, **self.options) for source in sources[self.needs]]
         return np.stack([np.asarray(value, dtype=np.float64) for value in values], axis=-1)
 
+    def unevenness(self, values: Any) -> Floats:
+        """Values of which larger is less even, for ranks: of a ratio, minus the ratio."""
+        signed = np.asarray(values, dtype=np.float64)
+        return -signed if measures.is_ratio(self.measure) else signed
+
     def values_if_any(self, sources: Sources) -> Floats:
         """The same, but NaN where the measure refuses: Gini and PQ of a negative mean."""
         try:
@@ -86,11 +91,19 @@ def questions(
     if criteria is None and evidence.truth is None:
         wanted = [name for name in wanted if name in WITHOUT_TRUTH]
     settings = {"transform": transform, "favorable": favorable}
+    asked = [_checked(criterion, evidence, g) for criterion in wanted]
     return [
-        Question(_checked(criterion, evidence, g), measure, settings)
-        for criterion in wanted
-        for measure in chosen_measures
+        Question(criterion, measure, settings)
+        for criterion in asked
+        for measure in _measures_of(criterion, chosen_measures)
     ]
+
+
+def _measures_of(criterion: Criterion, chosen: Sequence[str | Measure]) -> Sequence[str | Measure]:
+    """Those that were chosen; a criterion that is a ratio by name has its own."""
+    if not measures.is_ratio(criterion.measure):
+        return chosen
+    return ("ratio", *(measure for measure in chosen if measure == "shortfall"))
 
 
 def by_criterion(questions: Sequence[Question]) -> dict[Criterion, Question]:

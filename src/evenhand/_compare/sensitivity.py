@@ -169,7 +169,8 @@ def sensitivity_rows(
     }
     for of_criterion in settings:
         base = of_criterion[0].question
-        default, p_values = base.values_if_any(sources), _p_values(base, sources, verdicts)
+        default = base.unevenness(base.values_if_any(sources))
+        p_values = _p_values(base, sources, verdicts)
         for setting in of_criterion:
             yield from _rows(models, setting, sources, default, p_values, level)
         for name, moved in regrouped.items():
@@ -187,10 +188,11 @@ def _rows(
     level: float,
 ) -> Iterator[Row]:
     values = setting.question.values_if_any(sources)
-    best, changed = _best(models, values), _best(models, values) != _best(models, default)
-    tau = float(kendall(values, default)) if len(models) > 2 else np.nan
+    uneven = setting.question.unevenness(values)
+    best, changed = _best(models, uneven), _best(models, uneven) != _best(models, default)
+    tau = float(kendall(uneven, default)) if len(models) > 2 else np.nan
     rows = zip(
-        models, values.tolist(), ranks(values).tolist(), p_values, holm(p_values), strict=True
+        models, values.tolist(), ranks(uneven).tolist(), p_values, holm(p_values), strict=True
     )
     for model, value, place, p_value, adjusted in rows:
         yield {

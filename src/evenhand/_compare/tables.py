@@ -58,7 +58,8 @@ def value_rows(
     p_values = np.array([tests[one.criterion].p_values for one in hypotheses.values()])
     adjusted = dict(zip(hypotheses, _holm(p_values), strict=True))
     for question, of_models in zip(questions, samples, strict=True):
-        places = ranks([float(sample.reading) for sample in of_models]).tolist()
+        seen = [float(sample.reading) for sample in of_models]
+        places = ranks(question.unevenness(seen)).tolist()
         ours = adjusted[hypothesis(question.criterion.statistic)]
         for m, sample in enumerate(of_models):
             interval = sample.interval(confidence)
@@ -135,7 +136,7 @@ def rank_rows(
 ) -> Iterator[Row]:
     """A row for every question, with the rank of each model."""
     for k, question in enumerate(questions):
-        places = dict(zip(models, ranks(values[k]).tolist(), strict=True))
+        places = dict(zip(models, ranks(question.unevenness(values[k])).tolist(), strict=True))
         yield {
             "criterion": question.criterion.name,
             "measure": question.measure_name,
@@ -148,7 +149,8 @@ def kendall_rows(
     """Kendall's τ-b of every two rankings, with its range over rows drawn again."""
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     for a, b in combinations(range(len(questions)), 2):
-        again = kendall(drawn[:, a], drawn[:, b])
+        one, two = questions[a].unevenness, questions[b].unevenness
+        again = kendall(one(drawn[:, a]), two(drawn[:, b]))
         again = again[~np.isnan(again)]
         low, high = np.quantile(again, ends) if len(again) else (np.nan, np.nan)
         yield {
@@ -156,7 +158,7 @@ def kendall_rows(
             "measure": questions[a].measure_name,
             "other_criterion": questions[b].criterion.name,
             "other_measure": questions[b].measure_name,
-            "tau": float(kendall(values[a], values[b])),
+            "tau": float(kendall(one(values[a]), two(values[b]))),
             "low": float(low),
             "high": float(high),
         }

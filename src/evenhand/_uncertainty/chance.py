@@ -8,7 +8,7 @@ what chance alone makes of it. The cost depends on the number of cells, not of r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,9 +46,9 @@ class Chance:
     floor : float
         Its mean among fair models.
     high : float
-        What a fair model exceeds once in twenty times.
+        What a fair model exceeds once in twenty times; of a ratio, what it falls below.
     p_value : float
-        The share of fair models that show at least `value`.
+        The share of fair models that are at least as uneven as `value`.
     replicates : int
         How many fair models were drawn.
 
@@ -135,10 +135,15 @@ def chance(
         "tau": settings.tau,
         "favorable": favorable,
     }
-    model, (question,) = questions(reading.source, asked, [settings.measure], **options)
+    way = "shortfall" if settings.is_ratio else settings.measure
+    model, (question,) = questions(reading.source, asked, [way], **options)
     if not isinstance(random_state, np.random.Generator):
         random_state = np.random.default_rng(seed_of(random_state))
-    return chances(model, [question], replicates, random_state)[0]
+    known = chances(model, [question], replicates, random_state)[0]
+    if settings.is_ratio:  # one minus the shortfall, which is at least so large as often
+        mirrored = {name: 1 - getattr(known, name) for name in ("value", "floor", "high")}
+        return replace(known, **mirrored)
+    return known
 
 
 @dataclass(frozen=True, eq=False)

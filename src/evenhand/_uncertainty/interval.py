@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -147,7 +147,7 @@ def interval(
     asked = named(criterion).with_statistic(g)
     if method == "guaranteed" and reading.settings.function not in SOLVED:
         raise InputError(
-            "Guaranteed intervals are for mpd, gini, pq and shortfall; "
+            "Guaranteed intervals are for mpd, gini, pq, shortfall and ratio; "
             'for another measure pass method="calibrated".'
         )
     estimates = estimates_of(reading.source, asked, favorable)
@@ -175,6 +175,10 @@ def interval_of(
     method: Method = "calibrated",
 ) -> ConfidenceInterval:
     """The interval of one measure, from what is known of the groups."""
+    if settings.is_ratio:  # one minus the shortfall, whose ends change places
+        settings, reading = replace(settings, measure="shortfall"), by_shortfall(reading)
+        short = interval_of(estimates, settings, reading, source, confidence, method)
+        return replace(short, value=1 - short.value, low=1 - short.high, high=1 - short.low)
     value = float(reading)
     if np.isnan(value):
         return ConfidenceInterval(np.nan, np.nan, np.nan, confidence, method)
@@ -194,6 +198,12 @@ def interval_of(
         assert combine is not None
         low, high = float(combine(lows)), float(combine(highs))
     return ConfidenceInterval(value, min(low, value), max(high, value), confidence, method)
+
+
+def by_shortfall(reading: Reading) -> Reading:
+    """A reading of a ratio as one of the shortfall."""
+    cells = 1 - reading.cell_values
+    return replace(reading, measure="shortfall", value=1 - reading.value, cell_values=cells)
 
 
 Cells = list[tuple[Cloud, NDArray[np.bool_], Floats] | None]

@@ -21,7 +21,7 @@ it serves distributions, sums over cells, and measures that are not solved here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +33,7 @@ from evenhand._uncertainty.interval import (
     SOLVED,
     Cells,
     ConfidenceInterval,
+    by_shortfall,
     cells_of,
     interval_of,
 )
@@ -76,6 +77,12 @@ class Sample:
     known: dict[float, ConfidenceInterval] = field(default_factory=dict)
     paths: dict[int, Path] = field(default_factory=dict)
     candidates: dict[tuple[float, ...], NDArray[np.bool_]] = field(default_factory=dict)
+
+    @cached_property
+    def by_shortfall(self) -> Sample:
+        """What the rows tell by the shortfall, where the measure is the ratio."""
+        settings = replace(self.settings, measure="shortfall")
+        return Sample(self.source, self.estimates, settings, by_shortfall(self.reading))
 
     @cached_property
     def cells(self) -> Cells:
@@ -134,8 +141,13 @@ def difference(
     """How much more uneven the first model is than the second.
 
     `correlations` (cells, cells, groups) are those of the first model's estimates with the
-    second's, NaN where they are not known; None stands for none known.
+    second's, NaN where they are not known; None stands for none known. Of ratios it is how much
+    larger the first model's is, and so how much more even.
     """
+    if first.settings.is_ratio:
+        shorts = first.by_shortfall, second.by_shortfall
+        short = difference(*shorts, correlations, confidence)
+        return Difference(-short.value, -short.high, -short.low, short.p_value)
     value, reach = float(first.reading) - float(second.reading), reach_of(confidence)
     if np.isnan(value):
         return Difference(np.nan, np.nan, np.nan, np.nan)

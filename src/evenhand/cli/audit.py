@@ -36,7 +36,8 @@ Several files or patterns of one kind are read as one table. Rows are counted wh
 so a file may be larger than memory. The options can also stand in [tool.evenhand.audit] of
 pyproject.toml; the command line goes before it.
 
-A gate, --fail-if 'CRITERION.MEASURE > BOUND' (or >=), is judged by the interval of the true value.
+A gate, --fail-if 'CRITERION.MEASURE > BOUND' (or >=; < or <= of a ratio), is judged by the interval
+of the true value. Without a measure it is about the criterion's own: mpd, or ratio.
 """
 EXAMPLES = "\n".join(
     [

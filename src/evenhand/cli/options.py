@@ -193,7 +193,7 @@ PARAMETERS: list[click.Parameter] = [
         "--fail-if",
         multiple=True,
         metavar="GATE",
-        help="Such as 'statistical_parity.pq > 0.05'; repeatable.",
+        help="Such as 'equalized_odds > 0.1' or 'selection_rate_ratio < 0.8'; repeatable.",
     ),
     _option("--seed", type=int, default=0, help="Kept in the report; nothing depends on it."),
     _option(

@@ -30,6 +30,7 @@ LONGEST_WORD = len("inconclusive")
 STYLES = {
     "differs": "red",
     "exceeds": "red",
+    "falls short": "red",
     "violation": "red",
     "error": "red",
     "inconclusive": "yellow",
@@ -349,6 +350,13 @@ def _facts(document: Document) -> Iterator[str]:
         yield "weighted"
 
 
+def _equal(document: Document) -> str:
+    ratios = {finding["measure"] == "ratio" for finding in document["findings"]}
+    if ratios == {True}:
+        return "1: the groups are equal; smaller: less so."
+    return f"0: the groups are equal; larger: less so{' (ratio: 1 is equal)' * (True in ratios)}."
+
+
 def _how_to_read(document: Document) -> str:
     many = document["multiplicity"]
     margins = {
@@ -362,7 +370,7 @@ def _how_to_read(document: Document) -> str:
     asked = plural(many["hypotheses"], "hypothesis", "hypotheses")
     verdicts = {finding["verdict"] for finding in document["findings"]}
     return (
-        "0: the groups are equal; larger: less so. "
+        f"{_equal(document)} "
         f"p: adjusted ({many['method']}) for {asked}."
         f"\n{'; '.join(text for verdict, text in meanings.items() if verdict in verdicts)}."
     )

@@ -85,9 +85,9 @@ conditional_statistical_parity = Criterion(
 selection_rate_ratio = Criterion(
     "selection_rate_ratio",
     P("yhat"),
-    asks="How far does the group selected least often fall short of the one selected most often?",
-    is_not="The four-fifths rule (at most 0.2) is a rule of thumb of employment law, not a proof.",
-    measure="shortfall",
+    asks="How often is the least selected group selected, compared with the most selected one?",
+    is_not="The four-fifths rule (at least 0.8) is a rule of thumb of employment law, not a proof.",
+    measure="ratio",
     one_class=True,
     also_called=("disparate_impact", "four_fifths", "impact_ratio", "adverse_impact_ratio"),
 )

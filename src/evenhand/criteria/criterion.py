@@ -68,11 +68,16 @@ class Reading:
         return float(self.value)
 
     @property
+    def unevenness(self) -> NDArray[np.float64]:
+        """The inequality in each cell, larger being worse: of a ratio, one minus it."""
+        return 1 - self.cell_values if measures.is_ratio(self.measure) else self.cell_values
+
+    @property
     def worst_cell(self) -> Label:
         """The cell with the largest inequality."""
         if np.isnan(self.cell_values).all():
             return None
-        return self.cells[int(np.nanargmax(self.cell_values))]
+        return self.cells[int(np.nanargmax(self.unevenness))]
 
     @property
     def left_out(self) -> tuple[tuple[Label, Label], ...]:
@@ -122,8 +127,13 @@ class Settings:
 
     @property
     def function(self) -> Measure:
-        """The measure itself."""
-        return measures.resolve(self.measure)
+        """The measure itself; of a ratio the shortfall, by which it is computed."""
+        return measures.shortfall if self.is_ratio else measures.resolve(self.measure)
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether larger is more equal, so that values are one minus those of `function`."""
+        return measures.is_ratio(self.measure)
 
     @property
     def applied(self) -> str | None:
@@ -148,6 +158,11 @@ class Settings:
         if sweeps and self.aggregate not in ("worst", "integral"):
             raise InputError(
                 f"Over cut points the aggregate is 'worst' or 'integral', not {self.aggregate!r}."
+            )
+        if self.is_ratio and self.aggregate not in ("worst", "mean"):
+            raise InputError(
+                "Ratios of several classes or cut points are not added up: the aggregate of the "
+                f'measure "ratio" is "worst" or "mean", not {name_of(self.aggregate)!r}.'
             )
         if self.tau is not None and not sweeps:
             raise InputError("tau is for 'strong_parity': the least pooled F of a cut point.")
@@ -185,12 +200,16 @@ class Settings:
         """
         used = self.applied if measures.is_scale_free(self.function) else None
         how = (name_of(self.measure), name_of(self.aggregate), used)
+        if self.is_ratio:
+            value, cells = 1 - value, 1 - cells
         return Reading(name, *how, value, cells, table.values, table.cells, table.groups)
 
 
 @dataclass(frozen=True, repr=False)
 class Criterion:
     """A statistic of each group that should be equal; 0 is equal, larger is worse.
+
+    By the measure "ratio" it is the other way: 1 is equal, smaller is worse.
 
     Call it with a Tally (or Distribution) and a measure, or with columns.
 
@@ -241,8 +260,6 @@ class Criterion:
     takes_g: bool = False
     asks: str = ""
     also_called: tuple[str, ...] = ()
-
-    direction = "0: the groups are equal in this respect; larger: less equal"
 
     def __post_init__(self) -> None:
         if self.statistic.needs not in KINDS:
@@ -393,6 +410,13 @@ class Criterion:
         return replace(reading, source=source, settings=settings)
 
     @property
+    def direction(self) -> str:
+        """Which value is equal, and which are worse, by its own measure."""
+        if measures.is_ratio(self.measure):
+            return "1: the groups are equal in this respect; smaller: less equal"
+        return "0: the groups are equal in this respect; larger: less equal"
+
+    @property
     def kind(self) -> Kind:
         """The kind of summary that its statistic reads."""
         return KINDS[self.statistic.needs]
@@ -417,7 +441,9 @@ class Criterion:
         low, high = self.statistic.bounds
         most = f"{high - low:g}".replace("inf", "∞")
         unit = ", times the range of ŷ" if self.across == "integral" else ""
-        return f"0 to {most} by MPD, 1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2), 1 by shortfall{unit}"
+        own = "1 (equal) to 0 by ratio; " if measures.is_ratio(self.measure) else ""
+        others = "1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2), 1 by shortfall"
+        return f"{own}0 to {most} by MPD, {others}{unit}"
 
     def __str__(self) -> str:
         return f"{self.name}: {self.formula}"

@@ -76,7 +76,7 @@ def _ranked(cells: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> 
     """The cell that is the worst for most measures first, then by their largest value."""
     votes = Counter(finding["worst_cell"] for finding in findings)
     size = {
-        part["cell"]: part["value"] or 0.0
+        part["cell"]: _unevenness(part["value"], finding["measure"])
         for finding in reversed(findings)
         for part in finding["cell_values"]
     }
@@ -85,6 +85,13 @@ def _ranked(cells: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> 
         return -votes[cell["label"]], -size.get(cell["label"], 0.0)
 
     return sorted(cells, key=rank)
+
+
+def _unevenness(value: float | None, measure: str) -> float:
+    """Larger is worse, by any measure: a ratio is best at 1."""
+    if value is None:
+        return 0.0
+    return 1 - value if measure == "ratio" else value
 
 
 def _figure(

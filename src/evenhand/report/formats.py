@@ -135,8 +135,11 @@ VERDICTS = {
     "exceeds": Verdict(
         "▲", "beyond", "The whole interval lies above the tolerance that was asked for."
     ),
+    "falls short": Verdict(
+        "▼", "beyond", "The whole interval lies below the least ratio that was asked for."
+    ),
     "within tolerance": Verdict(
-        "✓", "within", "The whole interval lies at or below the tolerance that was asked for."
+        "✓", "within", "The whole interval lies on the tolerated side of the bound."
     ),
     "inconclusive": Verdict(
         "?",
@@ -163,6 +166,7 @@ MEASURES = {
         "groups far from the rest",
     ),
     "shortfall": ("Shortfall", "one minus the ratio of the smallest value to the largest"),
+    "ratio": ("Ratio", "the smallest value over the largest; 1 is equal, smaller is less equal"),
 }
 
 

@@ -100,6 +100,7 @@ def _tolerances(findings: Sequence[Mapping[str, Any]]) -> str:
     held = Counter(f["judged"] for f in findings if f["tolerance"] is not None)
     words_of = {
         "exceeds": "beyond it with the whole interval",
+        "falls short": "short of it with the whole interval",
         "within tolerance": "within it",
         "inconclusive": "undecided",
     }
