@@ -19,10 +19,11 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON inste
 @click.command("criteria", epilog="Example: evenhand criteria --json | jq '.[].name'")
 @as_json
 def criteria(as_json: bool) -> None:
-    """List the criteria: which statistic of the groups should be equal."""
+    """List the criteria: the question each one asks, its formula, and what it is not."""
     known = [
         {
             "name": criterion.name,
+            "asks": criterion.asks,
             "formula": criterion.formula,
             "measure": criterion.measure,
             "range": criterion.range,
@@ -38,7 +39,7 @@ def criteria(as_json: bool) -> None:
 @click.command("measures", epilog="Example: evenhand measures")
 @as_json
 def measures(as_json: bool) -> None:
-    """List the measures: how unequal a vector w of d groups is."""
+    """List the measures: ways to put a number on how unequal the groups are."""
     _show([_described(name, measure) for name, measure in MEASURES.items()], as_json)
 
 
@@ -60,10 +61,11 @@ def _show(known: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(known, ensure_ascii=False, indent=2))
         return
-    table = columns("name", "formula, and what it is not")
+    table = columns("name", "what it is, its formula, and what it is not")
     for entry in known:
+        what = entry.get("asks") or entry["what"]
         table.add_row(
             Text(entry["name"], style="bold"),
-            Text.assemble(entry["formula"], "\n", (entry["is_not"], "dim"), "\n"),
+            Text.assemble(what, "\n", entry["formula"], "\n", (entry["is_not"], "dim"), "\n"),
         )
     console().print(table)

@@ -23,15 +23,16 @@ equalized_odds = Criterion(
     P("yhat", given="y"),
     asks="Among people with the same true label, is each label predicted equally often in every "
     "group?",
-    is_not="It does not say that errors are few, only that they fall alike, given the truth.",
+    is_not="It does not say that errors are few, only that every group has the same share of them.",
     also_called=("separation", "error_rate_balance"),
 )
 
 average_odds = Criterion(
     "average_odds",
     STATISTICS["average_odds"],
-    asks="Is the mean of true and false positive rate the same in every group?",
-    is_not="It is not equalized odds: a higher TPR can hide a lower FPR, and the average is equal.",
+    asks="Is the average of the true and the false positive rate the same in every group?",
+    is_not="It is not equalized odds: a higher true positive rate can offset a lower false positive "
+    "rate.",
     also_called=("average_odds_parity",),
 )
 
@@ -48,19 +49,19 @@ performance_parity = Criterion(
 strong_parity = Criterion(
     "strong_parity",
     F("yhat"),
-    asks="Do the predictions have the same distribution in every group, at the cut point where "
-    "the groups differ most?",
+    asks="Do the predictions have the same distribution in every group? (Judged at the cut point "
+    "where the groups differ most.)",
     is_not="It ignores the truth, and looks at the one cut point where the groups differ most. "
-    "Gini and PQ of raw CDFs are degenerate there, so they take exp(F) unless told otherwise.",
+    "Gini and PQ of raw CDFs are degenerate there, so by default they are computed from exp(F).",
     also_called=("distributional_parity",),
 )
 
 wasserstein_parity = Criterion(
     "wasserstein_parity",
     F("yhat"),
-    asks="Do the predictions have the same distribution in every group, over all cut points "
-    "together?",
-    is_not="It has the unit of the predictions, so it cannot be compared between targets.",
+    asks="Do the predictions have the same distribution in every group? (Judged over all cut "
+    "points together.)",
+    is_not="It has the unit of the predictions, so values for different targets are not comparable.",
     across="integral",
 )
 
@@ -68,7 +69,7 @@ weak_parity = Criterion(
     "weak_parity",
     E("yhat", bounds=(float("-inf"), float("inf"))),
     asks="Is the mean prediction the same in every group?",
-    is_not="Equal means leave room for unequal spreads and tails.",
+    is_not="Groups with equal means can still differ in spread and in their tails.",
     also_called=("mean_parity", "mean_difference"),
 )
 
@@ -77,7 +78,7 @@ weak_parity = Criterion(
 conditional_statistical_parity = Criterion(
     "conditional_statistical_parity",
     P("yhat", given="stratum"),
-    asks="Within each stratum, is each label predicted equally often in every group?",
+    asks="Among people of the same stratum, is each label predicted equally often in every group?",
     is_not="It is only as fair as the stratum: a stratum that encodes the group hides everything.",
     also_called=("conditional_demographic_parity", "conditional_demographic_disparity"),
 )
@@ -95,8 +96,9 @@ selection_rate_ratio = Criterion(
 equal_opportunity = Criterion(
     "equal_opportunity",
     STATISTICS["tpr"],
-    asks="Of those who truly belong to the class, is the same share found in every group?",
-    is_not="It says nothing of those who do not qualify: false positives may differ.",
+    asks="Among people whose true outcome is the favorable one, is the same share selected in every "
+    "group?",
+    is_not="It says nothing about people who do not qualify: false positive rates may differ.",
     one_class=True,
     also_called=(
         "tpr_parity",
@@ -110,9 +112,9 @@ equal_opportunity = Criterion(
 predictive_equality = Criterion(
     "predictive_equality",
     STATISTICS["fpr"],
-    asks="Of those who truly do not belong to the class, is the same share taken for it in every "
-    "group?",
-    is_not="It says nothing of those who qualify: false negatives may differ.",
+    asks="Among people whose true outcome is not the favorable one, is the same share selected in "
+    "every group?",
+    is_not="It says nothing about people who qualify: true positive rates may differ.",
     one_class=True,
     also_called=(
         "fpr_parity",
@@ -125,9 +127,9 @@ predictive_equality = Criterion(
 predictive_parity = Criterion(
     "predictive_parity",
     STATISTICS["ppv"],
-    asks="Of those predicted to belong to the class, does the same share truly belong in every "
-    "group?",
-    is_not="With unequal base rates it cannot hold together with equalized odds.",
+    asks="Among the people who were selected, is the selection right equally often in every group?",
+    is_not="It says nothing about those who were not selected. With unequal base rates it cannot hold "
+    "together with equalized odds, unless the predictions are perfect.",
     one_class=True,
     also_called=("ppv_parity", "precision_parity", "fdr_parity", "false_discovery_rate_parity"),
 )
@@ -135,9 +137,8 @@ predictive_parity = Criterion(
 false_omission_rate_parity = Criterion(
     "false_omission_rate_parity",
     STATISTICS["false_omission_rate"],
-    asks="Of those predicted not to belong to the class, does the same share truly belong in every "
-    "group?",
-    is_not="It looks only at those who were turned down.",
+    asks="Among the people who were not selected, did the same share qualify in every group?",
+    is_not="It looks only at people who were turned down.",
     one_class=True,
     also_called=("for_parity", "npv_parity", "negative_predictive_value_parity"),
 )
@@ -145,15 +146,16 @@ false_omission_rate_parity = Criterion(
 accuracy_parity = Criterion(
     "accuracy_parity",
     STATISTICS["accuracy"],
-    asks="Is the share of right predictions the same in every group?",
-    is_not="Equal accuracy can hide opposite errors: false alarms here, misses there.",
+    asks="Is the same share of predictions right in every group?",
+    is_not="Equal accuracy can hide opposite errors: false positives in one group, false negatives in "
+    "another.",
     also_called=("overall_accuracy_equality", "accuracy_equality"),
 )
 
 error_parity = Criterion(
     "error_parity",
     STATISTICS["error_rate"],
-    asks="Is the share of wrong predictions the same in every group?",
+    asks="Is the same share of predictions wrong in every group?",
     is_not="The same question as accuracy parity by MPD, but Gini and PQ weigh small errors more.",
     also_called=("error_rate_parity",),
 )
@@ -161,8 +163,8 @@ error_parity = Criterion(
 treatment_equality = Criterion(
     "treatment_equality",
     STATISTICS["error_ratio"],
-    asks="Is the ratio of misses to false alarms the same in every group?",
-    is_not="A ratio of errors says nothing of how many there are; undefined without false "
+    asks="Is the ratio of false negatives to false positives the same in every group?",
+    is_not="A ratio of errors says nothing about how many there are. It is undefined without false "
     "positives.",
     one_class=True,
 )
@@ -170,8 +172,8 @@ treatment_equality = Criterion(
 calibration_parity = Criterion(
     "calibration_parity",
     E("hits", given="bin", needs="bins", bounds=(0.0, 1.0)),
-    asks="Does a score mean the same in every group: is the outcome equally frequent among people "
-    "with like scores?",
+    asks="Does a score mean the same thing in every group: among people with similar scores, is the "
+    "outcome equally frequent?",
     is_not="Scores that mean the same in every group may still be wrong in all of them.",
     also_called=("test_fairness", "matching_conditional_frequencies"),
 )
@@ -180,7 +182,7 @@ calibration_within_groups = Criterion(
     "calibration_within_groups",
     STATISTICS["calibration_error"],
     asks="Are the scores equally well calibrated in every group?",
-    is_not="Equal calibration errors are not small ones; look at the groups' values too.",
+    is_not="Equal calibration errors need not be small; look at the groups' values too.",
     also_called=("well_calibration",),
 )
 
