@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick coverage check docstrings hooks bench paper paper-quick docs dist clean
+.PHONY: demo test quick coverage check docstrings hooks bench paper paper-quick docs pictures dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -49,6 +49,10 @@ docs: $(VENV)/dev $(VENV)/docs
 	$(BIN)/python docs/links.py docs/_build/html
 	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest
 	@echo "Open docs/_build/html/index.html"
+
+# The report's first screen in the README; needs Chromium.
+pictures: $(VENV)/dev
+	$(BIN)/python docs/pictures.py
 
 dist: $(VENV)/release
 	$(BIN)/python -m build

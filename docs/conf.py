@@ -11,6 +11,10 @@ os.environ["MPLBACKEND"] = "agg"  # the tutorials draw, and no window shall open
 
 import evenhand  # noqa: E402
 
+MADE = HERE / "generated"
+REPORTS = MADE / "reports"  # pages that are copied as they are
+REPORTS.mkdir(parents=True, exist_ok=True)
+
 project = "evenhand"
 author = "The evenhand developers"
 copyright = "The evenhand developers"
@@ -44,12 +48,13 @@ doctest_test_doctest_blocks = ""  # the examples in docstrings run with the test
 html_theme = "pydata_sphinx_theme"
 html_title = "evenhand"
 html_static_path = ["static"]
-html_extra_path = ["paper/report"]  # the page that `make paper` writes, as it is
+html_extra_path = ["paper/report", "generated/reports"]  # of `make paper` and `make demo`
 html_css_files = ["evenhand.css"]
 html_show_sourcelink = False
 html_sidebars = {
     "index": [],
     "first-look": [],
+    "gallery": [],
     "reference/translation": [],
     "paper/index": [],
     "paper/claims": [],
@@ -57,7 +62,7 @@ html_sidebars = {
 html_theme_options = {
     "show_prev_next": False,
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 9,
     "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
@@ -74,13 +79,12 @@ def make_generated(app):
     import reproduction
     import tables
 
-    made = HERE / "generated"
-    made.mkdir(exist_ok=True)
-    tables.write(made)
-    reproduction.write(made)
+    tables.write(MADE)
+    reproduction.write(MADE)
     if app.builder.format == "html":
-        figures.draw(made)
-        notebooks.draw(made)
+        figures.draw(MADE)
+        figures.write_report(REPORTS / "demo-report.html")
+        notebooks.draw(MADE)
 
 
 def setup(app):

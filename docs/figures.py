@@ -1,4 +1,7 @@
-"""The figures of the page "Theory", as SVG; `python docs/figures.py FOLDER png` for PNG."""
+"""The figures of the page "Theory", as SVG, and the report of the demo, for the gallery.
+
+`python docs/figures.py FOLDER png` draws PNG.
+"""
 
 from __future__ import annotations
 
@@ -109,6 +112,17 @@ def draw(folder: Path, kind: str = "svg") -> None:
         for name, figure in FIGURES.items():
             meta = {"Date": None} if kind == "svg" else None
             figure().savefig(folder / f"{name}.{kind}", metadata=meta, dpi=150)
+
+
+def write_report(file: Path) -> None:
+    """Write the page of `evenhand demo`, unless it is newer than the package."""
+    from evenhand import report
+    from evenhand.cli.demo import audited_adult
+
+    package = Path(report.__file__).parents[1]
+    sources = [*package.rglob("*.py"), *package.rglob("templates/*")]
+    if not file.exists() or file.stat().st_mtime < max(s.stat().st_mtime for s in sources):
+        audited_adult().to_html(file)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 PAGES = sorted(page for page in (HERE / "tutorials").glob("*.md") if page.stem != "index")
+GALLERY = HERE / "gallery.md"
 NOTEBOOKS = HERE.parent / "examples" / "notebooks"
 
 FENCED = re.compile(r"^```\{(\w+)\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -39,8 +40,8 @@ def written(page: Path) -> str:
 
 
 def draw(folder: Path) -> None:
-    """Draw the figures of every tutorial, by running it, unless it has them already."""
-    for page in PAGES:
+    """Draw the figures of every tutorial and of the gallery, by running the page, once a version."""
+    for page in [*PAGES, GALLERY]:
         files = [folder / name for name in re.findall(r"generated/(\S+\.png)", page.read_text())]
         if not all(file.exists() and _is_newer(file, page) for file in files):
             _draw(page, files)
@@ -48,15 +49,18 @@ def draw(folder: Path) -> None:
 
 def _draw(page: Path, files: list[Path]) -> None:
     import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
-    left, namespace = iter(files), {"__name__": "__main__"}
+    left, namespace, drawn = iter(files), {"__name__": "__main__"}, set()
     for cell in notebook(page)["cells"]:
         if cell["cell_type"] == "code":
             with redirect_stdout(io.StringIO()):
                 exec("".join(cell["source"]), namespace)
-        for number in plt.get_fignums():
-            plt.figure(number).savefig(next(left), dpi=144)
-            plt.close(number)
+        figure = namespace.get("figure")  # pyplot does not know those of an audit
+        if isinstance(figure, Figure) and figure not in drawn:
+            figure.savefig(next(left), dpi=144)
+            drawn.add(figure)
+        plt.close("all")
 
 
 def _is_newer(file: Path, page: Path) -> bool:
