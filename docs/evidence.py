@@ -147,7 +147,7 @@ def everything() -> Iterator[str]:
     yield f"PQ(¼, ¾) among many small entries, before and after: {many_small(0.25, 0.75)}"
     for d in (2, 10, 50):
         held = bootstrap_holds(d), interval_holds(d)
-        yield f"{d} groups: MPD held by the bootstrap {held[0]:.2f}, by evenhand.interval {held[1]:.2f}"
+        yield f"{d} groups: MPD held by the bootstrap {held[0]:.2f}, by our interval {held[1]:.2f}"
     yield f"mean over classes: {[float(np.mean(pq(rates))) for rates in classes_halfway()]}"
     for d, rows in ((2, 100), (10, 100), (50, 100), (2, 2500), (10, 500), (250, 20)):
         seen, formula = noise(d, rows), expected_noise(d, rows)

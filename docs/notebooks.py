@@ -40,7 +40,7 @@ def written(page: Path) -> str:
 
 
 def draw(folder: Path) -> None:
-    """Draw the figures of every tutorial and of the gallery, by running the page, once a version."""
+    """Draw the figures of every tutorial and of the gallery, by running the page once."""
     for page in [*PAGES, GALLERY]:
         files = [folder / name for name in re.findall(r"generated/(\S+\.png)", page.read_text())]
         if not all(file.exists() and _is_newer(file, page) for file in files):

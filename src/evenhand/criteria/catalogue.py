@@ -31,8 +31,8 @@ average_odds = Criterion(
     "average_odds",
     STATISTICS["average_odds"],
     asks="Is the average of the true and the false positive rate the same in every group?",
-    is_not="It is not equalized odds: a higher true positive rate can offset a lower false positive "
-    "rate.",
+    is_not="It is not equalized odds: a higher true positive rate can offset a lower false "
+    "positive rate.",
     also_called=("average_odds_parity",),
 )
 
@@ -61,7 +61,8 @@ wasserstein_parity = Criterion(
     F("yhat"),
     asks="Do the predictions have the same distribution in every group? (Judged over all cut "
     "points together.)",
-    is_not="It has the unit of the predictions, so values for different targets are not comparable.",
+    is_not="It has the unit of the predictions, so values for different targets are not "
+    "comparable.",
     across="integral",
 )
 
@@ -96,8 +97,8 @@ selection_rate_ratio = Criterion(
 equal_opportunity = Criterion(
     "equal_opportunity",
     STATISTICS["tpr"],
-    asks="Among people whose true outcome is the favorable one, is the same share selected in every "
-    "group?",
+    asks="Among people whose true outcome is the favorable one, is the same share selected in "
+    "every group?",
     is_not="It says nothing about people who do not qualify: false positive rates may differ.",
     one_class=True,
     also_called=(
@@ -128,8 +129,8 @@ predictive_parity = Criterion(
     "predictive_parity",
     STATISTICS["ppv"],
     asks="Among the people who were selected, is the selection right equally often in every group?",
-    is_not="It says nothing about those who were not selected. With unequal base rates it cannot hold "
-    "together with equalized odds, unless the predictions are perfect.",
+    is_not="It says nothing about those who were not selected. With unequal base rates it cannot "
+    "hold together with equalized odds, unless the predictions are perfect.",
     one_class=True,
     also_called=("ppv_parity", "precision_parity", "fdr_parity", "false_discovery_rate_parity"),
 )
@@ -147,8 +148,8 @@ accuracy_parity = Criterion(
     "accuracy_parity",
     STATISTICS["accuracy"],
     asks="Is the same share of predictions right in every group?",
-    is_not="Equal accuracy can hide opposite errors: false positives in one group, false negatives in "
-    "another.",
+    is_not="Equal accuracy can hide opposite errors: false positives in one group, false negatives "
+    "in another.",
     also_called=("overall_accuracy_equality", "accuracy_equality"),
 )
 
@@ -172,8 +173,8 @@ treatment_equality = Criterion(
 calibration_parity = Criterion(
     "calibration_parity",
     E("hits", given="bin", needs="bins", bounds=(0.0, 1.0)),
-    asks="Does a score mean the same thing in every group: among people with similar scores, is the "
-    "outcome equally frequent?",
+    asks="Does a score mean the same thing in every group: among people with similar scores, is "
+    "the outcome equally frequent?",
     is_not="Scores that mean the same in every group may still be wrong in all of them.",
     also_called=("test_fairness", "matching_conditional_frequencies"),
 )
