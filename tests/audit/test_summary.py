@@ -10,8 +10,9 @@ from sklearn import metrics
 
 import evenhand as eh
 from evenhand import report
-from evenhand._audit import plots, result
+from evenhand._audit import result
 from evenhand._audit.naming import Names
+from evenhand.report import figures
 
 
 def hired(rates, rows=2000, names=("Female", "Male")):
@@ -294,6 +295,6 @@ def test_figures_of_a_regression_and_of_several_classes_can_be_drawn(tmp_path):
 
 
 def test_a_missing_matplotlib_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(plots, "find_spec", lambda name: None)
+    monkeypatch.setattr(figures, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install"):
         audited([0.1, 0.2]).plot()

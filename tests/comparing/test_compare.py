@@ -132,7 +132,7 @@ def test_a_real_difference_is_told_and_none_is_not():
     options = {"measures": ["mpd", "pq"], "criteria": ["statistical_parity"]}
     found = eh.compare(None, models, sensitive_features=group, **options)
     for row in rows(found.differences):
-        assert row["told_apart"] == ("uneven" in (row["model"], row["other"]))
+        assert row["beyond_chance"] == ("uneven" in (row["model"], row["other"]))
     said = {(row["model"], row["verdict"]) for row in rows(found.values)}
     assert said == {("fair", "cannot tell"), ("fair too", "cannot tell"), ("uneven", "differs")}
     for row in rows(found.values, model="uneven", measure="mpd"):

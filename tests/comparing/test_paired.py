@@ -93,7 +93,7 @@ def test_models_that_agree_everywhere_do_not_differ(made):
     for row in rows(found.differences):
         assert (row["difference"], row["p_value"]) == (0, 1)
         assert row["low"] < 0 < row["high"]  # they may disagree in the next row
-        assert not row["told_apart"]
+        assert not row["beyond_chance"]
 
 
 @pytest.mark.slow

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.summary import summary
-from evenhand._errors import MissingExtraError
+from evenhand.report.figures import GRID, INK, SOFT, new_figure, tick_format
 
 COLORS = {1: "#0b5fa5", -1: "#a84c00", 0: "#757b83"}  # above, below and around everybody else
 VERDICTS = {"differs": "#9c1458", "alike": "#00735c"}
-INK, SOFT = "#1c2024", "#565d66"
 MOST = 30
 ROW = 0.26  # inches
 
@@ -137,14 +135,7 @@ def _sides(summarized: dict[str, Any]) -> dict[str, int]:
 
 def _figure(rows: Sequence[int]) -> tuple[Any, Sequence[Any]]:
     """A figure with one axes below another, as high as their rows."""
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError(
-            'Figures need Matplotlib: pip install "evenhand[benchmark]"', name="matplotlib"
-        )
-    from matplotlib.figure import Figure
-
-    size = (7.0, ROW * sum(rows) + 0.5 * len(rows))
-    figure = Figure(figsize=size, layout="constrained")
+    figure = new_figure(7.0, ROW * sum(rows) + 0.5 * len(rows))
     axes = figure.subplots(len(rows), 1, squeeze=False, height_ratios=[max(n, 1) for n in rows])
     return figure, list(axes[:, 0])
 
@@ -153,11 +144,11 @@ def _finished(ax: Any) -> Any:
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0, colors=INK)
     ax.tick_params(axis="x", colors=SOFT)
-    ax.grid(axis="x", color="#e4e4de")
+    ax.grid(axis="x", color=GRID)
     ax.set_axisbelow(True)
     if ax.get_legend_handles_labels()[0]:
         place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
         ax.legend(frameon=False, fontsize="small", borderaxespad=0.2, **place)
-    ax.xaxis.set_major_formatter("{x:,.4g}" if max(map(abs, ax.get_xlim())) < 1000 else "{x:,.0f}")
+    ax.xaxis.set_major_formatter(tick_format(ax.get_xlim()))
     ax.margins(y=0.08)
     return ax

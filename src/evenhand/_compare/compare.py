@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._compare import tables
 from evenhand._compare.comparison import Comparison
-from evenhand._compare.evidence import Evidence, Labels, evidence, named_predictions
-from evenhand._compare.question import by_criterion, questions, tested
+from evenhand._compare.evidence import Evidence, Labels, Sources, evidence
+from evenhand._compare.models import named_models, sensitive_columns
+from evenhand._compare.performance import (
+    PAIRS,
+    PERFORMANCE,
+    performance_pairs,
+    performance_rows,
+)
+from evenhand._compare.question import Question, by_criterion, questions, tested
 from evenhand._compare.tables import table
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError
@@ -23,6 +30,8 @@ from evenhand._tasks import Task, check_task, read_targets, task_of_labels
 from evenhand.criteria import Criterion
 from evenhand.measures import Measure
 
+MEASURES = ("mpd", "gini", "pq")
+
 
 @suggests_names
 def compare(
@@ -30,8 +39,9 @@ def compare(
     predictions: Any,
     *,
     sensitive_features: Any,
-    criteria: Sequence[str | Criterion] | None = None,
-    measures: Sequence[str | Measure] = ("mpd", "gini", "pq"),
+    X: Any = None,
+    criteria: str | Criterion | Sequence[str | Criterion] | None = None,
+    measures: str | Measure | Sequence[str | Measure] = MEASURES,
     task: Task | None = None,
     g: str | None = None,
     transform: str | None = None,
@@ -40,21 +50,26 @@ def compare(
     confidence: float = 0.95,
     replicates: int | None = None,
     random_state: RandomState = 0,
+    title: str | None = None,
 ) -> Comparison:
-    """Rank models by how even they are, and say where the difference is more than chance.
+    """Rank models by how even they are, beside how accurate, and say what is more than chance.
 
     Parameters
     ----------
     y_true : array-like or None
         True labels or values; None where no criterion asks for them.
     predictions : mapping or dataframe
-        Predicted labels, or numbers, of every model for the same rows, by the model's name.
-    sensitive_features : array-like or dataframe
-        The column or columns that name the groups, or what `groups` made of them.
-    criteria : sequence of str or Criterion, optional
+        Predicted labels, or numbers, of every model for the same rows, by the model's name. A
+        fitted estimator may stand in their place; it predicts for `X`.
+    sensitive_features : array-like, dataframe, str or list of str
+        The column or columns that name the groups, or what `groups` made of them; with a dataframe
+        `X`, the names of columns of it.
+    X : array-like or dataframe, optional
+        The rows for which estimators predict: rows that they have not seen.
+    criteria : str, Criterion or sequence of these, optional
         Names in `CRITERIA`; by default the usual ones of labels, or of numbers.
-    measures : sequence of str or callable, default ("mpd", "gini", "pq")
-        Names in `MEASURES`, or functions of the last axis.
+    measures : str, callable or sequence of these, default ("mpd", "gini", "pq")
+        Names in `MEASURES`, or functions of the last axis; the first is the one that is drawn.
     task : {"binary", "multiclass", "regression"}, optional
         Found from the columns if it is not said: text, truth values and up to 20 different whole
         numbers are labels, fractions are numbers, and more whole numbers must be explained.
@@ -67,42 +82,61 @@ def compare(
     favorable : label, optional
         The favorable label, where a criterion asks about one label and it is not 1.
     confidence : float, default 0.95
-        Of the intervals; two models are told apart, and a model's groups differ, at
-        1 − confidence.
+        Of the intervals; tests of differences between models, and between the groups of a model,
+        are at the level 1 − confidence.
     replicates : int, optional
         How often rows are drawn again for the range of Kendall's τ: by default 400 times for
         labels and 100 for numbers.
     random_state : int, Generator or None, default 0
         Of the rows drawn again for Kendall's τ; no interval or p-value depends on it. The default
         is a fixed seed; None draws a fresh one.
+    title : str, optional
+        Of the page and the figure.
 
     Returns
     -------
     Comparison
-        Its `values`, `differences`, `ranks` and `kendall` are dataframes of the kind that was
-        passed in, else of pandas; printed, it ranks the models.
+        Its `by_model`, `performance`, `values`, `differences`, `ranks` and `kendall` are dataframes
+        of the kind that was passed in, else of pandas; printed, it ranks the models; `to_html` is a
+        page and `plot` a figure of accuracy against every criterion.
 
     Raises
     ------
     InputError
         If the columns differ in length, mix labels and numbers, or cannot answer a criterion.
+    InputTypeError
+        If predictions have no names, or an estimator has no `X` to predict for.
 
     Examples
     --------
     >>> group = ["a"] * 120 + ["b"] * 120
     >>> models = {"even": [1, 0, 0] * 80, "uneven": [1, 0, 0] * 40 + [1, 1, 0] * 40}
-    >>> compare(None, models, sensitive_features=group, measures=["mpd"])
+    >>> y = [1, 0, 0] * 80
+    >>> compare(y, models, sensitive_features=group, criteria="statistical_parity", measures="mpd")
+    accuracy: even 100.0% (98.5% to 100.0%) > uneven 83.3% (78.0% to 87.8%)
     statistical_parity by mpd: even 0 < uneven 0.333
-    (1 = most even first; < told apart, ~ not told apart, at 95 %)
+    (best first; < and > are beyond chance, ~ is not, at 95%)
 
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    predicted = named_predictions(predictions)
-    named = {f"predictions[{model!r}]": values for model, values in predicted.items()}
-    rows = evidence(read_targets(y_true, named, task), sensitive_features, sample_weight)
-    asked = questions(criteria, measures, rows, g=g, transform=transform, favorable=favorable)
+    named = named_models(predictions, X)
+    predicted = named.predictions
+    columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
+    targets = read_targets(y_true, columns, task or named.task)
+    rows = evidence(targets, sensitive_columns(sensitive_features, X), sample_weight)
+    asked = questions(
+        None if criteria is None else _several(criteria),
+        _several(measures),
+        rows,
+        g=g,
+        transform=transform,
+        favorable=favorable,
+    )
     sources = rows.observed({question.needs for question in asked})
+    unasked: list[str] = []
+    if measures is MEASURES:
+        asked, unasked = _measurable(asked, sources)
     tests = {one: tested(question, sources) for one, question in by_criterion(asked).items()}
     samples = [tests[question.criterion].samples(question, sources) for question in asked]
     values = np.array([[float(sample.reading) for sample in each] for each in samples])
@@ -117,7 +151,7 @@ def compare(
         models=models,
         task=_task(rows, task),
         confidence=confidence,
-        notes=(*rows.groups.notes, *_notes(models, drawn)),
+        notes=(*rows.groups.notes, *unasked, *_notes(models, drawn)),
         tables={
             "values": table(scores, tables.VALUES),
             "differences": table(pairs, tables.DIFFERENCES),
@@ -125,12 +159,33 @@ def compare(
                 tables.rank_rows(models, asked, values), ("criterion", "measure", *models)
             ),
             "kendall": table(agreed, tables.KENDALL),
+            "performance": table(performance_rows(models, rows, confidence), PERFORMANCE),
+            "performance_differences": table(performance_pairs(models, rows, confidence), PAIRS),
         },
         questions=tuple(asked),
         evidence=rows,
         seed=seed,
-        kind=kind_of(predictions, sensitive_features),
+        kind=kind_of(predictions, sensitive_features, X),
+        title=title,
     )
+
+
+def _measurable(asked: Sequence[Question], sources: Sources) -> tuple[list[Question], list[str]]:
+    """The questions that have a value, and a note on those by measures that nobody named."""
+    kept, left = [], []
+    for question in asked:
+        try:
+            question.values(sources)
+            kept.append(question)
+        except InputError as refused:
+            name = f"{question.criterion.name} by {question.measure_name}"
+            left.append(f"{name} is left out: {refused}")
+    return kept, left
+
+
+def _several(given: Any) -> Sequence[Any]:
+    """One name or function by itself, or many."""
+    return [given] if isinstance(given, str | Criterion) or callable(given) else given
 
 
 def _task(rows: Evidence, task: Task | None) -> Task:

@@ -1,21 +1,27 @@
-"""The outcome of a comparison: tables, and the same in words, Markdown and HTML."""
+"""The outcome of a comparison: tables, and the same in words, Markdown, a page and a figure."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evenhand._compare.evidence import Evidence
+from evenhand import report
+from evenhand._compare import plots
+from evenhand._compare.document import amount, document
+from evenhand._compare.parts import ComparisonParts
+from evenhand._compare.performance import metrics_of
 from evenhand._compare.question import Question
 from evenhand._compare.sensitivity import COLUMNS, Coarser, sensitivity_rows, settings_of, views
-from evenhand._compare.tables import Columns, Row, table
+from evenhand._compare.tables import table
 from evenhand._dataframes import framed, kind_of
-from evenhand._tasks import Task
-from evenhand._words import UNDEFINED, markdown_table, number, p_value
+from evenhand._words import UNDEFINED, escaped, markdown_table, number, p_value
+from evenhand._writing import write_whole
 from evenhand.measures import Measure, is_ratio
 
 HEADS = {
@@ -26,7 +32,7 @@ HEADS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(ComparisonParts):
     """Models compared on the same rows, by criteria and measures.
 
     Attributes
@@ -49,6 +55,8 @@ class Comparison:
         Of the rows drawn again; passed as `random_state`, it gives the same comparison.
     kind : str or None
         The user's dataframe library.
+    title : str or None
+        Of the page and the figure.
 
     Examples
     --------
@@ -62,15 +70,44 @@ class Comparison:
 
     """
 
-    models: tuple[str, ...]
-    task: Task
-    confidence: float
-    notes: tuple[str, ...]
-    tables: Mapping[str, Columns]
-    questions: tuple[Question, ...]
-    evidence: Evidence
-    seed: int = 0
-    kind: str | None = None
+    @property
+    def summary(self) -> str:
+        """The comparison in a few sentences: who predicts best, and who is most even."""
+        parts = self.document()
+        return " ".join([*parts["sentences"], parts["about"]])
+
+    @property
+    def by_model(self) -> Any:
+        """A row for each model: how well it predicts, and how uneven it is, as a dataframe.
+
+        First "accuracy", or "rmse" and "mae" of a regression, of everyone together; then each
+        criterion by the first measure. Each has its interval beside it, as "…_low" and "…_high".
+        Where the truth was not given there are the criteria alone.
+
+        Examples
+        --------
+        >>> from evenhand import compare
+        >>> models = {"right": [1, 0] * 40, "wrong": [1, 0] * 20 + [1, 1] * 20}
+        >>> group = ["a"] * 40 + ["b"] * 40
+        >>> found = compare([1, 0] * 40, models, sensitive_features=group)
+        >>> found.by_model[["model", "accuracy", "statistical_parity"]]
+           model  accuracy  statistical_parity
+        0  right      1.00                 0.0
+        1  wrong      0.75                 0.5
+
+        """
+        return framed(_by_model(self.document()), self.kind)
+
+    @property
+    def performance(self) -> Any:
+        """A row for each model and metric, of everyone together, with its interval, as a dataframe.
+
+        The metric is "accuracy", or "rmse" and "mae" of a regression; there are no rows where the
+        truth was not given. `to_frame(table="performance_differences")` says for every two models
+        whether one is better by more than chance: McNemar's exact test, or, of weighted rows and
+        numbers, the paired t-test.
+        """
+        return self._framed("performance")
 
     @property
     def values(self) -> Any:
@@ -87,8 +124,8 @@ class Comparison:
         """A row for every two models by every question, as a dataframe.
 
         How much more uneven `model` is than `other`, with the interval of the true difference, and
-        whether they are told apart, by p-values adjusted (Holm) over the pairs and criteria of the
-        measure. The interval excludes 0 exactly where `p_value` is below 1 − confidence.
+        whether that is beyond chance: by p-values adjusted (Holm) over the pairs and criteria of
+        the measure. The interval excludes 0 exactly where `p_value` is below 1 − confidence.
         """
         return self._framed("differences")
 
@@ -174,55 +211,115 @@ class Comparison:
         kind = like if isinstance(like, str) else kind_of(like)
         return framed(self.tables[table], kind or self.kind)
 
-    def to_markdown(self) -> str:
-        """All tables, under headings."""
-        parts = [
-            f"## {head}\n\n{markdown_table(list(self.tables[name]), self._written(name))}"
+    def document(self) -> dict[str, Any]:
+        """Everything as plain JSON values, by the schema "evenhand.comparison/1"."""
+        return document(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The document as JSON text, written to a file if one is named."""
+        return _written(json.dumps(self.document(), ensure_ascii=False, allow_nan=False), path)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """A page that opens offline, with pictures; needs the extra "report"."""
+        return _written(report.comparison_page(self.document()), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The summary, the models by criteria, and all tables under headings."""
+        parts = [escaped(self.summary)]
+        parts += [f"## The models\n\n{markdown_table(*self._model_table())}"]
+        parts += [
+            f"## {head}\n\n{markdown_table(list(self.tables[name]), self._cells(name))}"
             for name, head in self._parts()
         ]
         if self.notes:
-            parts.append("## Notes\n\n" + "\n".join(f"- {note}" for note in self.notes))
-        return "\n\n".join(parts) + "\n"
+            parts.append("## Notes\n\n" + "\n".join(f"- {escaped(note)}" for note in self.notes))
+        return _written("\n\n".join(parts) + "\n", path)
+
+    def plot(self) -> Any:
+        """A figure of accuracy, or error, against each criterion, a point for each model.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            An axes for each criterion by the first measure, with the intervals of both. Where the
+            truth was not given, the models stand one below another.
+
+        Raises
+        ------
+        MissingExtraError
+            If Matplotlib is not installed.
+
+        """
+        return plots.plot(self.document())
 
     def _framed(self, name: str) -> Any:
         return framed(self.tables[name], self.kind)
 
     def _repr_html_(self) -> str:
-        parts = [
-            f"<h4>{escape(head)}</h4>{_html_table(list(self.tables[name]), self._written(name))}"
-            for name, head in self._parts()
-        ]
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return "".join(parts) + (f"<ul>{notes}</ul>" if notes else "")
+        return f"<p><strong>{escape(self.summary)}</strong></p>{_html_table(*self._model_table())}"
 
     def __str__(self) -> str:
-        level = f"{100 * self.confidence:g} %"
-        key = f"(1 = most even first; < told apart, ~ not told apart, at {level})"
-        return "\n".join([*self._orders(), key])
+        key = f"(best first; < and > are beyond chance, ~ is not, at {100 * self.confidence:g}%)"
+        return "\n".join([*self._performance_orders(), *self._orders(), key])
 
     __repr__ = __str__
 
+    def _model_table(self) -> tuple[list[str], list[list[str]]]:
+        """Heads and lines of the models by accuracy and criteria, as text."""
+        found = self.document()
+        metrics = [(one, True) for one in found["performance"]]
+        columns = [*metrics, *((one, False) for one in found["criteria"])]
+        heads = [
+            "model",
+            *(one["name"] if share else f"{one['name']} ({one['measure']})" for one, share in columns),
+        ]
+        lines = [
+            [
+                model,
+                *(
+                    _with_interval(one["models"][at], one["is_rate"], share)
+                    for one, share in columns
+                ),
+            ]
+            for at, model in enumerate(self.models)
+        ]
+        return heads, lines
+
     def _parts(self) -> list[tuple[str, str]]:
-        return [(name, head) for name, head in HEADS.items() if self._rows(name)]
+        return [(name, head) for name, head in HEADS.items() if self.rows(name)]
 
-    def _rows(self, name: str) -> list[Row]:
-        columns = self.tables[name]
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    def _cells(self, name: str) -> list[list[str]]:
+        return [[written(cell, column) for column, cell in row.items()] for row in self.rows(name)]
 
-    def _written(self, name: str) -> list[list[str]]:
-        return [[written(cell, column) for column, cell in row.items()] for row in self._rows(name)]
+    def _performance_orders(self) -> Iterator[str]:
+        """The models in order of accuracy or error, with intervals."""
+        for metric in metrics_of(self.evidence):
+            apart = {
+                frozenset((row["model"], row["other"]))
+                for row in self.rows("performance_differences")
+                if row["metric"] == metric.key and row["beyond_chance"]
+            }
+            rows = [row for row in self.rows("performance") if row["metric"] == metric.key]
+            rows.sort(key=lambda row: float(row["value"]), reverse=metric.more_is_better)
+            line, sign = "", " > " if metric.more_is_better else " < "
+            for before, row in zip([None, *rows], rows, strict=False):
+                if before is not None:
+                    pair = frozenset((before["model"], row["model"]))
+                    line += sign if pair in apart else " ~ "
+                line += f"{row['model']} {_with_interval(row, metric.is_rate, share=True)}"
+            yield f"{metric.name}: {line}"
 
     def _orders(self) -> Iterator[str]:
         """The models in order of rank, by every question."""
         apart = {
             (row["criterion"], row["measure"], frozenset((row["model"], row["other"])))
-            for row in self._rows("differences")
-            if row["told_apart"]
+            for row in self.rows("differences")
+            if row["beyond_chance"]
         }
         for question in self.questions:
             name = (question.criterion.name, question.measure_name)
             rows = [
-                row for row in self._rows("values") if (row["criterion"], row["measure"]) == name
+                row for row in self.rows("values") if (row["criterion"], row["measure"]) == name
             ]
             rows.sort(key=lambda row: float(row["rank"]))
             line = ""
@@ -238,7 +335,7 @@ class Comparison:
 def written(cell: Any, column: str) -> str:
     """A cell as people read it.
 
-    >>> written(0.123456, "value"), written(0.0123, "p_value"), written(True, "told_apart")
+    >>> written(0.123456, "value"), written(0.0123, "p_value"), written(True, "beyond_chance")
     ('0.123', '.012', 'yes')
     """
     if isinstance(cell, bool | np.bool_):
@@ -248,6 +345,29 @@ def written(cell: Any, column: str) -> str:
     if not isinstance(cell, float | np.floating):
         return str(cell)
     return (p_value if column in ("p_value", "p_adjusted") else number)(float(cell))
+
+
+def _with_interval(row: Mapping[str, Any], is_rate: bool, share: bool) -> str:
+    value, low, high = (amount(row[key], is_rate, share=share) for key in ("value", "low", "high"))
+    return value if row["low"] is None else f"{value} ({low} to {high})"
+
+
+def _by_model(found: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The columns of `by_model`."""
+    columns: dict[str, list[Any]] = {"model": list(found["models"])}
+    named = [(one["key"], one["models"]) for one in found["performance"]]
+    named += [(one["name"], one["models"]) for one in found["criteria"]]
+    for name, models in named:
+        for key in ("value", "low", "high"):
+            column = [np.nan if one[key] is None else float(one[key]) for one in models]
+            columns[name if key == "value" else f"{name}_{key}"] = column
+    return columns
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        write_whole(Path(path), text)
+    return text
 
 
 def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -13,8 +13,8 @@ from evenhand._columns.codes import Column, Label, combine
 from evenhand._columns.encoding import classes, finite, weights
 from evenhand._counting import moment_columns, moments, share_classes, tally
 from evenhand._distributions import Distribution, ascending, steps
-from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import Groups, columns_of, groups
+from evenhand._errors import InputError
+from evenhand._groups import Groups, groups
 from evenhand._tally import Axis, Tally, gathered
 from evenhand._tasks import Targets
 from evenhand._uncertainty.paired import correlated
@@ -228,19 +228,6 @@ def _distribution(
     values, codes, weight = values[kept], codes[kept], weight[kept]
     path = steps(values, codes, number, weight)
     return Distribution(values, codes, labels, weight, None, path)
-
-
-def named_predictions(predictions: Any) -> dict[str, Any]:
-    """Predictions by the name of the model, from a mapping or a dataframe."""
-    if not isinstance(predictions, Mapping) and not hasattr(predictions, "columns"):
-        raise InputTypeError(
-            f"predictions is a {type(predictions).__name__}; it must name the models: pass "
-            '{"model": y_pred, …} or a dataframe with a column for each model.'
-        )
-    models = {str(name): column for name, column in columns_of(predictions).items()}
-    if not models:
-        raise InputError("There are no models to compare: predictions is empty.")
-    return models
 
 
 def evidence(targets: Targets, sensitive_features: Any, sample_weight: Any) -> Evidence:

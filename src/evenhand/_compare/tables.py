@@ -23,7 +23,7 @@ Columns = dict[str, list[Any]]
 QUESTION = ("criterion", "measure", "model")
 TESTED = ("low", "high", "p_value", "p_adjusted")
 VALUES = (*QUESTION, "value", "rank", *TESTED, "verdict")
-DIFFERENCES = (*QUESTION, "other", "difference", *TESTED, "told_apart")
+DIFFERENCES = (*QUESTION, "other", "difference", *TESTED, "beyond_chance")
 KENDALL = ("criterion", "measure", "other_criterion", "other_measure", "tau", "low", "high")
 
 
@@ -109,7 +109,7 @@ def difference_rows(
                 "high": each.high,
                 "p_value": each.p_value,
                 "p_adjusted": p,
-                "told_apart": bool(p <= 1 - confidence),
+                "beyond_chance": bool(p <= 1 - confidence),
             }
 
 

@@ -1,4 +1,4 @@
-"""The command line: `evenhand audit`, `bench`, `datasets`, `criteria`, `measures` and `demo`."""
+"""The command line: `evenhand audit`, `compare`, `bench`, `datasets`, `criteria`, `demo`, …"""
 
 from evenhand.cli.program import main
 

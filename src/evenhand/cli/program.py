@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+UNUSABLE = 2  # as in failures.py, which needs click; 1 would be a violated gate
 HELP = """How evenly a model treats groups.
 
 Every command says with --help what it does and which exit statuses it has.
@@ -20,7 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         import click
         import rich  # noqa: F401
     except ImportError as missing:
-        sys.exit(f'The command line needs {missing.name}: pip install "evenhand[cli]"')
+        print(f'The command line needs {missing.name}: pip install "evenhand[cli]"', file=sys.stderr)
+        sys.exit(UNUSABLE)
     from evenhand.cli.failures import INTERRUPTED
 
     for stream in (sys.stdout, sys.stderr):
@@ -58,10 +60,12 @@ def _group() -> Any:
 
     from evenhand.cli.audit import audit
     from evenhand.cli.benchmark import bench
+    from evenhand.cli.compare import compare
     from evenhand.cli.datasets import datasets
     from evenhand.cli.demo import demo
     from evenhand.cli.registries import criteria, measures
 
-    every = (audit, bench, criteria, datasets, demo, measures)
+    every = (audit, bench, compare, criteria, datasets, demo, measures)
     commands = {command.name or "": command for command in every}
-    return click.Group("evenhand", help=HELP, commands=commands)
+    group = click.Group("evenhand", help=HELP, commands=commands)
+    return click.version_option(package_name="evenhand", message="%(prog)s %(version)s")(group)

@@ -44,9 +44,9 @@ def text_of(draw: Callable[[Console], None]) -> str:
 
 
 @contextmanager
-def busy(message: str) -> Iterator[None]:
+def busy(message: str, *, quiet: bool = False) -> Iterator[None]:
     """A spinner on stderr while something takes long; nothing where that is no terminal."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield
         return
     with console(stderr=True).status(message):

@@ -81,6 +81,39 @@ def snippet(document: Mapping[str, Any]) -> str:
     return render(document)
 
 
+def comparison_page(document: Mapping[str, Any]) -> str:
+    """A comparison of models as one HTML file: table, pictures, and every number folded.
+
+    Parameters
+    ----------
+    document : mapping
+        A comparison's document: `Comparison.document()`, or what `Comparison.to_json` wrote.
+
+    Returns
+    -------
+    str
+        The page. It opens offline, asks for nothing from the network, and has no script.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> models = {"even": [1, 0] * 40, "uneven": [1, 0] * 20 + [1, 1] * 20}
+    >>> found = evenhand.compare(None, models, sensitive_features=["a"] * 40 + ["b"] * 40)
+    >>> comparison_page(found.document())[:15]
+    '<!doctype html>'
+
+    """
+    _require_jinja()
+    from evenhand.report.rendering import comparison_page as render
+
+    return render(document)
+
+
 def _require_jinja() -> None:
     if find_spec("jinja2") is None:
         raise MissingExtraError(
@@ -88,4 +121,4 @@ def _require_jinja() -> None:
         )
 
 
-__all__ = ["page", "snippet"]
+__all__ = ["comparison_page", "page", "snippet"]

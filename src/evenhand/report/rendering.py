@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from evenhand._errors import InputError
 from evenhand._words import listing, number, p_value, percent, plural
-from evenhand.report import formats
+from evenhand.report import comparison, formats
 from evenhand.report.criteria import inequality, sections
 from evenhand.report.formats import MEASURES, VERDICTS, cell_name, measure_name, verdict, within
 from evenhand.report.groups import amount, apart
@@ -23,6 +23,7 @@ from evenhand.report.headline import headline
 from evenhand.report.overviews import distributions, intersections, thresholds, with_intervals
 
 SCHEMA = "evenhand.audit/3"
+COMPARISON = "evenhand.comparison/1"
 DIGITS = 5  # of the numbers in the document inside a page
 CURVES, OF_CURVES = ("distributions", "thresholds"), 3  # which are there to be drawn
 GROUPS = 500  # beyond which the page holds the document of the most telling groups only
@@ -56,6 +57,20 @@ def snippet(document: Mapping[str, Any]) -> str:
     """The findings of the document as a small table."""
     _check(document)
     return _rendered("snippet.html", document=document, headline=headline(document))
+
+
+def comparison_page(document: Mapping[str, Any]) -> str:
+    """A comparison's document as one HTML file."""
+    _check(document, COMPARISON)
+    return _rendered(
+        "comparison.html",
+        document=document,
+        title=document["title"] or "Comparison of models",
+        lines=comparison.by_model(document),
+        panels=comparison.panels(document),
+        upright=comparison.upright(document),
+        tables=comparison.tables(document),
+    )
 
 
 def embedded(document: Mapping[str, Any], most: int = GROUPS) -> str:
@@ -147,11 +162,12 @@ def _measures(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(key, measure_name(key), MEASURES.get(key, ("", unknown))[1]) for key in asked]
 
 
-def _check(document: Mapping[str, Any]) -> None:
-    if document.get("schema") != SCHEMA:
+def _check(document: Mapping[str, Any], schema: str = SCHEMA) -> None:
+    if document.get("schema") != schema:
+        of = "comparison" if schema == COMPARISON else "audit"
         raise InputError(
-            f"A report is made from a document of schema {SCHEMA!r}, this one has "
-            f"{document.get('schema')!r}. Make it anew with the audit's document()."
+            f"A report is made from a document of schema {schema!r}, this one has "
+            f"{document.get('schema')!r}. Make it anew with the {of}'s document()."
         )
 
 

@@ -1,0 +1,32 @@
+"""What a comparison consists of, before any form is given to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evenhand._compare.evidence import Evidence
+from evenhand._compare.question import Question
+from evenhand._compare.tables import Columns, Row
+from evenhand._tasks import Task
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonParts:
+    """The tables of a comparison, and what was asked of which rows; see `Comparison`."""
+
+    models: tuple[str, ...]
+    task: Task
+    confidence: float
+    notes: tuple[str, ...]
+    tables: Mapping[str, Columns]
+    questions: tuple[Question, ...]
+    evidence: Evidence
+    seed: int = 0
+    kind: str | None = None
+    title: str | None = None
+
+    def rows(self, name: str) -> list[Row]:
+        """The rows of one of the tables, each as a dict."""
+        columns = self.tables[name]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,0 +1,145 @@
+"""The command `evenhand compare`: a file with several models' predictions in, a ranking out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand._compare import Comparison
+from evenhand._compare import compare as compared
+from evenhand._errors import InputError
+from evenhand._groups import groups
+from evenhand._words import did_you_mean
+from evenhand._writing import write_all
+from evenhand.cli import failures
+from evenhand.cli.failures import failures_in_one_line, interruptible
+from evenhand.cli.files import connect, open_files
+from evenhand.cli.options import bins_of
+from evenhand.cli.terminal import busy, plain
+
+HELP = """Compare the predictions of several models in FILE, for the same rows.
+
+Each --prediction names a column, or a model and its column: --prediction new=p_new. Printed are
+the models by accuracy (or error) and by every criterion, the best first.
+"""
+EXAMPLES = "\n".join(
+    [
+        "\b",
+        "Example:",
+        "  evenhand compare scored.parquet --target hired --prediction old --prediction new \\",
+        "      --group sex --html comparison.html",
+    ]
+)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("compare", help=HELP, epilog=EXAMPLES)
+@click.argument("files", nargs=-1, metavar="FILE...", required=True)
+@click.option("--target", metavar="COLUMN", help="True labels or values; needed for accuracy.")
+@click.option(
+    "--prediction",
+    multiple=True,
+    required=True,
+    metavar="[MODEL=]COLUMN",
+    help="Predictions of a model; repeatable.",
+)
+@click.option(
+    "--group", multiple=True, required=True, metavar="COLUMN", help="Groups; repeat to cross them."
+)
+@click.option("--weight", metavar="COLUMN", help="Weights of the rows.")
+@click.option("--favorable", metavar="LABEL", help="The favorable label, if it is not 1.")
+@click.option(
+    "--task", type=click.Choice(["binary", "multiclass", "regression"]), help="If it is not plain."
+)
+@click.option("--criterion", multiple=True, metavar="NAME", help="Ask this; repeatable.")
+@click.option(
+    "--measure", multiple=True, metavar="NAME", help="By this; repeatable; the first is drawn."
+)
+@click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for evenhand audit.")
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "group"]),
+    default="error",
+    show_default=True,
+    help="Rows without a group.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence of every interval.",
+)
+@click.option("--title", help="Title of the page.")
+@click.option("--quiet", is_flag=True, help="Print nothing; write the files.")
+@click.option("--html", type=FILE, metavar="PATH", help="Write the page, one file.")
+@click.option("--json", type=FILE, metavar="PATH", help="Write every number.")
+@click.option("--markdown", type=FILE, metavar="PATH", help="Write the tables as Markdown.")
+def compare(**given: Any) -> None:
+    """Read, compare, print and write; its help stands above."""
+    with interruptible():
+        with failures_in_one_line(), busy("Comparing …", quiet=given["quiet"]):
+            found = comparison_of(given)
+        if not given["quiet"]:
+            for line in (found.summary, "", *str(found).splitlines(), *found.notes):
+                click.echo(plain(line) if line else "")
+        make = {"json": found.to_json, "markdown": found.to_markdown, "html": found.to_html}
+        texts = {given[name]: text for name, text in make.items() if given[name]}
+        failed = write_all(texts)
+        for line in failed:
+            click.echo(f"Error: {line}", err=True)
+    click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
+
+
+def comparison_of(given: dict[str, Any]) -> Comparison:
+    """Compare the models of a request."""
+    models = dict(map(model_of, given["prediction"]))
+    if len(models) < len(given["prediction"]):
+        raise click.UsageError("Two models have the same name; write --prediction NAME=COLUMN.")
+    names = [*models.values(), *given["group"], given["target"], given["weight"]]
+    columns = columns_of_files(given["files"], [name for name in names if name is not None])
+    people = groups(
+        {name: columns[name] for name in given["group"]},
+        bins=dict(map(bins_of, given["bins"])) or None,
+        missing=given["missing"],
+    )
+    options = {"measures": list(given["measure"])} if given["measure"] else {}
+    return compared(
+        None if given["target"] is None else columns[given["target"]],
+        {model: columns[name] for model, name in models.items()},
+        sensitive_features=people,
+        sample_weight=None if given["weight"] is None else columns[given["weight"]],
+        criteria=list(given["criterion"]) or None,
+        task=given["task"],
+        favorable=given["favorable"],
+        confidence=given["confidence"],
+        title=given["title"] or f"Models in {', '.join(given['files'])}",
+        **options,
+    )
+
+
+def model_of(text: str) -> tuple[str, str]:
+    """The name of a model and its column.
+
+    >>> model_of("new=p_new"), model_of("p_old")
+    (('new', 'p_new'), ('p_old', 'p_old'))
+    """
+    name, sign, column = text.partition("=")
+    return (name, column) if sign and name and column else (text, text)
+
+
+def columns_of_files(files: Sequence[str], wanted: Sequence[str]) -> dict[str, Any]:
+    """The columns that are read, whole: models are compared row by row."""
+    table = open_files(connect(), files, wanted)
+    for name in wanted:
+        if name not in table.columns:
+            raise InputError(
+                f"There is no column {name!r}; there are {list(table.columns)}."
+                f"{did_you_mean(name, table.columns)}"
+            )
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in dict.fromkeys(wanted))
+    rows = table.project(quoted).to_arrow_table()
+    return {name: rows.column(name) for name in rows.column_names}

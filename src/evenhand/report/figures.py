@@ -1,0 +1,30 @@
+"""The look of Matplotlib figures of audits and comparisons: the colors and type of the page."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from evenhand._errors import MissingExtraError
+
+INK, SOFT, GRID = "#1c2024", "#565d66", "#e4e4de"
+SERIES = (
+    *("#0b5fa5", "#a84c00", "#00735c", "#9c1458"),
+    *("#6a4fb3", "#7a6000", "#00707f", "#4a5058"),
+)
+
+
+def new_figure(width: float, height: float) -> Any:
+    """A figure of so many inches that no window shows; needs Matplotlib."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError(
+            'Figures need Matplotlib: pip install "evenhand[benchmark]"', name="matplotlib"
+        )
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def tick_format(ends: tuple[float, float]) -> str:
+    """How the ticks of an axis with these ends are written."""
+    return "{x:,.4g}" if max(map(abs, ends)) < 1000 else "{x:,.0f}"
