@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -103,10 +104,19 @@ def test_help_has_an_example(run, command):
 
 
 @pytest.mark.parametrize("package", ["click", "rich"])
-def test_a_missing_package_is_one_sentence_with_the_way_to_install_it(monkeypatch, package):
+def test_a_missing_package_is_one_sentence_and_status_2(monkeypatch, capsys, package):
+    """Status 1 would be a violated gate."""
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(SystemExit, match=rf'needs {package}: pip install "evenhand\[cli\]"'):
+    with pytest.raises(SystemExit) as stopped:
         main(["datasets", "list"])
+    assert stopped.value.code == 2
+    told = f'The command line needs {package}: pip install "evenhand[cli]"\n'
+    assert capsys.readouterr() == ("", told)
+
+
+def test_the_version_is_told():
+    code, out, _ = run("--version")
+    assert (code, out) == (0, f"evenhand {version('evenhand')}\n")
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ from evenhand.criteria import Criterion
 from evenhand.measures import Measure
 
 MEASURES = ("mpd", "gini", "pq")
+RELATIVE = ("gini", "pq")  # which values below 0 do not have
 
 
 @suggests_names
@@ -178,6 +179,8 @@ def _measurable(asked: Sequence[Question], sources: Sources) -> tuple[list[Quest
             question.values(sources)
             kept.append(question)
         except InputError as refused:
+            if question.measure not in RELATIVE:
+                raise
             name = f"{question.criterion.name} by {question.measure_name}"
             left.append(f"{name} is left out: {refused}")
     return kept, left

@@ -271,7 +271,10 @@ class Comparison(ComparisonParts):
         columns = [*metrics, *((one, False) for one in found["criteria"])]
         heads = [
             "model",
-            *(one["name"] if share else f"{one['name']} ({one['measure']})" for one, share in columns),
+            *(
+                one["name"] if share else f"{one['name']} ({one['measure']})"
+                for one, share in columns
+            ),
         ]
         lines = [
             [

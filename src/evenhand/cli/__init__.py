@@ -1,4 +1,4 @@
-"""The command line: `evenhand audit`, `compare`, `bench`, `datasets`, `criteria`, `demo`, …"""
+"""The command line: `evenhand audit`, `compare`, `bench`, `datasets`, `demo` and registries."""
 
 from evenhand.cli.program import main
 

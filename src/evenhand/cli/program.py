@@ -21,7 +21,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         import click
         import rich  # noqa: F401
     except ImportError as missing:
-        print(f'The command line needs {missing.name}: pip install "evenhand[cli]"', file=sys.stderr)
+        print(
+            f'The command line needs {missing.name}: pip install "evenhand[cli]"', file=sys.stderr
+        )
         sys.exit(UNUSABLE)
     from evenhand.cli.failures import INTERRUPTED
 
