@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
 
 UNFINISHED = ".unfinished"
-DAY = 24 * 3600
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -39,27 +38,61 @@ def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     folder = path.parent
     if not folder.is_dir():
         raise FileNotFoundError(f"the folder {folder} does not exist")
-    beside = folder / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
     rights = path.stat().st_mode & 0o777 if path.exists() else None
-    try:
-        with open(beside, "xb", opener=partial(_opened, rights=rights)) as file:
+    with _new_file(path, rights) as file:
+        beside = Path(file.name)
+        try:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
-        if rights is not None:
-            beside.chmod(rights)
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+            if rights is not None:
+                beside.chmod(rights)
+            if os.name == "nt":  # there an open file cannot be renamed
+                file.close()
+            os.replace(beside, path)
+        except BaseException:
+            file.close()
+            beside.unlink(missing_ok=True)
+            raise
     _flush_folder(folder)
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes that were killed a day ago or more have left."""
+    """Remove what processes that are no more have left; a file that is being written is locked."""
     for left in folder.rglob(f".*{UNFINISHED}"):
-        if time.time() - left.stat().st_mtime > DAY:
-            left.unlink(missing_ok=True)
+        # An error: it is finished now, someone is writing it, or it is not ours.
+        with suppress(OSError), open(left, "rb") as file:
+            _own(file)
+            left.unlink()
+
+
+def _new_file(path: Path, rights: int | None) -> IO[bytes]:
+    """A new file beside the target, which no sweep takes for a leftover."""
+    while True:
+        beside = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+        file = open(beside, "xb", opener=partial(_opened, rights=rights))  # noqa: SIM115
+        try:
+            _own(file)
+        except BlockingIOError:  # a sweep holds it, and is about to remove it
+            file.close()
+            continue
+        except OSError:  # a file system without locks, where nothing is swept
+            return file
+        if beside.exists():
+            return file
+        file.close()
+
+
+def _own(file: IO[bytes]) -> None:
+    """Lock a file until it is closed or the process ends, or raise `BlockingIOError`.
+
+    Where there are no such locks nothing is locked; there open files cannot be removed either.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _opened(path: str, flags: int, rights: int | None) -> int:

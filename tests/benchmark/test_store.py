@@ -1,6 +1,9 @@
 """The store: whole files or none, and a list of them that may be lost."""
 
 import json
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import numpy as np
@@ -13,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 from benchmark.designs import design, regression
 from evenhand import _writing as writing
 from evenhand.benchmark import Store, run, status
+from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns
 from evenhand.benchmark.store import Predictions, append_manifest, read_manifest
 
 
@@ -84,15 +88,39 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_only_old_leftovers_are_swept(tmp_path):
-    import os
+def test_leftovers_of_processes_that_are_gone_are_swept_whatever_their_age(tmp_path):
+    left = tmp_path / f".left{writing.UNFINISHED}"
+    left.touch()
 
-    old, new = (tmp_path / f".{name}{writing.UNFINISHED}" for name in ("old", "new"))
-    old.touch()
-    new.touch()
-    os.utime(old, (0, 0))
+    def fill(file):
+        os.utime(file.name, (0, 0))  # a clock that is wrong makes no leftover of it
+        writing.sweep(tmp_path)
+        file.write(b"whole")
+
+    writing.fill_whole(tmp_path / "file", fill)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"whole"
+
+
+def test_sweeping_beside_busy_writers_loses_nothing_and_never_fails(tmp_path):
+    over = threading.Event()
+
+    def sweep():
+        while not over.is_set():
+            writing.sweep(tmp_path)
+
+    with ThreadPoolExecutor(6) as pool:
+        sweeps = [pool.submit(sweep) for _ in range(2)]
+        writes = [
+            pool.submit(writing.write_whole, tmp_path / f"{k % 8}", str(k)) for k in range(800)
+        ]
+        for write in writes:
+            write.result()
+        over.set()
+        for each in sweeps:
+            each.result()
     writing.sweep(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [new.name]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*"01234567"]
 
 
 probabilities = hnp.arrays(np.float64, (7, 3), elements=st.floats(0.01, 1)).map(
@@ -158,3 +186,63 @@ def test_truth_is_of_the_test_rows_of_the_data_set(filled):
     rows = dataset.X["group"].astype(str).to_numpy()[truth.rows]
     assert [truth.groups[code] for code in truth.group] == rows.tolist()
     np.testing.assert_array_equal(truth.y, dataset.y.to_numpy()[truth.rows])
+
+
+def flipped(path, bit):
+    content = bytearray(path.read_bytes())
+    content[bit // 8 % len(content)] ^= 1 << bit % 8
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("what", ["runs/small", "truth/small"])
+def test_a_flipped_bit_is_noticed_or_changes_nothing(copy, what):
+    entry = next(entry for entry in copy.entries().values() if entry["problem"] == "small")
+    path = {"runs/small": copy.run_path, "truth/small": copy.truth_path}[what](entry)
+    content, said, before = path.read_bytes(), read_about(path), read_columns(path)
+    noticed = 0
+    for bit in np.random.default_rng(0).integers(0, 8 * len(content), 300):
+        flipped(path, int(bit))
+        try:
+            about, after = read_about(path), read_columns(path)
+        except DamagedFileError:
+            noticed += 1
+        else:
+            assert about == said
+            np.testing.assert_equal(after, before)
+        path.write_bytes(content)
+    assert noticed > 200
+
+
+def test_a_flipped_bit_of_the_manifest_changes_no_entry(copy):
+    before, path = copy.entries(), copy.folder / "manifest.jsonl"
+    content = path.read_bytes()
+    for bit in np.random.default_rng(1).integers(0, 8 * len(content), 100):
+        flipped(path, int(bit))
+        assert copy.entries() == before
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("what", ["run_path", "truth_path"])
+def test_damaged_runs_are_set_aside_and_done_again(copy, what):
+    whole = {key: copy.predictions(entry).labels for key, entry in copy.entries().items()}
+    entry = next(entry for entry in copy.entries().values() if entry["problem"] == "small")
+    path = getattr(copy, what)(entry)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(DamagedFileError, match="bench verify"):
+        copy.truth(entry) and copy.predictions(entry)
+    state = run(design(), copy.folder, n_jobs=1)
+    assert not state.missing
+    assert path.with_name(path.name + ".damaged").exists()
+    for key, labels in whole.items():
+        np.testing.assert_array_equal(copy.predictions(copy.entries()[key]).labels, labels)
+    assert copy.set_aside_damaged() == {}
+
+
+def test_damaged_scores_are_computed_again(copy):
+    from evenhand.benchmark import results
+
+    before = results(copy.folder, design()).scores
+    path = next((copy.folder / "scores").glob("*.parquet"))
+    flipped(path, 8 * (path.stat().st_size // 2))
+    assert results(copy.folder, design()).scores.equals(before)
+    assert len(list((copy.folder / "scores").glob("*.parquet"))) == 1

@@ -16,7 +16,7 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 def left_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 
 
 def test_a_file_is_downloaded_once(server, tmp_path):

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,55 @@ def test_a_killed_download_leaves_nothing_under_the_final_name(server, tmp_path)
     killed.kill()
     killed.wait()
     assert not (tmp_path / "rows.csv").exists()
+
+
+def drip(handler, content):
+    """Sends a byte now and then."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    with suppress(OSError):
+        for k in range(600):
+            handler.wfile.write(content[k : k + 1])
+            handler.wfile.flush()
+            time.sleep(0.01)
+
+
+def test_a_server_that_drips_is_left(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(download, "LOOK", 1)
+    monkeypatch.setattr(download, "ATTEMPTS", 2)
+    server.serve(CONTENT, drip)
+    with pytest.raises(FetchError, match=r"broke off: [\d,]+ of 480,008 bytes arrived, too slowly"):
+        fetch(server.file())
+    assert not (tmp_path / "rows.csv").exists()
+
+
+@pytest.mark.parametrize("quirk", [whole, lambda handler, content: endless(handler)])
+def test_more_bytes_than_any_official_file_has_are_refused(server, tmp_path, monkeypatch, quirk):
+    monkeypatch.setattr(download, "LARGEST", 100_000)
+    server.serve(CONTENT, quirk)
+    with pytest.raises(FetchError, match="sends more than 100,000 bytes"):
+        fetch(server.file())
+    assert left_in(tmp_path) == []
+
+
+def endless(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    with suppress(OSError):
+        for _ in range(1000):
+            handler.wfile.write(b"1,2,3\n" * 1000)
+
+
+def test_many_processes_and_threads_that_want_one_file_all_get_it(server, tmp_path):
+    server.serve(CONTENT, whole)
+    file = server.file(sha256=SHA256)
+    program = f"from evenhand.datasets.fetch import *; fetch({file!r})"
+    others = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(3)]
+    with ThreadPoolExecutor(20) as pool:
+        paths = list(pool.map(lambda _: fetch(file), range(40)))
+    assert [other.wait(60) for other in others] == [0, 0, 0]
+    assert {path.read_bytes() for path in paths} == {CONTENT}
+    assert len(server.asked) == 1
+    assert left_in(tmp_path) == ["rows.csv"]

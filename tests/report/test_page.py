@@ -200,8 +200,7 @@ def test_tolerances_are_told_and_explained():
     page = parsed(report.page(document))
     assert (
         "1 beyond it with the whole interval, 1 short of it with the whole interval, 1 within it "
-        "and 1 undecided"
-        in page.all("main")[0].text
+        "and 1 undecided" in page.all("main")[0].text
     )
     explained = next(e for e in page.all("dl") if e.has_class("meanings")).text
     assert all(verdict.meaning in explained for verdict in VERDICTS.values())

@@ -5,11 +5,13 @@
     failures/<key>.json                why a run has no result
     manifest.jsonl                     what the files say of themselves; made anew if lost
 
-Files are never changed once written, and appear whole or not at all.
+Files are never changed once written, and appear whole or not at all. What they hold is hashed: a
+file that was damaged since is named, and its run is done again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -24,16 +26,16 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column
 from evenhand._counting import count, expected_tally
-from evenhand._errors import require
 from evenhand._groups import Groups
 from evenhand._tally import Tally
 from evenhand._writing import fill_whole, sweep
+from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns, save_columns
 
 Entry = dict[str, Any]
 
 Floats = NDArray[np.floating[Any]]
 
-FOOTER = b"evenhand"
+DAMAGED = ".damaged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +156,7 @@ class Store:
         """What is known of every run that is there, by key; the manifest is brought up to date."""
         here = {path.stem: path for path in self.folder.glob("runs/*/*.parquet")}
         listed = read_manifest(self._manifest)
-        new = [read_about(here[key]) for key in here.keys() - listed.keys()]
+        new = [read_about(here[key]) for key in sorted(here.keys() - listed.keys())]
         append_manifest(self._manifest, new)
         listed |= {entry["key"]: entry for entry in new}
         return {key: listed[key] for key in sorted(here)}
@@ -166,11 +168,38 @@ class Store:
     def failures(self) -> dict[str, Entry]:
         """What failed and has not succeeded since, by key."""
         done = self.keys()
-        return {
-            path.stem: json.loads(path.read_text("utf-8"))
+        read = (
+            _entry(path.read_bytes())
             for path in sorted(self.folder.glob("failures/*.json"))
             if path.stem not in done
-        }
+        )
+        return {entry["key"]: entry for entry in read if entry is not None}
+
+    def set_aside_damaged(self, keys: Iterable[str] | None = None) -> dict[Path, str]:
+        """Rename damaged files, so that their runs are done again; which they are, and why.
+
+        Runs whose truth is damaged go with it: doing one of them again brings the truth back.
+        """
+        wanted = self.keys() if keys is None else set(keys)
+        truths: dict[Path, str | None] = {}
+        damaged: dict[Path, str] = {}
+        for path in sorted(self.folder.glob("runs/*/*.parquet")):
+            if path.stem not in wanted:
+                continue
+            fault = _fault(path)
+            if fault is None:
+                entry = read_about(path)
+                truth = self.truth_path(entry)
+                fault = (
+                    truths[truth] if truth in truths else truths.setdefault(truth, _fault(truth))
+                )
+            if fault is not None:
+                damaged[path] = fault
+        damaged |= {path: fault for path, fault in truths.items() if fault and path.exists()}
+        for path in damaged:
+            path.replace(path.with_name(path.name + DAMAGED))
+        _truth.cache_clear()
+        return damaged
 
     def add(self, predictions: Predictions, entry: Entry) -> None:
         """Keep a run's predictions under its key."""
@@ -186,7 +215,7 @@ class Store:
 
     def add_truth(self, problem: str, split_key: str, truth: Truth) -> None:
         """Keep truth and groups of a split, unless they are there."""
-        path = self._truth_path(problem, split_key)
+        path = self.truth_path({"problem": problem, "split_key": split_key})
         if not path.exists():
             group = truth.group.astype(np.uint16)
             columns = {"row": truth.rows.astype(np.int32), "y": truth.y, "group": group}
@@ -198,7 +227,7 @@ class Store:
 
     def truth(self, entry: Entry) -> Truth:
         """Truth and groups of a run's test rows."""
-        return _truth(self._truth_path(entry["problem"], entry["split_key"]))
+        return _truth(self.truth_path(entry))
 
     def tally(self, entry: Entry) -> Tally:
         """A classifier's test rows by true class, predicted class and group.
@@ -211,16 +240,17 @@ class Store:
         """The file of a run."""
         return self.folder / "runs" / plain(entry["problem"]) / f"{entry['key']}.parquet"
 
+    def truth_path(self, entry: Entry) -> Path:
+        """The file of its test rows' truth."""
+        return self.folder / "truth" / plain(entry["problem"]) / f"{entry['split_key']}.parquet"
+
     def sweep(self) -> None:
-        """Remove what killed processes left unfinished, when it is old."""
+        """Remove what killed processes left unfinished."""
         sweep(self.folder)
 
     @property
     def _manifest(self) -> Path:
         return self.folder / "manifest.jsonl"
-
-    def _truth_path(self, problem: str, split_key: str) -> Path:
-        return self.folder / "truth" / plain(problem) / f"{split_key}.parquet"
 
 
 def groups_of(truth: Truth, times: int = 1) -> Groups:
@@ -250,7 +280,7 @@ def plain(name: str) -> str:
 
 
 def read_manifest(path: Path) -> dict[str, Entry]:
-    """The entries by key; a line that is torn or not ours is passed over.
+    """The entries by key; a line that is torn, damaged or not ours is passed over.
 
     Nothing is lost by that: the list is made from the files, and whatever it lacks is read there.
     """
@@ -259,55 +289,20 @@ def read_manifest(path: Path) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     for line in path.read_bytes().split(b"\n"):
         entry = _entry(line)
-        if entry is not None:
+        if entry is not None and entry.pop("sha256", None) == _hash(entry):
             entries[entry["key"]] = entry
     return entries
 
 
 def append_manifest(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
     """Add lines, after ending a line that a killed process may have left torn."""
-    lines = [json.dumps(entry, ensure_ascii=False) for entry in entries]
+    lines = [json.dumps(dict(entry) | {"sha256": _hash(entry)}) for entry in entries]
     if not lines:
         return
     with path.open("ab") as file:
         file.write(("\n" + "\n".join(lines) + "\n").encode())
         file.flush()
         os.fsync(file.fileno())
-
-
-def save_columns(path: Path, columns: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> None:
-    """Write columns of numbers and what there is to say of them, compactly."""
-    require("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    document = json.dumps(about, ensure_ascii=False).encode()
-    table = pa.table(dict(columns)).replace_schema_metadata({FOOTER: document})
-    dense = [name for name, column in columns.items() if _is_dense(column)]
-    options: dict[str, Any] = {
-        "compression": "zstd",
-        "use_dictionary": [name for name in columns if name not in dense],
-        "use_byte_stream_split": dense,
-        "write_statistics": False,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fill_whole(path, lambda file: pq.write_table(table, file, **options))
-
-
-def read_columns(path: Path) -> dict[str, NDArray[Any]]:
-    """The columns of a file."""
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path, memory_map=False)
-    return {name: table[name].to_numpy() for name in table.column_names}
-
-
-def read_about(path: Path) -> dict[str, Any]:
-    """What was said of the columns; the columns themselves are not read."""
-    import pyarrow.parquet as pq
-
-    footer = pq.read_schema(path).metadata
-    return dict(json.loads(footer[FOOTER]))
 
 
 def _matrix(columns: dict[str, NDArray[Any]], name: str) -> Floats | None:
@@ -327,15 +322,23 @@ def _truth(path: Path) -> Truth:
     return Truth(columns["row"].astype(np.int64), columns["y"], group, read_about(path))
 
 
+def _fault(path: Path) -> str | None:
+    """Why a file cannot be used, if so."""
+    try:
+        read_about(path)
+        read_columns(path)
+    except (DamagedFileError, FileNotFoundError) as failure:
+        return str(failure)
+    return None
+
+
+def _hash(entry: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def _entry(line: bytes) -> Entry | None:
     try:
         entry = json.loads(line)
     except ValueError:
         return None
     return entry if isinstance(entry, dict) and isinstance(entry.get("key"), str) else None
-
-
-def _is_dense(column: NDArray[Any]) -> bool:
-    """Whether fractions hardly repeat, so that a dictionary of them would only cost."""
-    some = column[:: max(len(column) // 1000, 1)]
-    return column.dtype.kind == "f" and len(np.unique(some)) > len(some) / 4

@@ -1,4 +1,4 @@
-"""The commands `evenhand bench run`, `status`, `figures` and `export`."""
+"""The commands `evenhand bench run`, `status`, `verify`, `figures` and `export`."""
 
 from __future__ import annotations
 
@@ -62,6 +62,12 @@ Exit status:
   {FAILED}    some runs failed; the others are kept
   {INTERRUPTED}  interrupted; what was done is kept
 """
+VERIFIED = f"""\b
+Exit status:
+  0    every run that is there can be read
+  {UNUSABLE}    the command or the design cannot be used
+  {FAILED}    some are damaged; `evenhand bench run` does them again
+"""
 
 
 class Lost(click.ClickException):
@@ -117,6 +123,24 @@ def status_(design: Path, out: Path | None) -> None:
 
         state = status(_design(design), out or design.with_suffix(""))
     _say(state, out or design.with_suffix(""))
+
+
+@bench.command("verify", epilog=VERIFIED)
+@design_argument
+@out_option
+def verify(design: Path, out: Path | None) -> None:
+    """Read every stored run of DESIGN, and set aside what is not what was written."""
+    with failures_in_one_line():
+        from evenhand.benchmark import Store
+
+        store, wanted = Store(out or design.with_suffix("")), _design(design).runs()
+        there = len(wanted.keys() & store.keys())
+        damaged = store.set_aside_damaged(wanted)
+    for path, fault in damaged.items():
+        click.echo(f"  set aside: {path}: {fault}", err=True)
+    runs = len([path for path in damaged if path.stem in wanted])
+    click.echo(f"{store.folder}: {there:,} runs read, {runs:,} damaged.")
+    click.get_current_context().exit(FAILED if damaged else 0)
 
 
 @bench.command("figures")

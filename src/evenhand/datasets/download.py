@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 4
 PAUSE_S = 1.0
-TIMEOUT_S = 30.0
+TIMEOUT_S = 30.0  # without a byte
+PATIENCE_S = 60.0  # after which a download must have been faster than SLOWEST on average
+SLOWEST = 1000.0  # bytes a second
+LONGEST_S = 6 * 3600.0
+LARGEST = 8 * 2**30  # bytes; several times the largest of the official files
 CHUNK = 1 << 16
+LOOK = 512  # bytes that tell a web page from data
 BUSY = {429, 500, 502, 503, 504}
 
 
@@ -24,6 +29,10 @@ class InterruptedDownloadError(OSError):
 
 class WebPageError(OSError):
     """The server sent a web page in place of the file."""
+
+
+class TooLargeError(OSError):
+    """The server sends more than any official file has."""
 
 
 def download(url: str, part: Path) -> None:
@@ -91,13 +100,11 @@ def _remember(response: Response, part: Path) -> None:
 
 
 def _refuse_page(response: Response, part: Path) -> Iterator[bytes]:
-    import requests
-
-    chunks = response.iter_content(CHUNK)
-    try:
-        first = next(chunks, b"")
-    except requests.RequestException as failure:
-        raise InterruptedDownloadError("no new bytes arrived") from failure
+    chunks, first = _chunks(response), b""
+    for chunk in chunks:
+        first += chunk
+        if len(first) >= LOOK:
+            break
     looks_like_page = first.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html"))
     if looks_like_page or "text/html" in response.headers.get("Content-Type", ""):
         discard(part)
@@ -105,27 +112,50 @@ def _refuse_page(response: Response, part: Path) -> Iterator[bytes]:
     return chain([first], chunks)
 
 
+def _chunks(response: Response) -> Iterator[bytes]:
+    """Bytes as they arrive: a server that sends one at a time cannot hold us up."""
+    from urllib3.exceptions import HTTPError
+
+    try:
+        while chunk := response.raw.read1(CHUNK, decode_content=False):
+            yield chunk
+    except (HTTPError, OSError) as failure:
+        raise InterruptedDownloadError("then no more") from failure
+
+
 def _write(response: Response, chunks: Iterator[bytes], part: Path, held: int) -> None:
-    import requests
     from tqdm import tqdm
 
-    total = _total(response, held)
+    total, arrived, started = _total(response, held), 0, time.monotonic()
+    _refuse_large(response, part, total or 0)
     shown: dict[str, Any] = {"total": total, "initial": held, "unit": "B", "unit_scale": True}
     try:
         with open(part, "ab") as stream, tqdm(desc=part.stem, disable=None, **shown) as bar:
             for chunk in chunks:
-                held += stream.write(chunk)
+                arrived += stream.write(chunk)
                 bar.update(len(chunk))
-    except requests.RequestException as failure:
-        raise InterruptedDownloadError(_stopped(held, total)) from failure
-    if total is not None and held < total:
-        raise InterruptedDownloadError(_stopped(held, total))
+                _refuse_large(response, part, held + arrived)
+                _refuse_slow(arrived, time.monotonic() - started)
+        if total is not None and held + arrived < total:
+            raise InterruptedDownloadError("then the connection ended")
+    except InterruptedDownloadError as failure:
+        whole = "an unknown number of" if total is None else f"{total:,}"
+        raise InterruptedDownloadError(
+            f"{held + arrived:,} of {whole} bytes arrived, {failure}"
+        ) from failure
+
+
+def _refuse_large(response: Response, part: Path, size: int) -> None:
+    if size > LARGEST:
+        discard(part)
+        raise TooLargeError(f"{response.url} sends more than {LARGEST:,} bytes")
+
+
+def _refuse_slow(arrived: int, seconds: float) -> None:
+    if seconds > LONGEST_S or (seconds > PATIENCE_S and arrived < SLOWEST * seconds):
+        raise InterruptedDownloadError("too slowly")
 
 
 def _total(response: Response, held: int) -> int | None:
     length = response.headers.get("Content-Length")
     return None if length is None else held + int(length)
-
-
-def _stopped(held: int, total: int | None) -> str:
-    return f"{held:,} of {'unknown' if total is None else format(total, ',')} bytes arrived"

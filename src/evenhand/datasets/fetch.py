@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from evenhand._errors import EvenhandError, require
-from evenhand.datasets.download import InterruptedDownloadError, WebPageError, discard, download
+from evenhand.datasets.download import (
+    InterruptedDownloadError,
+    TooLargeError,
+    WebPageError,
+    discard,
+    download,
+)
 from evenhand.datasets.task import File, Origin
 
 VARIABLE = "EVENHAND_DATA"
@@ -50,7 +56,9 @@ def fetch(file: File) -> Path:
         if not path.is_file():
             raise FetchError(f"{path} does not exist, and it cannot be downloaded.")
         return path
-    require("pooch", "requests", "tqdm", purpose=f"Downloading {file.name}", extra="data")
+    require(
+        "pooch", "requests", "tqdm", "filelock", purpose=f"Downloading {file.name}", extra="data"
+    )
     try:
         return _retrieve(file, path)
     except FetchError:
@@ -60,7 +68,9 @@ def fetch(file: File) -> Path:
 
 
 def _retrieve(file: File, path: Path) -> Path:
+    """The file, if it is what it should be; else one process downloads it, and others wait."""
     import pooch
+    from filelock import FileLock
 
     def fill(url: str, output: str, _: Any) -> None:
         part = path.with_name(path.name + ".part")
@@ -71,8 +81,12 @@ def _retrieve(file: File, path: Path) -> Path:
 
     pooch.get_logger().setLevel("WARNING")
     known = file.sha256 and f"sha256:{file.sha256}"
-    fetched = pooch.retrieve(file.url, known, path.name, str(path.parent), downloader=fill)
-    return Path(fetched)
+    if path.is_file() and pooch.hashes.hash_matches(str(path), known):
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f".{path.name}.lock")):
+        pooch.retrieve(file.url, known, path.name, str(path.parent), downloader=fill)
+    return path
 
 
 def _refuse_broken_zip(file: File, part: Path) -> None:
@@ -97,6 +111,8 @@ def _explain(file: File, path: Path, failure: Exception) -> NoReturn:
         problem = f"{file.name} is not here and {file.url} cannot be reached: are you offline?"
     elif isinstance(failure, WebPageError):
         problem = f"{failure} in place of {file.name}; nothing was kept. It may have moved."
+    elif isinstance(failure, TooLargeError):
+        problem = f"{failure}, more than any file that is known here; nothing was kept."
     elif isinstance(failure, OSError):
         problem = _disk_problem(file, path, failure)
     else:

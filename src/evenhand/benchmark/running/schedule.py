@@ -104,8 +104,8 @@ def run(
     design : Design
         What is to be run; `read_design` reads one from a file.
     folder : str or Path
-        Where predictions are kept, one file for each run. A run whose file is there is not done
-        again, one that failed is.
+        Where predictions are kept, one file for each run. A run whose file is there and sound is
+        not done again, one that failed is; damaged files are renamed, and their runs done again.
     n_jobs : int, optional
         Processes side by side; by default one for each core, fewer where memory is short.
     progress : bool, optional
@@ -136,6 +136,7 @@ def run(
     store = Store(Path(folder).absolute())
     store.folder.mkdir(parents=True, exist_ok=True)
     store.sweep()
+    store.set_aside_damaged(design.runs())
     todo = jobs(missing(design, store))
     with progress_bar(todo, store, progress):
         for _ in _finished(todo, store, n_jobs):

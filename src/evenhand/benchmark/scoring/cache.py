@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -25,8 +26,8 @@ def scored(store: Store, entries: Mapping[str, Entry], questions: Questions, n_j
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    path = store.folder / "scores" / f"{_address(questions)}.parquet"
-    known = _read(path)
+    folder, address = store.folder / "scores", _address(questions)
+    known = _read(folder, address)
     done = set() if known is None else set(pc.unique(known["key"]).to_pylist())
     new = _computed(
         store, [one for key, one in entries.items() if key not in done], questions, n_jobs
@@ -36,7 +37,7 @@ def scored(store: Store, entries: Mapping[str, Entry], questions: Questions, n_j
         return _columns([])
     whole = pa.concat_tables(parts).unify_dictionaries()
     if new is not None:
-        _save(path, whole)
+        _save(folder, address, whole)
     return whole.filter(pc.is_in(whole["key"].cast("string"), pa.array(list(entries), pa.string())))
 
 
@@ -98,14 +99,32 @@ def _empty() -> Any:
     return _coded(pa.table([text, text, text, pa.array([], pa.float64())], names=list(COLUMNS)))
 
 
-def _read(path: Path) -> Any:
+def _read(folder: Path, address: str) -> Any:
+    """The scores of an address; None where there are none, or none that are what was written."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return pq.read_table(path, read_dictionary=list(COLUMNS[:-1])) if path.exists() else None
+    for path in sorted(folder.glob(f"{address}-*.parquet")):
+        content = path.read_bytes()
+        if path.stem == f"{address}-{_hash(content)}":
+            return pq.read_table(pa.BufferReader(content), read_dictionary=list(COLUMNS[:-1]))
+    return None
 
 
-def _save(path: Path, table: Any) -> None:
+def _save(folder: Path, address: str, table: Any) -> None:
+    """Write a file whose name ends with the hash of its content, in place of the one before."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fill_whole(path, lambda file: pq.write_table(table, file, compression="zstd"))
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    content = sink.getvalue().to_pybytes()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{address}-{_hash(content)}.parquet"
+    fill_whole(path, lambda file: file.write(content))
+    for before in set(folder.glob(f"{address}-*.parquet")) - {path}:
+        before.unlink(missing_ok=True)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
