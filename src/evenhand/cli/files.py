@@ -1,28 +1,18 @@
-"""Files of rows, opened where they lie: DuckDB reads them piece by piece, never as a whole.
-
-CSV is read as it is written: one header, every line as long as it, and nothing skipped in silence.
-"""
+"""Files of rows, opened where they lie: DuckDB reads them piece by piece, never as a whole."""
 
 from __future__ import annotations
 
-import csv
 import glob
-import gzip
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from evenhand._errors import InputError, MissingExtraError
+from evenhand.cli.text_files import csv_table, json_table, literal
 
 ARROW_FILE = b"ARROW1"
-DELIMITERS = (",", ";", "\t", "|")
-
-LINES_TO_EXPLAIN = 200_000
-BYTES_TO_TYPE_WHOLE = 1 << 24  # types of larger files are read off their first rows
-ROWS_TO_TYPE = 100_000
+STREAM_ENDS = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")  # the second before Arrow 0.15
 KINDS = {
     "CSV": (".csv", ".tsv", ".csv.gz", ".tsv.gz"),
     "Parquet": (".parquet", ".pq"),
@@ -91,85 +81,9 @@ def kind_of(path: Path) -> str:
     raise InputError(f"{path}: what kind of file is this? Its name should end in {known}.")
 
 
-def literal(path: Path) -> str:
-    """A path that DuckDB, which reads names as patterns, takes for this very file."""
-    return glob.escape(str(path))
-
-
-def csv_table(database: Any, paths: list[Path], literals: list[str]) -> Any:
-    """A relation over CSV files, whose dialect is fixed by the first line of the first.
-
-    `literals` are the paths as DuckDB must be given them.
-    """
-    import duckdb
-
-    names, delimiter = header(paths[0])
-    small = sum(path.stat().st_size for path in paths) <= BYTES_TO_TYPE_WHOLE
-    files = ", ".join("'" + name.replace("'", "''") + "'" for name in literals)
-    dialect = f"header = true, delim = '{delimiter}', quote = '\"', escape = '\"', comment = ''"
-    rest = f"skip = 0, sample_size = {-1 if small else ROWS_TO_TYPE}, hive_partitioning = false, "
-    rest += f"union_by_name = {'true' if len(paths) > 1 else 'false'}"
-    try:
-        return database.sql(f"select * from read_csv([{files}], {dialect}, {rest})")
-    except duckdb.Error as failure:
-        for path in paths:
-            explain(path, len(names), delimiter, failure)
-        raise
-
-
-def header(path: Path) -> tuple[list[str], str]:
-    """Names of the columns, and what stands between them."""
-    with _text(path) as file:
-        try:
-            line = file.readline()
-        except (UnicodeDecodeError, EOFError, gzip.BadGzipFile) as failure:
-            raise InputError(f"{path} cannot be read as CSV text: {failure}.") from failure
-    delimiter = max(DELIMITERS, key=line.count)
-    names = next(csv.reader([line], delimiter=delimiter), [])
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise InputError(f"The header of {path} names {twice[0]!r} twice; rename one of them.")
-    return names, delimiter
-
-
-def explain(path: Path, width: int, delimiter: str, failure: Exception) -> None:
-    """Say which line of a file that cannot be read is the first bad one, if it is found."""
-    with _text(path) as file:
-        rows = csv.reader(file, delimiter=delimiter, strict=True)
-        try:
-            for row in islice(rows, LINES_TO_EXPLAIN):
-                if len(row) != width:
-                    raise InputError(
-                        f"{path} is not a whole CSV file: line {rows.line_num} has {len(row)} "
-                        f"values, and the header {width}."
-                    ) from failure
-        except (csv.Error, UnicodeDecodeError, EOFError) as bad:
-            at = f"near line {rows.line_num + 1}"
-            raise InputError(f"{path} cannot be read as CSV, {at}: {bad}.") from failure
-
-
-def _text(path: Path) -> IO[str]:
-    if path.name.lower().endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
-def _csv(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
-    return csv_table(database, paths, [literal(path) for path in paths])
-
-
 def _parquet(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
     names = [literal(path) for path in paths]
     return database.read_parquet(names, union_by_name=len(paths) > 1, hive_partitioning=False)
-
-
-def _json(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
-    return database.read_json(
-        [literal(path) for path in paths],
-        format="newline_delimited",
-        union_by_name=len(paths) > 1,
-        hive_partitioning=False,
-    )
 
 
 def _arrow(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
@@ -205,22 +119,32 @@ def _stream(database: Any, batches: Any, columns: Sequence[str]) -> Any:
 def _batches(paths: list[Path]) -> Any:
     import pyarrow as pa
 
-    def one_by_one() -> Any:
-        for path in paths:
-            with _reader(path) as reader:
-                yield from (batch for batch in reader)
-
-    with _reader(paths[0]) as first:
+    with _reader(paths[0], pa.memory_map(str(paths[0]))) as first:
         schema = first.schema
-    return pa.RecordBatchReader.from_batches(schema, one_by_one())
+    one_by_one = (batch for path in paths for batch in _whole_stream(path))
+    return pa.RecordBatchReader.from_batches(schema, one_by_one)
 
 
-def _reader(path: Path) -> Any:
+def _whole_stream(path: Path) -> Iterator[Any]:
+    """The batches of a stream, which must end with its mark: a cut one may end after any batch."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as file, _reader(path, file) as reader:
+        end = file.tell()
+        for batch in reader:
+            yield batch
+            end = file.tell()
+        file.seek(end)
+        if file.read(9) not in STREAM_ENDS:
+            raise InputError(f"{path} is cut short, or something follows its end.")
+
+
+def _reader(path: Path, file: Any) -> Any:
     import pyarrow as pa
     import pyarrow.ipc
 
     try:
-        return pyarrow.ipc.open_stream(pa.memory_map(str(path)))
+        return pyarrow.ipc.open_stream(file)
     except (pa.ArrowInvalid, OSError) as failure:
         raise InputError(f"{path} is not an Arrow file or stream: {failure}") from failure
 
@@ -231,8 +155,8 @@ def _starts_with(path: Path, magic: bytes) -> bool:
 
 
 READERS: dict[str, Callable[[Any, list[Path], Sequence[str]], Any]] = {
-    "CSV": _csv,
+    "CSV": csv_table,
     "Parquet": _parquet,
     "Arrow": _arrow,
-    "JSON lines": _json,
+    "JSON lines": json_table,
 }

@@ -1,0 +1,200 @@
+"""CSV and JSON lines, which declare no types: what a column holds is read off all its rows.
+
+An engine that guesses types from the first rows rounds what comes later: 0.4 among whole numbers is
+0. Here a column is numbers only if every value is one and none is lost by it, and else stays text:
+"007" is not 7, and a number of 19 digits is a name. CSV is read as it is written: one header,
+every line as long as it, and nothing skipped in silence.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from evenhand._errors import InputError
+
+DELIMITERS = (",", ";", "\t", "|")
+LINES_TO_EXPLAIN = 200_000
+ROWS_TO_GUESS = 10_000
+LONGEST_HEADER = 1 << 20
+BYTES_AT_A_TIME = 1 << 20
+
+WHOLE = "(0|[1-9][0-9]{0,17})"  # what a 64-bit integer holds, and no zeros before it
+PATTERNS = {  # by the type of a column, from the narrowest to the widest
+    "BOOLEAN": "true|false|True|False|TRUE|FALSE",
+    "BIGINT": f" *-?{WHOLE} *",
+    "DOUBLE": f" *[-+]?({WHOLE}([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *"
+    "|[-+]?(?i:nan|inf|infinity)",
+    "VARCHAR": None,
+}
+JSON_TYPES = {  # the narrowest type for all kinds of values that a column has
+    "BOOLEAN": {"BOOLEAN"},
+    "BIGINT": {"BIGINT", "UBIGINT"},
+    "DOUBLE": {"BIGINT", "UBIGINT", "DOUBLE"},
+    "VARCHAR": {"BOOLEAN", "BIGINT", "UBIGINT", "DOUBLE", "VARCHAR"},
+}
+
+
+def csv_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
+    """A relation over CSV files, whose dialect is fixed by the first line of the first."""
+    import duckdb
+
+    _check_whole(paths)
+    names, delimiter = header(paths[0])
+    source = (
+        f"read_csv({_literals(paths)}, header = true, delim = {_quoted(delimiter)}, "
+        "quote = '\"', escape = '\"', comment = '', skip = 0, all_varchar = true, "
+        f"hive_partitioning = false, union_by_name = {len(paths) > 1})"
+    )
+    try:
+        wanted = [name for name in database.sql(f"from {source}").columns if name in columns]
+        guess = _fitting(database, f"(from {source} limit {ROWS_TO_GUESS})", dict.fromkeys(wanted))
+        types = _fitting(database, source, guess)
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as failure:
+        for path in paths:
+            explain(path, len(names), delimiter, failure)
+        raise
+    casts = ", ".join(f"cast({_name(at)} as {kind}) as {_name(at)}" for at, kind in types.items())
+    return database.sql(f"select * {f'replace ({casts})' if casts else ''} from {source}")
+
+
+def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
+    """A relation over JSON lines; what is text there is text here."""
+    _check_whole(paths)
+    options = "format = 'newline_delimited', hive_partitioning = false, union_by_name = true"
+    source = f"read_json({_literals(paths)}, {options}"
+    seen = database.sql(f"from {source}, map_inference_threshold = -1)").columns
+    values = {name: "JSON" for name in columns}
+    asked = ", ".join(f"list(distinct json_type({_name(name)}))" for name in values)
+    every_row = f"{source}, columns = {_struct(values)})"
+    held = database.sql(f"select {asked} from {every_row}").fetchall()[0]
+    kinds = {name: set(kind or ()) - {None} for name, kind in zip(values, held, strict=True)}
+    types = {name: _json_type(name, kind) for name, kind in kinds.items() if kind or name in seen}
+    others = {name: "VARCHAR" for name in seen if name not in columns}
+    return database.sql(f"from {source}, columns = {_struct(types | others)})")
+
+
+def header(path: Path) -> tuple[list[str], str]:
+    """Names of the columns, and what stands between them."""
+    with _text(path) as file:
+        try:
+            line = file.readline(LONGEST_HEADER)
+        except UnicodeDecodeError as failure:
+            raise InputError(f"{path} cannot be read as CSV text: {failure}.") from failure
+    if len(line) == LONGEST_HEADER:
+        raise InputError(f"The first line of {path} has a million characters: it is no header.")
+    delimiter = max(DELIMITERS, key=line.count)
+    try:
+        names = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error as failure:
+        raise InputError(f"The header of {path} cannot be read: {failure}.") from failure
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise InputError(f"The header of {path} names {twice[0]!r} twice; rename one of them.")
+    return names, delimiter
+
+
+def explain(path: Path, width: int, delimiter: str, failure: Exception) -> None:
+    """Say which line of a file that cannot be read is the first bad one, if it is found."""
+    with _text(path) as file:
+        rows = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            for row in islice(rows, LINES_TO_EXPLAIN):
+                if len(row) != width:
+                    raise InputError(
+                        f"{path} is not a whole CSV file: line {rows.line_num} has {len(row)} "
+                        f"values, and the header {width}."
+                    ) from failure
+        except (csv.Error, UnicodeDecodeError) as bad:
+            at = f"near line {rows.line_num + 1}"
+            raise InputError(f"{path} cannot be read as CSV, {at}: {bad}.") from failure
+
+
+def literal(path: Path) -> str:
+    """A path that DuckDB, which reads names as patterns, takes for this very file."""
+    return glob.escape(str(path))
+
+
+def _fitting(database: Any, source: str, types: Mapping[str, str | None]) -> dict[str, str]:
+    """The narrowest type that loses nothing in any row, for each column; `types` are guesses.
+
+    Every column whose type some value does not fit gets the next wider one, until all fit.
+    """
+    order = list(PATTERNS)
+    fitting = {name: kind or order[0] for name, kind in types.items()}
+    doubtful = fitting
+    while True:
+        checks = [
+            f"coalesce(bool_and(regexp_full_match({_name(name)}, {_quoted(PATTERNS[kind])})), true)"
+            if PATTERNS[kind]
+            else "true"
+            for name, kind in doubtful.items()
+        ]
+        asked = ", ".join(["count(*)", *checks])
+        _, *fits = database.sql(f"select {asked} from {source}").fetchall()[0]
+        wrong = [name for name, fit in zip(doubtful, fits, strict=True) if not fit]
+        if not wrong:
+            return fitting
+        doubtful = {name: order[order.index(fitting[name]) + 1] for name in wrong}
+        fitting |= doubtful
+
+
+def _json_type(name: str, kinds: set[str]) -> str:
+    """The type of a column that holds values of these kinds."""
+    for kind, allowed in JSON_TYPES.items():
+        if kinds <= allowed:
+            return kind
+    raise InputError(f"{name!r} holds lists or objects; a column holds one value in each row.")
+
+
+def _check_whole(paths: Sequence[Path]) -> None:
+    """Refuse compressed files that are damaged: the engine does not look at their checksums."""
+    for path in paths:
+        if _is_compressed(path):
+            with _reading(path), gzip.open(path) as file:
+                while file.read(BYTES_AT_A_TIME):
+                    pass
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as failure:
+        raise InputError(f"{path} is damaged or cut short: {failure}") from failure
+
+
+def _text(path: Path) -> IO[str]:
+    if _is_compressed(path):
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.name.lower().endswith(".gz")
+
+
+def _literals(paths: Sequence[Path]) -> str:
+    return f"[{', '.join(_quoted(literal(path)) for path in paths)}]"
+
+
+def _struct(types: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{_quoted(name)}: '{kind}'" for name, kind in types.items()) + "}"
+
+
+def _quoted(text: str | None) -> str:
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
