@@ -16,9 +16,9 @@ UNFINISHED = ".unfinished"
 def write_whole(path: Path, text: str) -> None:
     """Write a text; whoever looks sees the old file or the new one."""
     if path.exists() and not path.is_file():  # a device or pipe cannot be replaced by renaming
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(_bytes(text))
         return
-    fill_whole(path, lambda file: file.write(text.encode("utf-8")))
+    fill_whole(path, lambda file: file.write(_bytes(text)))
 
 
 def write_all(texts: Mapping[Path, Callable[[], str]]) -> list[str]:
@@ -93,6 +93,11 @@ def _own(file: IO[bytes]) -> None:
     except ImportError:
         return
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _bytes(text: str) -> bytes:
+    """UTF-8; a question mark for what is no character, such as a byte of a foreign file name."""
+    return text.encode("utf-8", errors="replace")
 
 
 def _opened(path: str, flags: int, rights: int | None) -> int:

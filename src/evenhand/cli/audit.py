@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -24,9 +25,9 @@ from evenhand.cli.failures import (
     failures_in_one_line,
     interruptible,
 )
-from evenhand.cli.files import connect, open_files
+from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.junit import junit
-from evenhand.cli.options import PARAMETERS, Request, request_of
+from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
 from evenhand.cli.summary import show
 from evenhand.cli.terminal import busy, text_of
 
@@ -62,6 +63,7 @@ def audit(**given: Any) -> None:
     with interruptible():
         with failures_in_one_line():
             request = request_of(given)
+            check_outputs(request.outputs, read_files(request))
             with busy("Counting …"):
                 evidence = evidence_of(request)
             with busy("Auditing …"):
@@ -69,6 +71,12 @@ def audit(**given: Any) -> None:
             judgements = judge(request.gates, report.measured)
         failed = published(report, judgements, request, time.monotonic() - started)
     click.get_current_context().exit(status_of(judgements, failed))
+
+
+def read_files(request: Request) -> list[Path]:
+    """Every file that is read: those of the rows, and that of the options."""
+    options: Path | None = click.get_current_context().meta.get(OPTIONS_FILE)
+    return [*found_files(request.files), *([options] if options else [])]
 
 
 def evidence_of(request: Request) -> Evidence:

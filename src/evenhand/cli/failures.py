@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ import click
 
 T = TypeVar("T")
 
+SECONDS_BETWEEN_STOPS = 0.02
 PASSED, VIOLATED, UNUSABLE, UNDECIDED, UNWRITTEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
 FAILED = 3  # of a benchmark: some runs have no result
 BROKEN = 70  # a defect of ours, which must not look like a violated gate
@@ -81,27 +82,32 @@ def failures_in_one_line() -> Iterator[None]:
     except (ValueError, TypeError, OSError, ImportError) as failure:
         raise Unusable(_one_line(str(failure))) from failure
     except Exception as failure:
-        if "interrupt" in str(failure).lower():
+        if _is_of_engine(failure, "InterruptException"):
             raise KeyboardInterrupt from failure
-        if not _is_of_engine(failure):
+        if not _is_of_engine(failure, "Error"):
             raise
         raise Unusable(f"The file cannot be read: {_one_line(str(failure))}") from failure
 
 
 def done_unless_stopped(work: Callable[[], T], stop: Callable[[], None]) -> T:
-    """The result of work in a thread; Ctrl-C stops it at once, where it would be heard late."""
+    """The result of work in a thread; Ctrl-C stops it at once, where it would be heard late.
+
+    Between two queries there is nothing to stop, so the engine is told again until the work ends.
+    """
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(work)
         try:
             return job.result()
         except KeyboardInterrupt:
-            stop()
+            while not job.done():
+                stop()
+                wait([job], timeout=SECONDS_BETWEEN_STOPS)
             raise
 
 
-def _is_of_engine(failure: Exception) -> bool:
+def _is_of_engine(failure: Exception, kind: str) -> bool:
     duckdb = sys.modules.get("duckdb")
-    return duckdb is not None and isinstance(failure, duckdb.Error)
+    return duckdb is not None and isinstance(failure, getattr(duckdb, kind))
 
 
 def _one_line(message: str) -> str:

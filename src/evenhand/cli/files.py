@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,17 @@ def found_files(given: Sequence[str]) -> list[Path]:
     return list(files)
 
 
+def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[Path]) -> None:
+    """Refuse to write over a file that is read, or two outputs to one file; links are followed."""
+    taken = {_identity(path): f"{path}, which is read" for path in inputs}
+    for option, path in outputs.items():
+        if path.exists() and not path.is_file():
+            continue  # a device or pipe takes what it is given
+        if _identity(path) in taken:
+            raise InputError(f"--{option} {path} would overwrite {taken[_identity(path)]}.")
+        taken[_identity(path)] = f"the output of --{option}"
+
+
 def kind_of(path: Path) -> str:
     """The kind of a file, by the end of its name.
 
@@ -79,6 +90,14 @@ def kind_of(path: Path) -> str:
             return kind
     known = ", ".join(suffix for suffixes in KINDS.values() for suffix in suffixes)
     raise InputError(f"{path}: what kind of file is this? Its name should end in {known}.")
+
+
+def _identity(path: Path) -> tuple[int, int] | Path:
+    """What two names of one file have in common, whether it exists or not."""
+    if not path.exists():
+        return path.resolve()
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _parquet(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
@@ -111,7 +130,7 @@ def _stream(database: Any, batches: Any, columns: Sequence[str]) -> Any:
     try:
         database.execute(f"create temp table kept as select {quoted} from stream")
     except duckdb.Error as failure:
-        reason = str(failure).strip().splitlines()[-1]
+        reason = str(failure).strip().splitlines()[-1].rpartition("Error: ")[2]
         raise InputError(f"An Arrow stream is damaged or cut short: {reason}") from failure
     return database.table("kept")
 

@@ -22,6 +22,7 @@ from evenhand._words import did_you_mean
 
 READING = ("threshold", "favorable", "task", "missing", "min_count")
 AUDITING = ("depth", "confidence", "margin", "control")
+OPTIONS_FILE = "evenhand.options"  # in click's context: the file that options came from
 OUTPUTS = ("json", "markdown", "junit", "html")  # the page, which takes longest, comes last
 
 
@@ -30,6 +31,7 @@ def from_file(context: click.Context, _: click.Parameter, path: str | None) -> s
     file = Path(path) if path else project_file(Path.cwd())
     if file is not None:
         section = audit_section(file, _parsed(file))
+        context.meta[OPTIONS_FILE] = file
         context.default_map = defaults(section, context.command, file)
         click.echo(f"Options from {file}", err=True)
     return path
@@ -88,7 +90,7 @@ def _shaped(value: Any, parameter: click.Parameter, where: str) -> Any:
 def _parsed(file: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as failure:
         raise click.UsageError(f"{file} cannot be read as TOML: {failure}") from failure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(UNUSABLE)
     from evenhand.cli.failures import INTERRUPTED
 
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -41,6 +43,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as failure:  # nor must a defect look like a violated gate
         status = _status_of(failure)
     sys.exit(status or 0)
+
+
+def _open_closed_streams() -> None:
+    """Give streams that the caller closed a place to go.
+
+    Else the next file that is opened would get their number, and what a library prints.
+    """
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(handle)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def _status_of(failure: BaseException) -> int:

@@ -16,16 +16,21 @@ from rich.text import Text
 from evenhand._words import number
 
 PLAIN_WIDTH = 100
+MOST_WIDTH = 10_000
 NARROW = 96
 
 
 def console(*, stderr: bool = False) -> Console:
     """A console that colors on a terminal only, and is 100 columns wide elsewhere."""
+    wished = os.environ.get("COLUMNS", "")
+    if not (wished.isascii() and wished.isdigit()):
+        os.environ.pop("COLUMNS", None)  # rich would try to read it
     screen = Console(stderr=stderr, highlight=False, emoji=False)
     if screen.is_terminal:
         return screen
-    width = int(os.environ.get("COLUMNS") or PLAIN_WIDTH)
-    return Console(stderr=stderr, highlight=False, emoji=False, width=max(width, 40))
+    width = int(os.environ.get("COLUMNS", PLAIN_WIDTH))
+    width = min(max(width, 40), MOST_WIDTH)
+    return Console(stderr=stderr, highlight=False, emoji=False, width=width)
 
 
 def text_of(draw: Callable[[Console], None]) -> str:

@@ -74,7 +74,7 @@ def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
     options = "format = 'newline_delimited', hive_partitioning = false, union_by_name = true"
     source = f"read_json({_literals(paths)}, {options}"
     seen = database.sql(f"from {source}, map_inference_threshold = -1)").columns
-    values = {name: "JSON" for name in columns}
+    values = dict.fromkeys(columns, "JSON")
     asked = ", ".join(f"list(distinct json_type({_name(name)}))" for name in values)
     every_row = f"{source}, columns = {_struct(values)})"
     held = database.sql(f"select {asked} from {every_row}").fetchall()[0]

@@ -60,7 +60,7 @@ def read_design(path: str | Path) -> Design:
     path = Path(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as failure:
         raise DesignError(f"{path} cannot be read as TOML: {failure}") from failure
     _check("the design", content, TOP)
     problems = tuple(_problems(_tables(content, "problems"), path.parent))
