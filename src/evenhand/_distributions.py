@@ -236,10 +236,15 @@ class Contests:
         return np.asarray(np.bincount(self.codes, values, minlength=self.groups), np.float64)
 
     def below(self, weights: Floats) -> Floats:
-        """The weight at lower scores of the same group, and half of that at the same score."""
+        """The weight at lower scores of the same group, and half of that at the same score.
+
+        Running sums of shares, not of weights: a light group would drown in a heavy one before it.
+        """
         total = self.by_group(weights)
-        earlier = np.cumsum(total) - total
-        return np.asarray(np.cumsum(weights) - weights / 2 - earlier[self.codes])
+        share = weights / np.where(total > 0, total, 1.0)[self.codes]
+        earlier = np.cumsum(total > 0) - (total > 0)
+        below = np.cumsum(share) - share / 2 - earlier[self.codes]
+        return np.asarray(below * total[self.codes])
 
 
 def steps(values: Floats, codes: NDArray[Any], groups: int, weights: Floats | None = None) -> Steps:
@@ -349,7 +354,9 @@ def _counted(counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
 
 def _weighted(weights: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """F before and after each row of weights, group by group."""
-    grown = np.append(0.0, np.cumsum(weights))
+    group = np.repeat(np.arange(len(counts)), counts)
+    total = np.bincount(group, weights, minlength=len(counts))
+    grown = np.append(0.0, np.cumsum(weights / total[group]))  # light beside heavy groups stay
     ends = np.cumsum(counts)
     base = np.repeat(grown[ends - counts], counts)
     after = (grown[1:] - base) / (np.repeat(grown[ends], counts) - base)

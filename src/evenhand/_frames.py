@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Column, Label, encode
-from evenhand._columns.encoding import check_classes
+from evenhand._columns.encoding import check_classes, check_weights
 from evenhand._counting import share_classes
 from evenhand._errors import InputError
 from evenhand._groups import Groups, Missing, Rare, groups, missing_note, settle_rare
@@ -260,7 +260,9 @@ def count_cells(
     added = [picked.add(values) for values in totals.values()]
     bad = [picked.add(_not_finite(as_float(name))) for name in checked]
     extreme = [picked.add(values) for values in ends.values()]
-    lightest = [] if share is None else [picked.add(share)]
+    weighing = (
+        [] if share is None else [picked.add(share), picked.add(nw.when(share > 0).then(share))]
+    )
     counted = (
         table.select(*picked.expressions)
         .group_by(*cell_keys, *cell_columns)
@@ -269,7 +271,8 @@ def count_cells(
             *(nw.col(name).sum() for name in [*added, *bad]),
             *(nw.col(name).min().alias(f"least {name}") for name in extreme),
             *(nw.col(name).max().alias(f"most {name}") for name in extreme),
-            *(nw.col(name).min() for name in lightest),
+            *(nw.col(name).min().alias(f"least {name}") for name in weighing),
+            *(nw.col(name).max().alias(f"most {name}") for name in weighing),
         )
         .collect()
     )
@@ -277,8 +280,13 @@ def count_cells(
         raise InputError("There are no rows to count.")
     for name, place in zip(checked, bad, strict=True):
         check_finite(name, int(_floats(counted[place]).sum()))
-    for place in lightest:
-        _check_not_negative(str(weight), float(_floats(counted[place]).min()))
+    if weight:
+        lightest, _, least, most = (
+            _floats(counted[f"{end} {place}"]) for place in weighing for end in ("least", "most")
+        )
+        _check_not_negative(weight, float(lightest.min()))
+        found = np.append(least, np.inf), np.append(most, 0.0)
+        check_weights(repr(weight), float(np.nanmin(found[0])), float(np.nanmax(found[1])))
     return Cells(
         {name: _values(counted[place]) for name, place in zip(keys, cell_keys, strict=True)},
         {name: _values(counted[place]) for name, place in zip(columns, cell_columns, strict=True)},

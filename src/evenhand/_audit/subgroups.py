@@ -24,7 +24,7 @@ from evenhand._groups import show
 from evenhand._tally import Tally
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._words import did_you_mean
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.forms import ratio, sum_of_others
 
 Floats = NDArray[np.float64]
 Control = Literal["familywise", "false_discovery"]
@@ -322,7 +322,7 @@ def _rates(
 
 def _others(sums: Floats) -> Floats:
     """The sums over everybody but the group, for each group; nothing where they have no row."""
-    others = sums.sum(axis=-1, keepdims=True) - sums
+    others = sum_of_others(sums)
     return np.asarray(np.where(others[0] > 0, others, 0.0))
 
 

@@ -33,6 +33,8 @@ from evenhand._errors import InputError, InputTypeError
 Objects = NDArray[np.object_]
 Coded = tuple[NDArray[Any], Iterable[Any]]
 
+NUMBERS = "biufOUST"  # kinds of NumPy that hold numbers, or may hold them as objects or text
+HEAVIEST = 1e100  # weights are squared, and squares are added up
 HAS_ADDRESSES = sys.implementation.name == "cpython"  # others hand out proxies of objects
 
 
@@ -86,20 +88,26 @@ def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
 
         series = nw.from_native(_chunked(values), series_only=True, pass_through=True)
         values = series.to_numpy() if isinstance(series, nw.Series) else values
-    try:
-        column = floats(values)
-    except (TypeError, ValueError):
-        raise InputTypeError(f"{name} must be numbers; the first is {values[0]!r}.") from None
+    column = floats(values, name)
     if column.ndim != 1:
         raise InputError(f"{name} must be one column; its shape is {column.shape}.")
     return column
 
 
-def floats(values: Any) -> NDArray[np.float64]:
+def floats(values: Any, name: str = "values") -> NDArray[np.float64]:
     """An array of numbers, NaN where a masked array hides one."""
-    if np.ma.is_masked(values):
-        return np.asarray(values.astype(np.float64).filled(np.nan))
-    return np.asarray(values, dtype=np.float64)
+    try:
+        array = values if isinstance(values, np.ndarray) else np.asarray(values)
+        if array.dtype.kind not in NUMBERS:
+            raise InputTypeError(f"{name} must be numbers; its type is {array.dtype}.")
+        if isinstance(array, np.ma.MaskedArray):
+            return np.asarray(array.astype(np.float64).filled(np.nan))
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as failure:
+        if isinstance(failure, InputTypeError):
+            raise
+        first = next(iter(np.asarray(values, dtype=object).ravel()), None)
+        raise InputTypeError(f"{name} must be numbers; the first is {first!r}.") from None
 
 
 def classes(values: Any, name: str) -> Column:
@@ -137,9 +145,26 @@ def weights(sample_weight: Any) -> NDArray[np.float64] | None:
     if sample_weight is None:
         return None
     column = finite(sample_weight, "sample_weight")
-    if len(column) and column.min() < 0:
-        raise InputError(f"sample_weight has negative values, such as {column.min():g}.")
+    if len(column):
+        if column.min() < 0:
+            raise InputError(f"sample_weight has negative values, such as {column.min():g}.")
+        check_weights("sample_weight", column.min(where=column > 0, initial=np.inf), column.max())
     return column
+
+
+def check_weights(name: str, least: float, most: float) -> None:
+    """Refuse weights of which none is positive, and those too large or small to be squared.
+
+    `least` is the least positive one.
+    """
+    if not most > 0:
+        raise InputError(f"All rows weigh nothing: {name} is 0 everywhere.")
+    for extreme in (least, most):
+        if not 1 / HEAVIEST <= extreme <= HEAVIEST:
+            raise InputError(
+                f"{name} holds {extreme:g}, beyond what can be squared and added up. "
+                f"Multiply all weights by {1 / extreme:.0e}, or set weights that do not count to 0."
+            )
 
 
 def check_lengths(**columns: Any) -> None:
@@ -326,6 +351,10 @@ def _encode_arrow(native: Any) -> Column:
 
 
 def _chunked(values: Any) -> Any:
-    """An Arrow array as the chunked array that narwhals knows."""
-    arrow = sys.modules.get("pyarrow")
-    return arrow.chunked_array([values]) if arrow and isinstance(values, arrow.Array) else values
+    """An Arrow array as a chunked one and a pandas array as a series, which narwhals knows."""
+    arrow, pandas = sys.modules.get("pyarrow"), sys.modules.get("pandas")
+    if arrow and isinstance(values, arrow.Array):
+        return arrow.chunked_array([values])
+    if pandas and isinstance(values, pandas.api.extensions.ExtensionArray):
+        return pandas.Series(values)
+    return values

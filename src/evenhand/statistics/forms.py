@@ -394,14 +394,33 @@ def sums_of(statistic: Statistic) -> set[str]:
 
 
 def one_against_rest(counts: Floats) -> dict[str, Floats]:
-    """Outcomes (…, classes, groups) of each class against the rest from (…, y, ŷ, groups)."""
+    """Outcomes (…, classes, groups) of each class against the rest from (…, y, ŷ, groups).
+
+    Nothing is subtracted: a light error beside a heavy hit would be lost.
+    """
     tp = np.moveaxis(np.diagonal(counts, axis1=-3, axis2=-2), -1, -2)
-    everyone = counts.sum(axis=(-3, -2))[..., None, :]
-    fp, fn = counts.sum(axis=-3) - tp, counts.sum(axis=-2) - tp
-    correct = tp.sum(axis=-2, keepdims=True)
-    tn = everyone - tp - fp - fn
-    over_all = {"correct": correct, "wrong": everyone - correct, "all": everyone}
+    wrong = _without_diagonal(counts)
+    fp, fn = wrong.sum(axis=-3), wrong.sum(axis=-2)
+    tn = _without_diagonal(sum_of_others(counts, axis=-3)).sum(axis=-2)
+    over_all = {
+        "correct": tp.sum(axis=-2, keepdims=True),
+        "wrong": fp.sum(axis=-2, keepdims=True),
+        "all": counts.sum(axis=(-3, -2))[..., None, :],
+    }
     return {"tp": tp, "fp": fp, "fn": fn, "tn": tn, **over_all}
+
+
+def sum_of_others(values: Floats, axis: int = -1) -> Floats:
+    """For each entry the sum of all others along an axis, without taking it from the whole.
+
+    >>> sum_of_others(np.array([1e30, 1.0, 2.0]))
+    array([3.e+00, 1.e+30, 1.e+30])
+    """
+    moved = np.moveaxis(np.asarray(values), axis, 0)
+    others = np.zeros_like(moved)
+    others[1:] = np.cumsum(moved[:-1], axis=0)
+    others[:-1] += np.cumsum(moved[:0:-1], axis=0)[::-1]
+    return np.moveaxis(others, 0, axis)
 
 
 def ratio(above: Floats, below: Floats) -> Floats:
@@ -410,6 +429,12 @@ def ratio(above: Floats, below: Floats) -> Floats:
     out = np.full(shape, np.nan)
     np.divide(above, below, out=out, where=below > 0)
     return out
+
+
+def _without_diagonal(counts: Floats) -> Floats:
+    """Counts (…, y, ŷ, groups) where the two labels differ."""
+    differ = ~np.eye(counts.shape[-2], dtype=bool)[..., None]
+    return np.where(differ, counts, 0)
 
 
 def _coefficients(terms: str) -> dict[str, float]:
