@@ -110,9 +110,7 @@ def test_everyone_else_is_nobody_light_beside_a_heavy_group():
     from evenhand.statistics.forms import sum_of_others
 
     heavy = np.array([[1e30, 1.0, 2.0, 4.0], [5.0, 0.0, 1e30, 1.0]])
-    expected = [
-        [float(sum(map(Fraction, np.delete(row, i)))) for i in range(4)] for row in heavy
-    ]
+    expected = [[float(sum(map(Fraction, np.delete(row, i)))) for i in range(4)] for row in heavy]
     np.testing.assert_allclose(sum_of_others(heavy), expected, rtol=1e-15)
 
 
@@ -155,6 +153,4 @@ def test_a_group_that_weighs_nothing_is_left_out_and_all_weights_of_0_are_undefi
     )
     assert float(found) == pytest.approx(float(alone))
     with pytest.raises(eh.InputError, match="weigh nothing|weighs nothing"):
-        eh.evaluate(
-            criterion, Y, prediction, sensitive_features=G, sample_weight=0.0 * S, **common
-        )
+        eh.evaluate(criterion, Y, prediction, sensitive_features=G, sample_weight=0.0 * S, **common)

@@ -19,7 +19,15 @@ from evenhand._columns.codes import (
     smallest_unsigned,
     union,
 )
-from evenhand._columns.encoding import check_lengths, classes, finite, floats, numbers, weights
+from evenhand._columns.encoding import (
+    check_lengths,
+    classes,
+    encode,
+    finite,
+    floats,
+    numbers,
+    weights,
+)
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, groups, show
 from evenhand._signatures import misspelt, spelled_out, suggests_names
@@ -27,6 +35,7 @@ from evenhand._tally import Axis, Tally, gathered
 
 ROWS_FOR_THREADS = 1 << 17
 ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
+LARGEST = 1e50  # squared errors are squared once more for their variance, and weighted
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
 
 
@@ -97,6 +106,8 @@ def tally(
     """
     if typos:
         raise misspelt(tally, typos)
+    if sensitive_features is None:
+        raise InputError("Pass sensitive_features, the columns that name the groups.")
     jobs: dict[str, tuple[Any, ...]] = {
         "y": (classes, y_true, "y_true"),
         "yhat": (classes, y_pred, "y_pred"),
@@ -162,16 +173,28 @@ def moments(
 
 def moment_columns(y_true: Any, y_pred: Any) -> dict[str, NDArray[np.float64]]:
     """What `moments` adds up, row by row."""
-    yhat = finite(y_pred, "y_pred")
+    yhat = _measurable(y_pred, "y_pred")
     sums = {"yhat": yhat, "yhat²": yhat * yhat}
     if y_true is not None:
-        y = finite(y_true, "y_true")
+        y = _measurable(y_true, "y_true")
         check_lengths(y_true=y, y_pred=yhat)
         error = y - yhat
         square = error * error
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": abs(error), "absolute_error²": square}
     return sums
+
+
+def _measurable(values: Any, name: str) -> NDArray[np.float64]:
+    """Finite numbers whose fourth powers are numbers too, none of them lost."""
+    column = finite(values, name)
+    most = float(np.abs(column).max(initial=0.0))
+    if most and not 1 / LARGEST <= most <= LARGEST:
+        raise InputError(
+            f"{name} reaches {most:g}, beyond what can be squared and added up. "
+            f"Measure it in another unit: multiply it by {1 / most:.0e}."
+        )
+    return column
 
 
 @suggests_names
@@ -217,7 +240,7 @@ def expected_tally(
            [0.75, 0.  ]])
 
     """
-    names = np.asarray(classes, dtype=object).tolist()
+    names = _listed_classes(classes)
     chances = _chances(probabilities, names)
     truth, labels = _truth(y_true, names)
     weight = weights(sample_weight)
@@ -288,7 +311,11 @@ def _in_threads(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
 
 
 def _rows(values: Any) -> int:
-    return len(values) if hasattr(values, "__len__") else 0
+    """How many rows there seem to be; what is no column is refused by the one who reads it."""
+    try:
+        return len(values)
+    except TypeError:
+        return 0
 
 
 def _moved(column: Column, labels: Sequence[Any]) -> Codes:
@@ -346,6 +373,12 @@ def _spread(counted: Tally, names: list[str], labels: tuple[Any, ...], places: l
     return gathered(axes, cells[:, seen], kept, counted.notes)
 
 
+def _listed_classes(classes: Any) -> list[Any]:
+    """The labels of the columns in their order."""
+    column = encode(classes, "classes")
+    return [column.labels[code] for code in column.codes]
+
+
 def _truth(y_true: Any, names: list[Any]) -> tuple[Column, tuple[Any, ...]]:
     """The true labels, coded in the union with the labels that may be predicted."""
     column = classes(y_true, "y_true")
@@ -354,7 +387,7 @@ def _truth(y_true: Any, names: list[Any]) -> tuple[Column, tuple[Any, ...]]:
 
 
 def _chances(probabilities: Any, names: list[Any]) -> NDArray[np.float64]:
-    chances = floats(probabilities)
+    chances = floats(probabilities, "probabilities")
     if chances.ndim != 2 or chances.shape[1] != len(names):
         raise InputError(
             f"probabilities has the shape {chances.shape}; it needs a column for each of the "

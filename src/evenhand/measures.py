@@ -316,7 +316,7 @@ def resolve(measure: str | Measure) -> Measure:
     """
     if callable(measure):
         return measure
-    if measure not in MEASURES:
+    if not isinstance(measure, str) or measure not in MEASURES:
         raise InputError(
             f"There is no measure {measure!r}; there are {list(MEASURES)}. "
             f"Or pass a function of the last axis.{did_you_mean(measure, MEASURES)}"

@@ -1,4 +1,4 @@
-"""Damaged files, odd environments and impatient users: one line, and never the status of a defect."""
+"""Damaged files, odd environments, impatient users: one line, never the status of a defect."""
 
 import gzip
 import json

@@ -205,6 +205,8 @@ def threshold_behind(least_selected: float, most_rejected: float) -> float | Non
 
 def check_several(labels: Sequence[Label]) -> None:
     """Refuse to compare one group with nobody."""
+    if not labels:
+        raise InputError("There are no rows to count.")
     if len(labels) < 2:
         raise InputError(
             f"There is one group only, {labels[0]!r}: nothing to compare it with. "

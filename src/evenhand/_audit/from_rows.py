@@ -113,7 +113,7 @@ def _scores(y_score: Any) -> NDArray[np.float64]:
     """A column of finite numbers, or a matrix with a column for each of several labels."""
     if getattr(y_score, "ndim", 1) != 2:
         return finite(y_score, "y_score")
-    scores = floats(y_score)
+    scores = floats(y_score, "y_score")
     finite(scores.ravel(), "y_score")
     return scores[:, 0] if scores.shape[1] == 1 else scores
 

@@ -241,7 +241,11 @@ def _encode_objects(values: Objects, name: str) -> Column:
 
 
 def _coded(values: Objects) -> Coded:
-    """By address where many rows share few objects, as they do when read from a file."""
+    """By address where many rows share few objects, as they do when read from a file.
+
+    Of a copy: another thread may put other objects in their places while they are looked at.
+    """
+    values = values.copy()
     shared = factorize_few(_addresses(values)) if HAS_ADDRESSES else None
     if shared is not None:
         codes, known = shared

@@ -506,7 +506,8 @@ class Criterion:
         """
         if isinstance(measure, Criterion):
             raise InputTypeError(f"{measure.name} is a criterion, not a measure of inequality.")
-        settings = Settings(measure or self.measure, aggregate or self.across, transform, tau)
+        chosen = self.measure if measure is None else measure
+        settings = Settings(chosen, aggregate or self.across, transform, tau)
         settings.check(sweeps=isinstance(self.statistic, F))
         return settings
 

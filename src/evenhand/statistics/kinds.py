@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, union
-from evenhand._columns.encoding import classes, finite, floats
+from evenhand._columns.encoding import check_lengths, classes, finite, floats
 from evenhand._counting import count, moments, tally
 from evenhand._distributions import Distribution, RankedScores, distribution
 from evenhand._errors import InputError
 from evenhand._groups import groups
 from evenhand._tally import Tally
+from evenhand._tasks import favorable_label
 
 Source = Tally | Distribution | RankedScores
 SCORE_BINS = tuple(np.linspace(0, 1, 11).round(1).tolist())
@@ -296,11 +297,13 @@ def _scored(rows: Rows) -> tuple[Column, NDArray[np.float64]]:
     """Truth and a score for every class; a single column scores the favorable of two classes."""
     observed = classes(rows.require("y_true", "the true labels"), "y_true")
     scores = _matrix(rows.require("y_score", "a score or probability for each row"))
+    check_lengths(y_true=observed, y_score=scores)
     labels = union(rows.classes) if rows.classes is not None else observed.labels
     if scores.shape[1] == 1:
         scores = np.column_stack([1 - scores, scores])
         if rows.favorable is not None and len(labels) == 2:
-            labels = (*(label for label in labels if label != rows.favorable), rows.favorable)
+            good = favorable_label(labels, rows.favorable)
+            labels = (*(label for label in labels if label != good), good)
         elif len(labels) == 1 and labels[0] in (0, 1):
             labels = (0, 1)
     if len(labels) != scores.shape[1] or not set(observed.labels) <= set(labels):
@@ -314,7 +317,7 @@ def _scored(rows: Rows) -> tuple[Column, NDArray[np.float64]]:
 
 def _matrix(y_score: Any) -> NDArray[np.float64]:
     scores = y_score if getattr(y_score, "ndim", 1) == 2 else finite(y_score, "y_score")[:, None]
-    scores = floats(scores)
+    scores = floats(scores, "y_score")
     if not np.isfinite(scores).all():
         raise InputError("y_score has values that are not finite; drop or fill those rows.")
     return scores
