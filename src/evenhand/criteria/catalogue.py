@@ -49,8 +49,8 @@ performance_parity = Criterion(
 strong_parity = Criterion(
     "strong_parity",
     F("yhat"),
-    asks="Do the predictions have the same distribution in every group? (Judged at the cut point "
-    "where the groups differ most.)",
+    asks="Do the predictions have the same distribution in every group, even at the cut point "
+    "where the groups differ most?",
     is_not="It ignores the truth, and looks at the one cut point where the groups differ most. "
     "Gini and PQ of raw CDFs are degenerate there, so by default they are computed from exp(F).",
     also_called=("distributional_parity",),
@@ -59,8 +59,8 @@ strong_parity = Criterion(
 wasserstein_parity = Criterion(
     "wasserstein_parity",
     F("yhat"),
-    asks="Do the predictions have the same distribution in every group? (Judged over all cut "
-    "points together.)",
+    asks="Do the predictions have the same distribution in every group, all cut points taken "
+    "together?",
     is_not="It has the unit of the predictions, so values for different targets are not "
     "comparable.",
     across="integral",
