@@ -12,6 +12,7 @@ from sklearn import metrics as sk
 import evenhand as eh
 from evenhand._audit.gate import gate_of
 from evenhand.criteria import accuracy_parity, equalized_odds, statistical_parity
+from evenhand.criteria.terms import TERMS
 from evenhand.datasets import load
 from evenhand.measures import is_ratio, mpd
 from evenhand.statistics import E, Rows, summarize
@@ -485,3 +486,38 @@ def test_the_fields_other_names_find_the_criterion(alias, name):
 def test_no_criterion_takes_the_name_of_another():
     others = [other for criterion in eh.CRITERIA.values() for other in criterion.also_called]
     assert len({*others, *eh.CRITERIA}) == len(others) + len(eh.CRITERIA)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("demographic_disparity", "statistical_parity"),
+        ("adverse_impact", "selection_rate_ratio"),
+        ("disparate_impact_ratio", "selection_rate_ratio"),
+        ("80_percent_rule", "selection_rate_ratio"),
+        ("equal_fpr", "predictive_equality"),
+        ("false positive rate difference", "predictive_equality"),
+        ("disparate_mistreatment", "equalized_odds"),
+        ("average_abs_odds_difference", "average_odds"),
+        ("equal_accuracy", "accuracy_parity"),
+        ("Precision-Equality", "predictive_parity"),
+        ("equal_opportunty", "equal_opportunity"),  # by its letters
+        ("statistical_party", "statistical_parity"),
+    ],
+)
+def test_an_unknown_criterion_is_taken_for_the_one_that_it_means(name, meant):
+    with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
+        eh.evaluate(name, [0, 1], [0, 1], sensitive_features=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("max_difference", "mpd"), ("theil", "gini"), ("min_max_ratio", "ratio"), ("ginny", "gini")],
+)
+def test_an_unknown_measure_is_taken_for_the_one_that_it_means(name, meant):
+    with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
+        eh.evaluate("accuracy_parity", [0, 1], [0, 1], sensitive_features=["a", "b"], measure=name)
+
+
+def test_terms_are_of_criteria_that_there_are():
+    assert set(TERMS) == set(eh.CRITERIA)

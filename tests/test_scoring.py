@@ -134,7 +134,7 @@ def test_strata_are_columns_of_x_too(people):
 
 def test_a_scorer_shows_how_it_was_made():
     scorer = eh.make_scorer("strong_parity", group=["sex"], tau=0.1)
-    assert repr(scorer) == "FairnessScorer('strong_parity', group=['sex'], tau=0.1)"
+    assert repr(scorer) == "FairnessScorer('strong_parity', sensitive_features=['sex'], tau=0.1)"
 
 
 def test_weights_reach_the_criterion(people):

@@ -86,7 +86,7 @@ def tally(
     See Also
     --------
     tally_frame : The same for a table of any engine, or a query that is not yet collected.
-    expected_tally : The same for decisions made by lot.
+    expected_tally : The same for decisions made at random.
     moments : Sums for regression.
 
     Examples
@@ -206,7 +206,7 @@ def expected_tally(
     sensitive_features: Any,
     sample_weight: Any = None,
 ) -> Tally:
-    """Expected counts by true label, predicted label and group of decisions made by lot.
+    """Expected counts by true label, predicted label and group of decisions made at random.
 
     Parameters
     ----------

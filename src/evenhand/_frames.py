@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Column, Label, encode
+from evenhand._columns.codes import levels
 from evenhand._columns.encoding import check_classes, check_weights
 from evenhand._counting import share_classes
 from evenhand._errors import InputError
@@ -387,6 +388,10 @@ def _values(column: Any) -> NDArray[Any]:
     if column.dtype.is_integer() and not column.null_count():
         return np.asarray(column.to_numpy())
     values: list[Any] = column.to_list()
+    categories = getattr(column.dtype, "categories", None)  # of an ordered category or Enum
+    if categories is not None:
+        place = {str(level): level for level in levels(categories)}
+        values = [place.get(value, value) for value in values]
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return objects

@@ -6,9 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from evenhand._columns import Label
 from evenhand._dataframes import column_of
+from evenhand._errors import InputTypeError
 from evenhand._signatures import SETTINGS, documented, suggests_names
+from evenhand._tasks import named_label
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
 from evenhand.measures import Aggregate, Measure, is_ratio
@@ -19,13 +23,15 @@ from evenhand.measures import Aggregate, Measure, is_ratio
 def make_scorer(
     criterion: str | Criterion,
     *,
-    group: Any,
+    sensitive_features: Any = None,
+    group: Any = None,
     strata: Any = None,
     measure: str | Measure | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
     favorable: Label = None,
+    pos_label: Label = None,
     tau: float | None = None,
     classes: Sequence[Label] | None = None,
 ) -> FairnessScorer:
@@ -37,8 +43,11 @@ def make_scorer(
     ----------
     criterion : str or Criterion
         A name in `CRITERIA`, such as "equalized_odds", or a criterion of your own.
-    group : str, int or list
-        The sensitive column or columns of X, by name; by position where X is an array.
+    sensitive_features : str, int or list
+        The column or columns of X that name the groups, by name; by position where X is an array.
+        Rows differ from fold to fold, so that the columns themselves cannot be passed.
+    group : str, int or list, optional
+        Another name for `sensitive_features`, as in our estimators.
     strata : str, int or list, optional
         The columns of X within which "conditional_statistical_parity" compares groups.
     {settings}
@@ -58,9 +67,9 @@ def make_scorer(
 
     Examples
     --------
-    >>> scorer = make_scorer("equalized_odds", group="sex", measure="mpd")
+    >>> scorer = make_scorer("equalized_odds", sensitive_features="sex", measure="mpd")
     >>> scorer
-    FairnessScorer('equalized_odds', group='sex', measure='mpd')
+    FairnessScorer('equalized_odds', sensitive_features='sex', measure='mpd')
 
     """
     chosen = named(criterion)
@@ -70,12 +79,18 @@ def make_scorer(
         "aggregate": aggregate,
         "g": g,
         "transform": transform,
-        "favorable": favorable,
+        "favorable": named_label(favorable, pos_label),
         "classes": classes,
         "tau": tau,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    return FairnessScorer(chosen, group, given, strata)
+    names = sensitive_names("make_scorer", sensitive_features, group)
+    if not is_names(names):
+        raise InputTypeError(
+            "make_scorer reads the groups from columns of X, whose rows differ from fold to fold: "
+            f"pass their names, such as sensitive_features='sex', not a {type(names).__name__}."
+        )
+    return FairnessScorer(chosen, names, given, strata)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +98,7 @@ class FairnessScorer:
     """A callable (estimator, X, y) that scikit-learn's model selection takes as `scoring`."""
 
     criterion: Criterion
-    group: Any
+    sensitive_features: Any
     options: dict[str, Any] = field(default_factory=dict)
     strata: Any = None
 
@@ -100,14 +115,14 @@ class FairnessScorer:
             self.criterion,
             y,
             estimator.predict(X),
-            sensitive_features=columns_from(X, self.group),
+            sensitive_features=columns_from(X, self.sensitive_features),
             sample_weight=sample_weight,
             **options,
         )
 
     def __repr__(self) -> str:
         strata = {} if self.strata is None else {"strata": self.strata}
-        options = {"group": self.group, **strata, **self.options}
+        options = {"sensitive_features": self.sensitive_features, **strata, **self.options}
         written = ", ".join(f"{name}={value!r}" for name, value in options.items())
         return f"FairnessScorer({self.criterion.name!r}, {written})"
 
@@ -119,7 +134,30 @@ def scores_of(estimator: Any, X: Any) -> Any:
     return estimator.decision_function(X)
 
 
-def columns_from(X: Any, group: Any) -> dict[str, Any]:
-    """The sensitive column or columns of X, by name."""
-    many = not isinstance(group, str) and isinstance(group, Sequence)
-    return {str(name): column_of(X, name) for name in (group if many else [group])}
+def columns_from(X: Any, names: Any) -> dict[str, Any]:
+    """Columns of X, by name or position."""
+    many = not isinstance(names, str) and isinstance(names, Sequence)
+    return {str(name): column_of(X, name) for name in (names if many else [names])}
+
+
+def sensitive_names(door: str, sensitive_features: Any, group: Any) -> Any:
+    """What names the groups, by either word; refuse both and neither."""
+    if (sensitive_features is None) == (group is None):
+        said = "no sensitive_features" if group is None else "both sensitive_features and group"
+        raise InputTypeError(
+            f"{door} was given {said}: pass sensitive_features=, such as sensitive_features='sex'; "
+            "group= is another name for it."
+        )
+    return group if sensitive_features is None else sensitive_features
+
+
+def is_names(features: Any, rows: int | None = None) -> bool:
+    """Whether these are names or positions of columns, rather than the columns themselves.
+
+    >>> is_names("sex"), is_names(["sex", "race"]), is_names(["F", "M", "F"], rows=3)
+    (True, True, False)
+    """
+    one = str | int | np.integer
+    if isinstance(features, list | tuple):
+        return len(features) != rows and all(isinstance(name, one) for name in features)
+    return isinstance(features, one)

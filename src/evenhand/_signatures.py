@@ -49,9 +49,11 @@ transform : {"exp", "raw"}, optional
     "exp" exponentiates the statistic before a relative measure, "raw" never does; by default
     the criterion's own habit.
 favorable : label, optional
-    The label people wish for, where a criterion asks about one class; 1 of 0 and 1 goes
-    without saying. It is not called `pos_label` as in scikit-learn, because "positive" often
-    names what is bad for people: a disease, a default, a relapse.
+    The label of the better outcome for people, where a criterion asks about one class. Of 0 and
+    1, −1 and 1, or False and True the second is assumed; say so if it is bad for people, such as
+    a default or a relapse. Of other labels one must be named.
+pos_label : label, optional
+    Another name for `favorable`, as in scikit-learn.
 tau : float, optional
     For "strong_parity": keep to cut points whose pooled F is at least tau."""
 

@@ -39,7 +39,7 @@ class Tally:
     Parameters
     ----------
     axes : tuple of Axis
-        What the cells are told apart by: "y", "yhat", "stratum", "bin", "group", each with labels.
+        What distinguishes the cells: "y", "yhat", "stratum", "bin", "group", each with labels.
     cells : ndarray of int, of shape (axes, n_cells)
         For each cell its place along each axis: `axes[i].labels[cells[i, k]]` is what cell k is
         along axis i. Cells in which no row falls are not there.

@@ -123,7 +123,7 @@ def task_of_labels(labels: Sequence[Label], task: Task | None = None) -> Task:
 def favorable_label(
     labels: Iterable[Label], favorable: Label = None, *, required: bool = True
 ) -> Label:
-    """The label people wish for.
+    """The label of the better outcome for people.
 
     Of 0 and 1, of −1 and 1 and of False and True it goes without saying; any other must be named,
     by itself or as it is written.
@@ -175,6 +175,20 @@ def favorable_label(
         f"The favorable label {favorable!r} is not among the labels {_some(known)}."
         f"{did_you_mean(favorable, known)}"
     )
+
+
+def named_label(favorable: Label, pos_label: Label) -> Label:
+    """The favorable label, which may be named by either word, but not two labels by both.
+
+    >>> named_label(None, "yes"), named_label(1, 1), named_label(None, None)
+    ('yes', 1, None)
+    """
+    if favorable is not None and pos_label is not None and str(favorable) != str(pos_label):
+        raise InputError(
+            f"favorable={favorable!r} and pos_label={pos_label!r} are two names for one thing, the "
+            "label of the better outcome. Pass one of them."
+        )
+    return pos_label if favorable is None else favorable
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
@@ -11,14 +12,34 @@ UNDEFINED = "–"
 NOTHING = 1e-9  # rounding, not inequality
 
 
-def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+def did_you_mean(
+    name: Any, known: Iterable[Any], terms: Mapping[str, Iterable[str]] | None = None
+) -> str:
     """A hint at the nearest known name, with a space before it; empty where none is near.
+
+    `terms` are words by the name that they mean; where none is found, letters decide.
 
     >>> did_you_mean("equal_odds", ["equalized_odds", "accuracy_parity"])
     " Did you mean 'equalized_odds'?"
+    >>> did_you_mean("adverse_gap", ["wage_gap"], {"four_fifths": ["adverse"]})
+    " Did you mean 'four_fifths'?"
     """
+    meant = _meant(str(name), terms or {})
+    if meant is not None:
+        return f" Did you mean {meant!r}?"
     near = difflib.get_close_matches(str(name), [str(other) for other in known], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _meant(name: str, terms: Mapping[str, Iterable[str]]) -> str | None:
+    """The thing that one of its terms in the name stands for; the term of most words counts."""
+    words = set(re.findall(r"[a-z0-9]+", name.lower()))
+    sizes = {
+        thing: max((len(term.split()) for term in many if words >= {*term.split()}), default=0)
+        for thing, many in terms.items()
+    }
+    best = max(sizes, key=lambda thing: sizes[thing], default=None)
+    return best if best is not None and sizes[best] else None
 
 
 def plural(count: float, noun: str, nouns: str | None = None) -> str:

@@ -242,6 +242,16 @@ MEASURES: dict[str, Measure] = {
 }
 
 
+# The field's words for them, to suggest the one that is meant.
+TERMS: dict[str, tuple[str, ...]] = {
+    "ratio": ("ratio", "quotient", "relative", "impact", "fifths", "80"),
+    "mpd": ("difference", "diff", "gap", "range", "spread", "disparity", "max", "maximum"),
+    "gini": ("gini", "lorenz", "theil", "entropy", "hoover", "atkinson"),
+    "pq": ("cv", "variation", "variance", "std", "deviation", "pq"),
+    "shortfall": ("one minus ratio", "deficit"),
+}
+
+
 class Description(NamedTuple):
     """What tables say of a measure of a vector w of d groups.
 
@@ -319,7 +329,7 @@ def resolve(measure: str | Measure) -> Measure:
     if not isinstance(measure, str) or measure not in MEASURES:
         raise InputError(
             f"There is no measure {measure!r}; there are {list(MEASURES)}. "
-            f"Or pass a function of the last axis.{did_you_mean(measure, MEASURES)}"
+            f"Or pass a function of the last axis.{did_you_mean(measure, MEASURES, TERMS)}"
         )
     return MEASURES[measure]
 

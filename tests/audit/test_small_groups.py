@@ -121,7 +121,7 @@ def test_no_pair_is_named_where_nothing_is_sure():
         criteria="statistical_parity",
     ).findings[0]
     assert finding.verdict == "cannot tell"
-    assert "Most surely apart" not in finding.sentence
+    assert "Most clearly apart" not in finding.sentence
 
 
 def test_a_few_rows_of_small_losses_do_not_lead():
@@ -165,7 +165,7 @@ def test_every_form_says_how_many_rows_would_tell():
     show(found.document(), (), screen, full=True)
     text = screen.export_text()
     assert sentence.removeprefix("These rows cannot tell: ") in text
-    assert "Most surely apart" not in text
+    assert "Most clearly apart" not in text
 
 
 def test_the_headline_gives_a_difference_of_rates_in_percentage_points():

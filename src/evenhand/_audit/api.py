@@ -26,10 +26,10 @@ from evenhand._audit.views import examined, main_view, views_of
 from evenhand._columns import Label
 from evenhand._dataframes import kind_of
 from evenhand._groups import Bins, Missing, Rare
-from evenhand._scoring import columns_from, scores_of
+from evenhand._scoring import columns_from, is_names, scores_of, sensitive_names
 from evenhand._seeds import RandomState
 from evenhand._signatures import documented, misspelt, spelled_out, suggests_names
-from evenhand._tasks import Task
+from evenhand._tasks import Task, named_label
 
 MEASURES = ("mpd", "gini", "pq")
 HEADLINES = ("statistical_parity", "equalized_odds", "strong_parity", "performance_parity(mse)")
@@ -39,8 +39,11 @@ task : {"binary", "multiclass", "regression"}, optional
     Found from the columns if it is not said: text, truth values and up to 20 different whole
     numbers are labels, fractions are numbers, and more whole numbers must be explained.
 favorable : label, optional
-    The label people wish for, by itself or as it is written; 1 of 0 and 1, and of −1 and 1, goes
-    without saying. Without one, criteria about one label are left out, and a note says so."""
+    The label of the better outcome for people, by itself or as it is written. Of 0 and 1, −1 and 1,
+    or False and True the second is assumed, and a note says so; of other labels none is, and
+    criteria about one label are left out, which a note says too.
+pos_label : label, optional
+    Another name for `favorable`, as in scikit-learn."""
 
 GROUPS = """\
 bins : mapping of str to int or sequence of float, optional
@@ -100,6 +103,7 @@ def audit(
     rare: Rare = "keep",
     task: Task | None = None,
     favorable: Label = None,
+    pos_label: Label = None,
     criteria: Criteria | None = None,
     measures: str | Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
@@ -172,7 +176,7 @@ def audit(
         min_count=min_count,
         rare=rare,
         task=task,
-        favorable=favorable,
+        favorable=named_label(favorable, pos_label),
     )
     return audit_evidence(
         evidence,
@@ -196,7 +200,8 @@ def audit_model(
     X: Any,
     y: Any,
     *,
-    group: Any,
+    sensitive_features: Any = None,
+    group: Any = None,
     y_score: Any = None,
     threshold: float | None = None,
     sample_weight: Any = None,
@@ -207,6 +212,7 @@ def audit_model(
     rare: Rare = "keep",
     task: Task | None = None,
     favorable: Label = None,
+    pos_label: Label = None,
     criteria: Criteria | None = None,
     measures: str | Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
@@ -225,11 +231,14 @@ def audit_model(
         Fitted, with `predict`; what has `classes_` is a classifier, all else a regressor. A
         classifier's probabilities are audited too.
     X : array-like or dataframe
-        Features of the rows, with the sensitive columns among them.
+        Features of the rows, usually with the sensitive columns among them.
     y : array-like
         True labels or values.
-    group : str, int or sequence of these
-        The sensitive columns of X, by name, or by position where X is an array.
+    sensitive_features : str, int, sequence of these, array-like or dataframe
+        The columns of X that name the groups, by name, or by position where X is an array; or, if X
+        does not hold them, the columns themselves, as for `audit`.
+    group : str, int or sequence of these, optional
+        Another name for `sensitive_features`, as in our estimators.
     y_score : array-like, optional
         Scores, where those of the model's `predict_proba` are not meant.
     threshold : float, optional
@@ -259,11 +268,15 @@ def audit_model(
     >>> X = pd.DataFrame({"age": range(40), "sex": ["F", "M"] * 20})
     >>> y = [0, 1, 1, 1] * 10
     >>> model = DummyClassifier().fit(X, y)
-    >>> report = audit_model(model, X, y, group="sex", criteria=["statistical_parity"])
+    >>> asked = {"sensitive_features": "sex", "criteria": "statistical_parity"}
+    >>> report = audit_model(model, X, y, **asked)
     >>> report.finding("statistical_parity", "pq").value
     0.0
 
     """
+    features = sensitive_names("audit_model", sensitive_features, group)
+    if is_names(features, len(y)):
+        features = columns_from(X, features)
     labels = getattr(model, "classes_", None)
     if labels is not None and y_score is None and hasattr(model, "predict_proba"):
         y_score = scores_of(model, X)
@@ -272,7 +285,7 @@ def audit_model(
     result = audit(
         y,
         None if threshold is not None else model.predict(X),
-        sensitive_features=columns_from(X, group),
+        sensitive_features=features,
         y_score=y_score,
         threshold=threshold,
         sample_weight=sample_weight,
@@ -283,6 +296,7 @@ def audit_model(
         rare=rare,
         task=task or "regression",
         favorable=favorable,
+        pos_label=pos_label,
         criteria=criteria,
         measures=measures,
         tolerances=tolerances,
@@ -314,6 +328,7 @@ def audit_frame(
     rare: Rare = "keep",
     task: Task | None = None,
     favorable: Label = None,
+    pos_label: Label = None,
     criteria: Criteria | None = None,
     measures: str | Sequence[str] = MEASURES,
     tolerances: Mapping[str, float] | None = None,
@@ -389,7 +404,7 @@ def audit_frame(
         min_count=min_count,
         rare=rare,
         task=task,
-        favorable=favorable,
+        favorable=named_label(favorable, pos_label),
     )
     return audit_evidence(
         evidence,

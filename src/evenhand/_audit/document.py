@@ -45,6 +45,7 @@ def document(audit: AuditParts) -> dict[str, Any]:
         ],
         "classes": [show(label) for label in evidence.classes],
         "favorable": None if evidence.favorable is None else show(evidence.favorable),
+        "favorable_assumed": evidence.assumed,
         "decided_at": evidence.decided_at,
         "confidence": audit.confidence,
         "random_state": audit.random_state,

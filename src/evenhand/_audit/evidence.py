@@ -35,6 +35,7 @@ JUDGED = ("labels", "ranks", "losses", "bins")  # sources that hold predictions 
 class Evidence:
     """Summaries by need ("labels", "moments", "steps", …), and what the groups are.
 
+    The favorable label may be `assumed`: 1 of 0 and 1.
     `thresholds` counts (score bin, truth, group), where a score decides between two classes;
     `decided_at` is the score from which the decisions are favorable, where there is one.
     """
@@ -44,6 +45,7 @@ class Evidence:
     sources: Mapping[str, Source]
     classes: tuple[Label, ...] = ()
     favorable: Label = None
+    assumed: bool = False
     thresholds: Tally | None = None
     decided_at: float | None = None
     notes: tuple[str, ...] = ()

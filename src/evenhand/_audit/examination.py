@@ -282,7 +282,7 @@ def _worst(reading: Reading, favorable: Label) -> tuple[Label, np.ndarray[Any, A
 
 
 def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
-    """The two groups that are most surely apart, by bounds that hold for all groups at once.
+    """The two groups that are most clearly apart, by bounds that hold for all groups at once.
 
     So a group of a few rows does not lead because chance threw it far.
     """
@@ -315,7 +315,7 @@ def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
 
 
 def _furthest_in_errors(estimates: Estimates, favorable: Label) -> Pair | None:
-    """Where no two groups are surely apart: those the furthest, in their standard errors."""
+    """Where no two groups are clearly apart: those the furthest, in their standard errors."""
     down = estimates.values - curve_at(estimates.curves, -1.0)
     up = curve_at(estimates.curves, 1.0) - estimates.values
     best: tuple[float, Pair] | None = None

@@ -193,7 +193,7 @@ class Finding:
     margin : float or None
         Differences up to this count as alike; None where none was stated.
     pair : Pair or None
-        The two groups that are most surely apart, and their values.
+        The two groups that are most clearly apart, and their values.
     level : float
         Of the test: 1 − confidence.
     is_rate : bool
@@ -261,7 +261,7 @@ class Finding:
         cell, where = self.pair.cell, ""
         if self.estimates is None and isinstance(cell, float):
             where = f", in the share at or below {number(cell)}"
-        return f" Most surely apart{where}: {ends}."
+        return f" Most clearly apart{where}: {ends}."
 
     @cached_property
     def needed(self) -> Needed | None:

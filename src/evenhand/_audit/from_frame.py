@@ -266,6 +266,7 @@ def from_labels(
         sources,
         labels,
         good,
+        assumed=good is not None and favorable is None,
         decided_at=at,
         notes=(*([] if cut is None else [cut.note(good)]), *group.notes, *notes),
     )

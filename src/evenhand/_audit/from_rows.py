@@ -77,6 +77,7 @@ def from_rows(
         sources,
         labels,
         good,
+        assumed=good is not None and favorable is None,
         decided_at=None if decisions.cut is None else decisions.cut.at,
         notes=group.notes if decisions.cut is None else (decisions.cut.note(good), *group.notes),
     )

@@ -13,7 +13,7 @@ from evenhand._audit.finding import Obstacle
 from evenhand._audit.questions import Question, greatest_value, questions_of
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean, plural
-from evenhand.measures import MEASURES, is_ratio
+from evenhand.measures import MEASURES, TERMS, is_ratio
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
 Sign = Literal[">", ">=", "<", "<="]
@@ -176,7 +176,7 @@ def known_measure(name: str) -> str:
     """The name of a measure, if it is one."""
     if name in MEASURES:
         return name
-    hint = did_you_mean(name, MEASURES)
+    hint = did_you_mean(name, MEASURES, TERMS)
     raise InputError(f"There is no measure {name!r}.{hint} There are {list(MEASURES)}.")
 
 

@@ -59,7 +59,7 @@ class Audit(AuditParts):
     views : tuple of View
         The criteria by each sensitive column and combination, where there are several.
     subgroups : tuple of Subgroup
-        Who differs most surely from the rest.
+        Who differs most clearly from the rest.
     thresholds, levels : Thresholds, Levels or None
         The criteria along the cut points of a score, and the groups' distributions.
     notes : tuple of str
@@ -98,7 +98,7 @@ class Audit(AuditParts):
         A row for each group, with a column for each sensitive column (the index, in pandas). Of
         classes: "n", "base_rate", "selection_rate", "true_positive_rate", "false_positive_rate",
         "precision" and "accuracy"; the rates are those of the favorable class, or, where none is
-        named, of the class in which groups are most surely apart. Of a regression: "n",
+        named, of the class in which groups are most clearly apart. Of a regression: "n",
         "mean_prediction", "mean_target", "mean_error", "mae", "rmse" and "r2". Without the truth,
         only what needs none. Rows are counted, rates and means are weighted.
 

@@ -1,4 +1,4 @@
-"""Subgroups ranked by how many people a difference surely touches.
+"""Subgroups ranked by how many people a difference touches at least.
 
 Every subgroup of every view is compared with everybody else in every statistic. All those
 comparisons are one family. Either the chance that any bound is wrong is at most the stated error
@@ -93,13 +93,13 @@ class Subgroup:
     def people(self) -> float:
         """Rows counted times the sure difference: how many people it touches at least, in a rate.
 
-        Of a mean it is the total by which the rows are surely apart, in the units of the mean.
+        Of a mean it is the total by which the rows are clearly apart, in the units of the mean.
         """
         return self.counted * self.at_least
 
     @property
     def flagged(self) -> bool:
-        """Whether it surely differs."""
+        """Whether it differs beyond chance."""
         return self.at_least > 0
 
     @property
@@ -132,7 +132,7 @@ def ranked(
     Returns
     -------
     list of Subgroup
-        By people surely touched, then by people apart in these rows; `too_few` ones at the end.
+        By people touched at least, then by people apart in these rows; `too_few` ones at the end.
 
     """
     comparisons = [c for view in views for c in _comparisons(view, margin)]

@@ -116,7 +116,17 @@ def _about(audit: AuditParts) -> str:
         whole = few == len(evidence.groups)
         which = "all of them" if whole else plural(few, "group")
         text += f"; {which} {'is' if few == 1 else 'are'} too small to say"
-    return f"{text}."
+    return f"{text}.{assumed_label(evidence)}"
+
+
+def assumed_label(evidence: Evidence) -> str:
+    """Which label was taken as favorable where none was named, and the way out."""
+    if not evidence.assumed:
+        return ""
+    good = show(evidence.favorable)
+    other = " or ".join(show(one) for one in evidence.classes if one != evidence.favorable)
+    named = f", name {other} as favorable" if other else ", say so"
+    return f" Favorable label: {good} (assumed; if {good} is the unwanted outcome{named})."
 
 
 def _values(audit: AuditParts, finding: Finding) -> GroupValues:
@@ -124,7 +134,7 @@ def _values(audit: AuditParts, finding: Finding) -> GroupValues:
 
 
 def _focus(audit: AuditParts) -> Label:
-    """The class that rates are about: the favorable one, else the one that differs most surely."""
+    """The class that rates are about: the favorable one, else the one that differs most clearly."""
     evidence = audit.evidence
     if evidence.task == "regression" or evidence.favorable is not None:
         return evidence.favorable

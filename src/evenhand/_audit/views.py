@@ -85,14 +85,14 @@ class Main(NamedTuple):
 
 
 def main_view(evidence: Evidence, seen: Sequence[View], depth: int) -> Main:
-    """All columns combined; if they are more than the depth, the combination most surely uneven."""
+    """All columns combined; if they are more than the depth, those most clearly uneven."""
     if len(evidence.columns) <= depth:
         return Main(evidence, 1, ())
     chosen = min(seen, key=lambda view: (view.p_value, -len(view.columns)))
     note = (
         f"{len(evidence.columns)} sensitive columns were given and combined up to {depth} at a "
         f"time. In detail: {' × '.join(chosen.columns)}, the one of {len(seen)} combinations whose "
-        "groups differ most surely; p-values allow for this choice."
+        "groups differ most clearly; p-values allow for this choice."
     )
     return Main(chosen.evidence, len(seen), (note,))
 

@@ -21,6 +21,29 @@ FEW = 1024  # so many distinct words still get a collision-free hash of about 2Â
 DENSE = 1 << 20
 
 
+class Level(str):
+    """Text that is one of several in a stated order, such as of an ordered category.
+
+    It is equal to the same text without a place, and sorted by its place.
+
+    >>> union([Level("old", 2), Level("young", 1)]), Level("old", 2) == "old"
+    (('young', 'old'), True)
+    """
+
+    place: int
+
+    def __new__(cls, text: str, place: int = 0) -> Level:
+        """The text at its place in the order."""
+        level = super().__new__(cls, text)
+        level.place = place
+        return level
+
+
+def levels(categories: Iterable[Any]) -> list[Any]:
+    """Categories in their order; numbers have one of their own."""
+    return [Level(one, i) if isinstance(one, str) else one for i, one in enumerate(categories, 1)]
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """Codes into labels; the labels are distinct, observed and sorted, and None is 'missing'.
@@ -58,7 +81,11 @@ def union(*lists: Iterable[Label]) -> tuple[Label, ...]:
     >>> union(["b", 2], [True, "a", 1.0, None])
     (True, 2, 'a', 'b', None)
     """
-    return tuple(sorted(dict.fromkeys(label for labels in lists for label in labels), key=_order))
+    seen: dict[Label, Label] = {}
+    for label in (label for labels in lists for label in labels):
+        if label not in seen or isinstance(label, Level):
+            seen[label] = label
+    return tuple(sorted(seen.values(), key=_order))
 
 
 def positions(labels: Iterable[Label], within: Sequence[Label]) -> NDArray[np.intp]:
@@ -201,7 +228,7 @@ def _order(label: Label) -> tuple[Any, ...]:
     if isinstance(label, Real):
         return (0, label)
     if isinstance(label, str):
-        return (1, label)
+        return (1, getattr(label, "place", 0), label)
     if isinstance(label, tuple):
         return (2, *(_order(part) for part in label))
     if isinstance(label, datetime.date):

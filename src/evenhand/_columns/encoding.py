@@ -25,6 +25,7 @@ from evenhand._columns.codes import (
     factorize_few,
     factorize_many,
     first_rows,
+    levels,
     renumber,
     smallest_unsigned,
 )
@@ -311,7 +312,9 @@ def _encode_series(series: Any, name: str) -> Column:
 
 def _encode_pandas(native: Any) -> Column:
     if hasattr(native, "cat"):
-        codes, labels = native.cat.codes.to_numpy(), [*native.cat.categories, None]
+        known = native.cat.categories
+        known = levels(known) if native.cat.ordered else known
+        codes, labels = native.cat.codes.to_numpy(), [*known, None]
         codes, seen = renumber(np.where(codes < 0, len(labels) - 1, codes), len(labels))
         return canonical(codes, [labels[code] for code in seen])
     if hasattr(native.array, "__arrow_array__"):
@@ -330,7 +333,11 @@ def _encode_polars(native: Any) -> Column:
     physical = native.cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1)
     column = encode(physical.to_numpy())
     first = first_rows(column.codes, len(column.labels))
-    return canonical(column.codes, native.gather(first).to_list())
+    labels = native.gather(first).to_list()
+    if isinstance(native.dtype, pl.Enum):
+        place = {str(level): level for level in levels(native.dtype.categories)}
+        labels = [place.get(label, label) for label in labels]
+    return canonical(column.codes, labels)
 
 
 def _encode_arrow(native: Any) -> Column:

@@ -26,7 +26,7 @@ from evenhand._dataframes import kind_of
 from evenhand._errors import InputError
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import suggests_names
-from evenhand._tasks import Task, check_task, read_targets, task_of_labels
+from evenhand._tasks import Task, check_task, named_label, read_targets, task_of_labels
 from evenhand.criteria import Criterion
 from evenhand.measures import Measure
 
@@ -48,6 +48,7 @@ def compare(
     transform: str | None = None,
     sample_weight: Any = None,
     favorable: Label = None,
+    pos_label: Label = None,
     confidence: float = 0.95,
     replicates: int | None = None,
     random_state: RandomState = 0,
@@ -82,6 +83,8 @@ def compare(
         Weights of the rows.
     favorable : label, optional
         The favorable label, where a criterion asks about one label and it is not 1.
+    pos_label : label, optional
+        Another name for `favorable`, as in scikit-learn.
     confidence : float, default 0.95
         Of the intervals; tests of differences between models, and between the groups of a model,
         are at the level 1 − confidence.
@@ -132,7 +135,7 @@ def compare(
         rows,
         g=g,
         transform=transform,
-        favorable=favorable,
+        favorable=named_label(favorable, pos_label),
     )
     sources = rows.observed({question.needs for question in asked})
     unasked: list[str] = []

@@ -17,6 +17,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._tasks import named_label
 from evenhand._uncertainty.models import (
     Floats,
     Model,
@@ -77,6 +78,7 @@ def chance(
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
     favorable: Label = None,
+    pos_label: Label = None,
     tau: float | None = None,
     replicates: int = 2000,
     random_state: RandomState = 0,
@@ -112,6 +114,7 @@ def chance(
     (0.5, True)
 
     """
+    favorable = named_label(favorable, pos_label)
     reading = named(criterion).read(
         y_true,
         y_pred,

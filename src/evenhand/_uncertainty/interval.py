@@ -18,6 +18,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
 from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._tasks import named_label
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.estimates import Estimates, Floats, estimates_of
@@ -82,6 +83,7 @@ def interval(
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
     favorable: Label = None,
+    pos_label: Label = None,
     tau: float | None = None,
     confidence: float = 0.95,
     method: Method = "calibrated",
@@ -129,6 +131,7 @@ def interval(
     if method not in METHODS:
         hint = did_you_mean(method, METHODS)
         raise InputError(f"There is no method {method!r}; there are {list(METHODS)}.{hint}")
+    favorable = named_label(favorable, pos_label)
     reading = named(criterion).read(
         y_true,
         y_pred,

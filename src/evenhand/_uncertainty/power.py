@@ -12,6 +12,7 @@ import numpy as np
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
+from evenhand._tasks import named_label
 from evenhand._uncertainty.design import Rates
 from evenhand._uncertainty.needed import crossing, lacking, limiting, times
 from evenhand._uncertainty.supposition import (
@@ -158,6 +159,7 @@ def power(
     confidence: float = 0.95,
     criterion: str | Criterion = "statistical_parity",
     favorable: Label = None,
+    pos_label: Label = None,
 ) -> Power:
     """How often these rows would show that groups differ, or are alike; and how many would do.
 
@@ -198,6 +200,8 @@ def power(
         Of a tally: which rate is meant.
     favorable : label, optional
         Of a tally: the favorable label.
+    pos_label : label, optional
+        Another name for `favorable`, as in scikit-learn.
 
     Returns
     -------
@@ -256,7 +260,7 @@ def power(
     """
     check_share("power", power)
     check_share("confidence", confidence)
-    groups, rows, seen = sizes_of(sizes, criterion, favorable)
+    groups, rows, seen = sizes_of(sizes, criterion, named_label(favorable, pos_label))
     at = place_of(groups, rows, apart)
     design = supposed(groups, rows, seen, rates, rate, means, sd)
     given = rates is not None or means is not None

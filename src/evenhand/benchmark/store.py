@@ -45,9 +45,9 @@ class Predictions:
     Parameters
     ----------
     labels : array of int, optional
-        The predicted classes by number; one draw where they are drawn by lot.
+        The predicted classes by number; one draw where they are drawn at random.
     chances : array (rows × classes), optional
-        The chance of each class, where labels are drawn by lot.
+        The chance of each class, where labels are drawn at random.
     scores : array (rows × classes), optional
         Probabilities that are not those of the decision.
     values : array (rows × draws), optional
@@ -232,7 +232,7 @@ class Store:
     def tally(self, entry: Entry) -> Tally:
         """A classifier's test rows by true class, predicted class and group.
 
-        Where labels are drawn by lot, rows are those to be expected. Classes are numbers.
+        Where labels are drawn at random, rows are those to be expected. Classes are numbers.
         """
         return counts(self.truth(entry), self.predictions(entry))
 

@@ -124,7 +124,12 @@ PARAMETERS: list[click.Parameter] = [
     _option("--group", multiple=True, metavar="COLUMN", help="Whom to compare; repeat to cross."),
     _option("--weight", metavar="COLUMN", help="The weights of the rows."),
     _option("--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."),
-    _option("--favorable", metavar="LABEL", help="The label people wish for, if not 1."),
+    _option(
+        "--favorable",
+        "--pos-label",
+        metavar="LABEL",
+        help="The label of the better outcome for people, if not 1.",
+    ),
     _option(
         "--task",
         type=click.Choice(["binary", "multiclass", "regression"]),

@@ -54,7 +54,7 @@ HEADS = {
 VERDICTS = {
     "differs": "The groups differ in",
     "alike": "The groups are alike in",
-    "cannot tell": "These rows cannot tell, which is no acquittal",
+    "cannot tell": "These rows cannot tell, which does not clear the model",
     "undefined": "Fewer than two groups have a value in",
 }
 
@@ -365,7 +365,7 @@ def _how_to_read(document: Document) -> str:
     meanings = {
         "differs": "differs: the groups are not all alike",
         "alike": f"alike: within {' or '.join(map(number, sorted(margins)))} of each other",
-        "cannot tell": "cannot tell: too few rows, which is no acquittal",
+        "cannot tell": "cannot tell: too few rows, which is not evidence of equality",
     }
     asked = plural(many["hypotheses"], "hypothesis", "hypotheses")
     verdicts = {finding["verdict"] for finding in document["findings"]}

@@ -346,7 +346,8 @@ class MetricFrame:
         *,
         sample_weight: Any = None,
         favorable: Label = None,
-        criteria: Sequence[str | Criterion] | None = None,
+        pos_label: Label = None,
+        criteria: str | Criterion | Sequence[str | Criterion] | None = None,
         title: str | None = None,
     ) -> Audit:
         """Audit the same rows: which differences are more than chance, and between whom.
@@ -356,7 +357,9 @@ class MetricFrame:
         sample_weight : array-like, optional
             Weights of the rows; those in `sample_params` are of single metrics, and not used.
         favorable : label, optional
-            The label people wish for; 1 of 0 and 1 goes without saying.
+            The label of the better outcome for people; of 0 and 1 the second is assumed.
+        pos_label : label, optional
+            Another name for `favorable`, as in scikit-learn.
         criteria : sequence of str or Criterion, optional
             By default all that fit.
         title : str, optional
@@ -377,6 +380,7 @@ class MetricFrame:
             strata=strata or None,
             sample_weight=sample_weight,
             favorable=favorable,
+            pos_label=pos_label,
             criteria=criteria,
             title=title,
         )

@@ -17,7 +17,7 @@ from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
 from evenhand._signatures import COLUMNS, SETTINGS, documented, misspelt, spelled_out
-from evenhand._tasks import favorable_label
+from evenhand._tasks import favorable_label, named_label
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure
 from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Rows, Source, Statistic, Table
@@ -286,6 +286,7 @@ class Criterion:
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
         favorable: Label = None,
+        pos_label: Label = None,
         tau: float | None = None,
         **typos: Never,
     ) -> Any:
@@ -331,6 +332,7 @@ class Criterion:
             y_score=y_score,
             strata=strata,
             favorable=favorable,
+            pos_label=pos_label,
             classes=classes,
             tau=tau,
             **typos,
@@ -354,6 +356,7 @@ class Criterion:
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
         favorable: Label = None,
+        pos_label: Label = None,
         tau: float | None = None,
         **typos: Never,
     ) -> Reading:
@@ -386,6 +389,8 @@ class Criterion:
         if typos:
             raise misspelt(Criterion.read, typos)
         criterion, source = self.with_statistic(g), y_true
+        if pos_label is not None:
+            favorable = named_label(favorable, pos_label)
         columns = {
             "sensitive_features": sensitive_features,
             "sample_weight": sample_weight,

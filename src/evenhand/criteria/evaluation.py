@@ -14,6 +14,7 @@ from evenhand._signatures import COLUMNS, SETTINGS, documented, misspelt, spelle
 from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import ALIASES, CRITERIA
 from evenhand.criteria.criterion import Criterion
+from evenhand.criteria.terms import TERMS
 from evenhand.measures import Aggregate, Measure
 
 
@@ -38,6 +39,7 @@ def evaluate(
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
     favorable: Label = None,
+    pos_label: Label = None,
     tau: float | None = None,
     **typos: Never,
 ) -> float:
@@ -98,6 +100,7 @@ def evaluate(
         transform=transform,
         tau=tau,
         favorable=favorable,
+        pos_label=pos_label,
         classes=classes,
     )
     if np.ndim(reading.value):
@@ -116,7 +119,5 @@ def named(criterion: str | Criterion) -> Criterion:
         return criterion
     if criterion in CRITERIA or criterion in ALIASES:
         return CRITERIA[ALIASES.get(criterion, criterion)]
-    raise InputError(
-        f"There is no criterion {criterion!r}.{did_you_mean(criterion, [*CRITERIA, *ALIASES])} "
-        f"There are {list(CRITERIA)}."
-    )
+    hint = did_you_mean(criterion, [*CRITERIA, *ALIASES], TERMS)
+    raise InputError(f"There is no criterion {criterion!r}.{hint} There are {list(CRITERIA)}.")

@@ -22,10 +22,11 @@ RENAMED = {
     "eps": "epsilon",
     "favourable": "favorable",
 }
+CALLED = {"pos_label": "favorable", "sensitive_features": "group"}  # by functions, not estimators
 SHARED = """\
 favorable : label, default None
-    The label people wish for, which criteria about one class are about. None is 1 where the labels
-    are 0 and 1, or −1 and 1; of other labels it must be told where it matters."""
+    The label of the better outcome for people, which criteria about one class are about. None is 1
+    where the labels are 0 and 1, or −1 and 1; of other labels it must be named where it matters."""
 HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-+\n", re.MULTILINE)
 
 
@@ -85,6 +86,8 @@ def unknown_parameter(cls: type[NamedParameters], name: str, known: Iterable[str
     present = (RENAMED | dict(cls._renamed)).get(name)
     if present in known:
         return f"{cls.__name__} has no parameter {name!r}: it is {present!r} now."
+    if CALLED.get(name) in known:
+        return f"{cls.__name__} has no parameter {name!r}: in an estimator it is {CALLED[name]!r}."
     hint = did_you_mean(name, known) or f" Its parameters are {', '.join(known)}."
     return f"{cls.__name__} has no parameter {name!r}.{hint}"
 

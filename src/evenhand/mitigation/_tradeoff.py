@@ -13,7 +13,7 @@ from evenhand._counting import expected_tally
 from evenhand._dataframes import framed
 from evenhand._errors import InputTypeError
 from evenhand._signatures import suggests_names
-from evenhand._tasks import favorable_label
+from evenhand._tasks import favorable_label, named_label
 from evenhand.criteria.evaluation import named
 from evenhand.mitigation.methods import METHODS, Method
 
@@ -31,7 +31,7 @@ class Tradeoff:
     """A curve: for each value of the hyperparameter, performance and criteria, by set of rows.
 
     Performance is expected accuracy, or for a regression the root mean squared error. A decision
-    by lot is judged by its chances, not by one draw.
+    at random is judged by its chances, not by one draw.
 
     Attributes
     ----------
@@ -81,9 +81,10 @@ def tradeoff(
     *,
     grid: Iterable[float] | None = None,
     test: tuple[Any, Any] | None = None,
-    criteria: Sequence[str] | None = None,
-    measures: Sequence[str] = MEASURES,
+    criteria: str | Sequence[str] | None = None,
+    measures: str | Sequence[str] = MEASURES,
     favorable: Any = None,
+    pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Tradeoff:
     """Fit a method over its grid, and judge it on the fitting rows and on test rows.
@@ -101,14 +102,16 @@ def tradeoff(
         The values of the hyperparameter; None is the paper's grid for the estimator's criterion.
     test : tuple (X, y), default None
         Further rows to judge each fit by.
-    criteria : sequence of str, default None
+    criteria : str or sequence of str, default None
         Names in `evenhand.CRITERIA`; None is statistical parity and equalized odds, or for a
         regression strong and weak parity.
-    measures : sequence of str, default ("mpd", "gini", "pq")
+    measures : str or sequence of str, default ("mpd", "gini", "pq")
         Names in `evenhand.MEASURES`.
     favorable : label, default None
-        For criteria about one class of two: the label people wish for, by default the
-        estimator's. Of 0 and 1, or −1 and 1, it goes without saying.
+        For criteria about one class of two: the label of the better outcome for people, by
+        default the estimator's. Of 0 and 1, or −1 and 1, the second is assumed.
+    pos_label : label, default None
+        Another name for `favorable`, as in scikit-learn.
     sample_weight : array-like of shape (n_rows,), default None
         The weights of the fitting rows.
 
@@ -137,8 +140,8 @@ def tradeoff(
     [0.731, 0.742, 0.75]
 
     """
-    method = method_of(estimator)
-    questions = CRITERIA_OF[method.task] if criteria is None else criteria
+    method, favorable = method_of(estimator), named_label(favorable, pos_label)
+    questions = CRITERIA_OF[method.task] if criteria is None else _listed(criteria)
     if favorable is None:
         favorable = getattr(estimator, "favorable", None)
     sets = {"fit": (X, y, sample_weight)}
@@ -151,12 +154,16 @@ def tradeoff(
         {
             varied: value,
             "rows": name,
-            **_judged(method, model, *rows, questions, measures, favorable),
+            **_judged(method, model, *rows, questions, _listed(measures), favorable),
         }
         for value, model in zip(values, fitted, strict=True)
         for name, rows in sets.items()
     ]
     return Tradeoff(method.hyperparameter, tuple(points))
+
+
+def _listed(names: str | Sequence[str]) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else names
 
 
 def method_of(estimator: Any) -> Method:

@@ -274,7 +274,7 @@ class Refitting:
         """One row for each set of rows alike in features and kind, and each row's set.
 
         Logistic regression sees no difference between rows alike and one of their weight; other
-        models may, and keep all rows. Rows are told apart by a random sum, and then compared.
+        models may, and keep all rows. Rows are distinguished by a random sum, and then compared.
         """
         everyone = np.arange(len(kind))
         if not isinstance(self.model, LogisticRegression) or not _is_numeric(self.X):

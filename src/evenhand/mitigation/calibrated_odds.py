@@ -1,4 +1,4 @@
-"""CalEqOdds (Pleiss et al. 2017): one group's scores are withheld by lot until costs are equal."""
+"""CalEqOdds (Pleiss et al. 2017): one group's scores are withheld at random."""
 
 from __future__ import annotations
 

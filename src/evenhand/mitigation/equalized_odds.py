@@ -1,4 +1,4 @@
-"""EqOdds (Hardt, Price and Srebro 2016): labels are changed by lot until the odds are equal."""
+"""EqOdds (Hardt, Price and Srebro 2016): labels are changed at random until the odds are equal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SLACK = 1e-9
 
 
 class EqualizedOddsClassifier(GroupClassifier):
-    """The base model's labels, changed by lot so that all groups have the same odds.
+    """The base model's labels, changed at random so that all groups have the same odds.
 
     Exact in expectation on the fitting rows, for two classes and any number of groups. It uses
     the labels alone, and is a single point: there is nothing to trade.

@@ -1,4 +1,4 @@
-"""What all methods share: a base model, groups read from columns of X, and decisions by lot."""
+"""What all methods share: a base model, groups read from columns of X, and random decisions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
     unseen : {"error", "base"}, default "error"
         What becomes of a row whose group was not seen at fit: an error, or the base prediction.
     draw : bool, default True
-        Where a method decides by lot: whether `predict` draws, or takes the most probable answer.
+        Where a method decides at random: whether `predict` draws, or takes the likeliest answer.
     random_state : int, Generator, RandomState or None, default None
         For the draws; an int gives the same answer for the same rows.
 
@@ -251,7 +251,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class in the decision, which may be made by lot.
+        """The probability of each class in the decision, which may be made at random.
 
         Parameters
         ----------

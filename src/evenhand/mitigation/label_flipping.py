@@ -1,4 +1,4 @@
-"""FairRR (Zeng et al. 2024): labels are flipped by lot before the model is fitted."""
+"""FairRR (Zeng et al. 2024): labels are flipped at random before the model is fitted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LabelFlippingClassifier(GroupClassifier):
     epsilon : float, default 0.0
         The largest difference between the two groups' rates.
     flips : {"expected", "drawn"}, default "expected"
-        Whether a row counts with both labels, weighted by their chances, or is flipped by lot
+        Whether a row counts with both labels, weighted by their chances, or is flipped at random
         once. The first has no chance in it, and the same best classifier.
     draw : bool, default False
         Whether `predict` draws from the model's probabilities, or takes the most probable class.

@@ -46,7 +46,7 @@ class Method:
     needs_group_at_predict : bool
         Whether `predict` must know the group.
     randomized : bool
-        Whether it decides by lot.
+        Whether it decides at random.
     hyperparameter : str, default None
         The parameter that trades performance for parity, `epsilon` for most.
     grid : mapping of str to tuple of float, default {}

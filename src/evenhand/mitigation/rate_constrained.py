@@ -16,7 +16,7 @@ from evenhand.mitigation.optimal.problem import RATES
 class RateConstrainedClassifier(RuleClassifier):
     """Post-processes a classifier so that a criterion is at most ε, at the least expected cost.
 
-    For any number of classes and groups. Decisions are made by lot between a few rules for each
+    For any number of classes and groups. Decisions are made at random between a few rules for each
     group, which is what makes the bound exact.
 
     Parameters
@@ -110,7 +110,7 @@ class LinearPostClassifier(RuleClassifier):
 
     For any number of classes and groups; it is `RateConstrainedClassifier` with the measure MPD
     and the cost of an error. Where the published method breaks ties by noise, this one mixes rules
-    by lot, so that ε is met exactly on the fitting rows.
+    at random, so that ε is met exactly on the fitting rows.
 
     Parameters
     ----------

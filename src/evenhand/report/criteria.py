@@ -231,7 +231,7 @@ def _left_out(findings: Sequence[Finding]) -> dict[str, Any] | None:
 
 
 def _apart(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """The groups most surely apart, with the measures that agree on them."""
+    """The groups most clearly apart, with the measures that agree on them."""
     ends: dict[tuple[Any, ...], list[str]] = {}
     for finding in findings:
         if finding["pair"]:

@@ -42,6 +42,8 @@ def _selected(document: Mapping[str, Any]) -> str:
     of_class = document["summary"]["table"]["of_class"]
     if of_class is None:
         return ""
+    if document.get("favorable_assumed"):
+        return f"Selected means predicted “{of_class}”, which is assumed to be favorable."
     if document["favorable"] is not None:
         return f"Selected means predicted “{of_class}”, the favorable outcome."
     return f"No outcome was named as favorable: the rates are those of “{of_class}”."

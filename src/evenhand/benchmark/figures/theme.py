@@ -211,7 +211,7 @@ def theme_of(results: Results) -> Theme:
 def _styles(lines: Iterable[tuple[str, str]]) -> dict[str, Style]:
     """A style for each line; those of one method share its color, and no two are the same."""
     known = list(STYLES)
-    spare = iter(SPARE * 4)  # more lines than that are told apart by nobody
+    spare = iter(SPARE * 4)  # nobody can distinguish more lines than that
     styles: dict[str, Style] = {}
     colors: dict[str, Style] = {}
     for method, name in sorted(lines, key=lambda line: (_index(known, line[0]), line)):

@@ -132,7 +132,7 @@ class Results:
     def curves(self, where: str = "true", *, lot: str = "expected") -> Any:
         """Mean and standard error over the seeds, of every question, by hyperparameter.
 
-        With lot="drawn", a run that decides nothing by lot is there with its only answer.
+        With lot="drawn", a run that decides nothing at random is there with its only answer.
         """
         chosen = "lot = 'expected'"
         if lot != "expected":

@@ -27,8 +27,8 @@ EXPECTED, DRAWN = "expected", "drawn"
 class Scores:
     """Answers (questions × answers), and the run and lot that each answer is about.
 
-    The lot is "expected" for what a decision by lot comes to on average, "drawn" for one draw.
-    A run that decides nothing by lot has the first only.
+    The lot is "expected" for what a random decision comes to on average, "drawn" for one draw.
+    A run that decides nothing at random has the first only.
     """
 
     keys: tuple[str, ...]
