@@ -114,7 +114,7 @@ def test_a_missing_package_is_one_sentence_and_status_2(monkeypatch, capsys, pac
     assert capsys.readouterr() == ("", told)
 
 
-def test_the_version_is_told():
+def test_the_version_is_told(run):
     code, out, _ = run("--version")
     assert (code, out) == (0, f"evenhand {version('evenhand')}\n")
 

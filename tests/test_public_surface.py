@@ -36,6 +36,7 @@ NAMES = [
     "Reading",
     "Tally",
     "UndefinedWarning",
+    "assert_even",
     "audit",
     "audit_frame",
     "audit_model",

@@ -3,7 +3,15 @@
 rows ── count ──▶ Tally ── read ──▶ Table(…, groups) ── measure ──▶ cells ── aggregate ──▶ score
 """
 
-from evenhand._audit import Audit, Finding, Measured, audit, audit_frame, audit_model
+from evenhand._audit import (
+    Audit,
+    Finding,
+    Measured,
+    assert_even,
+    audit,
+    audit_frame,
+    audit_model,
+)
 from evenhand._columns import Bin
 from evenhand._compare import Comparison, compare
 from evenhand._counting import expected_tally, moments, tally
@@ -43,6 +51,7 @@ __all__ = [
     "Reading",
     "Tally",
     "UndefinedWarning",
+    "assert_even",
     "audit",
     "audit_frame",
     "audit_model",

@@ -1,6 +1,7 @@
 """The audit: is the disparity real, who carries it, may the model ship."""
 
 from evenhand._audit.api import audit, audit_evidence, audit_frame, audit_model
+from evenhand._audit.assertion import assert_even
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues, Measured
 from evenhand._audit.result import Audit
@@ -11,6 +12,7 @@ __all__ = [
     "Finding",
     "GroupValues",
     "Measured",
+    "assert_even",
     "audit",
     "audit_evidence",
     "audit_frame",

@@ -26,10 +26,10 @@ def _parts(document: Document) -> Iterator[str]:
     summary = document["summary"]
     yield f"# {escaped(document['title'] or 'Audit')}"
     yield f"**{escaped(summary['sentence'])}** {escaped(summary['about'])}"
-    yield _groups(summary["table"])
+    yield groups_table(summary["table"])
     if summary["impact_ratio"]:
         yield escaped(summary["impact_ratio"]["sentence"])
-    yield _criteria(summary["criteria"])
+    yield criteria_table(summary["criteria"])
     if summary["subgroups"]:
         yield "## Subgroups apart from everyone else"
         yield markdown_table(SUBGROUP, map(_subgroup, summary["subgroups"]))
@@ -41,7 +41,8 @@ def _parts(document: Document) -> Iterator[str]:
     yield from _folded(document)
 
 
-def _groups(table: Document) -> str:
+def groups_table(table: Document) -> str:
+    """The groups × metrics of a summary, the largest groups where there are many."""
     heads = ["group", "n", *(metric["name"].lower() for metric in table["metrics"])]
     heads = [
         head.replace("mae", "MAE").replace("rmse", "RMSE").replace("r²", "R²") for head in heads
@@ -56,7 +57,9 @@ def _groups(table: Document) -> str:
     return text
 
 
-def _criteria(lines: Iterable[Document]) -> str:
+def criteria_table(lines: Iterable[Document]) -> str:
+    """A line for each criterion: its verdict, and what that means in words."""
+
     def row(line: Document) -> Sequence[str]:
         judged = f"; {line['judged']}" if line["judged"] else ""
         mark = VERDICTS[line["verdict"]].mark if line["verdict"] in VERDICTS else "·"

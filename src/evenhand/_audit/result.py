@@ -14,6 +14,7 @@ from evenhand._audit.document import document, rows_of
 from evenhand._audit.evidence import part_of
 from evenhand._audit.finding import Finding, Measured
 from evenhand._audit.markdown import markdown
+from evenhand._audit.model_card import model_card
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.plots import Plots
 from evenhand._audit.summary import summary, table_of
@@ -185,6 +186,44 @@ class Audit(AuditParts):
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The summary as Markdown, fit for a pull-request comment; every value is folded."""
         return _written(markdown(self.document()), path)
+
+    def to_model_card(
+        self,
+        path: str | Path | None = None,
+        *,
+        model: str | None = None,
+        dataset: str | None = None,
+    ) -> str:
+        """A section for a model card, headed by the metadata that Hugging Face's cards have.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
+        model : str, optional
+            The name of the model; by default that of the audited estimator.
+        dataset : str, optional
+            The name of the data that it was audited on; by default the title of the audit.
+
+        Returns
+        -------
+        str
+            A YAML block ("model-index", with the largest difference of each criterion and its
+            interval), then Markdown: the summary, the groups × metrics, and the criteria.
+
+        Examples
+        --------
+        >>> import evenhand
+        >>> columns = [1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25
+        >>> asked = {"sensitive_features": ["F", "F", "M", "M"] * 25, "criteria": "error_parity"}
+        >>> found = evenhand.audit(*columns, **asked)
+        >>> print(found.to_model_card(model="screening")[:38])
+        ---
+        model-index:
+        - name: "screening"
+
+        """
+        return _written(model_card(self.document(), model, dataset), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """A page that opens offline, with charts; needs the extra "report"."""

@@ -1,0 +1,92 @@
+"""The audit as a section of a model card: metadata as Hugging Face reads it, then Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from evenhand._audit.markdown import criteria_table, groups_table
+from evenhand._words import escaped
+from evenhand.report.formats import measure_name, words
+
+Document = dict[str, Any]
+
+TASKS = {"regression": "tabular-regression"}
+CAUTION = (
+    "A low score is not “fair”: each criterion looks at one aspect, of these rows and these groups "
+    "only. “Cannot tell” is not evidence of equality."
+)
+
+
+def model_card(document: Document, model: str | None = None, dataset: str | None = None) -> str:
+    """The metadata and the section; no name can be markup in either."""
+    return "\n\n".join([_metadata(document, model, dataset), *_section(document)]) + "\n"
+
+
+def _metadata(document: Document, model: str | None, dataset: str | None) -> str:
+    """A YAML block, in which every text is quoted as in JSON, which YAML reads too."""
+    name = model or document["provenance"]["model"] or "model"
+    data = dataset or document["title"] or "audited data"
+    lines = [
+        "---",
+        "model-index:",
+        f"- name: {_quoted(name)}",
+        "  results:",
+        "  - task:",
+        f"      type: {TASKS.get(document['task'], 'tabular-classification')}",
+        "    dataset:",
+        f"      name: {_quoted(data)}",
+        "      type: tabular",
+        f"      revision: {_quoted(document['provenance']['data'])}",
+        "    metrics:",
+        *_metrics(document),
+        "---",
+    ]
+    return "\n".join(lines)
+
+
+def _metrics(document: Document) -> Iterator[str]:
+    """How well everyone is predicted, then the first measure of each criterion, with intervals."""
+    table = document["summary"]["table"]
+    for metric, value in zip(table["metrics"], table["overall"]["values"], strict=True):
+        if value is not None:
+            yield from _metric(metric["key"], f"{metric['name']}, everyone", value, {})
+    seen = set()
+    for row in document["findings"]:
+        if row["criterion"] in seen or row["value"] is None:
+            continue
+        seen.add(row["criterion"])
+        name = f"{words(row['criterion'])}: {measure_name(row['measure']).lower()} between groups"
+        ends = {"low": row["low"], "high": row["high"], "confidence": document["confidence"]}
+        known = {"verdict": row["verdict"], **ends}
+        yield from _metric(f"{row['criterion']}.{row['measure']}", name, row["value"], known)
+
+
+def _metric(key: str, name: str, value: float, known: Document) -> Iterator[str]:
+    yield f"    - type: {_quoted(key)}"
+    yield f"      name: {_quoted(name)}"
+    yield f"      value: {_quoted(value)}"
+    if known:
+        yield f"      args: {_quoted(known)}"
+
+
+def _section(document: Document) -> Iterator[str]:
+    summary, source = document["summary"], document["provenance"]
+    yield "## Fairness"
+    yield f"**{escaped(summary['sentence'])}** {escaped(summary['about'])}"
+    yield groups_table(summary["table"])
+    if summary["impact_ratio"]:
+        yield escaped(summary["impact_ratio"]["sentence"])
+    yield criteria_table(summary["criteria"])
+    if document["too_few"]["groups"]:
+        yield escaped(document["too_few"]["sentence"])
+    yield "\n".join(f"- {escaped(note)}" for note in (CAUTION, *document["notes"]))
+    yield f"Audited on {source['date']} with evenhand {source['versions']['evenhand']}."
+
+
+def _quoted(value: Any) -> str:
+    """JSON on one line, without characters that YAML does not print or takes for a line's end."""
+    if isinstance(value, str):
+        value = "".join(c if c.isprintable() else "\ufffd" for c in value)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
