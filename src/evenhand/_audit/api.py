@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.evidence import Evidence, check_sizes, sameness_notes
-from evenhand._audit.examination import Precision, examine, with_obstacles
+from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.questions import (
     Criteria,
@@ -434,6 +434,7 @@ def audit_evidence(
     random_state: RandomState = 0,
     title: str | None = None,
     kind: str | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """Audit what was counted; `kind` is the user's dataframe library."""
     check_options(confidence, depth, margin, random_state)
@@ -446,7 +447,7 @@ def audit_evidence(
     seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
     precision = Precision(confidence, margin, tolerated, main.choices)
-    answers = examine(main.evidence, questions, precision)
+    answers = examine(main.evidence, questions, precision, progress)
     ordered = "steps" in main.evidence.sources  # scores or predicted values, which have curves
     return Audit(
         evidence=main.evidence,

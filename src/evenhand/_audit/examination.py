@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -61,17 +61,27 @@ class Precision(NamedTuple):
     choices: int
 
 
-def examine(evidence: Evidence, questions: Sequence[Question], precision: Precision) -> Examined:
+Progress = Callable[[int, int], None]  # is told how many parts of how many are done
+
+
+def examine(
+    evidence: Evidence,
+    questions: Sequence[Question],
+    precision: Precision,
+    progress: Progress | None = None,
+) -> Examined:
     """Ask everything that the evidence can answer, what takes longest first."""
     pool = ThreadPoolExecutor(WORKERS)
-    jobs = [
-        (batch, pool.submit(_answers, evidence, [questions[i] for i in batch], precision))
+    jobs = {
+        pool.submit(_answers, evidence, [questions[i] for i in batch], precision): batch
         for batch in _batches(questions)
-    ]
+    }
     known: dict[int, tuple[Finding, GroupValues]] = {}
     try:
-        for batch, job in jobs:
-            known |= zip(batch, job.result(), strict=True)
+        for done, job in enumerate(as_completed(jobs), 1):
+            known |= zip(jobs[job], job.result(), strict=True)
+            if progress is not None:
+                progress(done, len(jobs))
         answers = [known[i] for i in range(len(questions))]
     finally:
         pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun

@@ -14,6 +14,7 @@ import click
 
 from evenhand._audit import Audit, Evidence, audit_evidence
 from evenhand._audit.api import MEASURES
+from evenhand._audit.examination import Progress
 from evenhand._audit.from_frame import evidence_from_frame
 from evenhand._audit.gate import Judgement, judge, tolerances
 from evenhand._audit.questions import answerable
@@ -29,7 +30,7 @@ from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.junit import junit
 from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
 from evenhand.cli.summary import show
-from evenhand.cli.terminal import busy, text_of
+from evenhand.cli.terminal import busy, progress, text_of
 
 HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow or JSON lines.
 
@@ -64,10 +65,11 @@ def audit(**given: Any) -> None:
         with failures_in_one_line():
             request = request_of(given)
             check_outputs(request.outputs, read_files(request))
-            with busy("Counting …"):
+            quiet = request.printing["quiet"]
+            with busy("Counting …", quiet=quiet):
                 evidence = evidence_of(request)
-            with busy("Auditing …"):
-                report = audited(evidence, request)
+            with progress("Auditing …", quiet=quiet) as told:
+                report = audited(evidence, request, told)
             judgements = judge(request.gates, report.measured)
         failed = published(report, judgements, request, time.monotonic() - started)
     click.get_current_context().exit(status_of(judgements, failed))
@@ -90,7 +92,7 @@ def evidence_of(request: Request) -> Evidence:
     return done_unless_stopped(counted, database.interrupt)
 
 
-def audited(evidence: Evidence, request: Request) -> Audit:
+def audited(evidence: Evidence, request: Request, told: Progress | None = None) -> Audit:
     """Audit what was counted, with whatever the gates ask for besides."""
     measures = [*(request.measures or MEASURES), *(gate.measure for gate in request.gates)]
     measures = list(dict.fromkeys(measures))
@@ -102,6 +104,7 @@ def audited(evidence: Evidence, request: Request) -> Audit:
         criteria=[*names, *dict.fromkeys(more)] if request.criteria or more else None,
         measures=measures,
         tolerances=tolerances(request.gates),
+        progress=told,
         **request.auditing,
     )
 

@@ -10,7 +10,7 @@ import click
 
 from evenhand._compare import Comparison
 from evenhand._compare import compare as compared
-from evenhand._errors import InputError
+from evenhand._errors import InputError, require
 from evenhand._groups import groups
 from evenhand._words import did_you_mean
 from evenhand._writing import write_all
@@ -96,6 +96,8 @@ def compare(**given: Any) -> None:
 
 def comparison_of(given: dict[str, Any]) -> Comparison:
     """Compare the models of a request."""
+    if given["html"]:
+        require("jinja2", purpose="The page", extra="cli")
     models = dict(map(model_of, given["prediction"]))
     if len(models) < len(given["prediction"]):
         raise click.UsageError("Two models have the same name; write --prediction NAME=COLUMN.")

@@ -17,6 +17,7 @@ from evenhand._audit.evidence import check_threshold
 from evenhand._audit.gate import Gate, gate_of, known_measure
 from evenhand._audit.questions import questions_of
 from evenhand._audit.subgroups import CONTROLS
+from evenhand._errors import require
 from evenhand._frames import listed
 from evenhand._words import did_you_mean
 
@@ -246,6 +247,8 @@ def request_of(given: dict[str, Any]) -> Request:
     )
     if given["min_count"] and given["rare"] is None:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
+    if given["html"]:
+        require("jinja2", purpose="The HTML report", extra="cli")
     return Request(
         files=given["files"],
         columns={

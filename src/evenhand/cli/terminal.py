@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -56,6 +57,18 @@ def busy(message: str, *, quiet: bool = False) -> Iterator[None]:
         return
     with console(stderr=True).status(message):
         yield
+
+
+@contextmanager
+def progress(message: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A bar with the time left on stderr, to be told what is done of what; on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(message, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def plain(text: str) -> str:
