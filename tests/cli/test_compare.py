@@ -1,6 +1,8 @@
 """The command `evenhand compare`: columns in, a ranking, a page and JSON out."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -65,3 +67,28 @@ def test_an_unwritable_page_is_status_4(call):
     done = call("--prediction", "p", "--html", "nowhere/page.html")
     assert done.exit_code == 4
     assert "was not written" in done.stderr
+
+
+def test_an_input_is_not_overwritten(call, folder):
+    before = (folder / "rows.csv").read_bytes()
+    done = call("--prediction", "p", "--html", "rows.csv")
+    assert done.exit_code == 2
+    assert "would overwrite" in done.stderr
+    assert (folder / "rows.csv").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_the_page_is_written_though_nobody_reads_the_table(call, folder):
+    command = (
+        f"{sys.executable} -m evenhand compare rows.csv --prediction p --group g --html p.html"
+    )
+    done = subprocess.run(
+        f"{command} | head -c 0",
+        shell=True,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert (folder / "p.html").stat().st_size

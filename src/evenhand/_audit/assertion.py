@@ -36,6 +36,7 @@ def assert_even(
     rare: Rare = "keep",
     task: Task | None = None,
     favorable: Label = None,
+    pos_label: Label = None,
     confidence: float = 0.95,
     **typos: Any,
 ) -> Audit:
@@ -124,6 +125,7 @@ def assert_even(
         rare=rare,
         task=task,
         favorable=favorable,
+        pos_label=pos_label,
         criteria=list(dict.fromkeys(gate.criterion for gate in gates)),
         measures=list(dict.fromkeys(gate.measure for gate in gates)),
         tolerances=tolerances(gates),

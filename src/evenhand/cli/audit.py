@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +28,7 @@ from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.junit import junit
 from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
 from evenhand.cli.summary import show
-from evenhand.cli.terminal import busy, progress, text_of
+from evenhand.cli.terminal import busy, echoed, progress, text_of
 
 HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow or JSON lines.
 
@@ -136,15 +134,11 @@ def _json(report: Audit, judgements: Sequence[Judgement]) -> str:
 def printed(
     report: Audit, judgements: Sequence[Judgement], *, full: bool = False, quiet: bool = False
 ) -> list[str]:
-    """Print the audit; if the reader has left or the disk is full, say so and go on."""
+    """Print the audit; what could not be printed, and why."""
     document = report.document()
-    text = text_of(lambda screen: show(document, judgements, screen, full=full, quiet=quiet))
-    try:
-        click.echo(text, nl=False)
-    except OSError as failure:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return [f"The table was not printed: {failure.strerror}."]
-    return []
+    return echoed(
+        text_of(lambda screen: show(document, judgements, screen, full=full, quiet=quiet))
+    )
 
 
 def status_of(judgements: Sequence[Judgement], failed: Sequence[str]) -> int:

@@ -16,9 +16,9 @@ from evenhand._words import did_you_mean
 from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.failures import failures_in_one_line, interruptible
-from evenhand.cli.files import connect, open_files
+from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.options import bins_of
-from evenhand.cli.terminal import busy, plain
+from evenhand.cli.terminal import busy, echoed, plain
 
 HELP = """Compare the predictions of several models in FILE, for the same rows.
 
@@ -80,18 +80,24 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--markdown", type=FILE, metavar="PATH", help="Write the tables as Markdown.")
 def compare(**given: Any) -> None:
     """Read, compare, print and write; its help stands above."""
+    outputs = {name: given[name] for name in ("json", "markdown", "html") if given[name]}
     with interruptible():
-        with failures_in_one_line(), busy("Comparing …", quiet=given["quiet"]):
-            found = comparison_of(given)
-        if not given["quiet"]:
-            for line in (found.summary, "", *str(found).splitlines(), *found.notes):
-                click.echo(plain(line) if line else "")
+        with failures_in_one_line():
+            check_outputs(outputs, found_files(given["files"]))
+            with busy("Comparing …", quiet=given["quiet"]):
+                found = comparison_of(given)
+        failed = [] if given["quiet"] else echoed(text_of_comparison(found))
         make = {"json": found.to_json, "markdown": found.to_markdown, "html": found.to_html}
-        texts = {given[name]: text for name, text in make.items() if given[name]}
-        failed = write_all(texts)
+        failed += write_all({path: make[name] for name, path in outputs.items()})
         for line in failed:
             click.echo(f"Error: {line}", err=True)
     click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
+
+
+def text_of_comparison(found: Comparison) -> str:
+    """The summary, the models in order by every question, and what to mind."""
+    lines = (found.summary, "", *str(found).splitlines(), *found.notes)
+    return "".join(f"{plain(line) if line else ''}\n" for line in lines)
 
 
 def comparison_of(given: dict[str, Any]) -> Comparison:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
+import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -47,6 +48,16 @@ def text_of(draw: Callable[[Console], None]) -> str:
         )
     )
     return page.getvalue()
+
+
+def echoed(text: str) -> list[str]:
+    """Print a text; if the reader has left or the disk is full, say so and go on."""
+    try:
+        click.echo(text, nl=False)
+    except OSError as failure:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return [f"The table was not printed: {failure.strerror}."]
+    return []
 
 
 @contextmanager
