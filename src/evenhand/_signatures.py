@@ -58,6 +58,14 @@ tau : float, optional
     For "strong_parity": keep to cut points whose pooled F is at least tau."""
 
 
+REFERENCE = """\
+to : {"overall", "best"} or label of a group, optional
+    Compare every group with everyone together, with the best group or with the group of this
+    label, as `method="to_overall"` of fairlearn does; by default groups are compared with each
+    other. By mpd, the largest difference from the reference; by ratio and shortfall, the farthest
+    from it in either direction. With the best group that is what groups show among each other."""
+
+
 def documented(**blocks: str) -> Callable[[Function], Function]:
     """Replace {name} on a line of its own in a docstring by a block of text, indented alike.
 
@@ -112,6 +120,11 @@ def misspelt(function: Callable[..., Any], options: Mapping[str, Any]) -> InputT
     """What is said of an argument that a function does not have."""
     known = _names(function)
     name = next(name for name in options if name not in known)
+    if name == "to":
+        return InputTypeError(
+            f"{function.__name__} compares groups with each other; a reference, to=, is for "
+            "evaluate and for the criteria themselves."
+        )
     hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
     return InputTypeError(f"{function.__name__} has no argument {name!r}.{hint}")
 

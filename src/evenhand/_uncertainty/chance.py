@@ -16,7 +16,7 @@ import numpy as np
 from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._seeds import RandomState, seed_of
-from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._signatures import COLUMNS, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand._uncertainty.models import (
     Floats,
@@ -62,6 +62,7 @@ class Chance:
     replicates: int
 
 
+@suggests_names
 @documented(columns=COLUMNS, settings=SETTINGS)
 def chance(
     criterion: str | Criterion,

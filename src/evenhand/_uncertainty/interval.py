@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
-from evenhand._signatures import COLUMNS, SETTINGS, documented
+from evenhand._signatures import COLUMNS, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.differences import Binomials, sure_difference
@@ -67,6 +67,7 @@ class ConfidenceInterval:
     method: Method = "calibrated"
 
 
+@suggests_names
 @documented(columns=COLUMNS, settings=SETTINGS)
 def interval(
     criterion: str | Criterion,

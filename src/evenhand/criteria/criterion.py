@@ -16,7 +16,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
-from evenhand._signatures import COLUMNS, SETTINGS, documented, misspelt, spelled_out
+from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, misspelt, spelled_out
 from evenhand._tasks import favorable_label, named_label
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure
@@ -270,7 +270,7 @@ class Criterion:
         object.__setattr__(self, "__doc__", _help(self))
 
     @spelled_out
-    @documented(columns=COLUMNS, settings=SETTINGS)
+    @documented(columns=COLUMNS, settings=SETTINGS, reference=REFERENCE)
     def __call__(
         self,
         y_true: Any,
@@ -288,6 +288,7 @@ class Criterion:
         favorable: Label = None,
         pos_label: Label = None,
         tau: float | None = None,
+        to: Label = None,
         **typos: Never,
     ) -> Any:
         """Its value for a summary of the rows, or for columns.
@@ -296,6 +297,7 @@ class Criterion:
         ----------
         {columns}
         {settings}
+        {reference}
 
         Returns
         -------
@@ -335,12 +337,13 @@ class Criterion:
             pos_label=pos_label,
             classes=classes,
             tau=tau,
+            to=to,
             **typos,
         ).value
         return float(value) if np.ndim(value) == 0 else value
 
     @spelled_out
-    @documented(columns=COLUMNS, settings=SETTINGS)
+    @documented(columns=COLUMNS, settings=SETTINGS, reference=REFERENCE)
     def read(
         self,
         y_true: Any,
@@ -358,6 +361,7 @@ class Criterion:
         favorable: Label = None,
         pos_label: Label = None,
         tau: float | None = None,
+        to: Label = None,
         **typos: Never,
     ) -> Reading:
         """Its value with the cells, the table and what was left out.
@@ -366,6 +370,7 @@ class Criterion:
         ----------
         {columns}
         {settings}
+        {reference}
 
         Returns
         -------
@@ -408,7 +413,9 @@ class Criterion:
             )
         criterion.check(source)
         settings = criterion.settings(measure, aggregate, transform, tau)
-        if isinstance(criterion.statistic, F):
+        if to is not None:
+            reading = criterion._against(to, source, settings, favorable)
+        elif isinstance(criterion.statistic, F):
             reading = criterion._sweep(source, settings)
         else:
             reading = criterion.reading(criterion.table(source, favorable), settings)
@@ -574,6 +581,38 @@ class Criterion:
         """
         measure = measures.transformed(settings.function, settings.applied)
         cells = np.asarray(measure(table.values))
+        value = measures.resolve_aggregate(settings.aggregate)(cells)
+        return settings.reading(self.name, value, cells, table)
+
+    def _against(self, to: Label, source: Source, settings: Settings, favorable: Label) -> Reading:
+        """How far the group farthest from a reference is from it, in each cell."""
+        if isinstance(self.statistic, F) or settings.function not in (
+            measures.mpd,
+            measures.shortfall,
+        ):
+            raise InputError(
+                f"to={to!r} compares each group with a reference, by the measure mpd, ratio or "
+                f"shortfall of rates and means; not {self.name} by {name_of(settings.measure)}, "
+                "which compares all groups with each other."
+            )
+        table = self.table(source, favorable)
+        if to in table.groups:
+            reference = table.values[..., [table.groups.index(to)]]
+        elif to == "overall":
+            everyone = source.regrouped(np.zeros(len(table.groups), dtype=np.intp), ("everyone",))
+            reference = self.table(everyone, favorable).values
+        elif to == "best":  # the highest or the lowest: the other extreme is the farthest from it
+            return self.reading(table, settings)
+        else:
+            raise InputError(
+                f"to={to!r} is no group; there are {list(table.groups)}, and 'overall' and 'best'."
+                f"{did_you_mean(to, table.groups)}"
+            )
+        measure = measures.transformed(settings.function, settings.applied)
+        pairs = np.stack(np.broadcast_arrays(table.values, reference), axis=-1)
+        cells = np.fmax.reduce(measure(pairs), axis=-1)
+        observed = (~np.isnan(table.values)).sum(axis=-1)
+        cells = np.where(observed >= 2, cells, np.nan)
         value = measures.resolve_aggregate(settings.aggregate)(cells)
         return settings.reading(self.name, value, cells, table)
 

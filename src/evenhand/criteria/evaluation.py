@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._errors import InputError
-from evenhand._signatures import COLUMNS, SETTINGS, documented, misspelt, spelled_out
+from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, misspelt, spelled_out
 from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import ALIASES, CRITERIA
 from evenhand.criteria.criterion import Criterion
@@ -23,7 +23,7 @@ class UndefinedWarning(UserWarning):
 
 
 @spelled_out
-@documented(columns=COLUMNS, settings=SETTINGS)
+@documented(columns=COLUMNS, settings=SETTINGS, reference=REFERENCE)
 def evaluate(
     criterion: str | Criterion,
     y_true: Any,
@@ -41,6 +41,7 @@ def evaluate(
     favorable: Label = None,
     pos_label: Label = None,
     tau: float | None = None,
+    to: Label = None,
     **typos: Never,
 ) -> float:
     """How unequally a criterion's statistic falls on the groups: 0 is equal, larger is worse.
@@ -52,6 +53,7 @@ def evaluate(
         such as "demographic_parity"; or a criterion of your own.
     {columns}
     {settings}
+    {reference}
 
     Returns
     -------
@@ -99,6 +101,7 @@ def evaluate(
         g=g,
         transform=transform,
         tau=tau,
+        to=to,
         favorable=favorable,
         pos_label=pos_label,
         classes=classes,
