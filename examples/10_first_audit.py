@@ -27,7 +27,7 @@ def main() -> None:
         model,
         parts.X_test,
         parts.y_test,
-        group=["sex", "race"],
+        sensitive_features=["sex", "race"],
         criteria=["statistical_parity", "equalized_odds", "accuracy_parity"],
         tolerances={"accuracy_parity.gini": 0.1},
         title="Logistic regression on UCI Adult",
