@@ -197,6 +197,22 @@ def test_a_label_stands_beside_the_marks_or_above_them(probe):
             assert found["broken"] == []
 
 
+def test_on_a_phone_the_numbers_of_a_line_stand_level(probe, demo):
+    """Names of one and of two lines above them notwithstanding."""
+    script = """
+      const last = (cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell);
+        return Math.round(text.getBoundingClientRect().bottom);
+      };
+      const first = all(".metrics tbody tr").map((row) => [...row.cells].slice(1, 5).map(last));
+      return { level: first.every((line) => new Set(line).size === 1), lines: first.length };
+    """
+    found = probe(demo, script, width=390)
+    assert found["lines"] == 10
+    assert found["level"]
+
+
 def test_a_link_to_a_closed_part_opens_it(probe):
     script = """
       location.hash = "#method";

@@ -43,10 +43,7 @@ def _parts(document: Document) -> Iterator[str]:
 
 def groups_table(table: Document) -> str:
     """The groups × metrics of a summary, the largest groups where there are many."""
-    heads = ["group", "n", *(metric["name"].lower() for metric in table["metrics"])]
-    heads = [
-        head.replace("mae", "MAE").replace("rmse", "RMSE").replace("r²", "R²") for head in heads
-    ]
+    heads = ["group", "n", *map(_head, table["metrics"])]
     lines = [*group_lines(table, MOST_GROUPS), *overall_lines(table)]
     text = markdown_table(heads, [[line.label, line.rows, *line.texts] for line in lines])
     more = len(table["groups"]) - MOST_GROUPS
@@ -55,6 +52,12 @@ def groups_table(table: Document) -> str:
     if any(any(group["apart"]) for group in table["groups"]):
         text += f"\n\n{MARKS[1]} above and {MARKS[-1]} below everyone else, beyond chance."
     return text
+
+
+def _head(metric: Document) -> str:
+    """Its name in small letters, unless it is an abbreviation or the name of a class."""
+    name = str(metric["name"])
+    return name if name in ("MAE", "RMSE", "R²") or name.startswith("“") else name.lower()
 
 
 def criteria_table(lines: Iterable[Document]) -> str:

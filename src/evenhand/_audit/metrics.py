@@ -19,6 +19,8 @@ from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
 
+MOST_CLASSES = 8  # that have a column each
+
 
 class Metric(NamedTuple):
     """A column of the table: its key, its name, its meaning, and whether it is a share."""
@@ -31,7 +33,7 @@ class Metric(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MetricTable:
-    """Metrics of every group; `of_class` is the class whose rates they are, if there are classes.
+    """Metrics of every group; `of_class` is the class whose rates they are, if it is one.
 
     `values` and `apart` are (metrics, groups); `apart` is 1 where a group is above everybody else
     and −1 where it is below, by the bounds of the scan of subgroups.
@@ -58,14 +60,16 @@ class MetricTable:
 
 
 def metric_table(evidence: Evidence, of_class: Label, subgroups: Sequence[Subgroup]) -> MetricTable:
-    """The metrics that the evidence knows; `of_class` is whom rates are about, of several classes.
+    """The metrics that the evidence knows.
+
+    Of several classes without a favorable one: the accuracy, and how often each is predicted.
 
     Parameters
     ----------
     evidence : Evidence
         The groups and what was counted of them.
     of_class : label
-        The class of the rates; of a regression, None.
+        The class of the rates; None of a regression and where every class has a column.
     subgroups : sequence of Subgroup
         The scan, for the flags.
 
@@ -81,20 +85,60 @@ def metric_table(evidence: Evidence, of_class: Label, subgroups: Sequence[Subgro
         assert isinstance(sums, Tally)
         known = _regression(sums, counts.table("group"))
         statistics = REGRESSION_SCAN
+        metrics = METRICS
+    elif of_class is None:
+        classes = counts.labels("yhat")
+        metrics = {class_key(label): _class_metric(label) for label in classes}
+        metrics["accuracy"] = METRICS["accuracy"]
+        known = _shares(evidence, counts)
+        statistics = {**RATE_SCAN}
+        statistics |= {f"selection rate of {show(c)}": (class_key(c), 1) for c in classes}
     else:
+        metrics = METRICS
         known = _rates(evidence, counts, of_class)
         statistics = {**RATE_SCAN, f"selection rate of {show(of_class)}": ("selection_rate", 1)}
         statistics |= {f"error rate where the truth is {show(of_class)}": TPR_SCAN}
-    metrics = tuple(METRICS[key] for key in known)
+    columns = tuple(metrics[key] for key in known)
     values = np.array([np.append(*known[key]) for key in known]).reshape(len(known), -1)
-    apart = _apart(evidence, [metric.key for metric in metrics], subgroups, statistics)
+    apart = _apart(evidence, list(known), subgroups, statistics)
     rows = evidence.rows.astype(np.int64)
     return MetricTable(
-        metrics, evidence.groups, rows, values[:, :-1], values[:, -1], apart, of_class
+        columns, evidence.groups, rows, values[:, :-1], values[:, -1], apart, of_class
     )
 
 
+def has_column_for_each_class(evidence: Evidence) -> bool:
+    """Whether no class is the one that rates are about, and there are few enough to show all."""
+    if evidence.task == "regression" or evidence.favorable is not None:
+        return False
+    return 2 < len(evidence.counted.labels("yhat")) <= MOST_CLASSES
+
+
+def class_key(label: Label) -> str:
+    """The key of the share that is predicted to be of a class.
+
+    >>> class_key("poor")
+    'selection_rate(poor)'
+    """
+    return f"selection_rate({show(label)})"
+
+
+def _class_metric(label: Label) -> Metric:
+    return Metric(class_key(label), f"“{show(label)}”", f"share predicted “{show(label)}”")
+
+
 Known = dict[str, tuple[Floats, Floats]]  # by group, and of everybody
+
+
+def _shares(evidence: Evidence, counts: Tally) -> Known:
+    predicted = counts.table("yhat", "group")
+    everyone = predicted.sum(axis=0)
+    known: Known = {}
+    if "labels" in evidence.sources:
+        known["accuracy"] = _both(np.trace(counts.table("y", "yhat", "group")), everyone)
+    for label, share in zip(counts.labels("yhat"), predicted, strict=True):
+        known[class_key(label)] = _both(share, everyone)
+    return known
 
 
 def _rates(evidence: Evidence, counts: Tally, of_class: Label) -> Known:

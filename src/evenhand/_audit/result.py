@@ -98,8 +98,10 @@ class Audit(AuditParts):
 
         A row for each group, with a column for each sensitive column (the index, in pandas). Of
         classes: "n", "base_rate", "selection_rate", "true_positive_rate", "false_positive_rate",
-        "precision" and "accuracy"; the rates are those of the favorable class, or, where none is
-        named, of the class in which groups are most clearly apart. Of a regression: "n",
+        "precision" and "accuracy"; the rates are those of the favorable class. Of three to eight
+        classes, none of which is named as favorable: "n", "accuracy" and, for each class,
+        "selection_rate(…)", the share predicted to be of that class; where there are more classes,
+        the rates of the one in which the groups differ most clearly. Of a regression: "n",
         "mean_prediction", "mean_target", "mean_error", "mae", "rmse" and "r2". Without the truth,
         only what needs none. Rows are counted, rates and means are weighted.
 

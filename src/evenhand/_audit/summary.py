@@ -13,7 +13,12 @@ import numpy as np
 
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
-from evenhand._audit.metrics import MetricTable, metric_table
+from evenhand._audit.metrics import (
+    MetricTable,
+    class_key,
+    has_column_for_each_class,
+    metric_table,
+)
 from evenhand._audit.naming import Names
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.subgroups import Subgroup
@@ -57,7 +62,8 @@ def names_of(audit: AuditParts) -> Names:
 
 def table_of(audit: AuditParts) -> MetricTable:
     """The groups × metrics of an audit."""
-    return metric_table(audit.evidence, _focus(audit), audit.subgroups)
+    one = None if has_column_for_each_class(audit.evidence) else _focus(audit)
+    return metric_table(audit.evidence, one, audit.subgroups)
 
 
 def summary(audit: AuditParts) -> dict[str, Any]:
@@ -82,7 +88,7 @@ def summary(audit: AuditParts) -> dict[str, Any]:
         "sentence": _sentence(audit, wording, first),
         "about": _about(audit),
         "counts": dict(Counter(finding.verdict for finding in audit.findings)),
-        "headline": _headline(audit, wording, first, table.of_class),
+        "headline": _headline(audit, wording, first, table),
         "table": _table(table, audit.evidence, names),
         "impact_ratio": _impact_ratio(audit, table, names),
         "criteria": [_line(finding, wording) for finding in audit.findings],
@@ -157,15 +163,18 @@ def _cell_of(values: GroupValues, finding: Finding, favorable: Label) -> int | N
     return cells.index(wanted) if wanted in cells else 0
 
 
-def _metric_of(finding: Finding, cell: Label, of_class: Label) -> str | None:
+def _metric_of(finding: Finding, cell: Label, table: MetricTable) -> str | None:
     """The column of the table that a criterion compares, where the scan flags groups in it."""
-    if finding.criterion != "accuracy_parity" and of_class is not None and cell != of_class:
+    column, of_class = COLUMNS.get(finding.criterion), table.of_class
+    if column != "accuracy" and of_class is not None and cell != of_class:
         return None
-    return COLUMNS.get(finding.criterion)
+    keys = {metric.key for metric in table.metrics}
+    of_cell = class_key(cell)
+    return of_cell if column == "selection_rate" and of_cell in keys else column
 
 
 def _headline(
-    audit: AuditParts, wording: Wording, finding: Finding, of_class: Label
+    audit: AuditParts, wording: Wording, finding: Finding, table: MetricTable
 ) -> dict[str, Any] | None:
     """The groups' values of the first criterion, with intervals and rows."""
     values = _values(audit, finding)
@@ -177,7 +186,7 @@ def _headline(
     return {
         "criterion": finding.criterion,
         "name": wording.metric(finding, values.cells[at]),
-        "metric": _metric_of(finding, values.cells[at], of_class),
+        "metric": _metric_of(finding, values.cells[at], table),
         "is_rate": wording.is_share(finding),
         "overall": _number(values.overall[at]),
         "groups": [
@@ -196,7 +205,7 @@ def _headline(
 
 def _table(table: MetricTable, evidence: Evidence, names: Names) -> dict[str, Any]:
     return {
-        "of_class": None if evidence.task == "regression" else show(table.of_class),
+        "of_class": None if table.of_class is None else show(table.of_class),
         "metrics": [metric._asdict() for metric in table.metrics],
         "groups": [
             {

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand._audit.gate import Judgement
-from evenhand._words import number, p_value, plural
+from evenhand._words import number, p_value, plural, shortened
 from evenhand.cli.terminal import NARROW, cell, columns, folded, plain
 from evenhand.report.formats import words
 from evenhand.report.groups import MARKS, amount, apart, group_lines, overall_lines
@@ -23,6 +23,7 @@ MOST_LINES = 40  # of the summary; gates come on top
 MOST_GROUPS = 20
 LEAST_GROUPS = 4
 LEAST_LABEL = 14
+LONGEST_HEAD = 11
 CRITERION = 39  # columns for the first of two criteria
 MOST = 8
 FEW = 3
@@ -104,7 +105,8 @@ def _sentence(summary: Document) -> Text:
 
 def group_table(table: Document, width: int, most: int) -> Table:
     """The groups × metrics, at most so many groups; long names take several lines."""
-    heads = [HEADS.get(metric["key"], metric["name"]) for metric in table["metrics"]]
+    names = [HEADS.get(metric["key"], metric["name"]) for metric in table["metrics"]]
+    heads = [shortened(name, LONGEST_HEAD) for name in names]
     table_of_groups = columns("group", "n", *heads, right=tuple(range(1, 2 + len(heads))))
     lines = group_lines(table, most)
     hidden = len(table["groups"]) - len(lines)
@@ -185,6 +187,8 @@ def _legend(summary: Document, document: Document) -> Text:
     of_class = summary["table"]["of_class"]
     unnamed = of_class is not None and document["favorable"] is None
     rates = f"Rates of “{plain(of_class)}”. " if unnamed else ""
+    if of_class is None and document["task"] != "regression":
+        rates = "In quotes: the share predicted to be of that class. "
     return Text(f"{rates}{sides}{level} Everything: --full, --html.", style="dim")
 
 

@@ -59,7 +59,7 @@ strong_parity = Criterion(
 wasserstein_parity = Criterion(
     "wasserstein_parity",
     F("yhat"),
-    asks="Do the predictions have the same distribution in every group, all cut points taken "
+    asks="Do the predictions have the same distribution in every group, taking all cut points "
     "together?",
     is_not="It has the unit of the predictions, so values for different targets are not "
     "comparable.",

@@ -40,8 +40,10 @@ def headline(document: Mapping[str, Any]) -> dict[str, Any]:
 def _selected(document: Mapping[str, Any]) -> str:
     """Which class the rates are about, in words."""
     of_class = document["summary"]["table"]["of_class"]
-    if of_class is None:
+    if document["task"] == "regression":
         return ""
+    if of_class is None:
+        return "No outcome was named as favorable, so the table shows how often each is predicted."
     if document.get("favorable_assumed"):
         return f"Selected means predicted “{of_class}”, which is assumed to be favorable."
     if document["favorable"] is not None:
