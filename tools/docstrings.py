@@ -26,6 +26,7 @@ MODULES = [
     "evenhand",
     "evenhand.benchmark",
     "evenhand.compat.fairlearn",
+    "evenhand.compat.mlflow",
     "evenhand.criteria",
     "evenhand.datasets",
     "evenhand.measures",
