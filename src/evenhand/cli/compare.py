@@ -10,6 +10,7 @@ import click
 
 from evenhand._compare import Comparison
 from evenhand._compare import compare as compared
+from evenhand._compare.compare import MEASURES
 from evenhand._errors import InputError, require
 from evenhand._groups import groups
 from evenhand._words import did_you_mean
@@ -114,18 +115,17 @@ def comparison_of(given: dict[str, Any]) -> Comparison:
         bins=dict(map(bins_of, given["bins"])) or None,
         missing=given["missing"],
     )
-    options = {"measures": list(given["measure"])} if given["measure"] else {}
     return compared(
         None if given["target"] is None else columns[given["target"]],
         {model: columns[name] for model, name in models.items()},
         sensitive_features=people,
         sample_weight=None if given["weight"] is None else columns[given["weight"]],
         criteria=list(given["criterion"]) or None,
+        measures=list(given["measure"]) or MEASURES,
         task=given["task"],
         favorable=given["favorable"],
         confidence=given["confidence"],
         title=given["title"] or f"Models in {', '.join(given['files'])}",
-        **options,
     )
 
 

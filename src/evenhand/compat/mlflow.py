@@ -127,6 +127,14 @@ def log_audit(found: Audit, *, run_id: str | None = None) -> EvaluationResult:
     InputError
         If there is no run to log in.
 
+    Examples
+    --------
+    >>> import evenhand
+    >>> found = evenhand.audit(None, [1, 0] * 50, sensitive_features=["F", "F", "M", "M"] * 25)
+    >>> log_audit(found)
+    Traceback (most recent call last):
+    evenhand.InputError: There is no active run: pass run_id=, or call mlflow.start_run().
+
     """
     if run_id is None:
         run = active_run()
@@ -159,6 +167,13 @@ def metrics_of(found: Audit) -> dict[str, float]:
     -------
     dict
         What is undefined is left out.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> asked = {"sensitive_features": ["F", "F", "M", "M"] * 25, "measures": "mpd"}
+    >>> metrics_of(evenhand.audit(None, [1, 0] * 50, **asked))["evenhand/statistical_parity.mpd"]
+    0.0
 
     """
     metrics = {}

@@ -82,8 +82,10 @@ def tables(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-TEXTS = ("criterion", "other_criterion", "measure", "other_measure", "model", "other", "metric")
-TEXTS += ("verdict", "beyond_chance")
+TEXTS = (
+    *("criterion", "other_criterion", "measure", "other_measure", "model", "other", "metric"),
+    *("verdict", "beyond_chance"),
+)
 QUESTION = (("Criterion", "criterion"), ("Measure", "measure"), ("Model", "model"))
 VALUES = (
     *QUESTION,
