@@ -149,5 +149,7 @@ def test_a_group_of_one_row_is_served_and_named():
 
 def test_a_fraction_beyond_one_is_refused():
     X, y = people()
-    with pytest.raises(ValueError, match="fraction is 2"):
+    with pytest.raises(
+        ValueError, match="fraction of BarycenterRegressor must be a number from 0 to 1, not 2"
+    ):
         BarycenterRegressor(group="group", fraction=2).fit(X, y)

@@ -150,7 +150,10 @@ def test_a_grid_has_no_favorite_and_reaches_for_every_group(groups, size):
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"constraint_weight": 3}, "constraint_weight is 3"), ({"loss": "cube"}, "not 'cube'")],
+    [
+        ({"constraint_weight": 3}, "constraint_weight of .* must be a number from 0 to 1, not 3"),
+        ({"loss": "cube"}, "not 'cube'"),
+    ],
 )
 def test_bad_settings_are_refused(wrong, words):
     X, y = people()

@@ -137,7 +137,7 @@ def test_by_mpd_it_is_the_transport_regressor():
     ("wrong", "words"),
     [
         ({"measure": "shortfall"}, "not on 'shortfall'"),
-        ({"epsilon": -1}, "epsilon is -1"),
+        ({"epsilon": -1}, "epsilon of .* must be a number of at least 0, not -1"),
         ({"criterion": "parity"}, "cannot meet the criterion 'parity', only 'strong_parity'"),
         ({"p": 2, "q": 3}, "not 2, 3"),
     ],

@@ -195,8 +195,8 @@ def test_privacy_refuses_what_would_leak(wrong):
     ("wrong", "words"),
     [
         ({"epsilon": 2}, "epsilon is 2"),
-        ({"support": 0}, "number of bins or 'exact', not 0"),
-        ({"bounds": (1.0, 0.0)}, "low < high"),
+        ({"support": 0}, "whole number of at least 1, or 'exact', not 0"),
+        ({"bounds": (1.0, 0.0)}, "two numbers, the second above the first"),
     ],
 )
 def test_bad_settings_are_refused(wrong, words):

@@ -1,4 +1,4 @@
-"""Parameters of estimators: names that are not known are refused, and prose is written once."""
+"""Parameters of estimators: unknown names and impossible values are refused, prose is written once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from evenhand._errors import InputError, InputTypeError
 from evenhand._words import did_you_mean
+from evenhand.mitigation._values import VALUES
 
 RENAMED = {
     "alpha": "epsilon",
@@ -57,6 +58,14 @@ class NamedParameters(BaseEstimator):  # type: ignore[misc]
             cls.__init__ = _checked(cls.__init__)  # type: ignore[method-assign]
         if cls.__dict__.get("__doc__"):
             cls.__doc__ = completed_docs(cls)
+
+    def _check_values(self) -> None:
+        """Refuse parameters that hold what nothing can be done with."""
+        for name, value in self.get_params(deep=False).items():
+            if name in VALUES and not VALUES[name].allow(value):
+                raise InputError(
+                    f"{name} of {type(self).__name__} must be {VALUES[name].words}, not {value!r}."
+                )
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of this estimator, or by ``estimator__name`` of the one underneath.

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from evenhand._columns.codes import smallest_unsigned
 from evenhand._distributions import ascending
-from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, draws_of, shares
 from evenhand.mitigation.groups import Bins
@@ -114,10 +113,11 @@ class BarycenterRegressor(GroupRegressor):
         """
         fitted = clone(self).fit(X, y, sample_weight)
         for fraction in grid:
-            yield copy(fitted).set_params(fraction=fraction)._checked_fraction()
+            model = copy(fitted).set_params(fraction=fraction)
+            model._check_values()
+            yield model
 
     def _fit(self, rows: Rows) -> None:
-        self._checked_fraction()
         scores, share = self._fit_base(rows), shares(rows.group, rows.weight)
         parts = self._halved(rows.group) if self.halves else (np.arange(len(scores)),)
         known = [
@@ -126,11 +126,6 @@ class BarycenterRegressor(GroupRegressor):
         self.known_ = known[0]
         middle = (self.known_.below + self.known_.upto) / 2
         self.images_ = barycentric_quantiles(known[-1], share, middle)
-
-    def _checked_fraction(self) -> Self:
-        if not 0 <= self.fraction <= 1:
-            raise InputError(f"fraction is {self.fraction}; it must lie between 0 and 1.")
-        return self
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         scores = self._base(X)

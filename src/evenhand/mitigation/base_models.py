@@ -10,10 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import get_config
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from evenhand._columns.encoding import finite
@@ -203,8 +205,13 @@ def fit_underlying(
         return estimator
     if estimator is None:
         estimator = default if default is not None else LogisticRegression(max_iter=1000)
-    weights = {} if sample_weight is None else {weight_parameter(estimator): sample_weight}
-    return clone(estimator).fit(X, y, **weights)
+    model = clone(estimator)
+    if sample_weight is None:
+        return model.fit(X, y)
+    if isinstance(model, Pipeline) and get_config()["enable_metadata_routing"]:
+        _request_weights(model)
+        return model.fit(X, y, sample_weight=sample_weight)
+    return model.fit(X, y, **{weight_parameter(model): sample_weight})
 
 
 def weight_parameter(estimator: Any) -> str:
@@ -220,6 +227,20 @@ def weight_parameter(estimator: Any) -> str:
     )
 
 
+def _request_weights(pipeline: Pipeline) -> None:
+    """Route sample weights to the end of a pipeline, and elsewhere where its owner said so."""
+    for _, step in pipeline.steps[:-1]:
+        fit = getattr(get_routing_for_object(step), "fit", None)
+        if fit is not None and "sample_weight" in fit.requests:
+            step.set_fit_request(sample_weight=fit.requests["sample_weight"] or False)
+    last = pipeline.steps[-1][1]
+    if isinstance(last, Pipeline):
+        _request_weights(last)
+    else:
+        weight_parameter(last)
+        last.set_fit_request(sample_weight=True)
+
+
 def class_probabilities(model: Any, X: Any, classes: Any = None) -> Floats:
     """The model's P(class | x), a column for each of `classes` (by default its own)."""
     if not hasattr(model, "predict_proba"):
@@ -228,6 +249,14 @@ def class_probabilities(model: Any, X: Any, classes: Any = None) -> Floats:
             "sklearn.calibration.CalibratedClassifierCV, or use another estimator."
         )
     probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+    bad = np.flatnonzero(
+        ~(probabilities >= 0).all(axis=1) | ~np.isfinite(probabilities).all(axis=1)
+    )
+    if len(bad):
+        raise InputError(
+            f"{type(model).__name__} gives row {bad[0]} the probabilities "
+            f"{probabilities[bad[0]].tolist()}; mend the estimator, or the row."
+        )
     if classes is None or np.array_equal(classes, model.classes_):
         return probabilities
     place = {label: column for column, label in enumerate(classes)}

@@ -132,6 +132,9 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
         A method that does not read the group takes dataframes without it, where the base model
         does not see it either.
         """
+        self._check_values()
+        if not is_frame(X) and not reset and hasattr(self, "feature_names_in_"):
+            self._refuse_nameless()
         if not is_frame(X):
             return validate_data(
                 self,
@@ -145,6 +148,16 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
         if reset or self._asks_group() or self.sees_group:
             validate_data(self, X, reset=reset, skip_check_array=True)
         return X
+
+    def _refuse_nameless(self) -> None:
+        """An array has no column that could be found by its name."""
+        group = [self.group] if isinstance(self.group, str | int) else self.group
+        named = [name for name in group if isinstance(name, str)]
+        if named:
+            raise InputError(
+                f"{type(self).__name__} was fitted on a dataframe, and finds the group by its "
+                f"column {named[0]!r}, which an array does not have. Pass a dataframe."
+            )
 
     def _rows(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Rows:
         """The fitting rows without those of weight 0; learns the groups."""

@@ -147,8 +147,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
 
     def _choose(self, models: list[Any], share: Floats) -> Self:
         """Take the best point of the grid for this weight of the constraint."""
-        if not 0 <= self.constraint_weight <= 1:
-            raise InputError(f"constraint_weight is {self.constraint_weight}; it is from 0 to 1.")
+        self._check_values()
         chosen = self.grid_.best(share, self.constraint_weight)
         self.weights_, self.estimator_ = self.grid_.weights[chosen], models[chosen]
         return self

@@ -12,7 +12,6 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
-from evenhand._errors import InputError
 from evenhand.mitigation.base_models import Refitting, weight_parameter
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
 from evenhand.mitigation.groups import Bins
@@ -134,11 +133,6 @@ class ParityReductionRegressor(GroupRegressor):
         return self.levels_.values[np.column_stack(levels)]
 
     def _fit(self, rows: Rows) -> None:
-        if self.epsilon < 0 or self.levels < 2 or self.max_iter < 1:
-            raise InputError(
-                f"epsilon must be at least 0, levels 2 and max_iter 1; they are {self.epsilon}, "
-                f"{self.levels} and {self.max_iter}."
-            )
         low, high = (rows.y.min(), rows.y.max()) if self.bounds is None else self.bounds
         self.levels_ = Levels.between(float(low), float(high), self.levels)
         base = LinearRegression() if self.estimator is None else self.estimator

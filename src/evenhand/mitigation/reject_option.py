@@ -148,6 +148,7 @@ class RejectOptionClassifier(GroupClassifier):
 
     def _choose(self) -> Self:
         """Take the best point of the grid for this `epsilon`."""
+        self._check_values()
         self.choice_ = self.grid_.best(self.epsilon)
         least = abs(self.choice_.disparity)
         self.notes_ = self._unobserved

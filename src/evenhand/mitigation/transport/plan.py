@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from evenhand._errors import InputError
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows
 
 Choice = int | Literal["exact"]
@@ -134,11 +133,7 @@ class Support:
         """Bins over the bounds (or the scores' own range), or exactly the scores."""
         if choice == "exact":
             return cls(np.unique(scores if bounds is None else np.clip(scores, *bounds)))
-        if not isinstance(choice, int | np.integer) or choice < 1:
-            raise InputError(f"support is a number of bins or 'exact', not {choice!r}.")
         low, high = (scores.min(), scores.max()) if bounds is None else bounds
-        if bounds is not None and not low < high:
-            raise InputError(f"bounds are (low, high) with low < high; they are {bounds}.")
         return cls.bins(float(low), float(high), int(choice)) if low < high else cls(scores[:1])
 
     def __len__(self) -> int:

@@ -123,8 +123,6 @@ class TransportRegressor(PlannedRegressor):
         """A range, values or weights taken from the rows would reveal them past the noise."""
         if self.privacy is None:
             return
-        if self.privacy <= 0:
-            raise InputError(f"privacy is {self.privacy}; ε must be positive.")
         if self.bounds is None or self.support == "exact" or rows.sample_weight is not None:
             raise InputError(
                 "With privacy=, pass bounds= that do not come from the data and a number of bins "
