@@ -242,7 +242,8 @@ class Contests:
         """
         total = self.by_group(weights)
         share = weights / np.where(total > 0, total, 1.0)[self.codes]
-        earlier = np.cumsum(total > 0) - (total > 0)
+        there = (total > 0).astype(np.intp)
+        earlier = np.cumsum(there) - there
         below = np.cumsum(share) - share / 2 - earlier[self.codes]
         return np.asarray(below * total[self.codes])
 

@@ -102,7 +102,7 @@ def floats(values: Any, name: str = "values") -> NDArray[np.float64]:
         if array.dtype.kind not in NUMBERS:
             raise InputTypeError(f"{name} must be numbers; its type is {array.dtype}.")
         if isinstance(array, np.ma.MaskedArray):
-            return np.asarray(array.astype(np.float64).filled(np.nan))
+            return np.asarray(np.ma.filled(array.astype(np.float64), np.nan))
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as failure:
         if isinstance(failure, InputTypeError):

@@ -1,4 +1,4 @@
-"""Parameters of estimators: unknown names and impossible values are refused, prose is written once."""
+"""Parameters of estimators: unknown names and values are refused, and prose is written once."""
 
 from __future__ import annotations
 
