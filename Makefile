@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick coverage check docstrings hooks bench paper paper-quick docs pictures dist clean
+.PHONY: demo test quick coverage fuzz check docstrings hooks bench paper paper-quick docs pictures dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -20,6 +20,11 @@ quick: $(VENV)/dev
 
 coverage: $(VENV)/dev
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-report=html
+
+# Goes on where the last run ended; CASES of each target.
+CASES ?= 10000
+fuzz: $(VENV)/dev
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m fuzz --cases $(CASES)
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

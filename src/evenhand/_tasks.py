@@ -25,6 +25,7 @@ Task = Literal["binary", "multiclass", "regression"]
 TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression")
 MOST_CLASSES = 20  # more different whole numbers than this may be amounts, such as ages
 WITHOUT_SAYING: tuple[tuple[Label, Label], ...] = ((0, 1), (-1, 1))
+UNFAVORABLE = (0, -1)  # where it is the only label, the favorable one did not occur
 
 
 def task_of(y_true: Any, y_pred: Any = None, task: str | None = None) -> Task:

@@ -212,6 +212,7 @@ def rate_curves(hits: Floats, sizes: Floats) -> Floats:
     shift = np.sign(z) * CAUTION
     more, less = np.maximum(hits + 0.5 + shift, 1e-3), np.maximum(sizes - hits + 0.5 - shift, 1e-3)
     limits = betaincinv(more, less, ndtr(z))
+    limits = np.where(np.isfinite(limits), limits, np.where(z < 0, 0.0, 1.0))  # in the far tails
     limits = np.where((hits <= 0) & (z < 0), 0.0, np.where((hits >= sizes) & (z > 0), 1.0, limits))
     return np.asarray(np.where(sizes > 0, limits, np.nan))
 

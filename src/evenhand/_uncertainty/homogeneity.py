@@ -60,9 +60,11 @@ def _clouds(estimates: Estimates) -> list[Cloud]:
         kept = np.isfinite(values) & np.isfinite(curve).all(axis=0)
         if kept.sum() >= 2:
             clouds.append(Cloud(values[kept], np.maximum.accumulate(curve[:, kept], axis=0)))
-    if len(clouds) == 2 and np.allclose(clouds[0].values + clouds[1].values, 1.0):
-        return clouds[:1]  # two classes: one rate is the other's complement
-    return clouds
+    if len(clouds) != 2:
+        return clouds
+    one, two = clouds[0].values, clouds[1].values
+    complements = one.shape == two.shape and np.allclose(one + two, 1.0)
+    return clouds[:1] if complements else clouds  # of two classes, one rate says both
 
 
 def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Floats]] | None:

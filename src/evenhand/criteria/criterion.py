@@ -17,7 +17,7 @@ from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
 from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, misspelt, spelled_out
-from evenhand._tasks import favorable_label, named_label
+from evenhand._tasks import UNFAVORABLE, favorable_label, named_label
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure
 from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Rows, Source, Statistic, Table
@@ -557,10 +557,12 @@ class Criterion:
         """
         table = self.statistic.read(source)
         by_class = self.statistic.over.endswith("c")
-        asks_one = self.one_class and len(table.cells) == 2
+        asks_one = self.one_class and len(table.cells) <= 2
         if not by_class or (favorable is None and not asks_one):
             return table
         classes = tuple(dict.fromkeys(class_of(cell) for cell in table.cells))
+        if favorable is None and len(classes) == 1:
+            return _undefined(table) if classes[0] in UNFAVORABLE else table
         return _only(table, favorable_label(classes, favorable))
 
     def reading(self, table: Table, settings: Settings) -> Reading:
@@ -676,6 +678,11 @@ def _check_column(y_pred: Any) -> None:
             f"y_pred is {name_of(y_pred)}, which is no column; beside columns, a measure is "
             "passed as measure=."
         )
+
+
+def _undefined(table: Table) -> Table:
+    """The same cells without values: the favorable class did not occur."""
+    return Table(np.full_like(table.values, np.nan), table.cells, table.groups)
 
 
 def _only(table: Table, label: Label) -> Table:

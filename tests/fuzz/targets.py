@@ -1,0 +1,14 @@
+"""What is attacked, by name: each attack takes the number of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fuzz import commands, counting, downloads, stores
+
+TARGETS: dict[str, Callable[[int], None]] = {
+    "counting": counting.attack,
+    "commands": commands.attack,
+    "stores": stores.attack,
+    "downloads": downloads.attack,
+}
