@@ -28,7 +28,10 @@ def test_the_selection_rate_ratio_is_the_lowest_rate_over_the_highest(rows):
 
 
 def test_groups_that_are_never_selected_are_equal():
-    assert eh.evaluate("selection_rate_ratio", None, [0, 0], sensitive_features=["a", "b"]) == 1
+    never, group = [0, 0], ["a", "b"]
+    assert eh.evaluate("selection_rate_ratio", [0, 1], never, sensitive_features=group) == 1
+    with pytest.warns(eh.UndefinedWarning):  # nothing says that there is another label
+        assert np.isnan(eh.evaluate("selection_rate_ratio", None, never, sensitive_features=group))
 
 
 @pytest.mark.parametrize("method", ["calibrated", "guaranteed"])
