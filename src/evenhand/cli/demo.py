@@ -49,7 +49,8 @@ def audited_adult() -> Audit:
         model,
         parts.X_test,
         parts.y_test,
-        group=["sex", "race"],
+        sensitive_features=["sex", "race"],
+        favorable=1,
         title="UCI Adult: who is predicted to earn more than $50,000?",
     )
 
