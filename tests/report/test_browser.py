@@ -135,11 +135,24 @@ def test_the_theme_can_be_switched_and_follows_the_system_until_then(probe):
 SIXTY = [
     f"{a} × {b} × status {c}" for a in ("F", "M") for b in documents.ADULT[:5] for c in "abcdef"
 ]
+
+
+def seen_in_seven_ways():
+    """By each of three columns, by two of them, and by all."""
+    document = documents.binary(SIXTY)
+    views = (["sex"], ["race"], ["marital"], ["sex", "race"], ["sex", "marital"])
+    views += (["race", "marital"], ["sex", "race", "marital"])
+    found = document["views"][0]["findings"]
+    document["views"] = [{"columns": by, "groups": 9, "findings": found} for by in views]
+    return document
+
+
 PHONES = {
     "binary": documents.binary,
     "regression": documents.regression,
     "multiclass": documents.multiclass,
     "sixty groups": lambda: documents.binary(SIXTY),
+    "seven views": seen_in_seven_ways,
 }
 
 
