@@ -1,6 +1,7 @@
 """The extra "cli" is enough for files and reports; what is missing is status 2, never 1."""
 
 import importlib.metadata
+import json
 import re
 import subprocess
 import sys
@@ -120,3 +121,20 @@ def test_there_is_no_progress_where_nobody_looks_on(capfd):
     with progress("Auditing …") as told:
         told(1, 2)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("t", "f"), ("01", "02"), ("2024-01-01", "now")])
+def test_text_in_a_csv_stays_the_text_that_it_is(run, folder, people, words):
+    people["p"] = [words[0] if p else words[1] for p in people["p"]]
+    people["y"] = [words[0] if y else words[1] for y in people["y"]]
+    people.to_csv(folder / "rows.csv", index=False)
+    done = run("rows.csv", "--favorable", words[0], "--json", "found.json")
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert done.exit_code == 0
+    assert sorted(found["classes"]) == sorted(words)
+
+
+def test_subgroups_carry_the_name_of_their_column_where_a_value_says_nothing(run, people):
+    people["race"] = (people["g"] == "a").astype(int)
+    done = run(people, columns=("--target", "y", "--prediction", "p", "--group", "race"))
+    assert "race=1" in done.stdout

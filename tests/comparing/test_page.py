@@ -86,6 +86,18 @@ def body(comparison):
     return comparison.to_html().split("</style>")[1]
 
 
+def test_of_a_ratio_one_is_equal_and_larger_is_better():
+    y, made, group = labeled(rows=2000)
+    ask = {"criteria": ["statistical_parity", "selection_rate_ratio"], "replicates": 5}
+    found = eh.compare(y, {"even": y, **made}, sensitive_features=group, **ask)
+    even, ratio = found.document()["criteria"]
+    assert (even["more_is_better"], ratio["more_is_better"]) == (False, True)
+    best = max(ratio["models"], key=lambda one: one["value"])
+    assert f"selection rate ratio ({best['value']:.3f})" in found.summary
+    assert "1 is equal, further right is better" in found.to_html()
+    assert "(1 is equal)" in found.plot().axes[1].get_xlabel()
+
+
 def test_the_notebook_shows_a_sentence_and_the_models(found):
     html = found._repr_html_()
     assert html.count("<tr>") == 1 + len(found.models)

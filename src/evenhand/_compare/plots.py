@@ -49,11 +49,9 @@ def _draw(ax: Any, panel: Mapping[str, Any], metric: Any) -> None:
         ax.plot(x, y, linestyle="", label=model["model"], markersize=6, **how)
     ax.set_title(words(panel["name"]), fontsize="medium", color=INK, loc="left")
     unit = ", percentage points" if panel["is_rate"] else ""
+    unit += " (1 is equal)" if panel["more_is_better"] else ""
     ax.set_xlabel(f"{measure_name(panel['measure']).lower()}{unit}", color=SOFT)
-    if panel["more_is_better"]:
-        ax.invert_xaxis()  # 1 is equal, and stands left as 0 does of the others
-    else:
-        ax.set_xlim(left=0.0)
+    ax.set_xlim(left=0.0)
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(colors=SOFT)
     ax.grid(color=GRID)
