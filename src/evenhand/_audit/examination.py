@@ -32,6 +32,7 @@ WORKERS = 2  # threads; they share one interpreter, so more bring little
 CANDIDATES = 20  # groups at either end that are compared in pairs
 MARGIN = 0.05  # of a rate: five percentage points
 NAMED = 3  # groups without a value, in words
+NO_WIDTH = 1e-12  # of an interval, beside its value: rounding and no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,11 +416,22 @@ def _obstacle(
         return Obstacle("fewer than two groups have a value to compare", is_error=True)
     absent = _absent(question, value, table)
     if not absent:
-        return None
+        return _never_varies(table)
     more = f" and {len(absent) - NAMED} more" if len(absent) > NAMED else ""
     return Obstacle(
         f"there is no value of {', '.join(absent[:NAMED])}{more}; more rows would tell, "
         "or rare groups can be merged or dropped",
+        is_error=False,
+    )
+
+
+def _never_varies(table: GroupValues) -> Obstacle | None:
+    """That a mean has the same value in all rows, so that its interval says nothing."""
+    width, size = table.high - table.low, np.abs(table.values)
+    if not np.isfinite(width).any() or np.nanmax(width) > NO_WIDTH * max(np.nanmax(size), 1e-300):
+        return None
+    return Obstacle(
+        "no two rows of a group differ here, so nothing shows how far other rows would",
         is_error=False,
     )
 

@@ -25,7 +25,8 @@ def _number(low: float, high: float = math.inf, *, above: bool = False) -> Value
     def allow(value: Any) -> bool:
         if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
             return False
-        return bool((low < value if above else low <= value) and value <= high)
+        number = float(value)
+        return (low < number if above else low <= number) and number <= high
 
     return Values(words, allow)
 
