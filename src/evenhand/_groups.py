@@ -168,6 +168,8 @@ def groups(
 
 def columns_of(features: Any) -> dict[str, Any]:
     """Name the columns of whatever the caller gave; one unnamed column is called 'group'."""
+    if features is None:
+        raise InputError("Pass sensitive_features, the columns that name the groups.")
     if isinstance(features, Mapping):
         return dict(features)
     if isinstance(features, Column):

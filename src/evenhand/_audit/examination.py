@@ -14,6 +14,7 @@ from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues, Measured, Obstacle, Pair
 from evenhand._audit.questions import Question, greatest_reading
 from evenhand._columns import Label
+from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand._tally import Tally
 from evenhand._uncertainty.estimates import Estimates, curve_at, estimates_of
@@ -235,7 +236,13 @@ def _answers(
     for question in questions:
         options, confidence = options_of(evidence, question), precision.confidence
         criterion, measures = question.criterion, question.measures
-        known = _assess(source, criterion, measures, tested, confidence=confidence, **options)
+        try:
+            known = _assess(source, criterion, measures, tested, confidence=confidence, **options)
+        except InputError:  # an interval of means near 0 ends below it, where Gini and PQ do not go
+            if criterion.statistic.bounds[0] >= 0 or "transform" in options:
+                raise
+            options["transform"] = "exp"
+            known = _assess(source, criterion, measures, tested, confidence=confidence, **options)
         finding = _finding(question, known, evidence.favorable, precision)
         answers.append((finding, _group_values(evidence, question, known, options, confidence)))
     return answers

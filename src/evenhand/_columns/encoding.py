@@ -121,6 +121,8 @@ def check_classes(column: Column, name: str) -> Column:
     if column.missing:
         raise InputError(f"{name} has {column.missing} missing labels; drop or fill those rows.")
     for label in column.labels:
+        if isinstance(label, tuple):
+            raise InputTypeError(f"{name} holds {label!r}; a class is one value. Make it text.")
         if isinstance(label, float) and not label.is_integer():
             raise InputError(
                 f"{name} holds {label!r}, which looks like a score, not a label. Pass labels here "
