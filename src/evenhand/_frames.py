@@ -15,8 +15,9 @@ from evenhand._columns import Column, Label, encode
 from evenhand._columns.codes import levels
 from evenhand._columns.encoding import check_classes, check_weights
 from evenhand._counting import share_classes
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, Missing, Rare, groups, missing_note, settle_rare
+from evenhand._kinds import check_columns, check_kinds
 from evenhand._signatures import suggests_names
 from evenhand._tally import Axis, Tally, gathered
 from evenhand._words import did_you_mean, plural
@@ -87,6 +88,16 @@ def tally_frame(
     """
     import narwhals as nw
 
+    check_kinds(missing=missing, min_count=min_count, rare=rare, sums=sums)
+    check_columns(
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        strata=strata,
+    )
+    if y_pred is None:
+        raise InputError("Name the column of the predictions (y_pred).")
     group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
     within = GroupColumns(listed(strata), missing)
     labels = {"y": y_true, "yhat": y_pred} if y_true else {"yhat": y_pred}
@@ -220,7 +231,13 @@ def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
     """The table as a lazy query, if it has every column that is wanted."""
     import narwhals as nw
 
-    table = nw.from_native(frame)
+    try:
+        table = nw.from_native(frame)
+    except TypeError as failure:
+        raise InputTypeError(
+            f"A {type(frame).__name__} is no table that narwhals reads; pass a dataframe, a lazy "
+            "query or a database table, or columns to audit and tally."
+        ) from failure
     there, names = table.collect_schema().names(), [name for name in wanted if name is not None]
     for name in names:
         if name not in there:
@@ -255,6 +272,7 @@ def count_cells(
         totals |= {"weight": share, "weight²": share * share}
     checked = list(dict.fromkeys([*finite, *([weight] if weight else [])]))
     ends = dict(extremes or {})
+    _check_numeric(table, checked)
     picked = _Selection()
     cell_keys = [picked.add(values) for values in keys.values()]
     cell_columns = [picked.add(nw.col(name)) for name in columns]
@@ -264,19 +282,17 @@ def count_cells(
     weighing = (
         [] if share is None else [picked.add(share), picked.add(nw.when(share > 0).then(share))]
     )
-    counted = (
-        table.select(*picked.expressions)
-        .group_by(*cell_keys, *cell_columns)
-        .agg(
-            nw.len().alias("rows"),
-            *(nw.col(name).sum() for name in [*added, *bad]),
-            *(nw.col(name).min().alias(f"least {name}") for name in extreme),
-            *(nw.col(name).max().alias(f"most {name}") for name in extreme),
-            *(nw.col(name).min().alias(f"least {name}") for name in weighing),
-            *(nw.col(name).max().alias(f"most {name}") for name in weighing),
-        )
-        .collect()
-    )
+    aggregates = [
+        nw.len().alias("rows"),
+        *(nw.col(name).sum() for name in [*added, *bad]),
+        *(nw.col(name).min().alias(f"least {name}") for name in [*extreme, *weighing]),
+        *(nw.col(name).max().alias(f"most {name}") for name in [*extreme, *weighing]),
+    ]
+    keyed = [*cell_keys, *cell_columns]
+    try:
+        counted = table.select(*picked.expressions).group_by(*keyed).agg(*aggregates).collect()
+    except TypeError as failure:  # of pandas, whose cells can hold lists
+        raise InputTypeError(f"A column cannot name classes or groups: {failure}.") from failure
     if not len(counted):
         raise InputError("There are no rows to count.")
     for name, place in zip(checked, bad, strict=True):
@@ -336,26 +352,40 @@ def listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+def _check_numeric(table: Any, names: Iterable[str]) -> None:
+    """Refuse text, dates and all else that no engine should try to read as numbers."""
+    import narwhals as nw
+
+    schema = table.collect_schema()
+    for name in names:
+        if not schema[name].is_numeric() and schema[name] != nw.Boolean:
+            raise InputTypeError(f"{name!r} must hold numbers, and holds something else.")
+
+
 def _check_not_negative(weight: str, lightest: float) -> None:
     if lightest < 0:
         raise InputError(f"The weights in {weight!r} include negative ones, such as {lightest:g}.")
 
 
 def _with_numbers(table: Any, names: Iterable[str]) -> Any:
-    """The table, with numbers that pandas keeps as objects as what they are."""
+    """The table, with numbers that pandas keeps as objects, or too short to group by, as such."""
     import narwhals as nw
 
     if not isinstance(table, nw.DataFrame) or not table.implementation.is_pandas():
         return table
     schema = table.collect_schema()
     inferred = {
-        name: _inferred(table[name].to_native()) for name in names if schema[name] == nw.Object
+        name: _inferred(table[name].to_native())
+        for name in names
+        if schema[name] == nw.Object or table[name].to_native().dtype == np.float16
     }
     return nw.from_native(table.to_native().assign(**inferred)) if inferred else table
 
 
 def _inferred(objects: Any) -> Any:
     """A pandas series of objects as numbers or truth values, if all are; else as it is."""
+    if objects.dtype == np.float16:
+        return objects.astype(np.float64)
     column = objects.infer_objects()
     if column.dtype.kind in "biuf":
         return column

@@ -21,6 +21,7 @@ from evenhand._columns.codes import (
 )
 from evenhand._columns.encoding import encode
 from evenhand._errors import InputError, InputTypeError
+from evenhand._kinds import check_kinds
 from evenhand._signatures import misspelt, spelled_out
 
 Missing = Literal["error", "group"]
@@ -143,6 +144,7 @@ def groups(
     """
     if typos:
         raise misspelt(groups, typos)
+    check_kinds(bins=bins, missing=missing, min_count=min_count, rare=rare)
     if isinstance(sensitive_features, Groups):
         if bins:
             raise InputError(

@@ -18,6 +18,7 @@ from evenhand._columns import Column, Label, encode
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import numbers
 from evenhand._errors import InputError, InputTypeError
+from evenhand._kinds import check_kinds
 from evenhand._words import did_you_mean
 
 Task = Literal["binary", "multiclass", "regression"]
@@ -98,6 +99,7 @@ def check_task(task: str | None) -> Task | None:
     """The caller's word for the task, if it is one of the three, or None."""
     if task is None:
         return None
+    check_kinds(task=task)
     for known in TASKS:
         if task == known:
             return known

@@ -26,6 +26,7 @@ from evenhand._audit.views import examined, main_view, views_of
 from evenhand._columns import Label
 from evenhand._dataframes import kind_of
 from evenhand._groups import Bins, Missing, Rare
+from evenhand._kinds import check_kinds
 from evenhand._scoring import columns_from, is_names, scores_of, sensitive_names
 from evenhand._seeds import RandomState
 from evenhand._signatures import documented, misspelt, spelled_out, suggests_names
@@ -437,6 +438,7 @@ def audit_evidence(
     progress: Progress | None = None,
 ) -> Audit:
     """Audit what was counted; `kind` is the user's dataframe library."""
+    check_kinds(control=control, tolerances=tolerances, title=title)
     check_options(confidence, depth, margin, random_state)
     check_control(control)
     questions, unasked = answerable(evidence, criteria, measures)

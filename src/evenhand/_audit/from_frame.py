@@ -37,6 +37,7 @@ from evenhand._frames import (
     read_table,
 )
 from evenhand._groups import Bins, Groups, Missing, Rare, groups, missing_note
+from evenhand._kinds import check_columns, check_kinds
 from evenhand._tasks import (
     MOST_CLASSES,
     Contents,
@@ -75,6 +76,15 @@ def evidence_from_frame(
     far off that can be.
     """
     at = check_threshold(threshold, decided=y_pred is not None, scored=y_score is not None)
+    check_kinds(bins=bins, missing=missing, min_count=min_count, rare=rare, task=task)
+    check_columns(
+        y_true=y_true,
+        y_pred=y_pred,
+        y_score=y_score,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        strata=strata,
+    )
     if y_pred is None and y_score is None:
         raise InputError("Name the column of the predictions (y_pred), or of the score.")
     group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
@@ -124,7 +134,7 @@ class ColumnNames:
         """Every column that is read, once."""
         single = (self.y_true, self.y_pred, self.y_score, self.sample_weight)
         several = (*self.strata.names, *self.groups.names)
-        return list(dict.fromkeys([*filter(None, single), *several]))
+        return list(dict.fromkeys(name for name in (*single, *several) if name is not None))
 
 
 @dataclass(frozen=True)

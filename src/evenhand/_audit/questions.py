@@ -6,12 +6,14 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
 from evenhand._audit.evidence import Evidence
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
 from evenhand._seeds import KINDS, RandomState, wrong_kind
 from evenhand._tally import Tally
 from evenhand._tasks import Task
@@ -19,7 +21,7 @@ from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.catalogue import ALIASES
 from evenhand.criteria.evaluation import named
-from evenhand.measures import is_ratio
+from evenhand.measures import MEASURES, is_ratio
 from evenhand.measures import resolve as resolve_measure
 from evenhand.statistics.forms import sums_of
 
@@ -85,8 +87,11 @@ def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Questio
     ... ]
     ['2 tp / (2 tp + fp + fn)']
     """
+    check_kinds(criteria=names, measures=measures)
     asked = (names,) if isinstance(names, str | Criterion) else names
-    by = (measures,) if isinstance(measures, str) else tuple(measures)
+    by = (measures,) if isinstance(measures, str) or callable(measures) else tuple(measures)
+    if not by:
+        raise InputError(f"Name a measure, of {list(MEASURES)}.")
     for measure in by:
         resolve_measure(measure)
     return [_question(name, by) for name in asked]
@@ -95,6 +100,7 @@ def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Questio
 def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
     if isinstance(name, Criterion):
         return Question(name.name, name, measures)
+    check_kinds(criterion=name)
     form = re.fullmatch(r"(\w+)\((\w+)\)", name)
     criterion = named(form[1] if form else name).with_statistic(form[2] if form else None)
     if is_ratio(criterion.measure):  # its own measure is in its name; the shortfall says the same
@@ -186,12 +192,13 @@ def known_tolerances(
     known = [
         f"{question.name}.{measure}" for question in questions for measure in question.measures
     ]
+    check_kinds(tolerances=tolerances)
     named_so = {_canonical(name): bound for name, bound in tolerances.items()}
     for name, bound in named_so.items():
         if name not in known:
             hint = did_you_mean(name, known)
             raise InputError(f"No finding is called {name!r}.{hint} There are {known}.")
-        if not np.isfinite(bound) or bound < 0:
+        if not isinstance(bound, Real) or not np.isfinite(bound) or bound < 0:
             raise InputError(
                 f"The tolerance of {name} must be a number of at least 0, not {bound}."
             )
@@ -202,7 +209,7 @@ def known_tolerances(
 
 def _canonical(name: str) -> str:
     """The name of a finding, where the criterion has another one that the field knows it by."""
-    criterion, dot, measure = name.rpartition(".")
+    criterion, dot, measure = str(name).rpartition(".")
     return f"{ALIASES.get(criterion, criterion)}{dot}{measure}"
 
 
@@ -210,6 +217,7 @@ def check_options(
     confidence: float, depth: int, margin: float | None, random_state: RandomState
 ) -> None:
     """Refuse what is no confidence, depth, margin or random state."""
+    check_kinds(confidence=confidence, depth=depth, margin=margin)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if depth < 1:

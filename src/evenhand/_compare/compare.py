@@ -24,6 +24,7 @@ from evenhand._compare.question import Question, by_criterion, questions, tested
 from evenhand._compare.tables import table
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import suggests_names
 from evenhand._tasks import Task, check_task, named_label, read_targets, task_of_labels
@@ -122,6 +123,8 @@ def compare(
     (best first; < and > are beyond chance, ~ is not, at 95%)
 
     """
+    check_kinds(confidence=confidence, task=task, g=g, transform=transform, title=title)
+    check_kinds(replicates=replicates)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     named = named_models(predictions, X)

@@ -13,6 +13,7 @@ from evenhand import measures
 from evenhand._columns import Label
 from evenhand._compare.evidence import Evidence, Labels, Numbers, Sources
 from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
 from evenhand._uncertainty.estimates import Estimates, estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.paired import Sample
@@ -85,6 +86,10 @@ def questions(
     favorable: Label = None,
 ) -> list[Question]:
     """Every criterion by every measure; refuse what these predictions cannot answer."""
+    check_kinds(criteria=criteria, measures=chosen_measures, transform=transform)
+    for name, listed in {"criteria": criteria, "measures": chosen_measures}.items():
+        if listed is not None and not len(listed):
+            raise InputError(f"{name} is empty; name one, or leave it out.")
     for measure in chosen_measures:
         measures.resolve(measure)
     wanted = _usual(evidence) if criteria is None else criteria

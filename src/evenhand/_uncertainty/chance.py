@@ -15,6 +15,8 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._distributions import Distribution
+from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import COLUMNS, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
@@ -115,6 +117,9 @@ def chance(
     (0.5, True)
 
     """
+    check_kinds(replicates=replicates)
+    if replicates is None or replicates < 1:
+        raise InputError(f"replicates is how often rows are drawn, at least 1; it is {replicates}.")
     favorable = named_label(favorable, pos_label)
     reading = named(criterion).read(
         y_true,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
 from evenhand._signatures import COLUMNS, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
@@ -127,6 +128,7 @@ def interval(
     0.44 0.50 0.56
 
     """
+    check_kinds(confidence=confidence, method=method)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if method not in METHODS:

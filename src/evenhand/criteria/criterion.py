@@ -16,6 +16,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
+from evenhand._kinds import check_kinds
 from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, misspelt, spelled_out
 from evenhand._tasks import UNFAVORABLE, favorable_label, named_label
 from evenhand._words import did_you_mean
@@ -518,6 +519,7 @@ class Criterion:
         """
         if isinstance(measure, Criterion):
             raise InputTypeError(f"{measure.name} is a criterion, not a measure of inequality.")
+        check_kinds(measure=measure, aggregate=aggregate, transform=transform, tau=tau)
         chosen = self.measure if measure is None else measure
         settings = Settings(chosen, aggregate or self.across, transform, tau)
         settings.check(sweeps=isinstance(self.statistic, F))

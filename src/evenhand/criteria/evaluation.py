@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
 from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, misspelt, spelled_out
 from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import ALIASES, CRITERIA
@@ -120,6 +121,7 @@ def named(criterion: str | Criterion) -> Criterion:
     """Find a criterion by its name or another that the field has for it, or take it as it is."""
     if isinstance(criterion, Criterion):
         return criterion
+    check_kinds(criterion=criterion)
     if criterion in CRITERIA or criterion in ALIASES:
         return CRITERIA[ALIASES.get(criterion, criterion)]
     hint = did_you_mean(criterion, [*CRITERIA, *ALIASES], TERMS)

@@ -1,0 +1,260 @@
+"""Public functions × ugly inputs: an answer or an error of ours, and no warning that is not."""
+
+import threading
+import warnings
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+import evenhand as eh
+from evenhand._columns import encode
+
+ROWS = 24
+RNG = np.random.default_rng(0)
+Y, P = (RNG.integers(0, 2, ROWS) for _ in range(2))
+G, S = np.tile(["a", "b", "c"], ROWS // 3), RNG.random(ROWS)
+
+COLUMNS = {
+    "None": None,
+    "an empty list": [],
+    "an empty array": np.array([]),
+    "a number": 3,
+    "text": "abc",
+    "NaN": np.full(ROWS, np.nan),
+    "one NaN": np.where(np.arange(ROWS) == 3, np.nan, Y),
+    "infinities": np.full(ROWS, np.inf),
+    "masked": np.ma.array(Y, mask=np.arange(ROWS) % 7 == 0),
+    "all masked": np.ma.array(Y, mask=True),
+    "big-endian text": G.astype(">U3"),
+    "bytes": G.astype("S1"),
+    "zeros": np.zeros(ROWS),
+    "tuples": [(1, i % 2) for i in range(ROWS)],
+    "lists": [[1]] * ROWS,
+    "dicts": [{}] * ROWS,
+    "a matrix": np.ones((ROWS, 2)),
+    "a cube": np.ones((ROWS, 1, 1)),
+    "no axis": np.array(1),
+    "complex numbers": np.full(ROWS, 1j),
+    "objects": [object() for _ in range(ROWS)],
+    "a mixture": [1, "a", None] * (ROWS // 3),
+    "dates": np.array(["2024-01-01", "2024-01-02"] * (ROWS // 2), "datetime64[D]"),
+    "too short": [1, 0],
+    "a set": {0, 1},
+    "a dict": {"a": 1},
+    "negative": -1.0 - S,
+    "huge": np.full(ROWS, 1e300),
+    "tiny": np.full(ROWS, 1e-300),
+    "near 0": (S - 0.5) * 1e-12,
+    "truth values": Y.astype(bool),
+    "structures": np.zeros(ROWS, [("a", "i4")]),
+    "pandas NA": pd.array([1, None] * (ROWS // 2), "Int64"),
+    "categories": pd.Categorical(G),
+    "a sparse matrix": sparse.csr_array(np.eye(ROWS)),
+    "nulls": pl.Series([None] * ROWS),
+    "decimals": [Decimal("0.5")] * ROWS,
+    "fractions": [Fraction(1, 3)] * ROWS,
+    "long numbers": [10**30] * ROWS,
+    "a frame": pd.DataFrame({"a": G}),
+    "a function": len,
+    "half precision": S.astype(np.float16),
+    "half a character": ["\ud800", "b"] * (ROWS // 2),
+}
+OPTIONS = (
+    *(None, "", "x", -1, 0, 2, 1e9, np.nan, np.inf, [], {}, (), object(), np.array([1, 2])),
+    *(True, b"x", 3 + 1j, {"a": -1}, {"statistical_parity.mpd": "x"}, ["x"], [None], [1], 10**30),
+)
+LABELS = {"y_true": Y, "y_pred": P, "sensitive_features": G}
+NUMBERS = {"y_true": S, "y_pred": S[::-1], "sensitive_features": G}
+QUICK = {"criteria": ["statistical_parity"], "measures": ["mpd"]}
+FRAME = pd.DataFrame({"y": Y, "p": P, "g": G, "s": S})
+NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
+
+
+def asking(function, criterion):
+    def ask(**given):
+        return function(given.pop("criterion", criterion), given.pop("y_true", None), **given)
+
+    return ask
+
+
+def comparison(models=None, **given):
+    return eh.compare(given.pop("y_true"), models, **given)
+
+
+DOORS = {  # the function, what it is given, its columns and its options
+    "tally": (eh.tally, LABELS, ("sample_weight", "strata"), ()),
+    "moments": (eh.moments, NUMBERS, ("sample_weight",), ()),
+    "groups": (
+        eh.groups,
+        {"sensitive_features": G},
+        (),
+        ("bins", "missing", "min_count", "rare"),
+    ),
+    "distribution": (
+        eh.distribution,
+        {"values": S, "sensitive_features": G},
+        ("y_true", "sample_weight"),
+        (),
+    ),
+    "expected_tally": (
+        eh.expected_tally,
+        {
+            "y_true": Y,
+            "probabilities": np.column_stack([S, 1 - S]),
+            "classes": [0, 1],
+            "sensitive_features": G,
+        },
+        ("sample_weight",),
+        (),
+    ),
+    **{
+        f"evaluate {name}": (
+            asking(eh.evaluate, name),
+            {**(NUMBERS if name in ("strong_parity", "weak_parity") else LABELS), **more},
+            ("sample_weight", "favorable"),
+            ("criterion", "measure", "aggregate", "transform", "tau", "g"),
+        )
+        for name, more in {
+            "statistical_parity": {},
+            "treatment_equality": {},
+            "strong_parity": {},
+            "weak_parity": {},
+            "calibration_parity": {"y_score": S},
+        }.items()
+    },
+    "interval": (
+        asking(eh.interval, "statistical_parity"),
+        LABELS,
+        ("sample_weight",),
+        ("criterion", "measure", "aggregate", "transform", "tau", "confidence", "method"),
+    ),
+    "chance": (
+        asking(eh.chance, "statistical_parity"),
+        {**LABELS, "replicates": 20},
+        ("sample_weight",),
+        ("criterion", "measure", "aggregate", "transform", "tau", "replicates"),
+    ),
+    "audit": (
+        eh.audit,
+        {**LABELS, **QUICK},
+        ("sample_weight", "strata", "favorable", "y_score"),
+        (
+            *("criteria", "measures", "tolerances", "confidence", "margin", "control", "depth"),
+            *("title", "task", "missing", "min_count", "rare", "bins", "threshold"),
+        ),
+    ),
+    "compare": (
+        comparison,
+        {"y_true": Y, "models": {"m": P, "n": 1 - P}, "sensitive_features": G, **QUICK},
+        ("sample_weight",),
+        ("criteria", "measures", "task", "confidence", "transform", "g"),
+    ),
+    "tally_frame": (eh.tally_frame, {"frame": FRAME, **NAMES}, (), ("frame", *NAMES, "sums")),
+    "audit_frame": (
+        eh.audit_frame,
+        {"frame": FRAME, **NAMES, **QUICK},
+        (),
+        ("frame", *NAMES, "sample_weight", "strata", "y_score"),
+    ),
+}
+
+
+def answered(function, given):
+    """Call, and let nothing through that is not ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", eh.UndefinedWarning)
+        with suppress(eh.EvenhandError):
+            function(**given)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ugly", COLUMNS)
+@pytest.mark.parametrize("door", DOORS)
+def test_an_ugly_column_has_an_answer_or_an_error_of_ours(door, ugly):
+    function, given, more, _ = DOORS[door]
+    for name in (*given, *more):
+        if name not in ("frame", "replicates", *QUICK) and not door.endswith("frame"):
+            answered(function, given | {name: COLUMNS[ugly]})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("door", [name for name in DOORS if DOORS[name][3]])
+def test_an_ugly_option_has_an_answer_or_an_error_of_ours(door):
+    function, given, _, options = DOORS[door]
+    for name in options:
+        for value in OPTIONS:
+            if name != "replicates" or value is not OPTIONS[-1]:  # which would take forever
+                answered(function, given | {name: value})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ugly", COLUMNS)
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_an_ugly_column_of_a_frame_has_an_answer_or_an_error_of_ours(kind, ugly):
+    for name in FRAME:
+        try:
+            frame = kind(FRAME.assign(**{name: COLUMNS[ugly]}))
+        except Exception:  # no library has frames of such columns
+            continue
+        weights = {"sample_weight": "s"}
+        answered(eh.tally_frame, {"frame": frame, **NAMES, **weights})
+        answered(eh.audit_frame, {"frame": frame, **NAMES, **QUICK, "y_score": "s"})
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
+def test_a_frame_with_a_score_is_audited(kind):
+    frame = kind(FRAME.to_dict("list"))
+    found = eh.audit_frame(frame, **NAMES, y_score="s", **QUICK)
+    assert found.finding("statistical_parity", "mpd").value >= 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shift", [0.0, 0.05, -0.05, -3.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_means_near_0_and_below_are_audited_by_every_measure(seed, shift):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=200) + shift
+    predicted = y + 0.3 * rng.normal(size=200)
+    found = eh.audit(
+        y, predicted, sensitive_features=rng.choice([*"abc"], 200), criteria=["weak_parity"]
+    )
+    for measure in ("mpd", "gini", "pq"):
+        value = found.finding("weak_parity", measure)
+        assert value.low <= value.value <= value.high
+
+
+def test_a_column_that_another_thread_changes_is_read_all_the_same():
+    """Two labels change places under the reader; every row is one of them, and none is lost."""
+    values = np.array(["a", "b"] * 200_000, dtype=object)
+    stop = threading.Event()
+
+    def change():
+        while not stop.is_set():
+            values[:] = [str(RNG.random())] * len(values)
+            values[:] = "b"
+
+    other = threading.Thread(target=change, daemon=True)
+    other.start()
+    try:
+        for _ in range(5):
+            column = encode(values)
+            assert len(column) == len(values)
+            assert column.codes.max() < len(column.labels)
+    finally:
+        stop.set()
+        other.join()
+
+
+def test_a_title_is_no_markup_in_markdown():
+    title = "a\n# b\n<script>x</script> [l](javascript:1) `c` | *e* ![i](u)"
+    text = eh.audit(**LABELS, **QUICK, title=title).to_markdown()
+    head, *rest = text.splitlines()
+    assert head == (r"# a # b \<script\>x\</script\> \[l\](javascript:1) \`c\` \| \*e\* !\[i\](u)")
+    assert not any("script>" in line for line in rest)
