@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import is_not
 from typing import Any, Literal, NamedTuple, Never
 
 import numpy as np
@@ -29,6 +30,7 @@ Rare = Literal["keep", "merge", "drop"]
 Bins = Mapping[str, int | Sequence[float]]
 
 MERGED = "(rare groups)"
+NO_POLICY = (None, "error", 0, "keep")  # the defaults, which need no look
 RARE = ("keep", "merge", "drop")
 GROUPS_WAY_OUT = 'sensitive_features=evenhand.groups(..., missing="group")'
 
@@ -144,7 +146,9 @@ def groups(
     """
     if typos:
         raise misspelt(groups, typos)
-    check_kinds(bins=bins, missing=missing, min_count=min_count, rare=rare)
+    policy = {"bins": bins, "missing": missing, "min_count": min_count, "rare": rare}
+    if any(map(is_not, policy.values(), NO_POLICY)):
+        check_kinds(**policy)
     if isinstance(sensitive_features, Groups):
         if bins:
             raise InputError(

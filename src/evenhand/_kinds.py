@@ -6,7 +6,7 @@ caller as an error of whatever touched it first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -45,7 +45,7 @@ KINDS: dict[str, Kind] = {
     "g": FUNCTION_OR_NONE,
     "margin": Kind("a number", (Real, type(None))),
     "measure": FUNCTION_OR_NONE,
-    "measures": Kind("a measure, or a list of these", (Iterable,), callable=True),
+    "measures": Kind("a measure, or a list of these", (Collection,)),
     "method": NAME,
     "min_count": Kind("a whole number", (Integral,)),
     "missing": NAME,

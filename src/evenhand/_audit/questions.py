@@ -89,9 +89,7 @@ def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Questio
     """
     check_kinds(criteria=names, measures=measures)
     asked = (names,) if isinstance(names, str | Criterion) else names
-    by = (measures,) if isinstance(measures, str) or callable(measures) else tuple(measures)
-    if not by:
-        raise InputError(f"Name a measure, of {list(MEASURES)}.")
+    by = (measures,) if isinstance(measures, str) else tuple(measures)
     for measure in by:
         resolve_measure(measure)
     return [_question(name, by) for name in asked]
@@ -112,6 +110,9 @@ def answerable(
     evidence: Evidence, criteria: Criteria | None, measures: str | Sequence[str]
 ) -> tuple[list[Question], list[str]]:
     """The questions that the evidence can answer, and in words what was not asked."""
+    check_kinds(measures=measures)
+    if not len(measures):
+        raise InputError(f"Name a measure, of {list(MEASURES)}.")
     if criteria is not None:
         questions = questions_of(criteria, measures)
         for question in questions:

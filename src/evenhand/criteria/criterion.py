@@ -519,7 +519,8 @@ class Criterion:
         """
         if isinstance(measure, Criterion):
             raise InputTypeError(f"{measure.name} is a criterion, not a measure of inequality.")
-        check_kinds(measure=measure, aggregate=aggregate, transform=transform, tau=tau)
+        if any(option is not None for option in (measure, aggregate, transform, tau)):
+            check_kinds(measure=measure, aggregate=aggregate, transform=transform, tau=tau)
         chosen = self.measure if measure is None else measure
         settings = Settings(chosen, aggregate or self.across, transform, tau)
         settings.check(sweeps=isinstance(self.statistic, F))

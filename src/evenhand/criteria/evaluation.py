@@ -121,7 +121,8 @@ def named(criterion: str | Criterion) -> Criterion:
     """Find a criterion by its name or another that the field has for it, or take it as it is."""
     if isinstance(criterion, Criterion):
         return criterion
-    check_kinds(criterion=criterion)
+    if not isinstance(criterion, str):
+        check_kinds(criterion=criterion)
     if criterion in CRITERIA or criterion in ALIASES:
         return CRITERIA[ALIASES.get(criterion, criterion)]
     hint = did_you_mean(criterion, [*CRITERIA, *ALIASES], TERMS)
