@@ -3,6 +3,7 @@
 python benchmarks/coverage.py                            the whole grid, 400 worlds a cell: hours
 python benchmarks/coverage.py --worlds 60 --groups 3 20 --rates 0.05
 python benchmarks/coverage.py --method guaranteed --worlds 60 --groups 3
+python benchmarks/coverage.py --keep cells.jsonl         goes on where it was stopped
 
 A cell is a layout of sizes × a number of groups × a shape of true rates × a level of rates. "Held"
 is the share of worlds whose interval holds the truth; "passed wrongly" that whose upper end lies
@@ -13,10 +14,12 @@ knows the shape of the true rates and lacks only how far it is drawn out.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -110,22 +113,50 @@ def oracle_width(case: Case, measure: Measure, seen: np.ndarray) -> float:
     return float(np.mean((high - low)[kept.any(axis=1)]))
 
 
-def run(case: Case) -> str:
+def run(case: Case) -> dict[str, Any]:
+    """Of every measure: the share of worlds held and passed wrongly, and the relative width."""
     rows, true = sizes(case.layout, case.groups), rates(case.shape, case.groups, case.rate)
     rng = np.random.default_rng([case.groups, LAYOUTS.index(case.layout), int(1e4 * case.rate)])
     worlds = rng.binomial(rows, true, (case.worlds, len(rows)))
-    ends = np.array([list(intervals(hits, rows, case.method)) for hits in worlds])
-    cells = []
-    for at, name in enumerate(NAMES):
+    known: dict[tuple[tuple[int, int], ...], list[tuple[float, float]]] = {}
+    ends = []
+    for hits in worlds:
+        alike = tuple(sorted(zip(rows.tolist(), hits.tolist(), strict=True)))
+        if alike not in known:
+            known[alike] = list(intervals(hits, rows, case.method))
+        ends.append(known[alike])
+    found: dict[str, Any] = {"cell": case[:4], "worlds": case.worlds}
+    for name, (low, high) in zip(NAMES, np.array(ends).transpose(1, 2, 0), strict=True):
         measure = MEASURES[name]
-        truth, (low, high) = float(measure(true)), ends[:, at].T
-        held = np.mean((low - 1e-9 <= truth) & (truth <= high + 1e-9))
-        width = np.mean(high - low) / oracle_width(
-            case, measure, np.asarray(measure(worlds / rows))
-        )
-        cells.append(f"{held:.3f} | {np.mean(high < truth - 1e-9):.3f} | {width:.1f}")
-    where = f"{case.layout} | {case.groups} | {case.shape} | {case.rate:g}"
-    return f"| {where} | {' | '.join(cells)} |"
+        truth = float(measure(true))
+        oracle = oracle_width(case, measure, np.asarray(measure(worlds / rows)))
+        found[name] = {
+            "held": float(np.mean((low - 1e-9 <= truth) & (truth <= high + 1e-9))),
+            "passed": float(np.mean(high < truth - 1e-9)),
+            "width": float(np.mean(high - low)) / oracle,
+        }
+    return found
+
+
+def line(found: dict[str, Any]) -> str:
+    parts = [found[name] for name in NAMES]
+    cells = [f"{p['held']:.3f} | {p['passed']:.3f} | {p['width']:.1f}" for p in parts]
+    return f"| {' | '.join(map(str, found['cell']))} | {' | '.join(cells)} |"
+
+
+def summary(cells: list[dict[str, Any]]) -> Iterator[str]:
+    """Layouts and numbers of groups: the least held over shapes and levels, and median widths."""
+    yield "| sizes | groups | " + " | ".join(f"{name} held | width" for name in NAMES) + " |"
+    yield "| --- " * (2 + 2 * len(NAMES)) + "|"
+    for layout, groups in product(LAYOUTS, GROUPS):
+        some = [cell for cell in cells if tuple(cell["cell"][:2]) == (layout, groups)]
+        if some:
+            parts = [[cell[name] for cell in some] for name in NAMES]
+            told = [
+                f"{min(p['held'] for p in part):.3f} | {np.median([p['width'] for p in part]):.1f}"
+                for part in parts
+            ]
+            yield f"| {layout} | {groups} | {' | '.join(told)} |"
 
 
 def main() -> None:
@@ -138,15 +169,23 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", default=SHAPES, choices=SHAPES)
     parser.add_argument("--rates", type=float, nargs="+", default=RATES)
     parser.add_argument("--method", default="calibrated", choices=("calibrated", "guaranteed"))
+    parser.add_argument("--keep", type=Path, help="a file of finished cells, to go on from later")
     asked = parser.parse_args()
     heads = " | ".join(f"{name} held | passed wrongly | width" for name in NAMES)
     print(f"| sizes | groups | true rates | level | {heads} |")
     print("| --- " * 16 + "|")
-    grid = product(asked.layouts, asked.groups, asked.shapes, asked.rates)
-    cases = [Case(*cell, asked.worlds, asked.method) for cell in grid]
+    kept = asked.keep.read_text().splitlines() if asked.keep and asked.keep.exists() else []
+    done = {tuple(cell["cell"]): cell for cell in map(json.loads, kept)}
+    grid = list(product(asked.layouts, asked.groups, asked.shapes, asked.rates))
+    cases = [Case(*cell, asked.worlds, asked.method) for cell in grid if cell not in done]
     with ProcessPoolExecutor() as pool:
-        for line in pool.map(run, cases):
-            print(line, flush=True)
+        for found in pool.map(run, cases):
+            print(line(found), flush=True)
+            done[tuple(found["cell"])] = found
+            if asked.keep:
+                with asked.keep.open("a") as file:
+                    file.write(json.dumps(found) + "\n")
+    print("", *summary([done[cell] for cell in grid]), sep="\n")
 
 
 if __name__ == "__main__":
