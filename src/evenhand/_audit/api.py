@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._audit.cost import MAX_MINUTES, check_cost
 from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.evidence import Evidence, check_sizes, sameness_notes
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
@@ -80,6 +81,9 @@ control : {"familywise", "false_discovery"}, default "familywise"
     flags more of them. Verdicts on criteria do not depend on it.
 depth : int, default 2
     How many sensitive columns are combined at most.
+max_minutes : float, default 10
+    An audit that would take longer, by an estimate from its groups, classes, columns and criteria,
+    is refused before it starts; the message says what it would take.
 random_state : int, Generator or None, default 0
     Nothing in an audit depends on it: what is drawn for p-values is drawn by a key of the
     counts. A number is kept in the document, for those who record every seed.
@@ -112,6 +116,7 @@ def audit(
     margin: float | None = None,
     control: Control = "familywise",
     depth: int = 2,
+    max_minutes: float = MAX_MINUTES,
     random_state: RandomState = 0,
     title: str | None = None,
     **typos: Any,
@@ -188,6 +193,7 @@ def audit(
         margin=margin,
         control=control,
         depth=depth,
+        max_minutes=max_minutes,
         random_state=random_state,
         title=title,
         kind=kind_of(sensitive_features),
@@ -221,6 +227,7 @@ def audit_model(
     margin: float | None = None,
     control: Control = "familywise",
     depth: int = 2,
+    max_minutes: float = MAX_MINUTES,
     random_state: RandomState = 0,
     title: str | None = None,
 ) -> Audit:
@@ -305,6 +312,7 @@ def audit_model(
         margin=margin,
         control=control,
         depth=depth,
+        max_minutes=max_minutes,
         random_state=random_state,
         title=title,
     )
@@ -337,6 +345,7 @@ def audit_frame(
     margin: float | None = None,
     control: Control = "familywise",
     depth: int = 2,
+    max_minutes: float = MAX_MINUTES,
     random_state: RandomState = 0,
     title: str | None = None,
 ) -> Audit:
@@ -416,6 +425,7 @@ def audit_frame(
         margin=margin,
         control=control,
         depth=depth,
+        max_minutes=max_minutes,
         random_state=random_state,
         title=title,
         kind=kind_of(frame),
@@ -432,6 +442,7 @@ def audit_evidence(
     margin: float | None = None,
     control: Control = "familywise",
     depth: int = 2,
+    max_minutes: float = MAX_MINUTES,
     random_state: RandomState = 0,
     title: str | None = None,
     kind: str | None = None,
@@ -443,9 +454,10 @@ def audit_evidence(
     check_control(control)
     questions, unasked = answerable(evidence, criteria, measures)
     tolerated = known_tolerances(tolerances or {}, questions)
+    headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
+    check_cost(evidence, questions, headlines, depth, max_minutes)
     views = list(views_of(evidence, depth))
     check_sizes((view.evidence for view in views), evidence.columns)
-    headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
     seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
     precision = Precision(confidence, margin, tolerated, main.choices)

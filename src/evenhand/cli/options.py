@@ -22,7 +22,7 @@ from evenhand._frames import listed
 from evenhand._words import did_you_mean
 
 READING = ("threshold", "favorable", "task", "missing", "min_count")
-AUDITING = ("depth", "confidence", "margin", "control")
+AUDITING = ("depth", "max_minutes", "confidence", "margin", "control")
 OPTIONS_FILE = "evenhand.options"  # in click's context: the file that options came from
 OUTPUTS = ("json", "markdown", "junit", "html")  # the page, which takes longest, comes last
 
@@ -153,6 +153,12 @@ PARAMETERS: list[click.Parameter] = [
         type=click.IntRange(1),
         default=2,
         help="Combine at most so many --group columns.",
+    ),
+    _option(
+        "--max-minutes",
+        type=click.FloatRange(0, min_open=True),
+        default=10.0,
+        help="Refuse, before it starts, an audit that would take longer.",
     ),
     _option(
         "--bins",
