@@ -121,3 +121,27 @@ def test_the_errors_of_areas_are_those_of_delong_by_hand():
     won = (high[:, None] > low) + 0.5 * (high[:, None] == low)
     by_hand = won.mean(1).var(ddof=1) / len(high) + won.mean(0).var(ddof=1) / len(low)
     assert auroc_errors(ordered, 1)[0] == pytest.approx(np.sqrt(by_hand))
+
+
+@pytest.mark.parametrize("rows", [20, 40, 200])
+def test_perfect_calibration_in_few_rows_may_hide_what_they_cannot_exclude(rows):
+    y, group = np.tile([0, 1], rows), np.repeat(["a", "b"], rows)
+    found = eh.interval(
+        "calibration_within_groups",
+        y,
+        y_score=y.astype(float),
+        sensitive_features=group,
+        measure="mpd",
+    )
+    unseen = 1 - 0.05 ** (1 / rows)  # an error rate that shows no error in 5 % of such groups
+    assert found.low == 0
+    assert unseen <= found.high < 3 * unseen
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4, 1e8])
+def test_relative_measures_of_means_near_zero_have_finite_limits_at_any_scale(scale):
+    rng = np.random.default_rng(0)
+    predicted, group = rng.normal(size=200) * scale, rng.choice([*"abc"], 200)
+    found = eh.audit(predicted * 1.1, predicted, sensitive_features=group)
+    for measured in found.finding("weak_parity").values.values():
+        assert 0 <= measured.low <= measured.value <= measured.high < np.inf

@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 APART = 8.0  # rows of sorted levels are searched as one array, so far apart; levels are below e
+NEGLIGIBLE = 1e-12  # what rounding may leave below 0
 
 
 class Peak(NamedTuple):
@@ -66,7 +67,8 @@ def integral(
     if path.groups < 2:
         return np.nan
     widths = np.diff(distribution.values[path.cuts])
-    return float(curve(path, path.cuts[:-1], measure, transform) @ widths)
+    whole = float(curve(path, path.cuts[:-1], measure, transform) @ widths)
+    return 0.0 if -NEGLIGIBLE < whole < 0 else whole
 
 
 def curve(path: Steps, cuts: NDArray[np.intp], measure: Measure, transform: str | None) -> Floats:

@@ -547,8 +547,9 @@ def _both(scores: Distribution, positive: Label) -> tuple[Floats, Floats]:
 def _calibration_errors(source: Tally, table: Table) -> Estimates:
     """Mean absolute gaps over bins. Noise raises them, so lower limits allow for it.
 
-    The error is a convex function of the gaps g of the bins. Above: the largest error within a
-    distance z of the observed gaps. Below: the distance to the gaps with a smaller error, which
+    The error is a convex function of the gaps g of the bins. Above: every gap at the limit of its
+    rate that is z away, their moves added up as independent ones are (a bin without a hit may still
+    be far from its score). Below: the distance to the gaps with a smaller error, which
     are those shrunk by a constant; as many bins as vanish count as degrees of freedom.
     """
     from scipy.special import chdtrc, ndtri
@@ -562,11 +563,13 @@ def _calibration_errors(source: Tally, table: Table) -> Estimates:
     gap = np.nan_to_num(ratio(hits - score, weight))
     rate = (np.nan_to_num(ratio(hits, weight)) * rows + 0.5) / (rows + 1)
     variance = np.where(rows > 0, rate * (1 - rate) / np.maximum(rows, 1), 0.0)
-    reach = np.sqrt((share**2 * variance).sum(axis=0))
     value = (share * np.abs(gap)).sum(axis=0)
     curves = np.empty((len(DISTANCES), 1, len(value)))
     above = DISTANCES > 0
-    curves[above, 0] = value + DISTANCES[above][:, None] * reach
+    limits = rate_curves(np.nan_to_num(ratio(hits, weight)) * rows, rows)
+    moves = np.nan_to_num(np.abs(limits - np.nan_to_num(ratio(score, weight))) - np.abs(gap))
+    moves = np.maximum(np.maximum(moves, moves[::-1])[above], 0.0)
+    curves[above, 0] = value + np.sqrt(((share * moves) ** 2).sum(axis=1))
     scale = np.where(share * variance > 0, np.abs(gap) / np.maximum(share * variance, 1e-300), 0.0)
     for a in range(len(value)):
         slopes = np.append(np.sort(scale[:, a]) * np.linspace(0.2, 1, len(scale)), [0.0])

@@ -40,6 +40,7 @@ from evenhand.statistics.kinds import Source
 Method = Literal["calibrated", "guaranteed"]
 METHODS: tuple[Method, ...] = ("calibrated", "guaranteed")
 SOLVED: tuple[Measure, ...] = (mpd, gini, pq, shortfall)
+LARGEST_EXPONENT = 200.0  # the cube of it is finite too
 APART = 0.4  # of the error: what one group apart may add to the distance to equal groups
 MOST_SEARCHED = 12  # cells of a sum whose lower ends are searched for one by one
 
@@ -218,16 +219,21 @@ Cells = list[tuple[Cloud, NDArray[np.bool_], Floats] | None]
 def cells_of(estimates: Estimates, settings: Settings) -> Cells:
     """The groups observed in each cell, transformed as the measure wants them."""
     exp = settings.applied == "exp" and is_scale_free(settings.function)
-    change: Callable[[Floats], Floats] = np.exp if exp else (lambda values: values)
     cells: Cells = []
     for values, curves in zip(estimates.values, np.moveaxis(estimates.curves, 1, 0), strict=True):
         kept = np.isfinite(values)
         if kept.sum() < 2:
             cells.append(None)
             continue
-        curves = np.maximum.accumulate(change(curves[:, kept]), axis=0)
-        cells.append((Cloud(change(values[kept]), curves), kept, change(values)))
+        changed = (_exp(part, values[kept]) if exp else part for part in (values, curves[:, kept]))
+        shown, limits = changed
+        cells.append((Cloud(shown[kept], np.maximum.accumulate(limits, axis=0)), kept, shown))
     return cells
+
+
+def _exp(values: Floats, observed: Floats) -> Floats:
+    """Exponentials, for a measure without a scale: the largest value observed becomes 1."""
+    return np.asarray(np.exp(np.minimum(values - observed.max(), LARGEST_EXPONENT)))
 
 
 def _calibrated(
@@ -310,9 +316,9 @@ def _box(
     """Bounds of every group of a cell that hold for all cells and groups at once (Šidák)."""
     low, high = estimates.all_at_once(error)
     kept = cell[1]
-    exp = not np.array_equal(cell[2][kept], estimates.values[at][kept])
-    ends = low[at][kept], high[at][kept]
-    return (np.exp(ends[0]), np.exp(ends[1])) if exp else ends
+    ends, observed = (low[at][kept], high[at][kept]), estimates.values[at][kept]
+    exp = not np.array_equal(cell[2][kept], observed)
+    return (_exp(ends[0], observed), _exp(ends[1], observed)) if exp else ends
 
 
 def _across_cuts(
