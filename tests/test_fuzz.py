@@ -5,7 +5,7 @@ import pytest
 from fuzz.targets import TARGETS
 
 SLICES = {"counting": 400, "commands": 60, "stores": 120, "downloads": 60}
-ONCE = {"counting": [196, 706, 801, 1068, 2912]}
+ONCE = {"counting": [196, 706, 801, 1068, 2912, 19470]}
 
 
 @pytest.mark.slow

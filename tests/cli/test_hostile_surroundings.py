@@ -150,8 +150,10 @@ def test_a_file_that_is_one_long_line_is_refused(run, folder):
 
 @pytest.mark.parametrize("width", ["abc", "", "0", "-5", "1.5", "²", "9" * 30])
 def test_any_width_of_the_terminal_will_do(run, people, monkeypatch, width):
-    monkeypatch.setenv("COLUMNS", width)
-    assert run(people).exit_code == 0
+    with monkeypatch.context() as patch:  # what runs the tests reads it too
+        patch.setenv("COLUMNS", width)
+        result = run(people)
+    assert result.exit_code == 0
 
 
 def test_deeply_nested_options_are_refused(run, people, folder):

@@ -31,6 +31,7 @@ from evenhand.measures import Measure, gini, mpd, pq, shortfall
 Floats = NDArray[np.float64]
 
 NEGLIGIBLE, ENDLESS = 1e-12, 1e12
+CHEAPEST = 1e-12  # a price of inequality that is as good as none
 ROUNDS, STEPS = 8, 8
 SHARES_OF_A_STEP = np.array([1.0, 0.7, 0.4, 0.2, 0.1, 0.05, 0.0])
 ANGLES = np.linspace(0, np.pi / 2, 13)
@@ -371,13 +372,13 @@ def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tupl
         values = solve(at)
         return float(measure(values)) - level, values
 
-    low, high = 0.0, price
+    low, high = 0.0, max(price, CHEAPEST)
     over, best = excess(high)
     short = over
     while over > 0 and high < 1e15:
         low, short, high = high, over, 4 * high
         over, best = excess(high)
-    while low == 0.0 and high > 1e-12:
+    while low == 0.0 and high > CHEAPEST:
         beyond, values = excess(high / 4)
         if beyond > 0:
             low, short = high / 4, beyond

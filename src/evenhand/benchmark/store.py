@@ -168,12 +168,12 @@ class Store:
     def failures(self) -> dict[str, Entry]:
         """What failed and has not succeeded since, by key."""
         done = self.keys()
-        read = (
-            _entry(path.read_bytes())
+        read = {
+            path.stem: _document(path.read_bytes())
             for path in sorted(self.folder.glob("failures/*.json"))
             if path.stem not in done
-        )
-        return {entry["key"]: entry for entry in read if entry is not None}
+        }
+        return {key: entry for key, entry in read.items() if entry is not None}
 
     def set_aside_damaged(self, keys: Iterable[str] | None = None) -> dict[Path, str]:
         """Rename damaged files, so that their runs are done again; which they are, and why.
@@ -337,8 +337,13 @@ def _hash(entry: Mapping[str, Any]) -> str:
 
 
 def _entry(line: bytes) -> Entry | None:
+    entry = _document(line)
+    return entry if entry is not None and isinstance(entry.get("key"), str) else None
+
+
+def _document(text: bytes) -> Entry | None:
     try:
-        entry = json.loads(line)
+        document = json.loads(text)
     except ValueError:
         return None
-    return entry if isinstance(entry, dict) and isinstance(entry.get("key"), str) else None
+    return document if isinstance(document, dict) else None
