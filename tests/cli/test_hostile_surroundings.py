@@ -13,6 +13,7 @@ import pyarrow.ipc
 import pytest
 
 from evenhand.cli.failures import done_unless_stopped, failures_in_one_line
+from evenhand.cli.files import connect
 
 PROGRAM = [sys.executable, "-c", "from evenhand.cli import main; main()", "audit"]
 COLUMNS = ["--target", "y", "--prediction", "p", "--group", "g"]
@@ -235,3 +236,14 @@ def test_an_interrupt_between_two_queries_is_heard(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         done_unless_stopped(engine.work, engine.interrupt)
     assert engine.left == 2
+
+
+def test_the_engine_of_files_loads_nothing_and_cannot_be_told_to():
+    database = connect()
+    settings = dict(database.execute("SELECT name, value FROM duckdb_settings()").fetchall())
+    for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
+        assert settings[name] == "false"
+        with pytest.raises(Exception, match="locked"):
+            database.execute(f"SET {name} = true")
+    with pytest.raises(Exception, match="locked"):
+        database.execute("SET memory_limit = '1TB'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,10 @@ KINDS = {
 
 
 def connect() -> Any:
-    """A DuckDB database in memory, which neither downloads anything nor fills the memory."""
+    """A DuckDB database in memory, which neither downloads anything nor fills the memory.
+
+    Extensions are neither installed nor loaded, and nothing that runs in it can change that.
+    """
     try:
         import duckdb
         import pyarrow  # noqa: F401
@@ -32,10 +36,24 @@ def connect() -> Any:
         ) from missing
     settings: dict[str, Any] = {
         "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "allow_community_extensions": False,
+        "memory_limit": f"{_memory_limit() // 2**20}MiB",
         "preserve_insertion_order": False,
         "temp_directory": tempfile.gettempdir(),
     }
-    return duckdb.connect(config=settings)
+    database = duckdb.connect(config=settings)
+    database.execute("SET lock_configuration = true")
+    return database
+
+
+def _memory_limit() -> int:
+    """Half of the machine's memory; what does not fit is put on the disk."""
+    try:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError):  # not every system tells
+        whole = 4 * 2**30
+    return max(whole // 2, 2**28)
 
 
 def open_files(database: Any, given: Sequence[str], columns: Sequence[str]) -> Any:

@@ -1,0 +1,104 @@
+"""Every write, flush, rename and read fails once; what was there is whole, the next try works."""
+
+import errno
+import os
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from benchmark.designs import design
+from evenhand import _writing
+from evenhand.benchmark import Store, results, run
+
+FAULTS = (errno.ENOSPC, errno.EIO)
+
+
+class Disk:
+    """Counts what is asked of it, and refuses the one operation that it was told to."""
+
+    def __init__(self, refused, number):
+        self.refused, self.number, self.asked = refused, number, 0
+
+    def guard(self, operation):
+        def guarded(*args, **kwargs):
+            self.asked += 1
+            if self.asked == self.refused:
+                raise OSError(self.number, os.strerror(self.number))
+            return operation(*args, **kwargs)
+
+        return guarded
+
+
+@contextmanager
+def failing(monkeypatch, refused, number):
+    disk = Disk(refused, number)
+    with monkeypatch.context() as patch:
+        patch.setattr(_writing.os, "replace", disk.guard(os.replace))
+        patch.setattr(_writing.os, "fsync", disk.guard(os.fsync))
+        patch.setattr(_writing, "_new_file", disk.guard(_writing._new_file))
+        patch.setattr(Path, "read_bytes", disk.guard(Path.read_bytes))
+        yield disk
+
+
+def leftovers(folder):
+    return [path for path in folder.rglob("*") if path.name.endswith(_writing.UNFINISHED)]
+
+
+def each_fault(monkeypatch, act, inspect):
+    """Refuse the first operation, then the second, until `act` comes to its end undisturbed."""
+    for number in FAULTS:
+        for refused in range(1, 100):
+            with failing(monkeypatch, refused, number) as disk, suppress(OSError):
+                act(refused)
+            inspect(refused)
+            if disk.asked < refused:
+                assert refused > 2, "nothing was ever asked of the disk"
+                break
+        else:
+            raise AssertionError("it never ends")
+
+
+@pytest.fixture(scope="module")
+def audit():
+    rng = np.random.default_rng(0)
+    y, p, group = rng.integers(0, 2, (3, 200))
+    return eh.audit(y, p, sensitive_features=group.astype(str), criteria="statistical_parity")
+
+
+@pytest.mark.parametrize("form", ["to_html", "to_json", "to_markdown"])
+def test_a_report_is_the_old_one_or_the_new_one(monkeypatch, tmp_path, audit, form):
+    path = tmp_path / "report"
+    path.write_text("old")
+
+    def inspect(_):
+        assert path.read_text("utf-8") == "old" or len(path.read_text("utf-8")) > 100
+        assert not leftovers(tmp_path)
+
+    each_fault(monkeypatch, lambda _: getattr(audit, form)(path), inspect)
+    assert path.read_text("utf-8") != "old"
+
+
+@pytest.mark.slow
+def test_a_benchmark_goes_on_after_any_fault(monkeypatch, tmp_path):
+    whole = tmp_path / "whole"
+    run(design(), whole, n_jobs=1)
+    wanted = results(whole, design(), n_jobs=1).scores
+
+    def act(refused):
+        folder = tmp_path / str(refused)
+        run(design(), folder, n_jobs=1)
+        results(folder, design(), n_jobs=1)
+
+    def inspect(refused):
+        folder = tmp_path / str(refused)
+        assert not leftovers(folder)
+        if refused % 5 == 0:
+            assert not run(design(), folder, n_jobs=1).missing
+            assert results(folder, design(), n_jobs=1).scores.equals(wanted)
+            assert Store(folder).set_aside_damaged() == {}
+
+    monkeypatch.setattr(f"{__name__}.FAULTS", (errno.EIO,))
+    each_fault(monkeypatch, act, inspect)
