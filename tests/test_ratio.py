@@ -163,3 +163,17 @@ def test_a_scorer_takes_the_ratio_as_it_is(rows):
         assert scorer(Given(), X, y) == pytest.approx(0.36)
     scorer = eh.make_scorer("selection_rate_ratio", group="group", measure="shortfall")
     assert scorer(Given(), X, y) == pytest.approx(-0.64)
+
+
+@pytest.mark.parametrize("measures", ["ratio", ["mpd", "ratio"]])
+def test_an_audit_by_ratios_leaves_out_what_would_add_them_up(measures):
+    rng = np.random.default_rng(0)
+    score, group = rng.random(300), rng.choice(["a", "b"], 300)
+    y = (rng.random(300) < score).astype(int)
+    options = {"y_score": score, "sensitive_features": group, "threshold": 0.5}
+    found = eh.audit(y, **options, measures=measures)
+    assert "ratio" in found.finding("strong_parity").values
+    asked = [finding for finding in found.findings if finding.criterion == "wasserstein_parity"]
+    assert [list(finding.values) for finding in asked] == ([] if measures == "ratio" else [["mpd"]])
+    with pytest.raises(eh.InputError, match="not added up"):
+        eh.audit(y, **options, criteria="wasserstein_parity", measures="ratio")

@@ -103,7 +103,13 @@ def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
     criterion = named(form[1] if form else name).with_statistic(form[2] if form else None)
     if is_ratio(criterion.measure):  # its own measure is in its name; the shortfall says the same
         measures = ("ratio", *(measure for measure in measures if measure == "shortfall"))
+    elif criterion.across == "integral":  # ratios are not added up
+        measures = tuple(measure for measure in measures if not is_ratio(measure)) or measures
     return Question(f"{criterion.name}({form[2]})" if form else criterion.name, criterion, measures)
+
+
+def _adds_up_ratios(question: Question) -> bool:
+    return question.criterion.across == "integral" and all(map(is_ratio, question.measures))
 
 
 def answerable(
@@ -123,7 +129,7 @@ def answerable(
     known = [
         question
         for question in questions_of(DEFAULTS[evidence.task], measures)
-        if not _why_not(evidence, question)
+        if not _why_not(evidence, question) and not _adds_up_ratios(question)
     ]
     if evidence.task == "binary" and evidence.favorable is None:
         said = f"No label of {list(evidence.classes)} was named as favorable (favorable=), "
