@@ -157,6 +157,9 @@ def summary(cells: list[dict[str, Any]]) -> Iterator[str]:
                 for part in parts
             ]
             yield f"| {layout} | {groups} | {' | '.join(told)} |"
+    for how, name in ((np.mean, "mean"), (np.median, "median")):
+        widths = [f"{how([cell[measure]['width'] for cell in cells]):.2f}" for measure in NAMES]
+        yield f"\n{name} width of {len(cells)} designs: {', '.join(widths)}"
 
 
 def main() -> None:

@@ -172,3 +172,18 @@ def test_the_headline_gives_a_difference_of_rates_in_percentage_points():
     group, decision = lopsided()
     page = eh.audit(None, decision, sensitive_features=group).to_html()
     assert "percentage points" in page.split("</header>")[0]
+
+
+def test_groups_that_were_found_alike_are_not_too_small_to_say():
+    rng = np.random.default_rng(0)
+    truth = np.tile(rng.integers(0, 5, 1500), 2)
+    predicted = np.where(np.tile(rng.random(1500) < 0.6, 2), truth, (truth + 1) % 5)
+    jobs = np.array(["clerk", "driver", "nurse", "teacher", "engineer"])
+    group = np.repeat(["women", "men"], 1500)
+    found = eh.audit(jobs[truth], jobs[predicted], sensitive_features=group)
+    assert found.finding("statistical_parity").verdict == "alike"
+    assert not any(s.statistic.startswith("selection") for s in found.too_few)
+    assert "too small" not in found.summary
+    narrow = eh.audit(jobs[truth], jobs[predicted], sensitive_features=group, margin=0.01)
+    assert narrow.finding("statistical_parity").verdict == "cannot tell"
+    assert "all of them are too small to say" in narrow.summary

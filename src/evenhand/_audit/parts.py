@@ -10,6 +10,13 @@ from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.subgroups import Control, Subgroup
 from evenhand._audit.views import View
 
+ANSWERED_BY = {  # a statistic of the scan of subgroups, and the criteria that compare it
+    "selection rate": ("statistical_parity",),
+    "error rate": ("error_parity", "accuracy_parity"),
+    "mean prediction": ("weak_parity",),
+    "mean squared error": ("performance_parity(mse)",),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class AuditParts:
@@ -39,10 +46,20 @@ class AuditParts:
 
         Nothing is sure of such a group in the scan of subgroups, and its rows could not have shown
         a difference of the margin (0.05 of a rate) from everybody else in the selection or error
-        rate; of a regression, in the mean prediction or squared error.
+        rate; of a regression, in the mean prediction or squared error. A statistic in which all
+        groups were found alike counts no group as too small.
         """
         ours = [s for s in self.subgroups if s.columns == self.evidence.columns]
         flagged = {subgroup.label for subgroup in ours if subgroup.flagged}
-        lacking = [s for s in ours if s.too_few and s.counted == s.rows and s.label not in flagged]
+        alike = {finding.criterion for finding in self.findings if finding.verdict == "alike"}
+        answered = tuple(name for name, criteria in ANSWERED_BY.items() if alike & set(criteria))
+        lacking = [
+            subgroup
+            for subgroup in ours
+            if subgroup.too_few
+            and subgroup.counted == subgroup.rows
+            and subgroup.label not in flagged
+            and not subgroup.statistic.startswith(answered)
+        ]
         ordered = sorted(lacking, key=lambda s: s.rows_needed)
         return tuple(sorted({s.label: s for s in ordered}.values(), key=lambda s: s.rows))
