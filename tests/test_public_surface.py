@@ -56,6 +56,7 @@ NAMES = [
     "ratio",
     "shortfall",
     "tally",
+    "tally_counts",
     "tally_frame",
 ]
 

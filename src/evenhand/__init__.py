@@ -15,6 +15,7 @@ from evenhand._audit import (
 from evenhand._columns import Bin
 from evenhand._compare import Comparison, compare
 from evenhand._counting import expected_tally, moments, tally
+from evenhand._counts import tally_counts
 from evenhand._distributions import Distribution, distribution
 from evenhand._errors import EvenhandError, InputError, InputTypeError, MissingExtraError
 from evenhand._frames import tally_frame
@@ -71,5 +72,6 @@ __all__ = [
     "ratio",
     "shortfall",
     "tally",
+    "tally_counts",
     "tally_frame",
 ]

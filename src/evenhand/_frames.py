@@ -254,13 +254,17 @@ def count_cells(
     keys: Mapping[str, Expression],
     sums: Mapping[str, Expression] | None = None,
     extremes: Mapping[str, Expression] | None = None,
+    totaled: Mapping[str, Expression] | None = None,
     finite: Iterable[str] = (),
     weight: str | None = None,
+    rows: str | None = None,
 ) -> Cells:
     """Count rows, and add up weights and expressions times weight, in every cell: one group-by.
 
     A cell has the same values of `columns`, which are the caller's, and of `keys`, which are
     expressions under our names. Weights, and the columns named `finite`, must be finite numbers.
+    Where a line of the table stands for many rows, `rows` is the column that says how many, and
+    `totaled` are sums over them.
     """
     import narwhals as nw
 
@@ -270,6 +274,9 @@ def count_cells(
     }
     if share is not None:
         totals |= {"weight": share, "weight²": share * share}
+    if rows:
+        totals = {name: values * as_float(rows) for name, values in totals.items()}
+    totals |= totaled or {}
     checked = list(dict.fromkeys([*finite, *([weight] if weight else [])]))
     ends = dict(extremes or {})
     _check_numeric(table, checked)
@@ -282,8 +289,9 @@ def count_cells(
     weighing = (
         [] if share is None else [picked.add(share), picked.add(nw.when(share > 0).then(share))]
     )
+    number = nw.col(picked.add(nw.col(rows).cast(nw.Int64))).sum() if rows else nw.len()
     aggregates = [
-        nw.len().alias("rows"),
+        number.alias("rows"),
         *(nw.col(name).sum() for name in [*added, *bad]),
         *(nw.col(name).min().alias(f"least {name}") for name in [*extreme, *weighing]),
         *(nw.col(name).max().alias(f"most {name}") for name in [*extreme, *weighing]),

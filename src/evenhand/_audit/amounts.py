@@ -21,8 +21,13 @@ MOST_VALUES = 1_000_000  # different ones, which are brought in to find quantile
 Spans = Mapping[str, tuple[Bin, ...]]
 
 
-def cut_columns(table: Any, bins: Bins, groups: tuple[str, ...]) -> tuple[Any, Spans]:
-    """The table with the place of each row's bin in these columns; and the bins."""
+def cut_columns(
+    table: Any, bins: Bins, groups: tuple[str, ...], rows: str | None = None
+) -> tuple[Any, Spans]:
+    """The table with the place of each row's bin in these columns; and the bins.
+
+    Where `rows` names a column, a line stands for so many rows, and quantiles are those of rows.
+    """
     unknown = sorted(set(bins) - set(groups))
     if unknown:
         raise InputError(f"bins names {unknown}, but the columns are {list(groups)}.")
@@ -30,7 +35,7 @@ def cut_columns(table: Any, bins: Bins, groups: tuple[str, ...]) -> tuple[Any, S
     for name, wanted in bins.items():
         if not table.collect_schema()[name].is_numeric():
             raise InputError(f"{name!r} must hold numbers to be cut into bins.")
-        edges = _edges(table, name, wanted)
+        edges = _edges(table, name, wanted, rows)
         spans[name] = tuple(Bin(*ends, i == 0) for i, ends in enumerate(pairwise(edges.tolist())))
         table = table.with_columns(_place(name, edges[1:-1]).alias(name))
     return table, spans
@@ -47,7 +52,7 @@ def _place(name: str, inner: NDArray[np.float64]) -> Any:
     return nw.when(column.is_finite()).then(place)
 
 
-def _edges(table: Any, name: str, bins: Any) -> NDArray[np.float64]:
+def _edges(table: Any, name: str, bins: Any, rows: str | None) -> NDArray[np.float64]:
     """Quantiles of the column, or the edges that were given, if they hold all its values."""
     import narwhals as nw
 
@@ -57,14 +62,17 @@ def _edges(table: Any, name: str, bins: Any) -> NDArray[np.float64]:
     if row["low"] is None or not np.isfinite([row["low"], row["high"]]).all():
         raise InputError(f"{name!r} must hold finite numbers to be cut into bins.")
     if isinstance(bins, int):
-        values = distinct(table, [name])
-        if values > MOST_VALUES:
+        different = distinct(table, [name])
+        if different > MOST_VALUES:
             raise InputError(
-                f"{name!r} takes {values:,} different values, too many to find quantiles: give the "
-                f"edges of its bins, such as bins={{{name!r}: [{row['low']:g}, {row['high']:g}]}}."
+                f"{name!r} takes {different:,} different values, too many to find quantiles: give "
+                "the edges of its bins, such as "
+                f"bins={{{name!r}: [{row['low']:g}, {row['high']:g}]}}."
             )
-        numbers = table.filter(column.is_finite()).select(column.alias("value"))
-        counted = numbers.group_by("value").agg(nw.len().alias("rows")).collect()
+        times = nw.col(rows).cast(nw.Int64) if rows else nw.lit(1)
+        values = [column.alias("value"), times.alias("rows")]
+        numbers = table.filter(column.is_finite()).select(*values)
+        counted = numbers.group_by("value").agg(nw.col("rows").sum()).collect()
         return _quantile_edges(counted["value"].to_numpy(), counted["rows"].to_numpy(), bins)
     edges = np.asarray(bins, dtype=np.float64)
     if len(edges) < 2 or (np.diff(edges) <= 0).any():

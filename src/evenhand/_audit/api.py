@@ -331,6 +331,8 @@ def audit_frame(
     threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
+    rows: str | None = None,
+    rate: str | None = None,
     bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -372,6 +374,11 @@ def audit_frame(
         The column of the rows' weights.
     strata : str or sequence of str, optional
         The columns within which "conditional_statistical_parity" compares groups.
+    rows : str, optional
+        The column that says how many rows a line of the table stands for, where it holds counts.
+        The audit is that of so many rows.
+    rate : str, optional
+        In place of `y_pred`, where `rows` are given: the column of the share that was selected.
     {grouping}
     {target}
     {examination}
@@ -415,6 +422,8 @@ def audit_frame(
         rare=rare,
         task=task,
         favorable=named_label(favorable, pos_label),
+        rows=rows,
+        rate=rate,
     )
     return audit_evidence(
         evidence,

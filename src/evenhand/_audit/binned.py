@@ -117,6 +117,7 @@ def binned(
     sums: Mapping[str, Any],
     keys: Mapping[str, Any] | None = None,
     weight: str | None = None,
+    rows: str | None = None,
 ) -> Binned:
     """Count a column by group and the given keys, in bins for about `number` groups."""
     bins = int(np.clip(MOST_CELLS // number, LEAST_BINS, MOST_BINS))
@@ -127,6 +128,7 @@ def binned(
         sums=sums,
         extremes={"value": column},
         weight=weight,
+        rows=rows,
     )
     groups = grouping.of(cells)
     kept = (cells.weight > 0) & (groups.codes < len(groups.labels))
@@ -147,6 +149,7 @@ def binned_regression(
     weight: str | None,
     grouping: GroupColumns,
     spread: Spread,
+    rows: str | None = None,
 ) -> Evidence:
     """Moments exactly, and the distribution in bins."""
     yhat = as_float(y_pred)
@@ -158,7 +161,9 @@ def binned_regression(
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": error.abs(), "absolute_error²": square}
     number = distinct(table, grouping.names)
-    counted = binned(table, yhat, spread, grouping, number=number, sums=sums, weight=weight)
+    counted = binned(
+        table, yhat, spread, grouping, number=number, sums=sums, weight=weight, rows=rows
+    )
     sources: dict[str, Source] = {
         "moments": counted.cells.tally({}, counted.groups),
         "steps": counted.distribution(),
@@ -175,6 +180,7 @@ def binned_scores(
     weight: str | None,
     grouping: GroupColumns,
     spread: Spread,
+    rows: str | None = None,
 ) -> Evidence:
     """Add to evidence of labels what a score tells."""
     import narwhals as nw
@@ -191,7 +197,15 @@ def binned_scores(
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
     number = len(known.groups)
     counted = binned(
-        table, score, spread, grouping, number=number, sums=sums, keys=keys, weight=weight
+        table,
+        score,
+        spread,
+        grouping,
+        number=number,
+        sums=sums,
+        keys=keys,
+        weight=weight,
+        rows=rows,
     )
     sources = {**known.sources, "steps": counted.distribution()}
     notes = [*known.notes, counted.note(y_score)]

@@ -24,6 +24,7 @@ from evenhand._audit.from_rows import from_rows
 from evenhand._columns import Column, Label
 from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes
+from evenhand._counts import CountedTable, read_counts
 from evenhand._errors import InputError
 from evenhand._frames import (
     WAY_OUT,
@@ -68,14 +69,19 @@ def evidence_from_frame(
     rare: Rare = "keep",
     task: str | None = None,
     favorable: Label = None,
+    rows: str | None = None,
+    rate: str | None = None,
 ) -> Evidence:
     """Summarize a pandas, Polars (also lazy), Arrow, DuckDB, Dask, Ibis or Spark table.
+
+    Where `rows` names a column of counts, every line stands for so many rows.
 
     Labels are counted in the engine. Scores and predicted values of up to a million rows are
     brought in and ordered exactly; those of more rows are counted in bins, and a note says how
     far off that can be.
     """
-    at = check_threshold(threshold, decided=y_pred is not None, scored=y_score is not None)
+    decided = y_pred is not None or rate is not None
+    at = check_threshold(threshold, decided=decided, scored=y_score is not None)
     check_kinds(bins=bins, missing=missing, min_count=min_count, rare=rare, task=task)
     check_columns(
         y_true=y_true,
@@ -84,16 +90,20 @@ def evidence_from_frame(
         sensitive_features=sensitive_features,
         sample_weight=sample_weight,
         strata=strata,
+        rows=rows,
+        rate=rate,
     )
-    if y_pred is None and y_score is None:
+    if not decided and y_score is None:
         raise InputError("Name the column of the predictions (y_pred), or of the score.")
     group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
     within = GroupColumns(listed(strata), missing)
     names = ColumnNames(y_true, y_pred, y_score, sample_weight, within, group)
     given = check_task(task)
-    table = read_table(frame, names.all)
+    counted = _table(frame, names, rows, rate)
+    table, y_pred = counted.table, counted.y_pred
+    names = replace(names, y_pred=y_pred, rows=rows)
     if bins:
-        table, spans = cut_columns(table, bins, group.names)
+        table, spans = cut_columns(table, bins, group.names, rows)
         group = replace(group, spans=spans)
         names = replace(names, groups=group)
     survey = survey_of(table, names, given)
@@ -103,19 +113,21 @@ def evidence_from_frame(
         cut = cut_of(*survey.score, at, repr(y_score))
     if not survey.are_numbers and y_score is None:
         evidence = from_labels(table, names, given, favorable)
-    elif survey.rows <= ROWS_TO_BRING:
+    elif (counted.total or survey.rows) <= ROWS_TO_BRING:
         task = "regression" if survey.are_numbers else given
         evidence = _exactly(table, names, task, favorable, at)
     elif survey.are_numbers:
-        spread = spread_of(table, str(y_pred))
-        evidence = binned_regression(table, y_true, str(y_pred), sample_weight, group, spread)
+        spread = spread_of(table, str(y_pred), rows)
+        evidence = binned_regression(table, y_true, str(y_pred), sample_weight, group, spread, rows)
     else:
         known = from_labels(table, names, given, favorable, cut)
-        spread = spread_of(table, str(y_score))
-        evidence = binned_scores(table, known, y_true, str(y_score), sample_weight, group, spread)
+        spread = spread_of(table, str(y_score), rows)
+        evidence = binned_scores(
+            table, known, y_true, str(y_score), sample_weight, group, spread, rows
+        )
     check_several(evidence.groups)
     check_names(evidence.columns, evidence.groups)
-    return evidence
+    return replace(evidence, notes=(*counted.notes, *evidence.notes))
 
 
 @dataclass(frozen=True)
@@ -128,13 +140,23 @@ class ColumnNames:
     sample_weight: str | None
     strata: GroupColumns
     groups: GroupColumns
+    rows: str | None = None
 
     @property
     def all(self) -> list[str]:
         """Every column that is read, once."""
-        single = (self.y_true, self.y_pred, self.y_score, self.sample_weight)
+        single = (self.y_true, self.y_pred, self.y_score, self.sample_weight, self.rows)
         several = (*self.strata.names, *self.groups.names)
         return list(dict.fromkeys(name for name in (*single, *several) if name is not None))
+
+
+def _table(frame: Any, names: ColumnNames, rows: str | None, rate: str | None) -> CountedTable:
+    """The table, whose lines are rows, or stand for as many as a column says."""
+    if rows is None and rate is not None:
+        raise InputError(f"rate={rate!r} needs rows, the column that says of how many people.")
+    if rows is None:
+        return CountedTable(read_table(frame, names.all), 0, names.y_pred)
+    return read_counts(frame, names.all, rows=rows, rate=rate, y_pred=names.y_pred)
 
 
 @dataclass(frozen=True)
@@ -236,10 +258,13 @@ def _contents(table: Any, name: str, numeric: dict[str, NumericColumn], rows: in
     return Contents(repr(name), True, distinct=values)
 
 
-def spread_of(table: Any, name: str) -> Spread:
-    """Where the numbers of a column lie."""
+def spread_of(table: Any, name: str, rows: str | None = None) -> Spread:
+    """Where the numbers of a column lie, each as often as `rows` says."""
     column = as_float(name)
     parts = {"low": column.min(), "high": column.max(), "mean": column.mean(), "sd": column.std()}
+    if rows is not None:
+        times = as_float(rows)
+        parts["mean"] = (column * times).sum() / times.sum()
     wanted = (part.alias(what) for what, part in parts.items())
     row = table.select(*wanted).collect().rows(named=True)[0]  # .row(0) may give Arrow's scalars
     return Spread(*(float(row[what] or 0) for what in parts))
@@ -263,6 +288,7 @@ def from_labels(
         keys=keys,
         extremes=score,
         weight=names.sample_weight,
+        rows=names.rows,
     )
     columns = _labels(cells, names, favorable)
     group = names.groups.of(cells)
@@ -331,6 +357,8 @@ def _exactly(
 ) -> Evidence:
     """Bring the columns in, and summarize them as rows."""
     rows = table.select(*names.all).collect()
+    if names.rows:
+        rows = rows[np.repeat(np.arange(len(rows)), rows[names.rows].to_numpy().astype(np.intp))]
     columns = {name: rows[name].to_native() for name in names.all}
     parts = ("y_true", "y_pred", "y_score", "sample_weight")
     given: dict[str, Any] = {part: columns.get(getattr(names, part)) for part in parts}

@@ -1,0 +1,378 @@
+"""Tables that are already counted: a line stands for many rows, and a column says for how many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Column
+from evenhand._counting import share_classes
+from evenhand._errors import InputError, InputTypeError
+from evenhand._frames import Cells, GroupColumns, as_float, count_cells, listed, read_table
+from evenhand._groups import Missing, Rare
+from evenhand._kinds import check_columns, check_kinds
+from evenhand._signatures import suggests_names
+from evenhand._tally import Tally
+from evenhand._words import plural
+
+Floats = NDArray[np.float64]
+
+LARGEST = 2**53  # beyond it a float does not hold every whole number
+MOST_DIGITS = 15  # decimals of a rate; more are those of a quotient, not of a rounded number
+SLACK = 1e-9  # of sums that were rounded when they were written
+
+
+@suggests_names
+def tally_counts(
+    frame: Any,
+    *,
+    rows: str,
+    y_true: str | None = None,
+    y_pred: str | None = None,
+    sensitive_features: str | Sequence[str],
+    rate: str | None = None,
+    digits: int | None = None,
+    sample_weight: str | None = None,
+    strata: str | Sequence[str] | None = None,
+    sums: Mapping[str, str] | None = None,
+    missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
+) -> Tally:
+    """Read a table of counts: what `GROUP BY` leaves of the rows is all that criteria need.
+
+    Parameters
+    ----------
+    frame : dataframe, lazy query or database table
+        Of pandas, Polars (eager or lazy), Arrow, DuckDB, Dask, Ibis, Spark, or anything else that
+        narwhals reads. Lines that agree in all the columns named here are added up.
+    rows : str
+        The column that says how many rows a line stands for: whole numbers of at least 0.
+    y_true, y_pred : str, optional
+        The columns of the true and predicted labels.
+    sensitive_features : str or sequence of str
+        The columns that name the groups; several are crossed.
+    rate : str, optional
+        In place of `y_pred`, the column of the share that was selected, between 0 and 1: rate ×
+        rows of a line are counted as predicted 1, and the others as 0.
+    digits : int, optional
+        To how many decimals the rates were rounded; by default as many as the longest of them has.
+        The selected are the whole number nearest to rate × rows. A rate that no whole number of
+        people has, so rounded, is refused; a note says how far off the counts may be.
+    sample_weight : str, optional
+        The column of the weight that each of a line's rows has.
+    strata : str or sequence of str, optional
+        The columns within which "conditional_statistical_parity" compares groups.
+    sums : mapping of str to str, optional
+        Columns of sums over the rows of a line, by the name that the tally is to have for them.
+        Without labels, those of `moments` make a tally for criteria of regression: "yhat" and
+        "yhat²" (of predictions and of their squares), "y" and "y²" (of the truth), "squared_error",
+        "absolute_error" and the squares of both, as far as they are known. "weight" and "weight²"
+        are sums of weights and of their squares.
+    missing : {"error", "group"}, default "error"
+        Whether rows without a group or stratum are refused or are a group of their own.
+    min_count : int, default 0
+        Groups of fewer rows are rare.
+    rare : {"keep", "merge", "drop"}, default "keep"
+        What becomes of rare groups; a note of the tally says so.
+
+    Returns
+    -------
+    Tally
+        The same as `tally` gives for the rows that were counted.
+
+    Raises
+    ------
+    InputError
+        If a column is not there, a count is missing, negative or not whole, a rate is not that of
+        a whole number, or a sum is smaller than its values can make it.
+
+    See Also
+    --------
+    tally_frame : The same for a table with a line for every row.
+    count_query : The SQL that makes such a table.
+    audit : Reads the tally, as `interval`, `chance` and every criterion do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evenhand import interval
+    >>> table = pd.DataFrame(
+    ...     {"sex": ["F", "F", "M", "M"], "hired": [0, 1, 0, 1], "n": [900, 100, 800, 200]}
+    ... )
+    >>> counts = tally_counts(table, rows="n", y_pred="hired", sensitive_features="sex")
+    >>> counts
+    <Tally of 2000 rows in 4 cells (yhat: 2, group: 2)>
+    >>> found = interval("statistical_parity", counts)
+    >>> print(f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})")
+    0.100 (0.069 to 0.132)
+
+    Or with the published rates and the number of applicants:
+
+    >>> table = pd.DataFrame({"sex": ["F", "M"], "rate": [0.1, 0.2], "applicants": [1000, 1000]})
+    >>> counts = tally_counts(table, rows="applicants", rate="rate", sensitive_features="sex")
+    >>> counts.table("yhat", "group")
+    array([[900., 800.],
+           [100., 200.]])
+
+    """
+    import narwhals as nw
+
+    check_kinds(missing=missing, min_count=min_count, rare=rare, sums=sums)
+    check_columns(
+        rows=rows,
+        y_true=y_true,
+        y_pred=y_pred,
+        rate=rate,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        strata=strata,
+    )
+    if y_pred is None and rate is None and not sums:
+        raise InputError(
+            "Name the column of the predictions (y_pred), of the selected share (rate), or those "
+            "of sums over the rows (sums)."
+        )
+    group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
+    within = GroupColumns(listed(strata), missing)
+    totals = dict(sums or {})
+    _check_names(totals, sample_weight, rate)
+    wanted = [y_true, y_pred, *within.names, *group.names, *totals.values(), sample_weight]
+    counted = read_counts(frame, wanted, rows=rows, rate=rate, digits=digits, y_pred=y_pred)
+    labels = {"y": y_true, "yhat": counted.y_pred}
+    known = {axis: name for axis, name in labels.items() if name is not None}
+    cells = count_cells(
+        counted.table,
+        columns=[*within.names, *group.names],
+        keys={axis: nw.col(name) for axis, name in known.items()},
+        totaled={name: as_float(column) for name, column in totals.items()},
+        finite=totals.values(),
+        weight=sample_weight,
+        rows=rows,
+    )
+    _check_sums(cells, totals)
+    coded = share_classes({axis: cells.labels(axis, name) for axis, name in known.items()})
+    notes = counted.notes
+    if within.names:
+        stratum = within.of(cells)
+        coded["stratum"] = Column(stratum.codes, stratum.labels)
+        notes += stratum.notes
+    return cells.tally(coded, group.of(cells), notes=notes)
+
+
+class CountedTable(NamedTuple):
+    """Lines that stand for at least one row each, how many rows in all, and who was selected."""
+
+    table: Any
+    total: int
+    y_pred: str | None
+    notes: tuple[str, ...] = ()
+
+
+def read_counts(
+    frame: Any,
+    wanted: Sequence[str | None],
+    *,
+    rows: str,
+    rate: str | None = None,
+    digits: int | None = None,
+    y_pred: str | None = None,
+) -> CountedTable:
+    """The lines of a table of counts, if all of them are counts; rates become counts."""
+    if digits is not None and rate is None:
+        raise InputError(f"digits={digits} is about rates; name their column (rate).")
+    if rate is not None and y_pred is not None:
+        raise InputError(f"Which one says who was selected, y_pred={y_pred!r} or rate={rate!r}?")
+    taken = [name for name in wanted if name is not None]
+    if rows in taken:
+        raise InputError(f"{rows!r} is the column of the counts, and cannot be another one too.")
+    table = read_table(frame, [*taken, rows, rate])
+    total = _total(table, rows)
+    import narwhals as nw
+
+    table = table.filter(nw.col(rows) > 0)
+    if rate is None:
+        return CountedTable(table, total, y_pred)
+    return _from_rates(table, list(dict.fromkeys(taken)), rows, rate, digits)
+
+
+def _total(table: Any, rows: str) -> int:
+    """How many rows all the lines stand for; refuse what is no count."""
+    import narwhals as nw
+
+    if not table.collect_schema()[rows].is_numeric():
+        raise InputTypeError(f"{rows!r} must hold counts, and holds something else than numbers.")
+    count = as_float(rows)
+    known = nw.when(~count.is_null() & count.is_finite()).then(count)
+    looked_at = table.select(known.alias("count"))
+    number = nw.col("count")
+    parts = {
+        "lines": nw.len(),
+        "known": number.count(),
+        "least": number.min(),
+        "most": number.max(),
+        "total": number.sum(),
+        "fraction": nw.when(number % 1 != 0).then(number).min(),
+    }
+    wanted = (part.alias(name) for name, part in parts.items())
+    row = looked_at.select(*wanted).collect().rows(named=True)[0]
+    _check_counts(rows, row)
+    return int(row["total"])
+
+
+def _check_counts(rows: str, row: Mapping[str, Any]) -> None:
+    """Refuse counts that are missing, negative or not whole, with the first such value."""
+    absent = int(row["lines"]) - int(row["known"])
+    if absent:
+        raise InputError(
+            f"{rows!r} has {plural(absent, 'count')} that {'is' if absent == 1 else 'are'} missing "
+            "or not finite; write 0 where there are no rows, or drop those lines."
+        )
+    if row["lines"] and row["least"] < 0:
+        raise InputError(f"{rows!r} has the count {row['least']:g}; counts are not negative.")
+    fraction = row["fraction"]
+    if fraction is not None and fraction == fraction:
+        raise InputError(
+            f"{rows!r} has the count {fraction:g}, which is not whole. Weights of rows go into "
+            "sample_weight=, and sums of weights into sums=."
+        )
+    if not row["lines"] or not row["total"]:
+        raise InputError("There are no rows to count.")
+    if row["total"] > LARGEST:
+        raise InputError(
+            f"The counts in {rows!r} reach {row['most']:g} and add up to {row['total']:g}, more "
+            "than can be counted exactly."
+        )
+
+
+def _from_rates(
+    table: Any, names: list[str], rows: str, rate: str, digits: int | None
+) -> CountedTable:
+    """Two lines for each: the selected, and the others."""
+    import narwhals as nw
+
+    if not table.collect_schema()[rate].is_numeric():
+        raise InputTypeError(f"{rate!r} must hold rates, and holds something else than numbers.")
+    columns = [*names, *({rows, rate} - set(names))]
+    lines = table.select(*columns).collect()
+    share, size = (
+        np.asarray(lines[name].cast(nw.Float64).to_numpy(), dtype=np.float64)
+        for name in (rate, rows)
+    )
+    selected, note = selected_of(share, size, rate, rows, digits)
+    decision = _unused("selected", names)
+
+    def counted(label: int, number: Floats) -> Any:
+        values = {decision: np.full(len(lines), label), rows: number.astype(np.int64)}
+        made = (
+            nw.new_series(name, column, backend=lines.implementation)
+            for name, column in values.items()
+        )
+        return lines.select(*names).with_columns(*made).filter(nw.col(rows) > 0)
+
+    both = nw.concat([counted(0, size - selected), counted(1, selected)])
+    return CountedTable(both.lazy(), int(size.sum()), decision, (note,))
+
+
+def selected_of(
+    rate: Floats, size: Floats, name: str, sizes: str, digits: int | None
+) -> tuple[Floats, str]:
+    """How many of each size a rate amounts to, and in words how far off that may be.
+
+    A rate of d decimals lies within half a unit of the last of them of the share it was rounded
+    from. Where no whole number of people has such a share, the two columns do not belong together.
+
+    >>> selected_of(np.array([0.312]), np.array([1203.0]), "rate", "applicants", None)[0]
+    array([375.])
+    """
+    wrong = ~((rate >= 0) & (rate <= 1))
+    if wrong.any():
+        value = float(rate[wrong][0])
+        hint = " Divide percentages by 100." if 1 < value <= 100 else ""
+        raise InputError(f"{name!r} has the rate {value:g}; rates lie between 0 and 1.{hint}")
+    decimals = max((_decimals(value) for value in rate.tolist()), default=0)
+    if digits is None:
+        digits = min(decimals, MOST_DIGITS)
+    elif isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
+        raise InputError(f"digits is how many decimals rates have, 0 to {MOST_DIGITS}: {digits!r}.")
+    reach = size * (0.5 * 10.0**-digits) + SLACK * np.maximum(1.0, size * 10.0**-digits)
+    product = rate * size
+    selected = np.rint(product)
+    off = np.flatnonzero(np.abs(selected - product) > reach)
+    if len(off):
+        at = int(off[0])
+        raise InputError(
+            f"{name!r} has the rate {rate[at]:g} of {size[at]:g} in {sizes!r}, which is "
+            f"{product[at]:g} people: no whole number of them has this rate to "
+            f"{plural(digits, 'decimal')}. Pass digits=, if the rates were rounded to fewer."
+        )
+    highest = np.minimum(np.floor(product + reach), size)
+    lowest = np.maximum(np.ceil(product - reach), 0.0)
+    most = int(np.maximum(highest - selected, selected - lowest).max(initial=0.0))
+    how_far = (
+        f"a count may be off by up to {most:,}" if most else "there is one such number for each"
+    )
+    note = (
+        f"The selected are {name!r} × {sizes!r}, to the nearest whole number: the rates have "
+        f"{plural(digits, 'decimal')}, and {how_far}."
+    )
+    return selected, note
+
+
+def _decimals(value: float) -> int:
+    """How many decimals a number has as it is written.
+
+    >>> _decimals(0.312), _decimals(1.0), _decimals(2.5e-07)
+    (3, 0, 8)
+    """
+    text = np.format_float_positional(value, trim="-")
+    return len(text.partition(".")[2])
+
+
+def _unused(name: str, names: Sequence[str]) -> str:
+    """A name that no column has."""
+    while name in names:
+        name += "_"
+    return name
+
+
+def _check_names(totals: Mapping[str, str], weight: str | None, rate: str | None) -> None:
+    """Refuse half of what weights need, weights twice, and sums over selected and others alike."""
+    if totals and rate is not None:
+        raise InputError(
+            f"sums={list(totals)} are over all rows of a line, and rate={rate!r} divides these "
+            "into two; name y_pred instead, with a line for each."
+        )
+    given = [name for name in ("weight", "weight²") if name in totals]
+    if given and weight is not None:
+        raise InputError(f"Which weights, those of sample_weight={weight!r} or sums={given}?")
+    if len(given) == 1:
+        raise InputError(
+            "Weighted counts need two sums, 'weight' and 'weight²', of weights and of their "
+            f"squares: sums names {given[0]!r} alone."
+        )
+    if "rows" in totals:
+        raise InputError("The number of rows is rows=, and not among the sums.")
+
+
+def _check_sums(cells: Cells, totals: Mapping[str, str]) -> None:
+    """Refuse sums of squares that are too small for the sums beside them (Cauchy and Schwarz)."""
+    for name, column in totals.items():
+        squares = cells.sums.get(f"{name}²")
+        if name == "weight" and (cells.sums[name] < 0).any():
+            raise InputError(f"{column!r} has negative sums of weights.")
+        if squares is None:
+            continue
+        size = cells.rows if name == "weight" else cells.weight
+        least = cells.sums[name] ** 2
+        wrong = np.flatnonzero(squares * size < least * (1 - SLACK))
+        if len(wrong):
+            at = int(wrong[0])
+            raise InputError(
+                f"{totals[f'{name}²']!r} has the sum of squares {squares[at]:g}, but {size[at]:g} "
+                f"values that add up to {cells.sums[name][at]:g} in {column!r} have squares of at "
+                f"least {least[at] / size[at]:g}."
+            )

@@ -1,0 +1,316 @@
+"""Counts stand for the rows that were counted: every number of an audit is the same."""
+
+import json
+import math
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenhand as eh
+from evenhand._audit import from_frame
+from evenhand._audit.from_frame import evidence_from_frame
+
+ENGINES = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "polars lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "arrow": pa.Table.from_pandas,
+    "duckdb": lambda frame: duckdb.from_arrow(pa.Table.from_pandas(frame)),
+}
+
+
+def counts_of(rows, *columns):
+    """What GROUP BY makes of rows, in no order that means anything, with a line of nobody."""
+    counted = rows.groupby(list(columns), dropna=False).size().rename("n").reset_index()
+    return counted.sample(frac=1, random_state=0, ignore_index=True)
+
+
+def assert_alike(found, expected, where="document"):
+    """Every number, word and order of two documents, but for the last digits of sums."""
+    assert type(found) is type(expected), where
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), where
+        for key in expected:
+            assert_alike(found[key], expected[key], f"{where}.{key}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for at, (one, other) in enumerate(zip(found, expected, strict=True)):
+            assert_alike(one, other, f"{where}[{at}]")
+    elif isinstance(expected, float):
+        assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12), (where, found, expected)
+    else:
+        assert found == expected, where
+
+
+def assert_same_tally(found, expected):
+    assert found.axes == expected.axes
+    assert (found.cells == expected.cells).all()
+    assert found.sums.keys() == expected.sums.keys()
+    for name in expected.sums:
+        np.testing.assert_allclose(found.sums[name], expected.sums[name], rtol=1e-12)
+    assert found.notes == expected.notes
+
+
+@st.composite
+def people(draw, classes=2, most=300):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows = draw(st.integers(40, most))
+    a = rng.choice(["F", "M"], rows)
+    truth = rng.integers(0, classes, rows)
+    guess = np.where(rng.random(rows) < 0.6, truth, rng.integers(0, classes, rows))
+    guess = np.where((a == "F") & (rng.random(rows) < 0.3), 0, guess)
+    return pd.DataFrame(
+        {
+            "y": truth,
+            "p": guess,
+            "sex": a,
+            "race": rng.choice(["b", "w", "x"], rows),
+            "region": rng.integers(0, 2, rows),
+            "weight": rng.choice([0.5, 1.0, 2.25], rows),
+            "score": rng.choice([0.05, 0.25, 0.5, 0.75, 0.95], rows),
+            "value": rng.integers(0, 12, rows) / 4,
+            "amount": rng.integers(0, 12, rows) / 4,
+        }
+    )
+
+
+NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": ["sex", "race"]}
+
+
+@settings(max_examples=40)
+@given(people=people(classes=3), engine=st.sampled_from(list(ENGINES)))
+def test_counts_give_an_audit_the_evidence_that_the_rows_give(people, engine):
+    options = {**NAMES, "strata": "region"}
+    counts = ENGINES[engine](counts_of(people, "y", "p", "sex", "race", "region"))
+    found = evidence_from_frame(counts, rows="n", **options)
+    expected = evidence_from_frame(people, **options)
+    assert found.fingerprint == expected.fingerprint
+    assert found.sources.keys() == expected.sources.keys()
+    for need in expected.sources:
+        assert_same_tally(found.sources[need], expected.sources[need])
+
+
+@pytest.mark.slow
+@settings(max_examples=5)
+@given(people=people(), engine=st.sampled_from(list(ENGINES)))
+def test_an_audit_of_counts_is_that_of_the_rows(people, engine):
+    counts = counts_of(people, "y", "p", "sex", "race", "region")
+    options = {**NAMES, "strata": "region"}
+    found = eh.audit_frame(ENGINES[engine](counts), rows="n", **options)
+    expected = eh.audit_frame(people, **options)
+    assert found.document() == expected.document()
+
+
+@pytest.mark.slow
+@settings(max_examples=2)
+@given(people=people(classes=3))
+def test_an_audit_of_counts_of_several_classes_is_that_of_the_rows(people):
+    counts = counts_of(people, "y", "p", "sex", "race")
+    found = eh.audit_frame(counts, rows="n", **NAMES)
+    assert found.document() == eh.audit_frame(people, **NAMES).document()
+
+
+@pytest.mark.slow
+@settings(max_examples=3)
+@given(people=people())
+def test_weights_are_those_of_each_row_of_a_line(people):
+    counts = counts_of(people, "y", "p", "sex", "race", "weight")
+    options = {**NAMES, "sample_weight": "weight"}
+    found = eh.audit_frame(counts, rows="n", **options)
+    assert_alike(found.document(), eh.audit_frame(people, **options).document())
+
+
+@pytest.mark.slow
+@settings(max_examples=3)
+@given(people=people())
+def test_an_audit_of_counted_scores_is_that_of_the_rows(people):
+    counts = counts_of(people, "y", "score", "sex")
+    options = {"y_true": "y", "y_score": "score", "sensitive_features": "sex", "threshold": 0.5}
+    found = eh.audit_frame(counts, rows="n", **options)
+    assert_alike(found.document(), eh.audit_frame(people, **options).document())
+
+
+@pytest.mark.slow
+@settings(max_examples=3)
+@given(people=people())
+def test_an_audit_of_counted_values_is_that_of_the_rows(people):
+    counts = counts_of(people, "value", "amount", "sex")
+    options = {"y_true": "value", "y_pred": "amount", "sensitive_features": "sex"}
+    options["task"] = "regression"
+    found = eh.audit_frame(counts, rows="n", **options)
+    assert_alike(found.document(), eh.audit_frame(people, **options).document())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_counts_of_more_rows_than_are_brought_in_are_binned_as_the_rows(monkeypatch, task):
+    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", 50)
+    frame = drawn()
+    if task == "binary":
+        names = {"y_true": "y", "y_score": "score", "y_pred": "p"}
+    else:
+        names = {"y_true": "value", "y_pred": "amount"}
+    counts = counts_of(frame, *names.values(), "sex")
+    options = {**names, "sensitive_features": "sex", "task": task}
+    found = eh.audit_frame(counts, rows="n", **options)
+    assert_alike(found.document(), eh.audit_frame(frame, **options).document())
+
+
+def drawn(rows=600, seed=3):
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["F", "M"], rows)
+    truth = rng.integers(0, 2, rows)
+    return pd.DataFrame(
+        {
+            "y": truth,
+            "p": np.where(rng.random(rows) < 0.8 - 0.2 * (sex == "F"), truth, 1 - truth),
+            "q": np.where(rng.random(rows) < 0.7, truth, 1 - truth),
+            "r": np.where(rng.random(rows) < 0.6, truth, 1 - truth),
+            "sex": sex,
+            "race": rng.choice(["b", "w", "x"], rows),
+            "age": rng.integers(18, 80, rows),
+            "score": rng.choice([0.05, 0.25, 0.5, 0.75, 0.95], rows),
+            "value": rng.integers(0, 12, rows) / 4,
+            "amount": rng.integers(0, 12, rows) / 4,
+        }
+    )
+
+
+def test_quantile_bins_of_groups_are_those_of_the_rows():
+    frame = drawn()
+    counts = counts_of(frame, "y", "p", "age")
+    options = {"y_true": "y", "y_pred": "p", "sensitive_features": "age", "bins": {"age": 4}}
+    found = eh.audit_frame(counts, rows="n", **options)
+    assert found.document() == eh.audit_frame(frame, **options).document()
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_a_tally_of_counts_is_that_of_the_rows(engine):
+    frame = drawn()
+    frame.loc[:9, "race"] = None
+    counts = counts_of(frame, "y", "p", "sex", "race", "age")
+    counts = pd.concat([counts, counts.iloc[:1].assign(n=0, sex="nobody")], ignore_index=True)
+    options = {**NAMES, "missing": "group", "min_count": 20, "rare": "merge"}
+    found = eh.tally_counts(engine(counts), rows="n", **options)
+    assert_same_tally(found, eh.tally_frame(frame, **options))
+
+
+def test_counts_may_be_decimals_and_whole_floats():
+    frame = drawn()
+    counts = counts_of(frame, "y", "p", "sex", "race")
+    expected = eh.tally_frame(frame, **NAMES)
+    assert_same_tally(eh.tally_counts(counts.astype({"n": float}), rows="n", **NAMES), expected)
+    lines = duckdb.from_arrow(pa.Table.from_pandas(counts))
+    query = lines.aggregate("y, p, sex, race, sum(n::decimal(18, 2)) as n")
+    assert_same_tally(eh.tally_counts(query, rows="n", **NAMES), expected)
+
+
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (-3, "'n' has the count -3; counts are not negative"),
+        (2.5, r"'n' has the count 2\.5, which is not whole"),
+        (None, "'n' has 1 count that is missing"),
+        (math.inf, "'n' has 1 count that is missing or not finite"),
+        (2.0**60, r"reach 1\.15292e\+18"),
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_what_is_no_count_is_refused_with_its_column_and_value(engine, count, message):
+    counts = pd.DataFrame({"g": ["a", "b", "c"], "p": [0, 1, 1], "n": [4.0, 5.0, count]})
+    with pytest.raises(eh.InputError, match=message):
+        eh.tally_counts(engine(counts), rows="n", y_pred="p", sensitive_features="g")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"rows": "g"}, "'g' is the column of the counts, and cannot be another one too"),
+        ({"rows": "word"}, "'word' must hold counts"),
+        ({"rows": "none"}, "There are no rows to count"),
+        ({"rows": ["n"]}, "rows must be the name of a column"),
+        ({"y_pred": None}, "Name the column of the predictions"),
+        ({"rate": "share"}, "Which one says who was selected"),
+        ({"digits": 2}, "digits=2 is about rates"),
+        ({"sums": {"rows": "share"}}, "The number of rows is rows="),
+        ({"sums": {"loss": "n"}}, "'n' is the column of the counts"),
+        ({"sums": {"weight": "share"}}, "'weight' alone"),
+        ({"sums": {"weight": "share", "weight²": "share"}, "sample_weight": "share"}, "Which"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(changed, message):
+    counts = pd.DataFrame(
+        {"g": ["a", "b"], "p": [0, 1], "n": [4, 5], "word": ["x", "y"], "share": [0.5, 0.6]}
+    ).assign(none=0)
+    options = {"rows": "n", "y_pred": "p", "sensitive_features": "g"} | changed
+    with pytest.raises((eh.InputError, eh.InputTypeError), match=message):
+        eh.tally_counts(counts, **options)
+
+
+def published(**columns):
+    table = {"sex": ["F", "M"], "rate": [0.312, 0.5], "applicants": [1203, 600]}
+    return pd.DataFrame(table | columns)
+
+
+def rated(table, **options):
+    return eh.tally_counts(
+        table, rows="applicants", rate="rate", sensitive_features="sex", **options
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_a_published_rate_gives_the_whole_number_it_was_rounded_from(engine):
+    counts = rated(engine(published()))
+    assert counts.table("yhat", "group").tolist() == [[828, 300], [375, 300]]
+    assert "3 decimals, and there is one such number for each" in counts.notes[0]
+
+
+def test_a_note_says_how_far_off_counts_of_rates_may_be():
+    counts = rated(published(applicants=[120_300, 60_000]))
+    assert counts.table("yhat", "group")[1].tolist() == [37534, 30000]
+    assert "a count may be off by up to 60." in counts.notes[0]
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 5000), st.integers(0, 10**9), st.integers(1, 12))
+def test_a_rounded_rate_never_loses_the_count_if_it_has_digits_enough(size, chosen, digits):
+    selected = chosen % (size + 1)
+    digits = max(digits, len(str(size)) + 1)
+    table = published(rate=[round(selected / size, digits), 1.0], applicants=[size, 3])
+    counts = rated(table, digits=digits)
+    assert counts.table("yhat", "group").sum(axis=0)[0] == size
+    chosen = dict(zip(counts.labels("yhat"), counts.table("yhat", "group")[:, 0], strict=True))
+    assert chosen[1] == selected
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (published(rate=[31.2, 50.0]), "rate 31.2; rates lie between 0 and 1. Divide percentages"),
+        (published(rate=[-0.1, 0.5]), "rate -0.1; rates lie between 0 and 1"),
+        (published(rate=[None, 0.5]), "rate nan; rates lie"),
+        (published(applicants=[10, 600]), "rate 0.312 of 10 in 'applicants', which is 3.12"),
+        (published(rate=["low", "high"]), "'rate' must hold rates"),
+    ],
+)
+def test_rates_that_no_number_of_people_has_are_refused(table, message):
+    with pytest.raises((eh.InputError, eh.InputTypeError), match=message):
+        rated(table)
+
+
+def test_an_audit_of_rates_is_that_of_the_people():
+    found = eh.audit_frame(
+        published(), rows="applicants", rate="rate", y_true=None, sensitive_features="sex"
+    )
+    group = ["F"] * 1203 + ["M"] * 600
+    decision = [1] * 375 + [0] * 828 + [1] * 300 + [0] * 300
+    expected = eh.audit(None, decision, sensitive_features={"sex": group})
+    document, rows = found.document(), expected.document()
+    assert document.pop("notes")[1:] == rows.pop("notes")
+    assert json.dumps(document) == json.dumps(rows)
