@@ -314,3 +314,148 @@ def test_an_audit_of_rates_is_that_of_the_people():
     document, rows = found.document(), expected.document()
     assert document.pop("notes")[1:] == rows.pop("notes")
     assert json.dumps(document) == json.dumps(rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("truth", ["y", None])
+def test_an_audit_of_a_tally_is_that_of_its_rows(truth):
+    frame = drawn()
+    counts = counts_of(frame, "y", "p", "sex", "race", "age")
+    names = {**NAMES, "y_true": truth, "strata": "age"}
+    found = eh.audit(eh.tally_counts(counts, rows="n", **names), sensitive_features=["sex", "race"])
+    assert found.document() == eh.audit_frame(frame, **names).document()
+    assert "<html" in found.to_html()
+
+
+def test_a_tally_of_moments_is_audited_as_far_as_it_tells():
+    frame = drawn()
+    error = frame.value - frame.amount
+    lines = frame.assign(
+        **{"amount²": frame.amount**2, "value²": frame.value**2, "se": error**2, "se²": error**4},
+        ae=abs(error),
+        n=1,
+    )
+    lines = lines.groupby(["sex", "race"])[["amount", "value", *lines.columns[-6:]]].sum()
+    sums = {"yhat": "amount", "yhat²": "amount²", "y": "value", "y²": "value²"}
+    sums |= {"squared_error": "se", "squared_error²": "se²"}
+    sums |= {"absolute_error": "ae", "absolute_error²": "se"}
+    counts = eh.tally_counts(
+        lines.reset_index(), rows="n", sensitive_features=["sex", "race"], sums=sums
+    )
+    expected = eh.moments(frame.value, frame.amount, sensitive_features=frame[["sex", "race"]])
+    assert counts.axes == expected.axes
+    for name in expected.sums:
+        np.testing.assert_allclose(counts.sums[name], expected.sums[name], rtol=1e-12)
+    found = eh.audit(counts, sensitive_features=["sex", "race"])
+    asked = {finding.criterion: finding for finding in found.findings}
+    rows = eh.audit(frame.value, frame.amount, sensitive_features=frame[["sex", "race"]])
+    assert set(asked) == {"weak_parity", "performance_parity(mse)", "performance_parity(mae)"}
+    for name, finding in asked.items():
+        assert finding.p_value == pytest.approx(rows.finding(name).p_value)
+    assert "<html" in found.to_html()
+
+
+def test_sums_of_squares_that_are_too_small_are_refused():
+    lines = pd.DataFrame({"g": ["a", "b"], "n": [4, 4], "s": [8.0, 9.0], "ss": [16.0, 20.0]})
+    with pytest.raises(eh.InputError, match=r"'ss' has the sum of squares 20, but 4 values .* 9"):
+        eh.tally_counts(lines, rows="n", sensitive_features="g", sums={"yhat": "s", "yhat²": "ss"})
+
+
+def test_a_gate_reads_a_tally():
+    counts = pd.DataFrame(
+        {"sex": ["F", "F", "M", "M"], "p": [0, 1, 0, 1], "n": [9000, 1000, 7000, 3000]}
+    )
+    tally = eh.tally_counts(counts, rows="n", y_pred="p", sensitive_features="sex")
+    assert eh.assert_even(tally, fail_if="demographic_parity > 0.5").evidence.columns == ("group",)
+    with pytest.raises(AssertionError, match="violated"):
+        eh.assert_even(tally, sensitive_features="sex", fail_if="demographic_parity > 0.1")
+
+
+def test_interval_and_chance_of_counts_are_those_of_the_rows():
+    frame = drawn()
+    counts = eh.tally_counts(
+        counts_of(frame, "y", "p", "sex"),
+        rows="n",
+        y_true="y",
+        y_pred="p",
+        sensitive_features="sex",
+    )
+    rows = (frame.y, frame.p)
+    for criterion in ("statistical_parity", "equalized_odds", "accuracy_parity"):
+        for ask in (eh.interval, eh.chance):
+            assert ask(criterion, counts) == ask(criterion, *rows, sensitive_features=frame.sex)
+
+
+def test_counts_have_an_interval_where_weights_have_none():
+    counts = pd.DataFrame({"p": [0, 1, 0, 1], "g": [*"aabb"], "n": [900, 100, 800, 200]})
+    as_weights = eh.interval(
+        "statistical_parity", None, counts.p, sensitive_features=counts.g, sample_weight=counts.n
+    )
+    tally = eh.tally_counts(counts, rows="n", y_pred="p", sensitive_features="g")
+    as_rows = eh.interval("statistical_parity", tally)
+    assert as_weights.value == pytest.approx(as_rows.value)
+    assert as_weights.high - as_weights.low > 0.9
+    assert as_rows.high - as_rows.low < 0.07
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"y_pred": [1, 0]}, "A tally is already counted: y_pred"),
+        ({"strata": [1, 0]}, "already counted: strata"),
+        ({"sensitive_features": ["sex", "race"]}, "made of 1 column"),
+        ({"sensitive_features": [1]}, "must be the name of a column"),
+        ({"task": "regression"}, "the tally counts labels"),
+    ],
+)
+def test_what_cannot_stand_beside_a_tally_is_refused(options, message):
+    counts = eh.tally([1, 0, 1], [1, 1, 0], sensitive_features=["a", "b", "b"])
+    with pytest.raises((eh.InputError, eh.InputTypeError), match=message):
+        eh.audit(counts, **options)
+
+
+def test_an_audit_of_columns_without_groups_is_refused():
+    with pytest.raises(TypeError, match="Pass sensitive_features"):
+        eh.audit([1, 0], [1, 0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_models_are_compared_on_counts_as_on_the_rows(weighted):
+    frame = drawn().assign(weight=lambda rows: (rows.score > 0.4) + 0.5)  # sums are exact
+    keys = ["y", "p", "q", "r", "sex", "race", *(["weight"] if weighted else [])]
+    counts = counts_of(frame, *keys)
+    counts = pd.concat([counts, counts.iloc[:1].assign(n=0, sex="M")], ignore_index=True)
+
+    def comparison(table, **options):
+        weight = table.weight if weighted else None
+        return eh.compare(
+            table.y,
+            table[["p", "q"] if weighted else ["p", "q", "r"]],
+            sensitive_features=table[["sex", "race"]],
+            sample_weight=weight,
+            **options,
+        )
+
+    found, expected = comparison(counts, rows=counts.n), comparison(frame)
+    assert_alike(json.loads(found.to_json()), json.loads(expected.to_json()))
+
+
+def test_models_of_numbers_are_compared_on_counts_as_on_the_rows():
+    frame = drawn().assign(other=lambda rows: rows.amount * 0.9)
+    counts = counts_of(frame, "value", "amount", "other", "sex")
+
+    def comparison(table, **options):
+        models = {"one": table.amount, "two": table.other}
+        return eh.compare(table.value, models, sensitive_features=table.sex, **options)
+
+    found, expected = comparison(counts, rows=counts.n), comparison(frame)
+    assert_alike(json.loads(found.to_json()), json.loads(expected.to_json()))
+
+
+def test_what_is_no_count_is_refused_by_a_comparison():
+    with pytest.raises(eh.InputError, match=r"rows has the count 0\.5, which is not whole"):
+        eh.compare([1, 0], {"m": [1, 1]}, sensitive_features=["a", "b"], rows=[1, 0.5])
+    with pytest.raises(
+        eh.InputError, match="there are 2 rows of sensitive_features, but 3 of rows"
+    ):
+        eh.compare([1, 0], {"m": [1, 1]}, sensitive_features=["a", "b"], rows=[1, 2, 3])

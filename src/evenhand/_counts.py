@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Column
-from evenhand._counting import share_classes
+from evenhand._columns.encoding import numbers
+from evenhand._counting import share_classes, tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frames import Cells, GroupColumns, as_float, count_cells, listed, read_table
-from evenhand._groups import Missing, Rare
+from evenhand._groups import Groups, Missing, Rare
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._signatures import suggests_names
 from evenhand._tally import Tally
@@ -197,6 +199,42 @@ def read_counts(
     if rate is None:
         return CountedTable(table, total, y_pred)
     return _from_rates(table, list(dict.fromkeys(taken)), rows, rate, digits)
+
+
+def line_counts(rows: Any, name: str = "rows") -> NDArray[np.int64] | None:
+    """A column that says how many rows each line stands for, if all of it are counts."""
+    if rows is None:
+        return None
+    count = numbers(rows, name)
+    known = count[np.isfinite(count)]
+    broken = known[known % 1 != 0]
+    seen = {
+        "lines": len(count),
+        "known": len(known),
+        "least": known.min(initial=np.inf),
+        "most": known.max(initial=0.0),
+        "total": known.sum(),
+        "fraction": broken.min() if len(broken) else None,
+    }
+    _check_counts(name, seen)
+    return count.astype(np.int64)
+
+
+def tally_lines(
+    y_true: Column | None,
+    y_pred: Column,
+    group: Groups,
+    times: NDArray[np.int64],
+    weight: Floats | None = None,
+) -> Tally:
+    """Count coded lines, each of which stands for so many rows."""
+    sums = {"times": times.astype(np.float64)}
+    if weight is not None:
+        sums |= {"weight": weight * times, "weight²": weight * weight * times}
+    counted = tally(y_true, y_pred, sensitive_features=group, sums=sums)
+    totals: dict[str, NDArray[Any]] = dict(counted.sums)
+    totals["rows"] = totals.pop("times").astype(np.int64)
+    return replace(counted, sums=totals)
 
 
 def _total(table: Any, rows: str) -> int:

@@ -73,7 +73,8 @@ def _edges(table: Any, name: str, bins: Any, rows: str | None) -> NDArray[np.flo
         values = [column.alias("value"), times.alias("rows")]
         numbers = table.filter(column.is_finite()).select(*values)
         counted = numbers.group_by("value").agg(nw.col("rows").sum()).collect()
-        return _quantile_edges(counted["value"].to_numpy(), counted["rows"].to_numpy(), bins)
+        often = counted["rows"].cast(nw.Int64).to_numpy()  # some engines add up to decimals
+        return quantile_edges_of(counted["value"].to_numpy(), often, bins)
     edges = np.asarray(bins, dtype=np.float64)
     if len(edges) < 2 or (np.diff(edges) <= 0).any():
         raise InputError(f"The bin edges of {name} must increase; they are {list(bins)}.")
@@ -86,7 +87,7 @@ def _edges(table: Any, name: str, bins: Any, rows: str | None) -> NDArray[np.flo
     return edges
 
 
-def _quantile_edges(
+def quantile_edges_of(
     values: NDArray[np.float64], rows: NDArray[np.int64], bins: int
 ) -> NDArray[np.float64]:
     """The edges that the values make, each so many times: NumPy's quantiles of the rows."""

@@ -15,6 +15,7 @@ from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.evidence import Evidence, check_sizes, sameness_notes
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
 from evenhand._audit.from_rows import from_rows
+from evenhand._audit.from_tally import from_tally, refuse_columns
 from evenhand._audit.questions import (
     Criteria,
     answerable,
@@ -26,11 +27,13 @@ from evenhand._audit.subgroups import Control, check_control, ranked
 from evenhand._audit.views import examined, main_view, views_of
 from evenhand._columns import Label
 from evenhand._dataframes import kind_of
+from evenhand._errors import InputTypeError
 from evenhand._groups import Bins, Missing, Rare
 from evenhand._kinds import check_kinds
 from evenhand._scoring import columns_from, is_names, scores_of, sensitive_names
 from evenhand._seeds import RandomState
 from evenhand._signatures import documented, misspelt, spelled_out, suggests_names
+from evenhand._tally import Tally
 from evenhand._tasks import Task, named_label
 
 MEASURES = ("mpd", "gini", "pq")
@@ -97,7 +100,7 @@ def audit(
     y_true: Any,
     y_pred: Any = None,
     *,
-    sensitive_features: Any,
+    sensitive_features: Any = None,
     y_score: Any = None,
     threshold: float | None = None,
     sample_weight: Any = None,
@@ -125,12 +128,14 @@ def audit(
 
     Parameters
     ----------
-    y_true : array-like or None
-        True labels or values; None where they are not known.
+    y_true : array-like, Tally or None
+        True labels or values; None where they are not known. Or the counts that `tally`,
+        `tally_counts`, `tally_frame` or `moments` made: then no other column follows.
     y_pred : array-like, optional
         Predicted labels or values. Without them the score decides, at the threshold.
     sensitive_features : array-like or dataframe
-        The columns that name the groups, or what `groups` made of them.
+        The columns that name the groups, or what `groups` made of them. Beside a tally, the names
+        of its columns: a str, or a sequence of str where they are crossed.
     y_score : array-like, optional
         Scores or probabilities of the favorable label, or a column for each label: for
         thresholds, calibration, AUROC and distributions.
@@ -169,21 +174,41 @@ def audit(
     """
     if typos:
         raise misspelt(audit, typos)
-    evidence = from_rows(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        y_score=y_score,
-        threshold=threshold,
-        sample_weight=sample_weight,
-        strata=strata,
-        bins=bins,
-        missing=missing,
-        min_count=min_count,
-        rare=rare,
-        task=task,
-        favorable=named_label(favorable, pos_label),
-    )
+    if isinstance(y_true, Tally):
+        refuse_columns(
+            y_pred=y_pred,
+            y_score=y_score,
+            threshold=threshold,
+            sample_weight=sample_weight,
+            strata=strata,
+            bins=bins,
+        )
+        evidence = from_tally(
+            y_true,
+            sensitive_features,
+            min_count=min_count,
+            rare=rare,
+            task=task,
+            favorable=named_label(favorable, pos_label),
+        )
+    elif sensitive_features is None:
+        raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
+    else:
+        evidence = from_rows(
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            y_score=y_score,
+            threshold=threshold,
+            sample_weight=sample_weight,
+            strata=strata,
+            bins=bins,
+            missing=missing,
+            min_count=min_count,
+            rare=rare,
+            task=task,
+            favorable=named_label(favorable, pos_label),
+        )
     return audit_evidence(
         evidence,
         criteria=criteria,

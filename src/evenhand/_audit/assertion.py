@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from evenhand._audit.api import GROUPS, TARGET, audit
+from evenhand._audit.from_tally import names_of
 from evenhand._audit.gate import Judgement, gate_of, judge, tolerances
 from evenhand._audit.result import Audit
 from evenhand._columns import Label
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Bins, Groups, Missing, Rare, columns_of
 from evenhand._signatures import documented, misspelt, spelled_out
+from evenhand._tally import Tally
 from evenhand._tasks import Task
 
 Inconclusive = Literal["fail", "pass"]
@@ -23,7 +25,7 @@ def assert_even(
     y_true: Any,
     y_pred: Any = None,
     *,
-    sensitive_features: Any,
+    sensitive_features: Any = None,
     fail_if: str | Sequence[str],
     inconclusive: Inconclusive = "fail",
     y_score: Any = None,
@@ -47,12 +49,14 @@ def assert_even(
 
     Parameters
     ----------
-    y_true : array-like or None
-        True labels or values; None where no gate asks for them.
+    y_true : array-like, Tally or None
+        True labels or values; None where no gate asks for them. Or counts made before, as `audit`
+        reads them.
     y_pred : array-like, optional
         Predicted labels or values. Without them the score decides, at the threshold.
     sensitive_features : array-like or dataframe
-        The columns that name the groups, or what `groups` made of them.
+        The columns that name the groups, or what `groups` made of them; the names of those of a
+        tally.
     fail_if : str or sequence of str
         Gates, as on the command line: "equalized_odds.mpd > 0.1", "demographic_parity > 0.1",
         "selection_rate_ratio < 0.8".
@@ -130,7 +134,7 @@ def assert_even(
         measures=list(dict.fromkeys(gate.measure for gate in gates)),
         tolerances=tolerances(gates),
         confidence=confidence,
-        depth=len(_names(sensitive_features)),
+        depth=len(_names(y_true, sensitive_features)),
     )
     tolerated = ("pass", "inconclusive") if inconclusive == "pass" else ("pass",)
     failed = [one for one in judge(gates, result.measured) if one.outcome not in tolerated]
@@ -139,8 +143,12 @@ def assert_even(
     return result
 
 
-def _names(sensitive_features: Any) -> Sequence[str]:
+def _names(y_true: Any, sensitive_features: Any) -> Sequence[str]:
     """The sensitive columns, all of which are crossed: a gate is about every group there is."""
+    if isinstance(y_true, Tally):
+        return names_of(y_true, sensitive_features)
+    if sensitive_features is None:
+        raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
     if isinstance(sensitive_features, Groups):
         return sensitive_features.names
     return list(columns_of(sensitive_features))

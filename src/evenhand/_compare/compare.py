@@ -48,6 +48,7 @@ def compare(
     g: str | None = None,
     transform: str | None = None,
     sample_weight: Any = None,
+    rows: Any = None,
     favorable: Label = None,
     pos_label: Label = None,
     confidence: float = 0.95,
@@ -82,6 +83,9 @@ def compare(
         As for `evaluate`.
     sample_weight : array-like, optional
         Weights of the rows.
+    rows : array-like, optional
+        How many rows each line stands for, where the columns are those of a table of counts, with
+        the predictions of all models side by side.
     favorable : label, optional
         The favorable label, where a criterion asks about one label and it is not 1.
     pos_label : label, optional
@@ -131,16 +135,16 @@ def compare(
     predicted = named.predictions
     columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
     targets = read_targets(y_true, columns, task or named.task)
-    rows = evidence(targets, sensitive_columns(sensitive_features, X), sample_weight)
+    lines = evidence(targets, sensitive_columns(sensitive_features, X), sample_weight, rows)
     asked = questions(
         None if criteria is None else _several(criteria),
         _several(measures),
-        rows,
+        lines,
         g=g,
         transform=transform,
         favorable=named_label(favorable, pos_label),
     )
-    sources = rows.observed({question.needs for question in asked})
+    sources = lines.observed({question.needs for question in asked})
     unasked: list[str] = []
     if measures is MEASURES:
         asked, unasked = _measurable(asked, sources)
@@ -148,17 +152,17 @@ def compare(
     samples = [tests[question.criterion].samples(question, sources) for question in asked]
     values = np.array([[float(sample.reading) for sample in each] for each in samples])
     seed, models = seed_of(random_state), tuple(predicted)
-    times = replicates or (400 if isinstance(rows, Labels) else 100)
+    times = replicates or (400 if isinstance(lines, Labels) else 100)
     rng = np.random.default_rng(seed)
-    drawn = tables.resampled(rows, asked, times, rng) if len(models) > 2 else np.empty((0, 0, 0))
+    drawn = tables.resampled(lines, asked, times, rng) if len(models) > 2 else np.empty((0, 0, 0))
     scores = tables.value_rows(models, asked, samples, tests, confidence)
-    pairs = tables.difference_rows(models, asked, samples, rows, confidence)
+    pairs = tables.difference_rows(models, asked, samples, lines, confidence)
     agreed = tables.kendall_rows(asked, values, drawn, confidence) if len(models) > 2 else ()
     return Comparison(
         models=models,
-        task=_task(rows, task),
+        task=_task(lines, task),
         confidence=confidence,
-        notes=(*rows.groups.notes, *unasked, *_notes(models, drawn)),
+        notes=(*lines.groups.notes, *unasked, *_notes(models, drawn)),
         tables={
             "values": table(scores, tables.VALUES),
             "differences": table(pairs, tables.DIFFERENCES),
@@ -166,11 +170,11 @@ def compare(
                 tables.rank_rows(models, asked, values), ("criterion", "measure", *models)
             ),
             "kendall": table(agreed, tables.KENDALL),
-            "performance": table(performance_rows(models, rows, confidence), PERFORMANCE),
-            "performance_differences": table(performance_pairs(models, rows, confidence), PAIRS),
+            "performance": table(performance_rows(models, lines, confidence), PERFORMANCE),
+            "performance_differences": table(performance_pairs(models, lines, confidence), PAIRS),
         },
         questions=tuple(asked),
-        evidence=rows,
+        evidence=lines,
         seed=seed,
         kind=kind_of(predictions, sensitive_features, X),
         title=title,

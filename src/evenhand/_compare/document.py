@@ -36,14 +36,15 @@ def document(comparison: ComparisonParts) -> dict[str, Any]:
         "evenhand": version("evenhand"),
         "title": comparison.title,
         "task": comparison.task,
-        "rows": len(groups),
+        "rows": comparison.evidence.number,
         "groups": len(groups.labels),
         "columns": list(groups.names),
         "confidence": comparison.confidence,
         "models": list(comparison.models),
         "sentences": _sentences(comparison, performance, criteria),
         "about": (
-            f"{plural(len(comparison.models), 'model')} on the same {plural(len(groups), 'row')}, "
+            f"{plural(len(comparison.models), 'model')} on the same "
+            f"{plural(comparison.evidence.number, 'row')}, "
             f"in {plural(len(groups.labels), 'group')} by {' × '.join(groups.names)}."
         ),
         "performance": performance,

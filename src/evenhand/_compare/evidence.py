@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evenhand._columns.codes import Column, Label, combine
 from evenhand._columns.encoding import classes, finite, weights
 from evenhand._counting import moment_columns, moments, share_classes, tally
+from evenhand._counts import line_counts, tally_lines
 from evenhand._distributions import Distribution, ascending, steps
 from evenhand._errors import InputError
 from evenhand._groups import Groups, groups
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 Sources = Mapping[str, tuple[Source, ...]]  # for each need, a source for each model
 
 COUNTS_AT_A_TIME = 1 << 22
+MOST_REPEATED = 10_000_000
 MOST_CROSSED = 12  # cells of which each is compared with each
 
 
@@ -36,13 +38,23 @@ class Labels:
     predicted: tuple[Column, ...]
     groups: Groups
     weight: Floats | None
+    times: NDArray[np.int64] | None = None  # how many rows each line stands for, where not one
     about = "labels"
+
+    @property
+    def number(self) -> int:
+        """How many rows there are."""
+        return len(self.groups) if self.times is None else int(self.times.sum())
 
     def observed(self, needs: set[str]) -> Sources:
         """A tally for each model."""
+        return dict.fromkeys(needs, tuple(map(self._counted, self.predicted)))
+
+    def _counted(self, predicted: Column) -> Tally:
+        if self.times is not None:
+            return tally_lines(self.truth, predicted, self.groups, self.times, self.weight)
         options: dict[str, Any] = {"sensitive_features": self.groups, "sample_weight": self.weight}
-        tallies = tuple(tally(self.truth, column, **options) for column in self.predicted)
-        return dict.fromkeys(needs, tallies)
+        return tally(self.truth, predicted, **options)
 
     def correlations(
         self,
@@ -66,13 +78,15 @@ class Labels:
         ):
             code = code.astype(np.intp) * factor + codes
         square = None if self.weight is None else self.weight**2
-        rows = np.bincount(code, square, minlength=len(one) * size * size * groups)
+        many = self.times if square is None or self.times is None else square * self.times
+        many = square if many is None else many
+        rows = np.bincount(code, many, minlength=len(one) * size * size * groups)
         rows = rows.reshape(len(one), size, size, groups).astype(np.float64)
         variances = [
             np.einsum("yag,yacg,yacg->cg", rows.sum(axis=1 + other), each, each)
             for each, other in ((one, 1), (two, 0))
         ]
-        typical = 1.0 if square is None else np.sqrt(square.mean())
+        typical = 1.0 if square is None else np.sqrt(np.average(square, weights=self.times))
         single = [typical * np.ptp(each, axis=(0, 1)) for each in (one, two)]
         cells = np.arange(one.shape[2])
         correlations = np.full((len(cells), len(cells), groups), np.nan)
@@ -106,10 +120,11 @@ class Labels:
         columns.append(Column(self.groups.codes, self.groups.labels))
         if self.weight is not None:
             whole = np.array([column.codes for column in columns], dtype=np.intp)
-            return whole, np.ones(whole.shape[1], np.int64)
+            return whole, np.ones(whole.shape[1], np.int64) if self.times is None else self.times
         codes, rows = combine([(column.codes, len(column.labels)) for column in columns])
         cells = np.array([column.codes[rows] for column in columns], dtype=np.intp)
-        return cells, np.bincount(codes, minlength=len(rows))
+        counts = np.bincount(codes, self.times, minlength=len(rows))
+        return cells, counts.astype(np.int64, copy=False)
 
     def _marginals(self, cells: NDArray[np.intp], drawn: NDArray[np.int64]) -> Iterator[Tally]:
         sums: dict[str, NDArray[Any]] = {"rows": drawn}
@@ -135,6 +150,11 @@ class Numbers:
     groups: Groups
     weight: Floats | None
     about = "numbers"
+
+    @property
+    def number(self) -> int:
+        """How many rows there are."""
+        return len(self.groups)
 
     def observed(self, needs: set[str]) -> Sources:
         """The sums by group and the distributions of each model."""
@@ -230,11 +250,22 @@ def _distribution(
     return Distribution(values, codes, labels, weight, None, path)
 
 
-def evidence(targets: Targets, sensitive_features: Any, sample_weight: Any) -> Evidence:
-    """Code every column once; rows left out of all groups are gone from here on."""
-    group, weight = groups(sensitive_features), weights(sample_weight)
-    _check_lengths(targets, len(group), weight)
-    kept = None if (group.codes < len(group.labels)).all() else group.codes < len(group.labels)
+def evidence(
+    targets: Targets, sensitive_features: Any, sample_weight: Any, rows: Any = None
+) -> Evidence:
+    """Code every column once; rows left out of all groups are gone from here on.
+
+    Where `rows` says how many rows each line stands for, labels are counted so often, and lines of
+    numbers are repeated.
+    """
+    group, weight, times = groups(sensitive_features), weights(sample_weight), line_counts(rows)
+    _check_lengths(targets, len(group), weight, times)
+    inside = group.codes < len(group.labels)
+    if times is not None:
+        inside &= times > 0
+    kept: NDArray[Any] | None = None if inside.all() else inside
+    if targets.are_numbers and times is not None:
+        kept, times = _repeated(inside, times), None
     group = Groups(_taken(group.codes, kept), group.labels, group.names, group.notes)
     weight = None if weight is None else _taken(weight, kept)
     truth, predictions = targets.y_true, targets.predictions
@@ -250,13 +281,26 @@ def evidence(targets: Targets, sensitive_features: Any, sample_weight: Any) -> E
         for column in share_classes(coded).values()
     ]
     true_labels = shared.pop(0) if truth is not None else None
-    return Labels(true_labels, tuple(shared), group, weight)
+    times = None if times is None else _taken(times, kept)
+    return Labels(true_labels, tuple(shared), group, weight, times)
 
 
-def _check_lengths(targets: Targets, rows: int, weight: Any) -> None:
+def _repeated(inside: NDArray[np.bool_], times: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The places of lines of numbers, each as often as it has rows."""
+    kept = np.flatnonzero(inside)
+    if times[kept].sum() > MOST_REPEATED:
+        raise InputError(
+            f"Models that predict numbers are compared row by row; {times.sum():,} rows are more "
+            f"than the {MOST_REPEATED:,} that lines can be repeated to."
+        )
+    return np.repeat(kept, times[kept])
+
+
+def _check_lengths(targets: Targets, rows: int, weight: Any, times: Any) -> None:
     if not rows:
         raise InputError("There are no rows to compare on.")
-    given = {"y_true": targets.y_true, **targets.predictions, "sample_weight": weight}
+    given = {"y_true": targets.y_true, **targets.predictions}
+    given |= {"sample_weight": weight, "rows": times}
     for name, column in given.items():
         if column is not None and len(column) != rows:
             raise InputError(
@@ -265,5 +309,5 @@ def _check_lengths(targets: Targets, rows: int, weight: Any) -> None:
             )
 
 
-def _taken(values: NDArray[Any], kept: NDArray[np.bool_] | None) -> NDArray[Any]:
+def _taken(values: NDArray[Any], kept: NDArray[Any] | None) -> NDArray[Any]:
     return values if kept is None else values[kept]

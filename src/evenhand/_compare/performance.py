@@ -82,7 +82,10 @@ def performance_pairs(
     }
     for metric in metrics_of(evidence):
         losses = [_losses(evidence, model, metric) for model in range(len(models))]
-        p_values = [_p_value(losses[a] - losses[b], metric, evidence.weight) for a, b in pairs]
+        times = evidence.times if isinstance(evidence, Labels) else None
+        p_values = [
+            _p_value(losses[a] - losses[b], metric, evidence.weight, times) for a, b in pairs
+        ]
         for (a, b), p, adjusted in zip(pairs, p_values, holm(p_values), strict=True):
             first, second = models[a], models[b]
             yield {
@@ -107,20 +110,23 @@ def _losses(evidence: Evidence, model: int, metric: Metric) -> Floats:
     return np.asarray(error**2 if metric is RMSE else error)
 
 
-def _p_value(difference: Floats, metric: Metric, weight: Floats | None) -> float:
-    """Of the paired differences of loss having mean 0."""
+def _p_value(
+    difference: Floats, metric: Metric, weight: Floats | None, times: NDArray[np.int64] | None
+) -> float:
+    """Of the paired differences of loss having mean 0, each in one row, or as many as `times`."""
     from scipy import stats
 
+    rows_of = np.ones(len(difference), np.int64) if times is None else times
     if metric is ACCURACY and weight is None:
-        worse, better = int((difference > 0).sum()), int((difference < 0).sum())
+        worse, better = (int(rows_of[side].sum()) for side in (difference > 0, difference < 0))
         if worse + better == 0:
             return 1.0
         return float(stats.binomtest(worse, worse + better).pvalue)
     share = np.ones(len(difference)) if weight is None else weight
-    share = share / share.sum()
-    mean = float(share @ difference)
-    rows = int((share > 0).sum())
-    error = float(np.sqrt(((share * (difference - mean)) ** 2).sum()))
+    share = share / (share @ rows_of)
+    mean = float((share * rows_of) @ difference)
+    rows = int(rows_of[share > 0].sum())
+    error = float(np.sqrt(rows_of @ (share * (difference - mean)) ** 2))
     if error == 0.0 or rows < 2:
         return 1.0 if mean == 0.0 or rows < 2 else 0.0
     statistic = mean / (error * np.sqrt(rows / (rows - 1)))

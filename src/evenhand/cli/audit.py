@@ -36,6 +36,9 @@ Several files or patterns of one kind are read as one table. Rows are counted wh
 so a file may be larger than memory. The options can also stand in [tool.evenhand.audit] of
 pyproject.toml; the command line goes before it.
 
+Where a line of FILE stands for many rows, --rows names the column that says for how many; evenhand
+sql prints the query that makes such a table.
+
 A gate, --fail-if 'CRITERION.MEASURE > BOUND' (or >=; < or <= of a ratio), is judged by the interval
 of the true value. Without a measure it is about the criterion's own: mpd, or ratio.
 """
@@ -47,6 +50,7 @@ EXAMPLES = "\n".join(
         "  evenhand audit scored.csv --target y --prediction p --score s --group sex \\",
         "      --group race --html report.html --fail-if 'equalized_odds.mpd > 0.1'",
         "  evenhand audit 'parts/*.parquet' --config fairness.toml --junit gates.xml",
+        "  evenhand audit counts.csv --rows n --target hired --prediction decision --group sex",
         "",
         "\b",
         "Exit status:",

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
+from evenhand._audit.amounts import quantile_edges_of
+from evenhand._columns import Column
+from evenhand._columns.bins import binned, cut
+from evenhand._columns.encoding import numbers
 from evenhand._compare import Comparison
 from evenhand._compare import compare as compared
 from evenhand._compare.compare import MEASURES
+from evenhand._counts import line_counts
 from evenhand._errors import InputError, require
-from evenhand._groups import groups
+from evenhand._frames import Cells, GroupColumns
+from evenhand._groups import Bins, Groups, Missing, groups
 from evenhand._words import did_you_mean
 from evenhand._writing import write_all
 from evenhand.cli import failures
@@ -50,6 +58,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--group", multiple=True, required=True, metavar="COLUMN", help="Groups; repeat to cross them."
 )
+@click.option("--rows", metavar="COLUMN", help="How many rows a line stands for.")
 @click.option("--weight", metavar="COLUMN", help="Weights of the rows.")
 @click.option("--favorable", metavar="LABEL", help="The favorable label, if it is not 1.")
 @click.option(
@@ -108,17 +117,19 @@ def comparison_of(given: dict[str, Any]) -> Comparison:
     models = dict(map(model_of, given["prediction"]))
     if len(models) < len(given["prediction"]):
         raise click.UsageError("Two models have the same name; write --prediction NAME=COLUMN.")
-    names = [*models.values(), *given["group"], given["target"], given["weight"]]
+    names = [*models.values(), *given["group"], given["target"], given["weight"], given["rows"]]
     columns = columns_of_files(given["files"], [name for name in names if name is not None])
-    people = groups(
-        {name: columns[name] for name in given["group"]},
-        bins=dict(map(bins_of, given["bins"])) or None,
-        missing=given["missing"],
-    )
+    rows = None if given["rows"] is None else columns[given["rows"]]
     return compared(
         None if given["target"] is None else columns[given["target"]],
         {model: columns[name] for model, name in models.items()},
-        sensitive_features=people,
+        sensitive_features=people_of(
+            {name: columns[name] for name in given["group"]},
+            dict(map(bins_of, given["bins"])),
+            given["missing"],
+            line_counts(rows, repr(given["rows"])),
+        ),
+        rows=rows,
         sample_weight=None if given["weight"] is None else columns[given["weight"]],
         criteria=list(given["criterion"]) or None,
         measures=list(given["measure"]) or MEASURES,
@@ -127,6 +138,26 @@ def comparison_of(given: dict[str, Any]) -> Comparison:
         confidence=given["confidence"],
         title=given["title"] or f"Models in {', '.join(given['files'])}",
     )
+
+
+def people_of(
+    columns: Mapping[str, Any], bins: Bins, missing: Missing, times: NDArray[np.int64] | None
+) -> Groups:
+    """The group of every line; quantiles and notes are those of the rows that lines stand for."""
+    if times is None or set(bins) - set(columns):  # unknown columns are refused there
+        return groups(columns, bins=bins or None, missing=missing)
+    spans = {name: _cut(name, columns[name], wanted, times) for name, wanted in bins.items()}
+    cells = Cells({}, {**columns, **spans}, times.astype(np.float64), {})
+    return GroupColumns(tuple(columns), missing).of(cells)
+
+
+def _cut(name: str, column: Any, wanted: int | Sequence[float], times: NDArray[np.int64]) -> Column:
+    """Amounts between edges, or between the quantiles of so many rows."""
+    if not isinstance(wanted, int):
+        return cut(column, wanted, name)
+    amounts = numbers(column, name)
+    known = np.isfinite(amounts) & (times > 0)
+    return binned(amounts, quantile_edges_of(amounts[known], times[known], wanted))
 
 
 def model_of(text: str) -> tuple[str, str]:

@@ -123,6 +123,14 @@ PARAMETERS: list[click.Parameter] = [
         help="Select scores of at least this, where there is no --prediction.",
     ),
     _option("--group", multiple=True, metavar="COLUMN", help="Whom to compare; repeat to cross."),
+    _option(
+        "--rows", metavar="COLUMN", help="How many rows a line stands for, in a table of counts."
+    ),
+    _option(
+        "--rate",
+        metavar="COLUMN",
+        help="The share of --rows that was selected, in place of --prediction.",
+    ),
     _option("--weight", metavar="COLUMN", help="The weights of the rows."),
     _option("--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."),
     _option(
@@ -247,10 +255,11 @@ def request_of(given: dict[str, Any]) -> Request:
     _need(given["group"], "Name the column of the groups: --group sex (repeat it to cross them).")
     if given["full"] and given["quiet"]:
         raise click.UsageError("Which one, --full or --quiet?")
-    _need(given["prediction"] or given["score"], "Name the column of the --prediction or --score.")
-    check_threshold(
-        given["threshold"], decided=bool(given["prediction"]), scored=bool(given["score"])
-    )
+    decided = given["prediction"] or given["rate"]
+    _need(decided or given["score"], "Name the column of the --prediction or --score.")
+    check_threshold(given["threshold"], decided=bool(decided), scored=bool(given["score"]))
+    if given["rate"] and not given["rows"]:
+        raise click.UsageError("--rate needs --rows, the column that says of how many people.")
     if given["min_count"] and given["rare"] is None:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
     if given["html"]:
@@ -262,6 +271,8 @@ def request_of(given: dict[str, Any]) -> Request:
             "y_pred": given["prediction"],
             "y_score": given["score"],
             "sample_weight": given["weight"],
+            "rows": given["rows"],
+            "rate": given["rate"],
             "sensitive_features": list(given["group"]),
             "strata": list(given["stratum"]) or None,
         },

@@ -1,0 +1,113 @@
+"""Evidence from a tally that was made before: of labels, or of sums of predicted values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from evenhand._audit.evidence import Evidence, check_names, check_several
+from evenhand._columns import Bin, Label
+from evenhand._errors import InputError, InputTypeError
+from evenhand._groups import Rare
+from evenhand._kinds import check_columns, check_kinds
+from evenhand._tally import Tally, gathered
+from evenhand._tasks import check_task, favorable_label, task_of_labels
+from evenhand.statistics.kinds import Source
+
+
+def from_tally(
+    counts: Tally,
+    sensitive_features: Any = None,
+    *,
+    min_count: int = 0,
+    rare: Rare = "keep",
+    task: str | None = None,
+    favorable: Label = None,
+) -> Evidence:
+    """What the counts can tell; `sensitive_features` are the names of the columns of the groups."""
+    check_kinds(min_count=min_count, rare=rare, task=task)
+    given, axes = check_task(task), [axis.name for axis in counts.axes]
+    if "group" not in axes or counts.sums["rows"].ndim > 1:
+        raise InputError(f"{counts} cannot be audited: it is not one count by group.")
+    if (counts.sums["rows"] % 1 != 0).any():
+        raise InputError(f"{counts} cannot be audited: its rows are expected ones, not whole.")
+    counts = counts.settle_rare(min_count, rare)
+    columns = names_of(counts, sensitive_features)
+    check_several(counts.groups)
+    check_names(columns, counts.groups)
+    if "yhat" in axes and set(axes) <= {"y", "yhat", "stratum", "group"}:
+        if given == "regression":
+            raise InputError(
+                'task="regression", but the tally counts labels; `moments` sums values.'
+            )
+        labels = counts.labels("yhat")
+        good = favorable_label(labels, favorable, required=False)
+        return Evidence(
+            task_of_labels(labels, given),
+            columns,
+            _label_sources(counts, axes),
+            labels,
+            good,
+            assumed=good is not None and favorable is None,
+            notes=counts.notes,
+        )
+    if axes == ["group"] and {"yhat", "yhat²"} <= counts.sums.keys():
+        if given not in (None, "regression"):
+            raise InputError(f"task={task!r}, but the tally has sums of values and no labels.")
+        return Evidence("regression", columns, {"moments": counts}, notes=counts.notes)
+    raise InputError(
+        f"{counts} cannot be audited: it has neither predicted labels (an axis 'yhat') nor sums "
+        "'yhat' and 'yhat²' of predicted values, as `moments` makes them. Criteria read it one by "
+        "one: evenhand.interval(criterion, counts)."
+    )
+
+
+def refuse_columns(**columns: Any) -> None:
+    """Refuse columns beside a tally, which has been counted without them."""
+    given = [name for name, value in columns.items() if value is not None]
+    if given:
+        raise InputTypeError(
+            f"A tally is already counted: {', '.join(given)} must be counted with the rows. Name "
+            "the columns of the groups alone, by sensitive_features=."
+        )
+
+
+def names_of(counts: Tally, sensitive_features: Any) -> tuple[str, ...]:
+    """The columns whose values name the groups; of crossed ones a label has a part for each."""
+    crossed = {
+        len(label)
+        for label in counts.groups
+        if isinstance(label, tuple) and not isinstance(label, Bin)
+    }
+    number = crossed.pop() if len(crossed) == 1 else 1
+    if sensitive_features is None:
+        return ("group",) if number == 1 else tuple(f"column {i}" for i in range(number))
+    check_columns(sensitive_features=sensitive_features)
+    names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+    if len(names) != number:
+        raise InputError(
+            f"sensitive_features names {list(names)}, but the groups of the tally, such as "
+            f"{counts.groups[0]!r}, are made of {number} column{'s' if number > 1 else ''}."
+        )
+    return tuple(names)
+
+
+def _label_sources(counts: Tally, axes: list[str]) -> dict[str, Source]:
+    """Counts by truth and prediction, and by stratum and prediction, as far as they are there."""
+    whole = _along(counts, [name for name in axes if name != "stratum"])
+    sources: dict[str, Source] = {"predictions": whole}
+    if "y" in axes:
+        sources["labels"] = whole
+    if "stratum" in axes:
+        sources["strata"] = _along(counts, ["yhat", "stratum", "group"])
+    return sources
+
+
+def _along(counts: Tally, names: list[str]) -> Tally:
+    """The same rows along some of the axes."""
+    axes = [axis.name for axis in counts.axes]
+    if names == axes:
+        return counts
+    cells = counts.cells[[axes.index(name) for name in names]]
+    kept = gathered(tuple(counts.axis(name) for name in names), cells, counts.sums, ())
+    return replace(kept, notes=counts.notes)
