@@ -73,6 +73,7 @@ LABELS = {"y_true": Y, "y_pred": P, "sensitive_features": G}
 NUMBERS = {"y_true": S, "y_pred": S[::-1], "sensitive_features": G}
 QUICK = {"criteria": ["statistical_parity"], "measures": ["mpd"]}
 FRAME = pd.DataFrame({"y": Y, "p": P, "g": G, "s": S})
+COUNTS = FRAME.assign(n=np.arange(len(FRAME)))
 NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
 
 
@@ -156,6 +157,12 @@ DOORS = {  # the function, what it is given, its columns and its options
         ("criteria", "measures", "task", "confidence", "transform", "g"),
     ),
     "tally_frame": (eh.tally_frame, {"frame": FRAME, **NAMES}, (), ("frame", *NAMES, "sums")),
+    "tally_counts frame": (
+        eh.tally_counts,
+        {"frame": COUNTS, **NAMES, "rows": "n"},
+        (),
+        ("frame", *NAMES, "rows", "rate", "digits", "sums"),
+    ),
     "audit_frame": (
         eh.audit_frame,
         {"frame": FRAME, **NAMES, **QUICK},
@@ -205,6 +212,9 @@ def test_an_ugly_column_of_a_frame_has_an_answer_or_an_error_of_ours(kind, ugly)
             continue
         weights = {"sample_weight": "s"}
         answered(eh.tally_frame, {"frame": frame, **NAMES, **weights})
+        answered(eh.tally_counts, {"frame": frame, **NAMES, "rows": "s"})
+        rates = {"y_true": "y", "sensitive_features": "g", "rows": "p", "rate": "s", "digits": 0}
+        answered(eh.tally_counts, {"frame": frame, **rates})
         answered(eh.audit_frame, {"frame": frame, **NAMES, **QUICK, "y_score": "s"})
 
 

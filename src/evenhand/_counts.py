@@ -184,6 +184,10 @@ def read_counts(
     y_pred: str | None = None,
 ) -> CountedTable:
     """The lines of a table of counts, if all of them are counts; rates become counts."""
+    import narwhals as nw
+
+    if rows is None:
+        raise InputError("Name the column of the counts (rows).")
     if digits is not None and rate is None:
         raise InputError(f"digits={digits} is about rates; name their column (rate).")
     if rate is not None and y_pred is not None:
@@ -193,9 +197,10 @@ def read_counts(
         raise InputError(f"{rows!r} is the column of the counts, and cannot be another one too.")
     table = read_table(frame, [*taken, rows, rate])
     total = _total(table, rows)
-    import narwhals as nw
-
-    table = table.filter(nw.col(rows) > 0)
+    try:
+        table = table.filter(nw.col(rows) > 0)
+    except TypeError as failure:  # of pandas, whose columns can hold structures
+        raise InputTypeError(f"A column cannot name classes or groups: {failure}.") from failure
     if rate is None:
         return CountedTable(table, total, y_pred)
     return _from_rates(table, list(dict.fromkeys(taken)), rows, rate, digits)
@@ -257,31 +262,31 @@ def _total(table: Any, rows: str) -> int:
     }
     wanted = (part.alias(name) for name, part in parts.items())
     row = looked_at.select(*wanted).collect().rows(named=True)[0]
-    _check_counts(rows, row)
+    _check_counts(repr(rows), row)
     return int(row["total"])
 
 
-def _check_counts(rows: str, row: Mapping[str, Any]) -> None:
+def _check_counts(name: str, row: Mapping[str, Any]) -> None:
     """Refuse counts that are missing, negative or not whole, with the first such value."""
     absent = int(row["lines"]) - int(row["known"])
     if absent:
         raise InputError(
-            f"{rows!r} has {plural(absent, 'count')} that {'is' if absent == 1 else 'are'} missing "
+            f"{name} has {plural(absent, 'count')} that {'is' if absent == 1 else 'are'} missing "
             "or not finite; write 0 where there are no rows, or drop those lines."
         )
     if row["lines"] and row["least"] < 0:
-        raise InputError(f"{rows!r} has the count {row['least']:g}; counts are not negative.")
+        raise InputError(f"{name} has the count {row['least']:g}; counts are not negative.")
     fraction = row["fraction"]
     if fraction is not None and fraction == fraction:
         raise InputError(
-            f"{rows!r} has the count {fraction:g}, which is not whole. Weights of rows go into "
+            f"{name} has the count {fraction:g}, which is not whole. Weights of rows go into "
             "sample_weight=, and sums of weights into sums=."
         )
     if not row["lines"] or not row["total"]:
         raise InputError("There are no rows to count.")
     if row["total"] > LARGEST:
         raise InputError(
-            f"The counts in {rows!r} reach {row['most']:g} and add up to {row['total']:g}, more "
+            f"The counts in {name} reach {row['most']:g} and add up to {row['total']:g}, more "
             "than can be counted exactly."
         )
 

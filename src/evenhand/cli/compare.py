@@ -146,8 +146,9 @@ def people_of(
     """The group of every line; quantiles and notes are those of the rows that lines stand for."""
     if times is None or set(bins) - set(columns):  # unknown columns are refused there
         return groups(columns, bins=bins or None, missing=missing)
-    spans = {name: _cut(name, columns[name], wanted, times) for name, wanted in bins.items()}
-    cells = Cells({}, {**columns, **spans}, times.astype(np.float64), {})
+    coded = dict(columns)
+    coded |= {name: _cut(name, columns[name], wanted, times) for name, wanted in bins.items()}
+    cells = Cells({}, coded, times.astype(np.float64), {})
     return GroupColumns(tuple(columns), missing).of(cells)
 
 
