@@ -17,8 +17,8 @@ that to a ball in as many dimensions as have the same mean curvature, a noncentr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,30 +38,36 @@ ANGLES = np.linspace(0, np.pi / 2, 13)
 MOST_ENUMERATED = 12
 MOST_MOVED = 6  # groups that are tried to be moved alone: the least known
 MOST_SINGLED_OUT = 500  # with more groups a single one hardly moves a measure
+MOST_AT_ONCE = 1 << 19  # numbers of cells that are worked on together
 
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """The groups observed in one cell: their values, and their confidence curves."""
+    """The groups observed in one cell: their values, and their confidence curves.
+
+    Cells of as many groups can be stacked: values (cells, groups), curves (distances, cells,
+    groups). Their common value and its distance may be known already.
+    """
 
     values: Floats
     curves: Floats
+    known: tuple[float, float] | None = None
 
     def __len__(self) -> int:
-        return len(self.values)
+        return self.values.shape[-1]
+
+    @cached_property
+    def _each(self) -> tuple[NDArray[np.intp], ...]:
+        """The places of all curves, to be joined by those along them."""
+        return tuple(np.ogrid[tuple(slice(size) for size in self.values.shape)])
 
     def at(self, distance: Any) -> Floats:
         """The values (…, groups) at signed distances (…, groups)."""
-        place = (np.asarray(distance) - DISTANCES[0]) / STEP
-        place = np.clip(
-            np.broadcast_to(place, np.broadcast_shapes(np.shape(place), (len(self),))), 0, None
-        )
+        place = np.maximum((np.asarray(distance) - DISTANCES[0]) / STEP, 0.0)
         below = np.minimum(place.astype(np.intp), len(DISTANCES) - 2)
         part = np.minimum(place - below, 1.0)
-        each = np.arange(len(self))
-        return np.asarray(
-            (1 - part) * self.curves[below, each] + part * self.curves[below + 1, each]
-        )
+        start, end = self.curves[(below, *self._each)], self.curves[(below + 1, *self._each)]
+        return np.asarray((1 - part) * start + part * end)
 
     def distance(self, values: Floats) -> Floats:
         """Signed distances of values (…, groups) from the data."""
@@ -69,12 +75,13 @@ class Cloud:
 
     def located(self, values: Floats) -> tuple[Floats, Floats]:
         """Signed distances, and how fast they grow with the value."""
-        curves = self.curves.reshape(len(DISTANCES), *(1,) * (values.ndim - 1), len(self))
+        batch = (1,) * (values.ndim - self.values.ndim)
+        curves = self.curves.reshape(len(DISTANCES), *batch, *self.values.shape)
         above = values > self.values
-        passed = np.where(above, (curves < values).sum(axis=0), (curves <= values).sum(axis=0))
+        least = np.where(above, np.nextafter(values, -np.inf), values)  # so that <= means < above
+        passed = (curves <= least).sum(axis=0, dtype=np.uint8).astype(np.intp)
         below = np.clip(passed - 1, 0, len(DISTANCES) - 2)
-        each = np.broadcast_to(np.arange(len(self)), values.shape)
-        start, end = self.curves[below, each], self.curves[below + 1, each]
+        start, end = self.curves[(below, *self._each)], self.curves[(below + 1, *self._each)]
         slope = STEP / np.maximum(end - start, 1e-9 * (1e-3 + np.abs(end)))
         slope = np.where(np.isfinite(slope), slope, 0.0)
         far = DISTANCES[below] + (values - start) * slope
@@ -94,6 +101,8 @@ class Cloud:
 
     @cached_property
     def _common(self) -> tuple[float, float]:
+        if self.known is not None:
+            return self.known
         low, high = float(self.values.min()), float(self.values.max())
         sums = np.zeros(1)
         grid = np.array([low])
@@ -106,13 +115,54 @@ class Cloud:
         return float(grid[best]), float(sums[best])
 
 
+def located_at_once(clouds: Sequence[Cloud]) -> list[Cloud]:
+    """The same cells, each with its common value and the distance of that."""
+    known = list(clouds)
+    for places, cells in _stacked(clouds, 17 * len(DISTANCES) // 8):
+        low, high = cells.values.min(axis=1), cells.values.max(axis=1)
+        apart, grid = high > low, low[None]
+        sums, best = np.zeros(grid.shape), np.zeros(len(low), np.intp)
+        for _ in range(6 if apart.any() else 0):
+            grid = np.linspace(low, high, 17)
+            values = np.repeat(grid[..., None], len(cells), axis=-1)
+            sums = (cells.distance(values) ** 2).sum(axis=-1)
+            best, each = sums.argmin(axis=0), np.arange(len(low))
+            low, high = grid[np.maximum(best - 1, 0), each], grid[np.minimum(best + 1, 16), each]
+        for at, place in enumerate(places):
+            if apart[at]:
+                pair = float(grid[best[at], at]), float(sums[best[at], at])
+                known[place] = replace(clouds[place], known=pair)
+    return known
+
+
 def upper_limit(cloud: Cloud, measure: Measure, reach: float) -> float:
     """The largest inequality within a distance of the data."""
-    if measure in (mpd, shortfall):
-        most = _farthest_pair(cloud, measure, reach)
-    else:
-        most = _steepest(cloud, measure, reach)
-    return max(most, float(measure(cloud.values)))
+    return float(upper_limits([cloud], measure, reach)[0])
+
+
+def upper_limits(clouds: Sequence[Cloud], measure: Measure, reach: float) -> Floats:
+    """The same of many cells, those of as many groups at once."""
+    limits = np.zeros(len(clouds))
+    is_gap = measure in (mpd, shortfall)
+    for places, cells in _stacked(clouds, len(ANGLES) if is_gap else 0):
+        most = (_farthest_pair if is_gap else _steepest)(cells, measure, reach)
+        limits[places] = np.maximum(most, measure(cells.values))
+    return limits
+
+
+def _stacked(clouds: Sequence[Cloud], times: int) -> Iterator[tuple[list[int], Cloud]]:
+    """Cells of as many groups as one, with their places; each number is needed so many `times`.
+
+    0 stands for twice the number of groups.
+    """
+    sizes = np.array([len(cloud) for cloud in clouds])
+    for groups in np.unique(sizes).tolist():
+        places = np.flatnonzero(sizes == groups).tolist()
+        step = max(MOST_AT_ONCE // (groups * max(times or 2 * groups, len(DISTANCES))), 1)
+        for start in range(0, len(places), step):
+            part = places[start : start + step]
+            values = np.stack([clouds[place].values for place in part])
+            yield part, Cloud(values, np.stack([clouds[place].curves for place in part], axis=1))
 
 
 def lower_limit(cloud: Cloud, measure: Measure, error: float, beyond: float = 0.0) -> float:
@@ -192,69 +242,79 @@ class _Search:
         return curved_tail(cloud, values, level, square), square, 0
 
 
-def _farthest_pair(cloud: Cloud, measure: Measure, reach: float) -> float:
+def _farthest_pair(cells: Cloud, measure: Measure, reach: float) -> Floats:
     """The best split of the distance between the highest group and the lowest."""
-    high = cloud.at(reach * np.cos(ANGLES)[:, None])
-    low = cloud.at(-reach * np.sin(ANGLES)[:, None])
-    tops = np.argsort(high, axis=1)[:, -2:]
-    bottoms = np.argsort(low, axis=1)[:, :2]
-    most = 0.0
+    high = cells.at(reach * np.cos(ANGLES)[:, None, None])
+    low = cells.at(-reach * np.sin(ANGLES)[:, None, None])
+    tops = np.argsort(high, axis=-1)[..., -2:]
+    bottoms = np.argsort(low, axis=-1)[..., :2]
+    highest, lowest = (
+        np.take_along_axis(*pair, axis=-1) for pair in ((high, tops), (low, bottoms))
+    )
+    most = np.zeros(len(cells.values))
     for top in range(2):
         for bottom in range(2):
-            a, b = tops[:, top], bottoms[:, bottom]
-            rows = np.arange(len(ANGLES))
-            pair = np.stack([high[rows, a], np.minimum(low[rows, b], high[rows, a])], axis=1)
-            apart = np.where(a != b, measure(pair), 0.0)
-            most = max(most, float(np.max(apart)))
+            above = highest[..., top]
+            pair = np.stack([above, np.minimum(lowest[..., bottom], above)], axis=-1)
+            apart = np.where(tops[..., top] != bottoms[..., bottom], measure(pair), 0.0)
+            most = np.maximum(most, apart.max(axis=0))
     return most
 
 
-def _steepest(cloud: Cloud, measure: Measure, reach: float) -> float:
+def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
     """Climb within the ball from several starts: a convex function rises at every step."""
-    groups = len(cloud)
-    starts = [np.zeros(groups)]
-    most = 0.0
+    number, groups = cells.values.shape
+    starts = [np.zeros((number, groups))]
+    most = np.zeros(number)
     if groups <= MOST_SINGLED_OUT:
         each = np.arange(groups)
-        moved = np.repeat(cloud.values[None], 2 * groups, axis=0)
-        moved[each, each] = cloud.at(reach)
-        moved[groups + each, each] = cloud.at(-reach)
+        moved = np.repeat(cells.values[None], 2 * groups, axis=0)
+        moved[each, :, each] = cells.at(reach).T
+        moved[groups + each, :, each] = cells.at(-reach).T
         alone = np.asarray(measure(moved))
-        most, best = float(alone.max()), int(alone.argmax())
-        starts.append(np.where(each == best % groups, reach if best < groups else -reach, 0.0))
+        most, best = alone.max(axis=0), alone.argmax(axis=0)
+        far = np.where(best < groups, reach, -reach)
+        starts.append(np.where(each == (best % groups)[:, None], far[:, None], 0.0))
     for distance in starts:
+        climbing = np.ones(number, dtype=bool)
         for _ in range(8):
-            here = cloud.values if not distance.any() else cloud.at(distance)
+            here = np.where(distance.any(axis=1)[:, None], cells.at(distance), cells.values)
             slope = _gradient(measure, here)
             far = np.abs(distance)
-            rise = cloud.at(far + 0.5) - cloud.at(np.maximum(far - 0.5, 0.125))
-            fall = cloud.at(-np.maximum(far - 0.5, 0.125)) - cloud.at(-far - 0.5)
+            rise = cells.at(far + 0.5) - cells.at(np.maximum(far - 0.5, 0.125))
+            fall = cells.at(-np.maximum(far - 0.5, 0.125)) - cells.at(-far - 0.5)
             span = far + 0.5 - np.maximum(far - 0.5, 0.125)
             pull = slope * np.where(slope > 0, rise, fall) / span
-            length = float(np.sqrt((pull**2).sum()))
-            if not length > 0:
+            length = np.sqrt((pull**2).sum(axis=1))
+            climbing &= length > 0
+            if not climbing.any():
                 break
-            following = reach * pull / length
-            most = max(most, float(measure(cloud.at(following))))
-            if np.abs(following - distance).max() < 1e-3:
-                break
+            following = reach * pull / np.where(climbing, length, 1.0)[:, None]
+            following = np.where(climbing[:, None], following, distance)
+            reached = np.asarray(measure(cells.at(following)))
+            most = np.where(climbing, np.maximum(most, reached), most)
+            climbing &= np.abs(following - distance).max(axis=1) >= 1e-3
             distance = following
     return most
 
 
 def _gradient(measure: Measure, values: Floats) -> Floats:
-    groups, total = len(values), max(float(values.sum()), NEGLIGIBLE)
+    """How fast a measure grows with each of the values (…, groups)."""
+    groups, total = values.shape[-1], np.maximum(values.sum(axis=-1, keepdims=True), NEGLIGIBLE)
     if measure is gini:
-        ranks = np.empty(groups)
-        ranks[np.argsort(values, kind="stable")] = 2.0 * np.arange(groups) + 1 - groups
-        return np.asarray(ranks / total - float(ranks @ values) / total**2) / groups
+        ranks = np.empty(values.shape)
+        places, in_order = np.argsort(values, axis=-1, kind="stable"), np.arange(groups)
+        np.put_along_axis(ranks, places, 2.0 * in_order + 1 - groups, axis=-1)
+        spread = (ranks * values).sum(axis=-1, keepdims=True)
+        return np.asarray(ranks / total - spread / total**2) / groups
     if measure is pq:
-        square = max(float(values @ values), NEGLIGIBLE)
+        square = np.maximum((values * values).sum(axis=-1, keepdims=True), NEGLIGIBLE)
         slope = total * values / square**1.5 - 1 / np.sqrt(square)
         return np.asarray(slope / np.sqrt(groups))
-    step = 1e-4 * max(float(np.abs(values).max()), 1e-6)
-    moved = values + step * np.eye(groups)
-    return np.asarray((np.asarray(measure(moved)) - measure(values)) / step)
+    step = 1e-4 * np.maximum(np.abs(values).max(axis=-1, keepdims=True), 1e-6)
+    moved = values[..., None, :] + step[..., None] * np.eye(groups)
+    rise = np.asarray(measure(moved)) - np.asarray(measure(values))[..., None]
+    return np.asarray(rise / step)
 
 
 def _clipped(cloud: Cloud, measure: Measure, level: float) -> tuple[float, int]:

@@ -26,9 +26,10 @@ from evenhand._uncertainty.estimates import Estimates, Floats, estimates_of
 from evenhand._uncertainty.geometry import (
     Cloud,
     evenest,
+    located_at_once,
     lower_limit,
     most_uneven,
-    upper_limit,
+    upper_limits,
 )
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
@@ -249,16 +250,16 @@ def _calibrated(
     share = error / (len(np.unique(estimates.strata)) * estimates.looks)
     lows, highs, seen = _guaranteed(cells, estimates, measure, error, worst)
     best = float(np.nanmax(lows, initial=0.0)) if worst else 0.0
-    for i in np.argsort(-np.nan_to_num(seen, nan=-1.0)):
-        cell = cells[i]
-        if cell is None:
-            continue
-        highs[i] = np.fmin(highs[i], upper_limit(cell[0], measure, reach))
+    observed = [i for i, cell in enumerate(cells) if cell is not None]
+    clouds = located_at_once([cell[0] for cell in cells if cell is not None])
+    highs[observed] = np.fmin(highs[observed], upper_limits(clouds, measure, reach))
+    by_cell = dict(zip(observed, clouds, strict=True))
+    for i in sorted(observed, key=lambda i: -seen[i]):
         counts = _counts(estimates, i) if measure in (gini, pq) else None
         if counts is not None and is_crowd(counts[1]):
             highs[i] = max(seen[i], min(highs[i], crowd_limit(*counts, measure, reach)))
         if measure in SOLVED and (worst or len(cells) <= MOST_SEARCHED):
-            limit = lower_limit(cell[0], measure, share, best if worst else lows[i])
+            limit = lower_limit(by_cell[i], measure, share, best if worst else lows[i])
             if limit > 0 and measure is pq and counts is not None and is_crowd(counts[1]):
                 limit = min(limit, crowd_floor(*counts, float(-ndtri(share / 2))))
             lows[i] = max(lows[i], limit)
