@@ -208,6 +208,9 @@ def rate_curves(hits: Floats, sizes: Floats) -> Floats:
     """Limits of rates by quantiles of beta distributions, a little wider than Jeffreys'."""
     from scipy.special import betaincinv, ndtr
 
+    pairs, places = np.unique(hits + 1j * sizes, return_inverse=True)  # small counts often repeat
+    if len(pairs) < hits.size:
+        return rate_curves(pairs.real, pairs.imag)[:, places.reshape(hits.shape)]
     z = DISTANCES.reshape(-1, *(1,) * hits.ndim)
     shift = np.sign(z) * CAUTION
     more, less = np.maximum(hits + 0.5 + shift, 1e-3), np.maximum(sizes - hits + 0.5 - shift, 1e-3)

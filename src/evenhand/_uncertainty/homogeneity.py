@@ -30,6 +30,7 @@ DRAWS = 2000
 SHARES = (0.6, 0.4)  # of the error, for the omnibus test and for the largest contrast
 ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
 LARGE_COUNTS = 25.0
+AT_ONCE = 1 << 16  # counts of some draws
 MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
 EXPECTED = 5.0  # rows that a chi-squared tail wants in every cell
 
@@ -107,7 +108,7 @@ def _independence(strata: Sequence[Floats]) -> float:
     rng = np.random.default_rng([*start, int(kept[0][0, 0])])
     squares, contrasts = np.zeros(DRAWS), np.zeros(DRAWS)
     for part in kept:
-        square, contrast = _statistics(_drawn(part, rng))
+        square, contrast = _drawn(part, rng)
         squares += square
         contrasts = np.maximum(contrasts, contrast)
     return _combined((sums, most), (squares, contrasts), lambda: _count_tail(kept))
@@ -143,31 +144,47 @@ def _statistics(counts: Floats) -> tuple[Floats, Floats]:
     return squares.sum(axis=(-2, -1)), contrasts.max(axis=(-2, -1))
 
 
-def _drawn(counts: Floats, rng: np.random.Generator) -> Floats:
-    """Counts (draws, outcomes, groups) with the same totals, as chance deals them."""
+def _drawn(counts: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Both statistics of counts with the same totals, as chance deals them."""
     outcomes, sizes = counts.sum(axis=1), counts.sum(axis=0)
     total = sizes.sum()
     expected = np.outer(outcomes, sizes) / total
-    if expected.min() >= LARGE_COUNTS or total > MOST_ROWS:
-        return _normal(outcomes / total, sizes, rng)
-    left = np.repeat(sizes.astype(np.int64)[None], DRAWS, axis=0)
-    dealt = []
-    for outcome in outcomes[:-1].astype(np.int64):
-        dealt.append(_dealt(left, int(outcome), rng))
-        left = left - dealt[-1]
-    return np.stack([*dealt, left], axis=1).astype(np.float64)
+    if expected.min() < LARGE_COUNTS and total <= MOST_ROWS:
+        return _dealt(outcomes, sizes, rng)
+    drawn = _normal(outcomes / total, sizes, rng)
+    step = max(AT_ONCE // counts.size, 1)  # what the cache holds is added up faster
+    parts = [_statistics(drawn[start : start + step]) for start in range(0, DRAWS, step)]
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _dealt(left: NDArray[np.int64], hits: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Deal hits to the rows that are left in the groups, group by group."""
-    dealt = np.zeros_like(left)
-    rest, hits_left = left.sum(axis=1), np.full(len(left), hits, dtype=np.int64)
-    for group in range(left.shape[1] - 1):
-        rest = rest - left[:, group]
-        dealt[:, group] = rng.hypergeometric(left[:, group], rest, hits_left)
-        hits_left = hits_left - dealt[:, group]
-    dealt[:, -1] = hits_left
-    return dealt
+def _dealt(outcomes: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Deal each outcome to the rows that are left, group by group, in all draws at once.
+
+    What a group is dealt is added to the statistics at once, so that no more is kept than the rows
+    that are left of each group.
+    """
+    total, last = sizes.sum(), len(sizes) - 1
+    left = np.repeat(sizes.astype(np.int32)[:, None], DRAWS, axis=1)
+    squares, contrasts = np.zeros(DRAWS), np.zeros(DRAWS)
+
+    def add(outcome: float, size: float, dealt: NDArray[Any]) -> None:
+        expected = outcome * size / total
+        square = (dealt - expected) ** 2 / expected
+        np.add(squares, square, out=squares)
+        square /= (1 - outcome / total) * (1 - size / total)
+        np.maximum(contrasts, square, out=contrasts)
+
+    for outcome in outcomes[:-1]:
+        hits, rest = np.full(DRAWS, int(outcome)), left.sum(axis=0, dtype=np.int64)
+        for group, size in enumerate(sizes):
+            rest -= left[group]
+            dealt = hits if group == last else rng.hypergeometric(left[group], rest, hits)
+            hits = hits - dealt
+            left[group] -= dealt
+            add(outcome, size, dealt)
+    for group, size in enumerate(sizes):
+        add(outcomes[-1], size, left[group])
+    return squares, contrasts
 
 
 def _normal(share: Floats, sizes: Floats, rng: np.random.Generator) -> Floats:
