@@ -42,6 +42,7 @@ NAMES = [
     "audit_model",
     "chance",
     "compare",
+    "count_query",
     "distribution",
     "evaluate",
     "expected_tally",

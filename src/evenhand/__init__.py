@@ -21,6 +21,7 @@ from evenhand._errors import EvenhandError, InputError, InputTypeError, MissingE
 from evenhand._frames import tally_frame
 from evenhand._groups import Groups, groups
 from evenhand._scoring import make_scorer
+from evenhand._sql import count_query
 from evenhand._tally import Tally
 from evenhand._uncertainty import Chance, ConfidenceInterval, Power, chance, interval, power
 from evenhand.criteria import CRITERIA, Criterion, Reading, UndefinedWarning, evaluate
@@ -58,6 +59,7 @@ __all__ = [
     "audit_model",
     "chance",
     "compare",
+    "count_query",
     "distribution",
     "evaluate",
     "expected_tally",

@@ -25,6 +25,16 @@ Floats = NDArray[np.float64]
 LARGEST = 2**53  # beyond it a float does not hold every whole number
 MOST_DIGITS = 15  # decimals of a rate; more are those of a quotient, not of a rounded number
 SLACK = 1e-9  # of sums that were rounded when they were written
+MOMENT_COLUMNS = {  # what `moments` adds up, by the names that a counted table has for it
+    "yhat": "sum_prediction",
+    "yhat²": "sum_prediction_squared",
+    "y": "sum_truth",
+    "y²": "sum_truth_squared",
+    "squared_error": "sum_squared_error",
+    "squared_error²": "sum_squared_error_squared",
+    "absolute_error": "sum_absolute_error",
+    "absolute_error²": "sum_squared_error",
+}
 
 
 @suggests_names
@@ -163,6 +173,31 @@ def tally_counts(
         coded["stratum"] = Column(stratum.codes, stratum.labels)
         notes += stratum.notes
     return cells.tally(coded, group.of(cells), notes=notes)
+
+
+def tally_moment_columns(
+    frame: Any,
+    *,
+    rows: str,
+    sensitive_features: str | Sequence[str],
+    missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
+) -> Tally:
+    """The sums for criteria of regression, in columns of the names that `count_query` gives."""
+    table = read_table(frame, [rows])
+    there = table.collect_schema().names()
+    needed = ("yhat", "yhat²")  # without these two there is nothing to audit
+    sums = {name: at for name, at in MOMENT_COLUMNS.items() if at in there or name in needed}
+    return tally_counts(
+        frame,
+        rows=rows,
+        sensitive_features=sensitive_features,
+        sums=sums,
+        missing=missing,
+        min_count=min_count,
+        rare=rare,
+    )
 
 
 class CountedTable(NamedTuple):

@@ -71,3 +71,56 @@ def test_a_rate_without_sizes_is_refused(run):
     result = run(table, columns=("--rate", "p", "--group", "g"))
     assert result.exit_code == 2
     assert "--rate needs --rows" in result.output
+
+
+METRICS = """\
+# HELP decisions_total Decisions, by group and what came of them.
+# TYPE decisions_total counter
+decisions_total{group="a",decision="1",outcome="0",pod="x"} 123 1395066363000
+decisions_total{group="a",decision="0",outcome="1",pod="x"} 1.77e+02
+decisions_total{group="a",decision="1",outcome="1",pod="y",} 400 # {trace_id="KOO5S4vxi0o"} 0.67
+decisions_total{ group = "b \\"q\\" \\\\ \\n" , decision="0",outcome="0",pod="y"} 250
+decisions_total{group="b \\"q\\" \\\\ \\n",decision="1",outcome="1",pod="y"} 50
+
+up 1
+http_requests_total{code="200"} 7
+"""
+COUNTERS = ("--target", "outcome", "--prediction", "decision", "--group", "group")
+COUNTERS += ("--rows", "decisions_total")
+
+
+def test_labeled_counters_are_read_as_counts(run, folder):
+    (folder / "metrics.prom").write_text(METRICS)
+    result = run("metrics.prom", "--json", "out.json", columns=COUNTERS)
+    assert result.exit_code == 0, result.output
+    document = json.loads((folder / "out.json").read_text())
+    assert document["rows"] == 1000
+    assert [group["label"] for group in document["groups"]] == ["a", 'b "q" \\ \n']
+    assert document["favorable"] == "1"
+
+
+def test_parts_of_a_service_add_up(run, folder):
+    for part in ("one", "two"):
+        (folder / f"{part}.prom").write_text(METRICS)
+    run("*.prom", "--json", "out.json", columns=COUNTERS)
+    assert json.loads((folder / "out.json").read_text())["rows"] == 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (METRICS + "decisions_total{group=a} 3\n", "line 11 is 'decisions_total{group=a} 3'"),
+        (METRICS + 'decisions_total{group="a"}\n', "line 11"),
+        (METRICS + 'x{a="1",a="2"} 3\n', "a label twice in line 11"),
+        (METRICS + "decisions_total3\n", "line 11"),
+        ("up 1\n", "has the metrics ['up']"),
+        (METRICS.replace(" 123 ", " NaN "), "missing or not finite"),
+        (METRICS.replace(" 123 ", " 12.5 "), "12.5, which is not whole"),
+        (METRICS.replace('decision="1",', "", 1), "'decision' has 123 missing labels"),
+    ],
+)
+def test_what_is_no_dump_of_counters_is_refused(run, folder, text, message):
+    (folder / "metrics.prom").write_text(text)
+    result = run("metrics.prom", columns=COUNTERS)
+    assert result.exit_code == 2
+    assert message in result.output.replace("--prediction", "y_pred")

@@ -401,7 +401,8 @@ def audit_frame(
         The columns within which "conditional_statistical_parity" compares groups.
     rows : str, optional
         The column that says how many rows a line of the table stands for, where it holds counts.
-        The audit is that of so many rows.
+        The audit is that of so many rows. With `task="regression"` and no `y_pred`, the columns
+        are sums of values, under the names that `count_query` gives them.
     rate : str, optional
         In place of `y_pred`, where `rows` are given: the column of the share that was selected.
     {grouping}

@@ -21,10 +21,11 @@ from evenhand._audit.evidence import (
     threshold_behind,
 )
 from evenhand._audit.from_rows import from_rows
+from evenhand._audit.from_tally import from_tally, refuse_columns
 from evenhand._columns import Column, Label
 from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes
-from evenhand._counts import CountedTable, read_counts
+from evenhand._counts import CountedTable, read_counts, tally_moment_columns
 from evenhand._errors import InputError
 from evenhand._frames import (
     WAY_OUT,
@@ -93,6 +94,17 @@ def evidence_from_frame(
         rows=rows,
         rate=rate,
     )
+    if rows is not None and task == "regression" and not decided and y_score is None:
+        counts = tally_moment_columns(
+            frame,
+            rows=rows,
+            sensitive_features=sensitive_features,
+            missing=missing,
+            min_count=min_count,
+            rare=rare,
+        )
+        refuse_columns(y_true=y_true, sample_weight=sample_weight, strata=strata, bins=bins or None)
+        return from_tally(counts, listed(sensitive_features), task=task)
     if not decided and y_score is None:
         raise InputError("Name the column of the predictions (y_pred), or of the score.")
     group = GroupColumns(listed(sensitive_features), missing, min_count, rare)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand._errors import InputError, MissingExtraError
+from evenhand.cli.counters import counter_table
 from evenhand.cli.text_files import csv_table, json_table, literal
 
 ARROW_FILE = b"ARROW1"
@@ -19,6 +20,7 @@ KINDS = {
     "Parquet": (".parquet", ".pq"),
     "Arrow": (".arrow", ".feather", ".ipc", ".arrows"),
     "JSON lines": (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"),
+    "Prometheus": (".prom",),
 }
 
 
@@ -196,4 +198,5 @@ READERS: dict[str, Callable[[Any, list[Path], Sequence[str]], Any]] = {
     "Parquet": _parquet,
     "Arrow": _arrow,
     "JSON lines": json_table,
+    "Prometheus": counter_table,
 }

@@ -17,6 +17,7 @@ from evenhand._audit.evidence import check_threshold
 from evenhand._audit.gate import Gate, gate_of, known_measure
 from evenhand._audit.questions import questions_of
 from evenhand._audit.subgroups import CONTROLS
+from evenhand._counts import MOMENT_COLUMNS
 from evenhand._errors import require
 from evenhand._frames import listed
 from evenhand._words import did_you_mean
@@ -246,7 +247,8 @@ class Request:
     @property
     def wanted(self) -> list[str]:
         """Every column that will be read."""
-        return [name for names in self.columns.values() for name in listed(names)]
+        sums = MOMENT_COLUMNS.values() if self.columns["rows"] else ()
+        return [*(name for names in self.columns.values() for name in listed(names)), *sums]
 
 
 def request_of(given: dict[str, Any]) -> Request:
@@ -256,7 +258,8 @@ def request_of(given: dict[str, Any]) -> Request:
     if given["full"] and given["quiet"]:
         raise click.UsageError("Which one, --full or --quiet?")
     decided = given["prediction"] or given["rate"]
-    _need(decided or given["score"], "Name the column of the --prediction or --score.")
+    summed = given["rows"] and given["task"] == "regression"
+    _need(decided or given["score"] or summed, "Name the column of the --prediction or --score.")
     check_threshold(given["threshold"], decided=bool(decided), scored=bool(given["score"]))
     if given["rate"] and not given["rows"]:
         raise click.UsageError("--rate needs --rows, the column that says of how many people.")

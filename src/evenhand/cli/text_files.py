@@ -55,15 +55,20 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
         f"hive_partitioning = false, union_by_name = {len(paths) > 1})"
     )
     try:
-        wanted = [name for name in database.sql(f"from {source}").columns if name in columns]
-        guess = _fitting(database, f"(from {source} limit {ROWS_TO_GUESS})", dict.fromkeys(wanted))
-        types = _fitting(database, source, guess)
+        return typed(database, source, columns)
     except duckdb.InterruptException:
         raise
     except duckdb.Error as failure:
         for path in paths:
             explain(path, len(names), delimiter, failure)
         raise
+
+
+def typed(database: Any, source: str, columns: Sequence[str]) -> Any:
+    """A relation over columns of text, with those that will be read as what all of it is."""
+    wanted = [name for name in database.sql(f"from {source}").columns if name in columns]
+    guess = _fitting(database, f"(from {source} limit {ROWS_TO_GUESS})", dict.fromkeys(wanted))
+    types = _fitting(database, source, guess)
     casts = ", ".join(f"cast({_name(at)} as {kind}) as {_name(at)}" for at, kind in types.items())
     return database.sql(f"select * {f'replace ({casts})' if casts else ''} from {source}")
 
