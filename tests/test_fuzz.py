@@ -1,7 +1,10 @@
 """A slice of `make fuzz`: the same cases every time, and those that once failed."""
 
+import json
+
 import pytest
 
+from fuzz.__main__ import main
 from fuzz.targets import TARGETS
 
 SLICES = {"counting": 400, "commands": 60, "stores": 120, "downloads": 60}
@@ -27,3 +30,29 @@ def test_what_failed_once_is_mended(target, seed):
 
 def test_every_target_has_a_slice():
     assert SLICES.keys() == TARGETS.keys()
+
+
+@pytest.mark.parametrize(
+    ("runs", "ran", "following"),
+    [
+        ([[]], [0, 1, 2], 3),
+        ([[], []], [0, 1, 2, 3, 4, 5], 6),
+        ([["--seed", "10"], []], [10, 11, 12, 13, 14, 15], 16),
+        ([[], ["--seed", "1", "--cases", "1"], []], [0, 1, 2, 1, 3, 4, 5], 6),
+    ],
+)
+def test_a_run_goes_on_where_the_last_one_ended(tmp_path, monkeypatch, runs, ran, following):
+    seeds = []
+    monkeypatch.setitem(TARGETS, "counting", seeds.append)
+    for options in runs:
+        assert main(["counting", "--folder", str(tmp_path), "--cases", "3", *options]) == 0
+    assert seeds == ran
+    assert json.loads((tmp_path / "counting.json").read_text()) == {"next": following}
+
+
+def test_a_failure_is_kept_with_its_number(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(TARGETS, "counting", lambda seed: 1 // (seed - 11))
+    assert main(["counting", "--folder", str(tmp_path), "--seed", "10", "--cases", "3"]) == 1
+    assert "counting --seed 11 --cases 1: ZeroDivisionError" in capsys.readouterr().out
+    failure = json.loads((tmp_path / "failures.jsonl").read_text())
+    assert (failure["target"], failure["seed"]) == ("counting", 11)

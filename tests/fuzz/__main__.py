@@ -15,13 +15,13 @@ from pathlib import Path
 from fuzz.targets import TARGETS
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", default=list(TARGETS), metavar="TARGET")
     parser.add_argument("--cases", type=int, default=1000, help="cases of each target")
     parser.add_argument("--seed", type=int, help="begin at this case, not where the last run ended")
     parser.add_argument("--folder", type=Path, default=Path(".fuzz"), help="where it is kept")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
     failed = sum(attacked(name, options) for name in options.targets)
     return 1 if failed else 0
@@ -43,11 +43,11 @@ def attacked(name: str, options: argparse.Namespace) -> int:
                 file.write(json.dumps(what) + "\n")
             last = what["error"].strip().splitlines()[-1]
             print(f"{name} --seed {seed} --cases 1: {last}", flush=True)
-        if options.seed is None:
-            place.write_text(json.dumps({"next": seed + 1}))
-        if sys.stderr.isatty() and time.monotonic() - shown > 1:
+        place.write_text(json.dumps({"next": max(done, seed + 1)}))  # a case again undoes none
+        seconds, end = (1, "\r") if sys.stderr.isatty() else (60, "\n")
+        if time.monotonic() - shown > seconds:
             shown = time.monotonic()
-            print(f"\r{name}: {seed - first + 1:,} cases", end="", file=sys.stderr)
+            print(f"{name}: {seed - first + 1:,} cases", end=end, file=sys.stderr, flush=True)
     seconds = time.monotonic() - began
     print(
         f"{name}: {options.cases:,} cases from {first:,}, {failures} failed, {seconds:.0f} s",
