@@ -114,13 +114,19 @@ def test_everyone_else_is_nobody_light_beside_a_heavy_group():
     np.testing.assert_allclose(sum_of_others(heavy), expected, rtol=1e-15)
 
 
-@pytest.mark.parametrize("size", [1e120, 1e300, 1e-120, 1e-300])
+@pytest.mark.parametrize("size", [1e120, 1e300, 1e-120, 1e-300, 1e-310, 5e-324])
 def test_weights_whose_squares_are_no_numbers_are_refused(size):
     weight = np.full(ROWS, size)
     with pytest.raises(eh.InputError, match="Multiply all weights by"):
         eh.tally(Y, P, sensitive_features=G, sample_weight=weight)
     with pytest.raises(eh.InputError, match="Multiply all weights by"):
         eh.distribution(S, sensitive_features=G, sample_weight=weight)
+
+
+@pytest.mark.parametrize("size", [1e60, 1e-60, 1e-310, 5e-324])
+def test_values_whose_fourth_powers_are_no_numbers_are_refused(size):
+    with pytest.raises(eh.InputError, match=r"multiply it by \de[+-]\d+\."):
+        eh.moments(None, np.full(ROWS, size), sensitive_features=G)
 
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.LazyFrame}

@@ -289,3 +289,21 @@ def test_ratios_of_errors_without_an_upper_end_have_an_interval_by_every_measure
     for measure in NAMES:
         found = eh.interval("treatment_equality", y, p, measure=measure, **options)
         assert 0 <= found.low <= found.value <= found.high, measure
+
+
+@pytest.mark.xfail(reason="`most_uneven` measures upper limits that are infinite")
+@pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
+def test_a_ratio_of_errors_that_weights_let_grow_without_end_has_an_interval(measure):
+    y = np.repeat([0, 1, 1, 0], [2, 2, 10, 10])
+    p = np.repeat([1, 0, 1, 0], [2, 2, 10, 10])
+    light_alarms = np.repeat([1e-8, 1e8, 1.0], [2, 2, 20])
+    found = eh.interval(
+        "treatment_equality",
+        np.tile(y, 2),
+        np.tile(p, 2),
+        sensitive_features=np.repeat([*"ab"], len(y)),
+        sample_weight=np.append(np.ones(len(y)), light_alarms),
+        measure=measure,
+        favorable=1,
+    )
+    assert found.low <= found.value <= found.high

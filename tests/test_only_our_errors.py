@@ -11,9 +11,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
 
 import evenhand as eh
 from evenhand._columns import encode
+from evenhand.compat import fairlearn
+from evenhand.mitigation import LinearPostClassifier, tradeoff
 
 ROWS = 24
 RNG = np.random.default_rng(0)
@@ -74,6 +77,9 @@ NUMBERS = {"y_true": S, "y_pred": S[::-1], "sensitive_features": G}
 QUICK = {"criteria": ["statistical_parity"], "measures": ["mpd"]}
 FRAME = pd.DataFrame({"y": Y, "p": P, "g": G, "s": S})
 COUNTS = FRAME.assign(n=np.arange(len(FRAME)))
+NUMERIC = np.column_stack([np.unique(G, return_inverse=True)[1], S])
+TUNED = LinearPostClassifier(group=0)
+RATES = [name for name in fairlearn.__all__ if name.endswith("_rate")]
 NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
 
 
@@ -86,6 +92,30 @@ def asking(function, criterion):
 
 def comparison(models=None, **given):
     return eh.compare(given.pop("y_true"), models, **given)
+
+
+class Stubborn:
+    """A model that decides the same of any X."""
+
+    classes_ = (0, 1)
+
+    def predict(self, X):
+        return P
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - S, S])
+
+
+def scored(sample_weight=None, y=Y, X=FRAME, **given):
+    scorer = eh.make_scorer(given.pop("criterion", "statistical_parity"), **given)
+    return scorer(Stubborn(), X, y, sample_weight=sample_weight)
+
+
+def derived(transform="difference", names=None, **given):
+    metric = fairlearn.make_derived_metric(
+        metric=fairlearn.selection_rate, transform=transform, sample_param_names=names
+    )
+    return metric(**given)
 
 
 DOORS = {  # the function, what it is given, its columns and its options
@@ -169,16 +199,93 @@ DOORS = {  # the function, what it is given, its columns and its options
         (),
         ("frame", *NAMES, "sample_weight", "strata", "y_score"),
     ),
+    "make_scorer": (
+        scored,
+        {"X": FRAME, "y": Y, "sensitive_features": "g"},
+        ("sample_weight", "favorable"),
+        (
+            *("criterion", "sensitive_features", "group", "strata", "measure", "aggregate"),
+            *("transform", "tau", "g", "classes"),
+        ),
+    ),
+    "audit_model": (
+        eh.audit_model,
+        {"X": FRAME, "y": Y, "sensitive_features": "g", "model": Stubborn(), **QUICK},
+        ("sample_weight", "strata", "favorable", "y_score"),
+        (
+            *("model", "criteria", "measures", "tolerances", "confidence", "margin", "task"),
+            *("group", "threshold", "random_state", "title"),
+        ),
+    ),
+    "tradeoff": (
+        tradeoff,
+        {"estimator": TUNED, "X": NUMERIC, "y": Y, "grid": [0.0, 0.5]} | QUICK,
+        ("sample_weight", "favorable"),
+        ("estimator", "grid", "test", "criteria", "measures", "favorable"),
+    ),
+    "MetricFrame": (
+        fairlearn.MetricFrame,
+        {"metrics": fairlearn.selection_rate, **LABELS},
+        ("control_features",),
+        ("metrics", "sample_params", "n_boot", "ci_quantiles", "random_state"),
+    ),
+    "make_derived_metric": (derived, LABELS, ("sample_weight",), ("transform", "names")),
+    **{
+        f"compat {name}": (getattr(fairlearn, name), LABELS, ("sample_weight",), ("method",))
+        for name in fairlearn.__all__
+        if name.endswith("_difference") or name == "equalized_odds_ratio"
+    },
+    **{
+        f"compat {name}": (getattr(fairlearn, name), LABELS, ("sample_weight",), ())
+        for name in fairlearn.__all__
+        if name.endswith(("_min", "_max"))
+    },
+    **{
+        f"compat {name}": (
+            getattr(fairlearn, name),
+            {"y_true": Y, "y_pred": P},
+            ("pos_label",) if name.endswith("_rate") else (),
+            (),
+        )
+        for name in (*RATES, "mean_prediction", "count")
+    },
 }
 
 
-def answered(function, given):
+POWER = {
+    "power": (
+        eh.power,
+        {"sizes": [40, 60], "rates": [0.2, 0.4]},
+        (),
+        (
+            *("sizes", "rates", "rate", "means", "sd", "difference", "apart", "margin", "power"),
+            *("confidence", "criterion", "favorable"),
+        ),
+    ),
+    "power of a tally": (
+        eh.power,
+        {"sizes": eh.tally(**LABELS), "difference": 0.2},
+        (),
+        ("rates", "rate", "difference", "apart", "margin", "criterion", "favorable"),
+    ),
+}
+
+
+def answered(function, given, *allowed):
     """Call, and let nothing through that is not ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", eh.UndefinedWarning)
+        for warning in (eh.UndefinedWarning, *allowed):
+            warnings.simplefilter("ignore", warning)
         with suppress(eh.EvenhandError):
             function(**given)
+
+
+def allowed_at(door):
+    """Warnings that belong to the interface: fairlearn's metrics and scikit-learn's estimators."""
+    if door == "tradeoff":
+        return (DataConversionWarning,)
+    return (UserWarning,) if door.startswith(("compat", "MetricFrame", "make_derived")) else ()
 
 
 @pytest.mark.slow
@@ -188,7 +295,7 @@ def test_an_ugly_column_has_an_answer_or_an_error_of_ours(door, ugly):
     function, given, more, _ = DOORS[door]
     for name in (*given, *more):
         if name not in ("frame", "replicates", *QUICK) and not door.endswith("frame"):
-            answered(function, given | {name: COLUMNS[ugly]})
+            answered(function, given | {name: COLUMNS[ugly]}, *allowed_at(door))
 
 
 @pytest.mark.slow
@@ -197,8 +304,18 @@ def test_an_ugly_option_has_an_answer_or_an_error_of_ours(door):
     function, given, _, options = DOORS[door]
     for name in options:
         for value in OPTIONS:
-            if name != "replicates" or value is not OPTIONS[-1]:  # which would take forever
-                answered(function, given | {name: value})
+            forever = isinstance(value, int | float) and value > 1e8
+            if name not in ("replicates", "n_boot") or not forever:
+                answered(function, given | {name: value}, *allowed_at(door))
+
+
+@pytest.mark.xfail(reason="the design of `power` reads its numbers without asking what they are")
+@pytest.mark.parametrize("door", POWER)
+def test_an_ugly_supposition_has_an_answer_or_an_error_of_ours(door):
+    function, given, _, options = POWER[door]
+    for name in options:
+        for value in (*OPTIONS, *COLUMNS.values()):
+            answered(function, given | {name: value})
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ from evenhand._columns.encoding import (
     finite,
     floats,
     numbers,
+    reciprocal,
     weights,
 )
 from evenhand._errors import InputError, InputTypeError
@@ -115,7 +116,7 @@ def tally(
         "group": (groups, sensitive_features),
     }
     given = {axis: job for axis, job in jobs.items() if job[1] is not None}
-    if max(_rows(column) for _, column, *_ in given.values()) >= ROWS_FOR_THREADS:
+    if max(rows_in(column) for _, column, *_ in given.values()) >= ROWS_FOR_THREADS:
         coded = _in_threads(given)
     else:
         coded = {}
@@ -192,7 +193,7 @@ def _measurable(values: Any, name: str) -> NDArray[np.float64]:
     if most and not 1 / LARGEST <= most <= LARGEST:
         raise InputError(
             f"{name} reaches {most:g}, beyond what can be squared and added up. "
-            f"Measure it in another unit: multiply it by {1 / most:.0e}."
+            f"Measure it in another unit: multiply it by {reciprocal(most):.0e}."
         )
     return column
 
@@ -310,7 +311,7 @@ def _in_threads(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
         return {name: job.result() for name, job in running.items()}
 
 
-def _rows(values: Any) -> int:
+def rows_in(values: Any) -> int:
     """How many rows there seem to be; what is no column is refused by the one who reads it."""
     try:
         return len(values)

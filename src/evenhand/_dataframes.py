@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._errors import InputError, MissingExtraError
+from evenhand._errors import InputError, MissingExtraError, refusing
 from evenhand._words import did_you_mean
 
 
@@ -52,10 +52,9 @@ def column_of(X: Any, name: Any) -> Any:
     >>> column_of(np.array([[1, 2], [3, 4]]), -1)
     array([2, 4])
     """
-    if _is_sparse(X):
-        return X[:, [name]].toarray().ravel()
     if not is_frame(X):
-        return np.asarray(X)[:, name]
+        with refusing(f"X has no column {name!r} that could be read by position"):
+            return X[:, [name]].toarray().ravel() if _is_sparse(X) else np.asarray(X)[:, name]
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)

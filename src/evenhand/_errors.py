@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 PUBLIC = "evenhand"  # where callers import these from, and what a traceback says
@@ -50,3 +52,25 @@ def require(*packages: str, purpose: str = "A benchmark", extra: str = "benchmar
             f'{purpose} needs {" and ".join(missing)}: pip install "evenhand[{extra}]"',
             name=missing[0],
         )
+
+
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """Let what another library refuses be refused by us, in its words; no warning of NumPy's.
+
+    >>> with refusing("The column cannot be read"):
+    ...     float("x")
+    Traceback (most recent call last):
+    evenhand.InputError: The column cannot be read: could not convert string to float: 'x'
+    """
+    from numpy import errstate
+
+    try:
+        with errstate(all="ignore"):
+            yield
+    except EvenhandError:
+        raise
+    except (ValueError, IndexError) as error:
+        raise InputError(f"{what}: {error}") from error
+    except TypeError as error:
+        raise InputTypeError(f"{what}: {error}") from error

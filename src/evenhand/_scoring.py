@@ -85,11 +85,12 @@ def make_scorer(
     }
     given = {name: value for name, value in options.items() if value is not None}
     names = sensitive_names("make_scorer", sensitive_features, group)
-    if not is_names(names):
-        raise InputTypeError(
-            "make_scorer reads the groups from columns of X, whose rows differ from fold to fold: "
-            f"pass their names, such as sensitive_features='sex', not a {type(names).__name__}."
-        )
+    for word, columns in {"sensitive_features": names, "strata": strata}.items():
+        if columns is not None and not is_names(columns):
+            raise InputTypeError(
+                "make_scorer reads the groups from columns of X, whose rows differ from fold to "
+                f"fold: pass their names, such as {word}='sex', not a {type(columns).__name__}."
+            )
     return FairnessScorer(chosen, names, given, strata)
 
 

@@ -26,6 +26,7 @@ from evenhand._audit.result import Audit
 from evenhand._audit.subgroups import Control, check_control, ranked
 from evenhand._audit.views import examined, main_view, views_of
 from evenhand._columns import Label
+from evenhand._counting import rows_in
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputTypeError
 from evenhand._groups import Bins, Missing, Rare
@@ -308,7 +309,12 @@ def audit_model(
 
     """
     features = sensitive_names("audit_model", sensitive_features, group)
-    if is_names(features, len(y)):
+    if not callable(getattr(model, "predict", None)):
+        raise InputTypeError(
+            f"audit_model asks a fitted estimator to predict, and a {type(model).__name__} cannot. "
+            "For predictions that are there already, call audit."
+        )
+    if is_names(features, rows_in(y)):
         features = columns_from(X, features)
     labels = getattr(model, "classes_", None)
     if labels is not None and y_score is None and hasattr(model, "predict_proba"):
@@ -327,7 +333,7 @@ def audit_model(
         missing=missing,
         min_count=min_count,
         rare=rare,
-        task=task or "regression",
+        task="regression" if task is None else task,
         favorable=favorable,
         pos_label=pos_label,
         criteria=criteria,

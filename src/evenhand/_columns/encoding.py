@@ -166,8 +166,14 @@ def check_weights(name: str, least: float, most: float) -> None:
         if not 1 / HEAVIEST <= extreme <= HEAVIEST:
             raise InputError(
                 f"{name} holds {extreme:g}, beyond what can be squared and added up. "
-                f"Multiply all weights by {1 / extreme:.0e}, or set weights that do not count to 0."
+                f"Multiply all weights by {reciprocal(extreme):.0e}, or set weights that do not "
+                "count to 0."
             )
+
+
+def reciprocal(value: float) -> float:
+    """One over a positive number, or the nearest power of ten that can be written."""
+    return min(1 / float(value), 1e308)
 
 
 def check_lengths(**columns: Any) -> None:

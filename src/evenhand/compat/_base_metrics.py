@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._signatures import documented
 
 LABELS = """\
@@ -167,7 +167,8 @@ def selection_rate(
     0.75
 
     """
-    selected = column(y_pred) == pos_label
+    with refusing("y_pred cannot be compared with pos_label"):
+        selected = column(y_pred) == pos_label
     if not len(selected):
         raise InputError("selection_rate has no rows to count: y_pred is empty.")
     return _mean(selected, sample_weight)
@@ -227,9 +228,10 @@ def count(y_true: Any, y_pred: Any) -> int:
     3
 
     """
-    if len(y_true) != len(y_pred):
-        raise InputError(f"y_true has {len(y_true)} rows, y_pred {len(y_pred)}.")
-    return len(y_true)
+    with refusing("These are no columns to count"):
+        if len(y_true) != len(y_pred):
+            raise InputError(f"y_true has {len(y_true)} rows, y_pred {len(y_pred)}.")
+        return len(y_true)
 
 
 def column(values: Any) -> NDArray[Any]:
@@ -244,6 +246,8 @@ def column(values: Any) -> NDArray[Any]:
 
 def positive_label(labels: list[Any], pos_label: Any) -> Any:
     """The positive label among at most two, or an error that says how to name it."""
+    if np.ndim(pos_label):
+        raise InputTypeError(f"pos_label is one label, not a {type(pos_label).__name__}.")
     if pos_label is None:
         if not (set(labels) <= {0, 1} or set(labels) <= {-1, 1}):
             raise InputError(
@@ -264,22 +268,28 @@ def _rates(
     """True negative, false positive, false negative and true positive rate."""
     from sklearn.metrics import confusion_matrix
 
-    labels = np.unique(np.vstack((y_true, y_pred))).tolist()
-    positive = positive_label(labels, pos_label)
-    absent = f"not {positive}" if isinstance(positive, str) else np.iinfo(np.int64).min
-    negative = next((label for label in labels if label != positive), absent)
-    rates = confusion_matrix(
-        y_true,
-        y_pred,
-        sample_weight=sample_weight,
-        labels=[negative, positive],
-        normalize="true",
-    )
+    with refusing("The rates of these columns cannot be counted"):
+        labels = np.unique(np.vstack((y_true, y_pred))).tolist()
+        positive = positive_label(labels, pos_label)
+        absent = f"not {positive}" if isinstance(positive, str) else np.iinfo(np.int64).min
+        negative = next((label for label in labels if label != positive), absent)
+        rates = confusion_matrix(
+            y_true,
+            y_pred,
+            sample_weight=sample_weight,
+            labels=[negative, positive],
+            normalize="true",
+        )
     tnr, fpr, fnr, tpr = rates.ravel()
     return tnr, fpr, fnr, tpr
 
 
 def _mean(values: NDArray[Any], sample_weight: Any) -> float:
-    weight = np.ones(len(values)) if sample_weight is None else column(sample_weight)
-    mean: float = np.dot(values, weight) / weight.sum()
+    with refusing("These predictions have no mean"):
+        weight = np.ones(len(values)) if sample_weight is None else column(sample_weight)
+        mean: float = np.dot(values, weight) / weight.sum()
+    if np.iscomplexobj(mean):
+        raise InputTypeError(
+            "Predictions and weights must be real numbers; there are complex ones."
+        )
     return mean

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._errors import InputError
+from evenhand._errors import InputError, refusing
 from evenhand.compat._disaggregation import Disaggregated, Sample
 from evenhand.compat._features import pandas
 
@@ -25,7 +25,8 @@ def resampled(sample: Sample, n_boot: int, random_state: Any) -> list[Disaggrega
 
 def check_bootstrap(n_boot: Any, ci_quantiles: Any) -> bool:
     """Whether to draw; refuse half a request, and what is no number or quantile."""
-    asked = ci_quantiles is not None and len(ci_quantiles) > 0
+    with refusing("ci_quantiles must be a list"):
+        asked = ci_quantiles is not None and len(ci_quantiles) > 0
     if (n_boot is not None) != asked:
         raise InputError("A bootstrap needs both n_boot and ci_quantiles; pass both or neither.")
     if not asked:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn import metrics as sklearn
 
-from evenhand._errors import InputError
+from evenhand._errors import InputError, refusing
 from evenhand.compat._base_metrics import (
     false_negative_rate,
     false_positive_rate,
@@ -51,13 +51,14 @@ class DerivedMetric:
                 "The metric has an argument 'method', which would be taken for that of the "
                 "transform; bind it by functools.partial in a function of your own."
             )
-        if transform not in TRANSFORMS:
+        if not isinstance(transform, str) or transform not in TRANSFORMS:
             raise InputError(f"transform is {transform!r}; it must be one of {list(TRANSFORMS)}.")
         name = getattr(metric, "__name__", "metric")
         self.__name__ = f"{name}_{transform}"
         self.__doc__ = f"{TRANSFORMS[transform]} {name} over the groups."
         self._metric, self._metric_name, self._transform = metric, name, transform
-        self._columns = frozenset(sample_param_names)
+        with refusing("sample_param_names must be a list of the metric's arguments"):
+            self._columns = frozenset(sample_param_names)
 
     def __call__(
         self, y_true: Any, y_pred: Any, *, sensitive_features: Any, **other_params: Any

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column
 from evenhand._counting import count, share_classes
-from evenhand._errors import InputError
+from evenhand._errors import InputError, refusing
 from evenhand._groups import Groups
 from evenhand._tally import Tally
 from evenhand.compat._features import Cells, Feature, cells_of, pandas
@@ -44,7 +44,8 @@ class Metric:
     def __call__(self, y_true: NDArray[Any], y_pred: NDArray[Any], rows: Any) -> Any:
         """Call it as it is, with these rows of every column."""
         columns = {name: _stacked(values[rows]) for name, values in self.columns.items()}
-        return self.function(_stacked(y_true[rows]), _stacked(y_pred[rows]), **columns)
+        with refusing(f"{self.name} has no answer for these columns"):
+            return self.function(_stacked(y_true[rows]), _stacked(y_pred[rows]), **columns)
 
 
 class Disaggregated(NamedTuple):

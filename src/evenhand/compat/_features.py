@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Codes, combine, first_rows, recode, smallest_unsigned
 from evenhand._columns.encoding import encode
-from evenhand._errors import InputError, MissingExtraError
+from evenhand._errors import InputError, MissingExtraError, refusing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,8 +159,9 @@ def _feature(name: str, values: Any, rows: int) -> Feature:
     if isinstance(values, np.ndarray):
         labels = list(np.asarray(values[shown], dtype=object))
     # pandas says which labels are one level, of which type, and in which order.
-    grouped = pd.DataFrame({name: labels}).groupby(name)
-    levels = grouped.size().index
-    rank = grouped.ngroup().to_numpy().astype(smallest_unsigned(len(levels)))
+    with refusing(f"pandas cannot group by feature {name!r}"):
+        grouped = pd.DataFrame({name: labels}).groupby(name)
+        levels = grouped.size().index
+        rank = grouped.ngroup().to_numpy().astype(smallest_unsigned(len(levels)))
     in_order = np.array_equal(rank, np.arange(len(rank)))
     return Feature(name, values, coded.codes if in_order else recode(rank, coded.codes), levels)

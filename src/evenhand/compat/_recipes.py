@@ -141,10 +141,12 @@ def numbers_of(y_true: NDArray[Any], y_pred: NDArray[Any]) -> dict[str, Values]:
     if any(y.ndim != 1 or y.dtype.kind not in "biuf" for y in (y_true, y_pred)):
         return {}
     truth, predicted = y_true.astype(np.float64), y_pred.astype(np.float64)
-    error = truth - predicted
-    if not np.isfinite(error).all():
+    with np.errstate(all="ignore"):
+        error = truth - predicted
+        square = error * error
+    if not np.isfinite(square).all():
         return {}
-    return {"prediction": predicted, "absolute_error": abs(error), "squared_error": error * error}
+    return {"prediction": predicted, "absolute_error": abs(error), "squared_error": square}
 
 
 def name_of(column: str, weight: str) -> str:

@@ -72,5 +72,5 @@ def _nan_for_none(values: Any) -> Any:
 
 
 def _check(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise InputError(f"{name} is {value!r}; it must be {' or '.join(map(repr, known))}.")

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
+from evenhand._errors import refusing
+
 
 def rows_of(X: Any, which: NDArray[np.intp]) -> Any:
     """Some rows of an array, sparse matrix or dataframe."""
@@ -17,9 +19,11 @@ def rows_of(X: Any, which: NDArray[np.intp]) -> Any:
 
 def checked_target(y: Any, estimator: Any, numeric: bool = False) -> NDArray[Any]:
     """One target for each row, without missing values."""
-    return np.asarray(_check_y(y, y_numeric=numeric, estimator=estimator))
+    with refusing("y cannot be predicted"):
+        return np.asarray(_check_y(y, y_numeric=numeric, estimator=estimator))
 
 
 def checked_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     """One weight for each row of X, none below 0."""
-    return np.asarray(_check_sample_weight(sample_weight, X, ensure_non_negative=True))
+    with refusing("sample_weight cannot be used"):
+        return np.asarray(_check_sample_weight(sample_weight, X, ensure_non_negative=True))

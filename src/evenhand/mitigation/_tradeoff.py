@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import clone
 
 from evenhand._counting import expected_tally
 from evenhand._dataframes import framed
-from evenhand._errors import InputTypeError
+from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._signatures import suggests_names
 from evenhand._tasks import favorable_label, named_label
 from evenhand.criteria.evaluation import named
@@ -146,15 +147,20 @@ def tradeoff(
         favorable = getattr(estimator, "favorable", None)
     sets = {"fit": (X, y, sample_weight)}
     if test is not None:
-        sets["test"] = (test[0], test[1], None)
-    values = list(default_grid(method, estimator) if grid is None else grid)
+        if not isinstance(test, tuple | list) or len(test) != 2:
+            raise InputTypeError(
+                f"test is a pair (X, y) of rows not fitted on; it is {test!r:.60}."
+            )
+        sets["test"] = (*test, None)
+    values = list(default_grid(method, estimator) if grid is None else _numbers(grid))
+    names = _listed(measures)
     fitted = _fitted(method, estimator, X, y, values, sample_weight)
     varied = method.hyperparameter or "hyperparameter"
     points = [
         {
             varied: value,
             "rows": name,
-            **_judged(method, model, *rows, questions, _listed(measures), favorable),
+            **_judged(method, model, *rows, questions, names, favorable),
         }
         for value, model in zip(values, fitted, strict=True)
         for name, rows in sets.items()
@@ -163,7 +169,21 @@ def tradeoff(
 
 
 def _listed(names: str | Sequence[str]) -> Sequence[str]:
-    return (names,) if isinstance(names, str) else names
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Iterable):
+        raise InputTypeError(f"Criteria and measures are asked by name; {names!r} is none.")
+    return tuple(names)
+
+
+def _numbers(grid: Any) -> list[float]:
+    """The values of a hyperparameter, each a number."""
+    with refusing("grid lists the hyperparameter's values"):
+        values = list(grid)
+    for value in values:
+        if not isinstance(value, Real) or value != value:
+            raise InputError(f"grid holds {value!r:.60}; the hyperparameter is a number.")
+    return values
 
 
 def method_of(estimator: Any) -> Method:

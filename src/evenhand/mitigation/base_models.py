@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from evenhand._columns.encoding import finite
 from evenhand._dataframes import column_of
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand.mitigation._parameters import NamedParameters
 from evenhand.mitigation._sklearn import rows_of
 
@@ -206,12 +206,15 @@ def fit_underlying(
     if estimator is None:
         estimator = default if default is not None else LogisticRegression(max_iter=1000)
     model = clone(estimator)
-    if sample_weight is None:
-        return model.fit(X, y)
+    weights = {}
     if isinstance(model, Pipeline) and get_config()["enable_metadata_routing"]:
-        _request_weights(model)
-        return model.fit(X, y, sample_weight=sample_weight)
-    return model.fit(X, y, **{weight_parameter(model): sample_weight})
+        if sample_weight is not None:
+            _request_weights(model)
+            weights = {"sample_weight": sample_weight}
+    elif sample_weight is not None:
+        weights = {weight_parameter(model): sample_weight}
+    with refusing(f"{type(model).__name__}, the base model, cannot be fitted"):
+        return model.fit(X, y, **weights)
 
 
 def weight_parameter(estimator: Any) -> str:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from evenhand._columns.encoding import finite
 from evenhand._dataframes import is_frame
-from evenhand._errors import InputError
+from evenhand._errors import InputError, refusing
 from evenhand._groups import show
 from evenhand._seeds import seed_of
 from evenhand._tasks import favorable_label
@@ -135,18 +135,19 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
         self._check_values()
         if not is_frame(X) and not reset and hasattr(self, "feature_names_in_"):
             self._refuse_nameless()
-        if not is_frame(X):
-            return validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse=["csr", "csc"],
-                dtype=None,
-                ensure_all_finite=False,
-                ensure_min_samples=2 if reset else 1,
-            )
-        if reset or self._asks_group() or self.sees_group:
-            validate_data(self, X, reset=reset, skip_check_array=True)
+        with refusing("X cannot be read"):
+            if not is_frame(X):
+                return validate_data(
+                    self,
+                    X,
+                    reset=reset,
+                    accept_sparse=["csr", "csc"],
+                    dtype=None,
+                    ensure_all_finite=False,
+                    ensure_min_samples=2 if reset else 1,
+                )
+            if reset or self._asks_group() or self.sees_group:
+                validate_data(self, X, reset=reset, skip_check_array=True)
         return X
 
     def _refuse_nameless(self) -> None:
@@ -161,7 +162,8 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
 
     def _rows(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Rows:
         """The fitting rows without those of weight 0; learns the groups."""
-        check_consistent_length(X, y)
+        with refusing("X and y do not belong together"):
+            check_consistent_length(X, y)
         if sample_weight is not None:
             sample_weight = checked_weight(sample_weight, X)
             there = np.flatnonzero(sample_weight)
@@ -319,7 +321,8 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         """The fitting rows, checked, with classes by number; learns classes and groups."""
         X = self._checked(X, reset=True)
         labels = checked_target(y, self)
-        check_classification_targets(labels)
+        with refusing("y cannot be classified"):
+            check_classification_targets(labels)
         rows = self._rows(X, labels, sample_weight)
         self.classes_, codes = np.unique(rows.y, return_inverse=True)
         self._refuse_unless_binary()
