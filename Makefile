@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick coverage fuzz check docstrings hooks bench paper paper-quick docs pictures dist clean
+.PHONY: demo test quick coverage fuzz mutants check docstrings hooks bench paper paper-quick docs pictures dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -25,6 +25,11 @@ coverage: $(VENV)/dev
 CASES ?= 10000
 fuzz: $(VENV)/dev
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m fuzz --cases $(CASES)
+
+# Changes the code in one place at a time, and sees whether a test notices; SAMPLE of each area.
+SAMPLE ?= 80
+mutants: $(VENV)/dev
+	OMP_NUM_THREADS=1 $(BIN)/python tools/mutants.py --sample $(SAMPLE)
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

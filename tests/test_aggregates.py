@@ -14,6 +14,16 @@ def test_aggregates_leave_out_undefined_cells():
 
 
 @pytest.mark.parametrize("aggregate", AGGREGATES.values(), ids=AGGREGATES)
+def test_an_aggregate_of_one_defined_value_is_that_value(aggregate):
+    assert aggregate(np.array([np.nan, 0.3, np.nan])) == 0.3
+
+
+def test_aggregates_are_found_by_name_or_taken_as_functions():
+    assert resolve_aggregate("total") is total
+    assert resolve_aggregate(np.nanmedian) is np.nanmedian
+
+
+@pytest.mark.parametrize("aggregate", AGGREGATES.values(), ids=AGGREGATES)
 def test_an_aggregate_of_nothing_defined_is_nan(aggregate):
     assert np.isnan(aggregate(np.array([np.nan, np.nan])))
 

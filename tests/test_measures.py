@@ -55,6 +55,11 @@ def test_what_is_known_of_our_measures_is_what_doubling_shows(measure):
     assert is_scale_free(measure) == is_scale_free(lambda values: measure(values))
 
 
+def test_a_small_measure_that_doubles_with_its_entries_is_not_scale_free():
+    assert not is_scale_free(lambda values: 1e-6 * np.std(values, axis=-1))
+    assert is_scale_free(lambda values: 1e-6 * np.std(values) / np.mean(values))
+
+
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 class TestEveryMeasure:
     def test_is_exactly_zero_for_equal_entries_and_a_ratio_one(self, measure):
@@ -109,7 +114,7 @@ def test_scale_free_measures_refuse_negative_values_and_name_the_way_out(measure
 def test_pq_keeps_its_digits_for_nearly_equal_entries():
     spread = 1e-9
     w = np.array([1 - spread, 1 + spread])
-    assert eh.pq(w) == pytest.approx(spread**2 / 2, rel=1e-6)
+    assert eh.pq(w) == pytest.approx(spread**2 / 2, rel=1e-6, abs=0)
 
 
 class TestTransform:
