@@ -13,8 +13,10 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 from evenhand import CRITERIA, groups
 from evenhand._audit import from_frame
+from evenhand._audit.binned import Spread
 from evenhand._audit.from_frame import evidence_from_frame
 from evenhand._audit.from_rows import from_rows
+from evenhand.statistics.kinds import SCORE_BINS
 
 ENGINES = {
     "pandas": lambda rows: rows,
@@ -175,6 +177,29 @@ def test_calibration_and_thresholds_in_bins_are_those_of_the_rows(engine, people
         expected = chosen.groupby(["label", "sex"]).size().unstack(fill_value=0)
         expected = expected.reindex(index=[0, 1], columns=list("abc"), fill_value=0)
         np.testing.assert_array_equal(counts[at + 1 :].sum(axis=0), expected)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.45])
+def test_scores_beside_the_edges_of_calibration_bins_are_on_their_side(engine, in_bins, spread):
+    edges = np.arange(1, 10).astype(float) / 10
+    beside = np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, 1)])
+    score = np.concatenate([beside, 0.5 + spread * np.tile([-1, 1], 5000)])
+    rows = pd.DataFrame({"score": score, "sex": np.resize(["a", "b"], len(score))})
+    rows["label"] = rows["decision"] = np.resize([0, 1, 1], len(score))
+    found = evidence_from_frame(engine(rows), **SCORES)
+    counted = found.sources["bins"].table("bin")
+    exact = np.bincount(np.searchsorted(edges, score, side="right"), minlength=10)
+    np.testing.assert_array_equal(counted, exact)
+
+
+def test_bins_of_one_width_begin_at_every_tenth():
+    for most in (*range(250, 1000, 7), 8192, 16384):
+        number = Spread(0.0, 1.0, 0.5, 0.3).even_bins(most)
+        assert most / 2 < number <= most
+        for edge in SCORE_BINS[1:-1]:
+            assert np.floor(edge * number) > np.floor(np.nextafter(edge, 0) * number)
+    assert Spread(0.0, 1.0, 0.001, 0.01).even_bins(8192) is None
+    assert Spread(-1.0, 1.0, 0.0, 0.5).even_bins(8192) is None
 
 
 def test_a_score_alone_decides_at_a_half(engine, people, in_bins):

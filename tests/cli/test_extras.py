@@ -7,7 +7,9 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
+import duckdb
 import pytest
 
 from evenhand.cli.terminal import busy, progress
@@ -115,6 +117,27 @@ def test_progress_and_its_time_left_are_for_a_terminal_that_is_not_quiet(monkeyp
         told(2, 4)
     assert ("Auditing …" in screen.text) == (not quiet)
     assert ("-:--:--" in screen.text or "0:00:0" in screen.text) == (not quiet)
+
+
+def test_counting_files_says_how_far_it_is(tmp_path, monkeypatch):
+    from evenhand.cli import audit, failures
+
+    monkeypatch.setattr(failures, "SECONDS_BETWEEN_LOOKS", 0.001)
+    duckdb.sql("select i % 2 as y, i % 3 % 2 as p, i % 5 as g from range(3000000) t(i)").to_parquet(
+        str(tmp_path / "rows.parquet")
+    )
+    request = SimpleNamespace(
+        files=[str(tmp_path / "rows.parquet")],
+        wanted=["y", "p", "g"],
+        columns={"y_true": "y", "y_pred": "p", "sensitive_features": ["g"]},
+        reading={},
+    )
+    seen = []
+    evidence = audit.evidence_of(request, lambda done, total: seen.append((done, total)))
+    assert evidence.rows.sum() == 3_000_000
+    assert seen == sorted(seen)
+    assert all(0 <= done <= total == 1000 for done, total in seen)
+    assert seen[-1][0] > 0
 
 
 def test_there_is_no_progress_where_nobody_looks_on(capfd):

@@ -25,7 +25,8 @@ from evenhand.statistics.kinds import SCORE_BINS, Source
 
 Floats = NDArray[np.float64]
 
-MOST_BINS, LEAST_BINS, MOST_CELLS = 1 << 14, 1 << 8, 1 << 21
+MOST_BINS, LEAST_BINS, MOST_CELLS = 1 << 13, 1 << 8, 1 << 21
+LEAST_DEVIATION = 0.05  # of probabilities that are cut into bins of one width
 EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -39,16 +40,35 @@ class Spread:
     deviation: float
 
     def bin_of(self, column: Any, number: int) -> Any:
-        """An expression that puts numbers into bins in their order, narrow around the mean.
+        """An expression that puts numbers into bins in their order.
 
-        Each step is rounded monotonically, so larger numbers never come into an earlier bin.
+        Each step is rounded monotonically, so larger numbers never come into an earlier bin. Bins
+        of other numbers than probabilities are narrow around the mean.
         """
         import narwhals as nw
 
+        even = self.even_bins(number)
+        if even:
+            return _floor(column * even).cast(nw.Int32)
         place = (column - self.mean) / (self.deviation or 1.0)
         squeezed = nw.when(place >= 0).then(1 - 1 / (1 + place)).otherwise(1 / (1 - place) - 1)
-        place_in_bins = (squeezed + 1) * (number / 2)  # at least 0: engines agree on % there alone
-        return (place_in_bins - place_in_bins % 1).cast(nw.Int32)
+        return _floor((squeezed + 1) * (number / 2)).cast(nw.Int32)  # of what is at least 0
+
+    def even_bins(self, most: int) -> int | None:
+        """Into how many bins of one width probabilities are cut, if they spread over all of them.
+
+        Every tenth of the range begins with a bin, also where products are rounded: 0.9 less the
+        last bit times 10 is 9.
+        """
+        if not are_probabilities(self.low, self.high) or self.deviation < LEAST_DEVIATION:
+            return None
+        edges = np.array(SCORE_BINS[1:-1])
+        at = np.arange(1, len(edges) + 1)
+        for number in range(most - most % 10, 0, -10):
+            first, before = (np.floor(x * number) for x in (edges, np.nextafter(edges, 0)))
+            if (first * 10 == at * number).all() and (before < first).all():
+                return number
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +139,11 @@ def binned(
     weight: str | None = None,
     rows: str | None = None,
 ) -> Binned:
-    """Count a column by group and the given keys, in bins for about `number` groups."""
-    bins = int(np.clip(MOST_CELLS // number, LEAST_BINS, MOST_BINS))
+    """Count a column by group and the given keys, in about `number` bins."""
     cells = count_cells(
         table,
         columns=grouping.names,
-        keys={**(keys or {}), "fine": spread.bin_of(column, bins)},
+        keys={**(keys or {}), "fine": spread.bin_of(column, number)},
         sums=sums,
         extremes={"value": column},
         weight=weight,
@@ -160,7 +179,7 @@ def binned_regression(
         square = error * error
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": error.abs(), "absolute_error²": square}
-    number = distinct(table, grouping.names)
+    number = _bins_for(distinct(table, grouping.names))
     counted = binned(
         table, yhat, spread, grouping, number=number, sums=sums, weight=weight, rows=rows
     )
@@ -191,11 +210,12 @@ def binned_scores(
     keys: dict[str, Any] = {"y": truth_known} if y_true else {}
     sums = {"score": score}
     probable = are_probabilities(spread.low, spread.high)
+    number = _bins_for(len(known.groups))
     if ranked and probable:
-        keys["bin"] = sum(((score >= e).cast(nw.Int64) for e in SCORE_BINS[1:-1]), nw.lit(0))
+        if spread.even_bins(number) is None:
+            keys["bin"] = sum(((score >= e).cast(nw.Int8) for e in SCORE_BINS[1:-1]), nw.lit(0))
         loss = _cross_entropy(score, truth_known, known.favorable)
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
-    number = len(known.groups)
     counted = binned(
         table,
         score,
@@ -215,25 +235,33 @@ def binned_scores(
     if ranked and not probable:
         notes.append(no_probability_note(spread.low, spread.high, "The score"))
     if ranked:
-        sources |= _ranked(counted, truth, known.favorable)
+        sources |= _ranked(counted, truth, known.favorable, probable)
         error = counted.area_error(truth.codes == known.classes.index(known.favorable))
         notes += [f"Areas under ROC curves are off by at most {error:.2g}."] if error else []
     curve = _thresholds(counted, truth)
     return replace(known, sources=sources, thresholds=curve, notes=tuple(notes))
 
 
-def _ranked(counted: Binned, truth: Column, good: Label) -> dict[str, Source]:
+def _ranked(counted: Binned, truth: Column, good: Label, probable: bool) -> dict[str, Source]:
     """Areas, and for probabilities losses and calibration."""
     sources: dict[str, Source] = {"ranks": RankedScores((good,), (counted.distribution(truth),))}
     cells, groups = counted.cells, counted.groups
-    if "bin" not in cells.keys:
+    if not probable:
         return sources
     hits = cells.weight * (truth.codes == truth.labels.index(good))
-    bins = Column(cells.keys["bin"].astype(np.uint8), SCORE_BINS[:-1])
+    places = cells.keys.get("bin")
+    if places is None:  # the bins of a cell begin where these do
+        places = np.searchsorted(SCORE_BINS[1:-1], cells.least["value"], side="right")
+    bins = Column(places.astype(np.uint8), SCORE_BINS[:-1])
     sources["losses"] = cells.tally({}, groups)
     with_hits = replace(cells, sums={**cells.sums, "hits": hits})
     sources["bins"] = with_hits.tally({"bin": bins}, groups, edges={"bin": SCORE_BINS})
     return sources
+
+
+def _bins_for(groups: int) -> int:
+    """How many bins so many groups can have."""
+    return int(np.clip(MOST_CELLS // groups, LEAST_BINS, MOST_BINS))
 
 
 def _thresholds(counted: Binned, truth: Column) -> Tally:
@@ -260,3 +288,8 @@ def _cross_entropy(score: Any, truth: Any, good: Label) -> Any:
     given = nw.when(truth == good).then(score).otherwise(1 - score)
     floored = nw.when(given > EPSILON).then(given).otherwise(EPSILON)
     return floored.log() * -1
+
+
+def _floor(numbers: Any) -> Any:
+    """The whole part of numbers that are at least 0, where engines agree on % too."""
+    return numbers.floor() if hasattr(numbers, "floor") else numbers - numbers % 1

@@ -27,8 +27,9 @@ from evenhand.cli.failures import (
 from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.junit import junit
 from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
+from evenhand.cli.passes import LABELS, SCORES, Passes
 from evenhand.cli.summary import show
-from evenhand.cli.terminal import busy, echoed, progress, text_of
+from evenhand.cli.terminal import echoed, progress, text_of
 
 HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow or JSON lines.
 
@@ -68,8 +69,8 @@ def audit(**given: Any) -> None:
             request = request_of(given)
             check_outputs(request.outputs, read_files(request))
             quiet = request.printing["quiet"]
-            with busy("Counting …", quiet=quiet):
-                evidence = evidence_of(request)
+            with progress("Counting …", quiet=quiet) as told:
+                evidence = evidence_of(request, told)
             with progress("Auditing …", quiet=quiet) as told:
                 report = audited(evidence, request, told)
             judgements = judge(request.gates, report.measured)
@@ -83,15 +84,20 @@ def read_files(request: Request) -> list[Path]:
     return [*found_files(request.files), *([options] if options else [])]
 
 
-def evidence_of(request: Request) -> Evidence:
-    """Count the rows of the files."""
+def evidence_of(request: Request, told: Progress | None = None) -> Evidence:
+    """Count the rows of the files; say how far it is while that goes on."""
     database = connect()
+    passes = Passes(SCORES if request.columns.get("y_score") else LABELS)
 
     def counted() -> Evidence:
         table = open_files(database, request.files, request.wanted)
         return evidence_from_frame(table, **request.columns, **request.reading)
 
-    return done_unless_stopped(counted, database.interrupt)
+    def look() -> None:
+        if told is not None and hasattr(database, "query_progress"):  # not in DuckDB 1.1
+            told(round(1000 * passes.done(database.query_progress())), 1000)
+
+    return done_unless_stopped(counted, database.interrupt, look)
 
 
 def audited(evidence: Evidence, request: Request, told: Progress | None = None) -> Audit:

@@ -14,6 +14,7 @@ import click
 T = TypeVar("T")
 
 SECONDS_BETWEEN_STOPS = 0.02
+SECONDS_BETWEEN_LOOKS = 0.1
 PASSED, VIOLATED, UNUSABLE, UNDECIDED, UNWRITTEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
 FAILED = 3  # of a benchmark: some runs have no result
 BROKEN = 70  # a defect of ours, which must not look like a violated gate
@@ -92,14 +93,19 @@ def failures_in_one_line() -> Iterator[None]:
         raise Unusable(f"The file cannot be read: {_one_line(str(failure))}") from failure
 
 
-def done_unless_stopped(work: Callable[[], T], stop: Callable[[], None]) -> T:
+def done_unless_stopped(
+    work: Callable[[], T], stop: Callable[[], None], look: Callable[[], None] | None = None
+) -> T:
     """The result of work in a thread; Ctrl-C stops it at once, where it would be heard late.
 
-    Between two queries there is nothing to stop, so the engine is told again until the work ends.
+    While it goes on, one may `look` how far it is. Between two queries there is nothing to stop, so
+    the engine is told again until the work ends.
     """
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(work)
         try:
+            while look is not None and wait([job], timeout=SECONDS_BETWEEN_LOOKS).not_done:
+                look()
             return job.result()
         except KeyboardInterrupt:
             while not job.done():

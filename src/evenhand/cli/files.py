@@ -45,6 +45,8 @@ def connect() -> Any:
         "temp_directory": tempfile.gettempdir(),
     }
     database = duckdb.connect(config=settings)
+    database.execute("SET enable_progress_bar = true")  # so that it can be asked how far it is
+    database.execute("SET enable_progress_bar_print = false")
     database.execute("SET lock_configuration = true")
     return database
 
