@@ -24,7 +24,7 @@ from evenhand._columns.codes import (
 )
 from evenhand._columns.encoding import check_lengths, classes, finite, weights
 from evenhand._errors import InputError
-from evenhand._groups import groups
+from evenhand._groups import groups, joined
 from evenhand._signatures import suggests_names
 
 Floats = NDArray[np.float64]
@@ -131,7 +131,7 @@ class Distribution:
             other.squares is None,
         ]:
             raise InputError("Cannot add distributions when only one has weights or true labels.")
-        labels = union(self.groups, other.groups)
+        labels = joined(self.groups, other.groups)
         codes = [positions(part.groups, labels)[part.codes] for part in (self, other)]
         truth = None
         if self.truth is not None and other.truth is not None:

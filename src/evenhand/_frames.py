@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -48,8 +49,8 @@ def tally_frame(
     Parameters
     ----------
     frame : dataframe, lazy query or database table
-        Of pandas, Polars (eager or lazy), Arrow, DuckDB, Dask, Ibis, Spark, or anything else that
-        narwhals reads.
+        Of pandas, Polars (eager or lazy), Arrow (a table, or a batch of a stream), DuckDB, Dask,
+        Ibis, Spark, or anything else that narwhals reads.
     y_true, y_pred : str
         The columns of the true and predicted labels; `y_true` may be None where it is not known.
     sensitive_features : str or sequence of str
@@ -231,6 +232,9 @@ def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
     """The table as a lazy query, if it has every column that is wanted."""
     import narwhals as nw
 
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(frame, pyarrow.RecordBatch):  # of a stream
+        frame = pyarrow.Table.from_batches([frame])
     try:
         table = nw.from_native(frame)
     except TypeError as failure:

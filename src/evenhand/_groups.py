@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import is_not
 from typing import Any, Literal, NamedTuple, Never
 
@@ -19,6 +20,7 @@ from evenhand._columns.codes import (
     combine,
     recode,
     smallest_unsigned,
+    union,
 )
 from evenhand._columns.encoding import encode
 from evenhand._errors import InputError, InputTypeError
@@ -220,6 +222,32 @@ def settle_rare(
     target[large] = np.arange(len(large))
     done = f"were merged into {MERGED!r}" if rare == "merge" else "were dropped"
     return Regrouping(target, kept, (f"{finding}, and {done}: {listed}",))
+
+
+def joined(left: Sequence[Label], right: Sequence[Label]) -> tuple[Label, ...]:
+    """The groups of two counts together; refuse those that each made from its own rows.
+
+    Quantiles of a part are not those of the whole, nor is a group that is rare in a part.
+    """
+    if MERGED in left or MERGED in right:
+        raise InputError(
+            "Cannot add counts whose rare groups were merged before: what is rare in a part need "
+            "not be rare in all. Add them first, then call settle_rare on the sum."
+        )
+    labels = union(left, right)
+    parts = [
+        label if isinstance(label, tuple) and not isinstance(label, Bin) else (label,)
+        for label in labels
+    ]
+    for column in zip(*parts, strict=True) if len(set(map(len, parts))) == 1 else ():
+        bins = sorted({part for part in column if isinstance(part, Bin)})
+        for before, after in pairwise(bins):
+            if after.low < before.high or after.lowest:
+                raise InputError(
+                    f"Cannot add counts whose bins differ, such as {before} and {after}. "
+                    "Cut all parts at the same edges, not into quantiles of each."
+                )
+    return labels
 
 
 def missing_note(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Label, positions, union
 from evenhand._errors import InputError
-from evenhand._groups import Rare, settle_rare
+from evenhand._groups import Rare, joined, settle_rare
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def _joined(left: Tally, right: Tally) -> tuple[Axis, ...]:
 
 def _merged(left: Axis, right: Axis) -> tuple[Label, ...]:
     if left.kind == "categories":
-        return union(left.labels, right.labels)
+        return joined(left.labels, right.labels)
     if left.labels != right.labels:
         raise InputError(
             f"Cannot add tallies whose {left.name!r} bins differ: {left.labels} and "
