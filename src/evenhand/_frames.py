@@ -262,13 +262,14 @@ def count_cells(
     finite: Iterable[str] = (),
     weight: str | None = None,
     rows: str | None = None,
+    most_cells: int | None = None,
 ) -> Cells:
     """Count rows, and add up weights and expressions times weight, in every cell: one group-by.
 
     A cell has the same values of `columns`, which are the caller's, and of `keys`, which are
     expressions under our names. Weights, and the columns named `finite`, must be finite numbers.
     Where a line of the table stands for many rows, `rows` is the column that says how many, and
-    `totaled` are sums over them.
+    `totaled` are sums over them. Of more cells than `most_cells`, so many and one more come back.
     """
     import narwhals as nw
 
@@ -302,7 +303,8 @@ def count_cells(
     ]
     keyed = [*cell_keys, *cell_columns]
     try:
-        counted = table.select(*picked.expressions).group_by(*keyed).agg(*aggregates).collect()
+        grouped = table.select(*picked.expressions).group_by(*keyed).agg(*aggregates)
+        counted = (grouped if most_cells is None else grouped.head(most_cells + 1)).collect()
     except TypeError as failure:  # of pandas, whose cells can hold lists
         raise InputTypeError(f"A column cannot name classes or groups: {failure}.") from failure
     if not len(counted):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evenhand._audit.amounts import cut_columns
-from evenhand._audit.binned import Spread, binned_regression, binned_scores
+from evenhand._audit.binned import MOST_CELLS, Spread, binned_regression, binned_scores
 from evenhand._audit.evidence import (
     Cut,
     Evidence,
@@ -22,7 +22,7 @@ from evenhand._audit.evidence import (
 )
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.from_tally import from_tally, refuse_columns
-from evenhand._columns import Column, Label
+from evenhand._columns import Column, Label, encode
 from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes
 from evenhand._counts import CountedTable, read_counts, tally_moment_columns
@@ -47,11 +47,12 @@ from evenhand._tasks import (
     check_task,
     favorable_label,
     is_regression,
+    some_fraction,
     task_of_labels,
 )
 from evenhand.statistics.kinds import Source
 
-ROWS_TO_BRING = 1_000_000  # so many rows of scores are brought in and ordered exactly
+ROWS_TO_BRING = 1_000_000  # so many rows of scores, of engines in this process, are ordered exactly
 
 
 def evidence_from_frame(
@@ -77,9 +78,10 @@ def evidence_from_frame(
 
     Where `rows` names a column of counts, every line stands for so many rows.
 
-    Labels are counted in the engine. Scores and predicted values of up to a million rows are
-    brought in and ordered exactly; those of more rows are counted in bins, and a note says how
-    far off that can be.
+    Labels are counted in the engine: a look over the numbers and one group-by. Scores and predicted
+    values of up to a million rows are brought in and ordered exactly. Those of more rows, and all
+    of Spark, Dask and Ibis, are counted in bins by one more group-by, and a note says how far off
+    that can be.
     """
     decided = y_pred is not None or rate is not None
     at = check_threshold(threshold, decided=decided, scored=y_score is not None)
@@ -119,21 +121,21 @@ def evidence_from_frame(
         group = replace(group, spans=spans)
         names = replace(names, groups=group)
     survey = survey_of(table, names, given)
-    _check_groups(table, names.groups.names)
+    spread = survey.spread
     cut = None
-    if y_pred is None and survey.score is not None:
-        cut = cut_of(*survey.score, at, repr(y_score))
-    if not survey.are_numbers and y_score is None:
-        evidence = from_labels(table, names, given, favorable)
-    elif (counted.total or survey.rows) <= ROWS_TO_BRING:
+    if y_pred is None and spread is not None:
+        cut = cut_of(spread.low, spread.high, at, repr(y_score))
+    if spread is None:
+        evidence = from_labels(table, names, survey, given, favorable)
+    elif (counted.total or survey.rows) <= ROWS_TO_BRING and not _stays_there(table):
+        _check_amounts(table, names, survey.doubtful)
         task = "regression" if survey.are_numbers else given
         evidence = _exactly(table, names, task, favorable, at)
     elif survey.are_numbers:
-        spread = spread_of(table, str(y_pred), rows)
+        _check_amounts(table, names)
         evidence = binned_regression(table, y_true, str(y_pred), sample_weight, group, spread, rows)
     else:
-        known = from_labels(table, names, given, favorable, cut)
-        spread = spread_of(table, str(y_score), rows)
+        known = from_labels(table, names, survey, given, favorable, cut)
         evidence = binned_scores(
             table, known, y_true, str(y_score), sample_weight, group, spread, rows
         )
@@ -173,11 +175,15 @@ def _table(frame: Any, names: ColumnNames, rows: str | None, rate: str | None) -
 
 @dataclass(frozen=True)
 class Survey:
-    """How many rows there are, whether they are about numbers, and the range of the score."""
+    """How many rows there are, whether they are about numbers, and where those or scores lie.
+
+    The labels in `doubtful` are whole numbers, which can be so many that they may be amounts.
+    """
 
     rows: int
     are_numbers: bool
-    score: tuple[float, float] | None = None
+    spread: Spread | None = None
+    doubtful: tuple[str, ...] = ()
 
 
 class NumericColumn(NamedTuple):
@@ -187,17 +193,35 @@ class NumericColumn(NamedTuple):
     high: float | None
     finite: int
     fraction: float | None
+    mean: float | None = None
+    deviation: float | None = None
+
+    @property
+    def possible(self) -> int:
+        """How many whole numbers there can be."""
+        return 0 if self.low is None or self.high is None else int(self.high - self.low) + 1
 
 
 def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
-    """Look once over the numeric columns, and once more where whole numbers must be counted."""
-    rows, numeric = _numeric_columns(table, [names.y_true, names.y_pred, names.y_score])
+    """Look once over the numeric columns.
+
+    Once more only if the target is whole numbers and its predictions are not, or the other way
+    around: labels beside scores, or amounts.
+    """
+    labels = [name for name in (names.y_true, names.y_pred) if name is not None]
+    may_be_numbers = task == "regression" or (task is None and _fractional(table, labels))
+    ordered = {names.y_score, names.y_pred if may_be_numbers else None}
+    rows, numeric = _numeric_columns(table, [*labels, names.y_score], ordered)
     if not rows:
         raise InputError("There are no rows to count.")
     are_numbers = task == "regression"
+    doubtful: list[str] = []
     if task is None and names.y_pred is not None:
-        truth = None if names.y_true is None else _contents(table, names.y_true, numeric, rows)
-        are_numbers = is_regression(truth, [_contents(table, names.y_pred, numeric, rows)])
+        mixed = any(name in numeric and numeric[name].fraction is not None for name in labels)
+        known = [_contents(table, name, numeric, rows, count=mixed) for name in labels]
+        are_numbers = is_regression(known[0] if names.y_true else None, known[-1:])
+        if not are_numbers:
+            doubtful = [n for n in labels if n in numeric and numeric[n].possible > MOST_CLASSES]
     if are_numbers and names.y_pred is None:
         raise InputError("Name the column of the predicted values (y_pred).")
     for name in (names.y_true, names.y_pred) if are_numbers else (names.y_score,):
@@ -205,27 +229,49 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
             raise InputError(f"{name!r} must hold numbers, and holds something else.")
         if name is not None:
             check_finite(name, rows - numeric[name].finite)
-    score = None if are_numbers or not names.y_score else numeric[names.y_score]
-    if score is None or score.low is None or score.high is None:
-        return Survey(rows, are_numbers)
-    return Survey(rows, are_numbers, (score.low, score.high))
+    measured = names.y_pred if are_numbers else names.y_score
+    if measured is None:
+        return Survey(rows, are_numbers, doubtful=tuple(doubtful))
+    seen = numeric[measured]
+    spread = Spread(*(end or 0.0 for end in (seen.low, seen.high, seen.mean, seen.deviation)))
+    return Survey(rows, are_numbers, spread, tuple(doubtful))
 
 
-def _check_groups(table: Any, names: Sequence[str]) -> None:
-    """Refuse amounts as groups before anything is counted by each of them."""
+def _stays_there(table: Any) -> bool:
+    """Whether the rows may be anywhere, so that none is brought in, however few they are."""
+    engine = table.implementation
+    return bool(engine.is_spark_like() or engine.is_dask() or engine.is_ibis())
+
+
+def _check_amounts(table: Any, names: ColumnNames, labels: Sequence[str] = ()) -> None:
+    """Refuse amounts as classes or groups before anything is counted by each of them."""
+    for name in labels:
+        _check_classes(name, distinct(table.filter(as_float(name).is_finite()), [name]))
+    for name in _fractional(table, names.groups.names):
+        values = distinct(table, [name])
+        if values > MOST_CLASSES:
+            seen = _numeric_columns(table, [name])[1][name]
+            check_not_amounts(name, values, seen.fraction)
+
+
+def _check_classes(name: str, values: int) -> None:
+    """Refuse so many whole numbers, which can be classes or amounts."""
+    is_regression(None, [Contents(repr(name), True, distinct=values)])
+
+
+def _fractional(table: Any, names: Sequence[str]) -> list[str]:
+    """The columns whose type allows numbers with fractions."""
     schema = table.collect_schema()
-    for name in names:
-        if schema[name].is_float() or schema[name].is_decimal():
-            values = distinct(table, [name])
-            if values > MOST_CLASSES:
-                seen = _numeric_columns(table, [name])[1][name]
-                check_not_amounts(name, values, seen.fraction)
+    return [name for name in names if schema[name].is_float() or schema[name].is_decimal()]
 
 
 def _numeric_columns(
-    table: Any, names: Sequence[str | None]
+    table: Any, names: Sequence[str | None], ordered: Collection[str | None] = ()
 ) -> tuple[int, dict[str, NumericColumn]]:
-    """The number of rows, and what the numeric ones among these columns hold."""
+    """The number of rows, and what the numeric ones among these columns hold.
+
+    Mean and deviation are for columns that may have to be ordered.
+    """
     import narwhals as nw
 
     schema = table.collect_schema()
@@ -240,13 +286,15 @@ def _numeric_columns(
             wanted.append(broken.min().alias(f"fraction {at}"))
         wanted += [finite.min().alias(f"low {at}"), finite.max().alias(f"high {at}")]
         wanted.append(finite.count().alias(f"finite {at}"))
+        if name in ordered:
+            wanted += [finite.mean().alias(f"mean {at}"), finite.std().alias(f"deviation {at}")]
     row = table.select(*wanted).collect().rows(named=True)[0]
     return int(row["rows"]), {
         name: NumericColumn(
             _number(row[f"low {at}"]),
             _number(row[f"high {at}"]),
             int(row[f"finite {at}"]),
-            _number(row.get(f"fraction {at}")),
+            *(_number(row.get(f"{part} {at}")) for part in ("fraction", "mean", "deviation")),
         )
         for at, name in enumerate(numeric)
     }
@@ -257,33 +305,28 @@ def _number(value: Any) -> float | None:
     return None if value is None or value != value else float(value)
 
 
-def _contents(table: Any, name: str, numeric: dict[str, NumericColumn], rows: int) -> Contents:
-    """What a column holds; different whole numbers are counted only if their range allows many."""
+def _contents(
+    table: Any, name: str, numeric: dict[str, NumericColumn], rows: int, *, count: bool
+) -> Contents:
+    """What a column holds; different whole numbers are counted only where it matters now."""
     if name not in numeric:
         return Contents(repr(name), numeric=False)
     seen = numeric[name]
-    if seen.fraction is not None or seen.low is None or seen.high is None:
+    if seen.fraction is not None:
         return Contents(repr(name), True, seen.fraction)
-    values = int(seen.high - seen.low) + 1
-    if values > 2 and (values > MOST_CLASSES or any(one.fraction for one in numeric.values())):
+    values = min(seen.possible, MOST_CLASSES)
+    if count and seen.possible > 2:
         values = distinct(table, [name]) - (seen.finite < rows)
     return Contents(repr(name), True, distinct=values)
 
 
-def spread_of(table: Any, name: str, rows: str | None = None) -> Spread:
-    """Where the numbers of a column lie, each as often as `rows` says."""
-    column = as_float(name)
-    parts = {"low": column.min(), "high": column.max(), "mean": column.mean(), "sd": column.std()}
-    if rows is not None:
-        times = as_float(rows)
-        parts["mean"] = (column * times).sum() / times.sum()
-    wanted = (part.alias(what) for what, part in parts.items())
-    row = table.select(*wanted).collect().rows(named=True)[0]  # .row(0) may give Arrow's scalars
-    return Spread(*(float(row[what] or 0) for what in parts))
-
-
 def from_labels(
-    table: Any, names: ColumnNames, task: Task | None, favorable: Label, cut: Cut | None = None
+    table: Any,
+    names: ColumnNames,
+    survey: Survey,
+    task: Task | None,
+    favorable: Label,
+    cut: Cut | None = None,
 ) -> Evidence:
     """Evidence of labels: one group-by of truth, decision, stratum and group.
 
@@ -294,14 +337,7 @@ def from_labels(
     keys = {"y": nw.col(names.y_true)} if names.y_true else {}
     score = {"score": as_float(names.y_score)} if names.y_score else {}
     keys["yhat"] = nw.col(str(names.y_pred)) if cut is None else score["score"] >= cut.at
-    cells = count_cells(
-        table,
-        columns=[*names.strata.names, *names.groups.names],
-        keys=keys,
-        extremes=score,
-        weight=names.sample_weight,
-        rows=names.rows,
-    )
+    cells = _label_cells(table, names, survey, keys, score)
     columns = _labels(cells, names, favorable)
     group = names.groups.of(cells)
     labels = columns["yhat"].labels
@@ -318,6 +354,39 @@ def from_labels(
         decided_at=at,
         notes=(*([] if cut is None else [cut.note(good)]), *group.notes, *notes),
     )
+
+
+def _label_cells(
+    table: Any,
+    names: ColumnNames,
+    survey: Survey,
+    keys: dict[str, Any],
+    extremes: dict[str, Any],
+) -> Cells:
+    """Count by truth, decision, stratum and group, unless some of them are amounts.
+
+    Whether they are is seen in the cells, so that no look over the rows is needed to know it.
+    """
+    amounts = _fractional(table, names.groups.names)
+    most = MOST_CELLS if survey.doubtful or amounts else None
+    given: dict[str, Any] = {
+        "columns": [*names.strata.names, *names.groups.names],
+        "keys": keys,
+        "extremes": extremes,
+        "weight": names.sample_weight,
+        "rows": names.rows,
+    }
+    cells = count_cells(table, **given, most_cells=most)
+    if most is not None and len(cells.rows) > most:  # and these are not all
+        _check_amounts(table, names, survey.doubtful)
+        return count_cells(table, **given)
+    for key, name in (("y", names.y_true), ("yhat", names.y_pred)):
+        if name in survey.doubtful:
+            _check_classes(str(name), len(cells.labels(key, str(name)).labels))
+    for name in amounts:
+        values = encode(cells.columns[name], name).labels
+        check_not_amounts(name, len(values), some_fraction(values))
+    return cells
 
 
 def _sources(
