@@ -3,8 +3,6 @@
 import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import evenhand as eh
@@ -25,47 +23,6 @@ def people():
             "loss": rng.normal(size=ROWS),
         }
     )
-
-
-def dask_frame(frame):
-    dask = pytest.importorskip("dask.dataframe", reason="dask is not installed")
-    return dask.from_pandas(frame, npartitions=3)
-
-
-def ibis_table(frame):
-    ibis = pytest.importorskip("ibis", reason="ibis is not installed")
-    return ibis.memtable(pa.Table.from_pandas(frame))
-
-
-def spark_frame(frame):
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    spark = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    return spark.getOrCreate().createDataFrame(frame)
-
-
-ENGINES = {
-    "pandas": lambda frame: frame,
-    "polars": pl.from_pandas,
-    "polars lazy": lambda frame: pl.from_pandas(frame).lazy(),
-    "arrow": pa.Table.from_pandas,
-    "duckdb": lambda frame: duckdb.from_arrow(pa.Table.from_pandas(frame)),
-    "dask": dask_frame,
-    "ibis": ibis_table,
-    "spark": spark_frame,
-}
-
-
-SLOW = ("dask", "spark")  # they start a scheduler and a virtual machine
-
-
-@pytest.fixture(
-    params=[
-        pytest.param(make, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
-        for name, make in ENGINES.items()
-    ]
-)
-def engine(request):
-    return request.param
 
 
 def counted(frame, **options):

@@ -11,15 +11,13 @@ from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 import evenhand as eh
+from engines import LOCAL
 from evenhand.cli.audit import audit as audit_command
 from evenhand.mitigation import (
     EqualizedOddsClassifier,
@@ -27,13 +25,7 @@ from evenhand.mitigation import (
     ReweightingClassifier,
 )
 
-ENGINES = {
-    "pandas": lambda rows: rows,
-    "polars": pl.from_pandas,
-    "polars lazy": lambda rows: pl.from_pandas(rows).lazy(),
-    "arrow": lambda rows: pa.Table.from_pandas(rows, preserve_index=False),
-    "duckdb": lambda rows: duckdb.from_arrow(pa.Table.from_pandas(rows, preserve_index=False)),
-}
+ENGINES = {engine.name: engine for engine in LOCAL}
 ROWS = 240
 QUICK = {"measures": ["mpd"]}
 

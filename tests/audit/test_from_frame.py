@@ -2,11 +2,8 @@
 
 import re
 
-import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from scipy.stats import ks_2samp
 from sklearn.metrics import log_loss, roc_auc_score
@@ -18,19 +15,7 @@ from evenhand._audit.from_frame import evidence_from_frame
 from evenhand._audit.from_rows import from_rows
 from evenhand.statistics.kinds import SCORE_BINS
 
-ENGINES = {
-    "pandas": lambda rows: rows,
-    "polars": pl.from_pandas,
-    "polars lazy": lambda rows: pl.from_pandas(rows).lazy(),
-    "arrow": pa.Table.from_pandas,
-    "duckdb": lambda rows: duckdb.from_arrow(pa.Table.from_pandas(rows)),
-}
 ROWS = 4000
-
-
-@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
-def engine(request):
-    return request.param
 
 
 @pytest.fixture
@@ -66,8 +51,10 @@ SCORES = {**LABELS, "sensitive_features": "sex", "y_score": "score"}
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
-def test_labels_are_counted_as_pandas_counts_them(engine, people, weight):
-    found = evidence_from_frame(engine(people), **LABELS, strata="region", sample_weight=weight)
+def test_labels_are_counted_as_pandas_counts_them(local_engine, people, weight):
+    found = evidence_from_frame(
+        local_engine(people), **LABELS, strata="region", sample_weight=weight
+    )
     weights = people[weight] if weight else pd.Series(1.0, people.index)
     table = found.sources["labels"].table("y", "yhat", "group")
     for (y, yhat, sex, race), part in people.groupby(["label", "decision", "sex", "race"]):
@@ -80,8 +67,8 @@ def test_labels_are_counted_as_pandas_counts_them(engine, people, weight):
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
-def test_moments_in_bins_are_those_of_the_rows(engine, people, in_bins, weight):
-    found = evidence_from_frame(engine(people), **VALUES, sample_weight=weight)
+def test_moments_in_bins_are_those_of_the_rows(local_engine, people, in_bins, weight):
+    found = evidence_from_frame(local_engine(people), **VALUES, sample_weight=weight)
     sums = found.sources["moments"]
     error = people.value - people.guess
     weights = people[weight] if weight else 1.0
@@ -103,8 +90,10 @@ def stated(notes, words):
     return float(re.search(rf"off by at most (\d[\d.e-]*\d) ?{words}", " ".join(notes))[1])
 
 
-def test_the_largest_gap_of_distributions_is_off_by_no_more_than_stated(engine, people, in_bins):
-    found = evidence_from_frame(engine(people), **VALUES)
+def test_the_largest_gap_of_distributions_is_off_by_no_more_than_stated(
+    local_engine, people, in_bins
+):
+    found = evidence_from_frame(local_engine(people), **VALUES)
     value = CRITERIA["strong_parity"](found.sources["steps"], measure="mpd")
     parts = [people.guess[people.sex == one] for one in "abc"]
     pairs = [(parts[i], parts[j]) for i in range(3) for j in range(i)]
@@ -152,8 +141,8 @@ def test_few_distinct_values_are_exact(people, in_bins):
     assert value == pytest.approx(exact, abs=1e-12)
 
 
-def test_areas_and_losses_in_bins_are_those_of_scikit_learn(engine, people, in_bins):
-    found = evidence_from_frame(engine(people), **SCORES)
+def test_areas_and_losses_in_bins_are_those_of_scikit_learn(local_engine, people, in_bins):
+    found = evidence_from_frame(local_engine(people), **SCORES)
     ask = CRITERIA["performance_parity"]
     areas = ask.with_statistic("auroc").table(found.sources["ranks"]).values[0]
     losses = ask.with_statistic("cross_entropy").table(found.sources["losses"]).values[0]
@@ -164,8 +153,8 @@ def test_areas_and_losses_in_bins_are_those_of_scikit_learn(engine, people, in_b
         assert loss == pytest.approx(log_loss(part.label, part.score))
 
 
-def test_calibration_and_thresholds_in_bins_are_those_of_the_rows(engine, people, in_bins):
-    found = evidence_from_frame(engine(people), **SCORES)
+def test_calibration_and_thresholds_in_bins_are_those_of_the_rows(local_engine, people, in_bins):
+    found = evidence_from_frame(local_engine(people), **SCORES)
     tenth = np.minimum((people.score * 10).astype(int), 9)
     hits = people.groupby([tenth, "sex"]).label.sum().unstack(fill_value=0)
     np.testing.assert_allclose(found.sources["bins"].table("bin", "group", of="hits"), hits)
@@ -180,13 +169,15 @@ def test_calibration_and_thresholds_in_bins_are_those_of_the_rows(engine, people
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.45])
-def test_scores_beside_the_edges_of_calibration_bins_are_on_their_side(engine, in_bins, spread):
+def test_scores_beside_the_edges_of_calibration_bins_are_on_their_side(
+    local_engine, in_bins, spread
+):
     edges = np.arange(1, 10).astype(float) / 10
     beside = np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, 1)])
     score = np.concatenate([beside, 0.5 + spread * np.tile([-1, 1], 5000)])
     rows = pd.DataFrame({"score": score, "sex": np.resize(["a", "b"], len(score))})
     rows["label"] = rows["decision"] = np.resize([0, 1, 1], len(score))
-    found = evidence_from_frame(engine(rows), **SCORES)
+    found = evidence_from_frame(local_engine(rows), **SCORES)
     counted = found.sources["bins"].table("bin")
     exact = np.bincount(np.searchsorted(edges, score, side="right"), minlength=10)
     np.testing.assert_array_equal(counted, exact)
@@ -202,8 +193,8 @@ def test_bins_of_one_width_begin_at_every_tenth():
     assert Spread(-1.0, 1.0, 0.0, 0.5).even_bins(8192) is None
 
 
-def test_a_score_alone_decides_at_a_half(engine, people, in_bins):
-    found = evidence_from_frame(engine(people), **{**SCORES, "y_pred": None})
+def test_a_score_alone_decides_at_a_half(local_engine, people, in_bins):
+    found = evidence_from_frame(local_engine(people), **{**SCORES, "y_pred": None})
     chosen = (people.score >= 0.5).groupby(people.sex).sum()
     rows = found.sources["predictions"].table("yhat", "group", of="rows")
     assert rows[1].tolist() == chosen.tolist()
@@ -232,19 +223,19 @@ def test_rare_groups_are_settled_in_every_summary(people, monkeypatch, bring, ra
         ({"label": "label"}, "binary"),
     ],
 )
-def test_the_task_is_seen_in_the_columns(engine, people, change, task):
+def test_the_task_is_seen_in_the_columns(local_engine, people, change, task):
     names = {"y_true": change["label"], "y_pred": change["label"], "sensitive_features": "sex"}
-    assert evidence_from_frame(engine(people), **names).task == task
+    assert evidence_from_frame(local_engine(people), **names).task == task
 
 
-def test_very_many_whole_numbers_can_be_either_so_the_caller_is_asked(engine, people):
+def test_very_many_whole_numbers_can_be_either_so_the_caller_is_asked(local_engine, people):
     many = people.assign(income=np.arange(ROWS) * 1000)
     names = {"y_true": "income", "y_pred": "income", "sensitive_features": "sex"}
     with pytest.raises(ValueError, match=r"'income' takes 4000 different whole numbers.*task="):
-        evidence_from_frame(engine(many), **names)
-    assert evidence_from_frame(engine(many), **names, task="regression").task == "regression"
+        evidence_from_frame(local_engine(many), **names)
+    assert evidence_from_frame(local_engine(many), **names, task="regression").task == "regression"
     few = people.assign(income=people.region * 1000)
-    assert evidence_from_frame(engine(few), **names).task == "multiclass"
+    assert evidence_from_frame(local_engine(few), **names).task == "multiclass"
 
 
 def test_a_favorable_label_may_be_given_as_it_is_written(people):
@@ -269,11 +260,13 @@ def test_the_threshold_behind_the_decisions_is_found(people, monkeypatch, bring,
     assert found.decided_at == (people.score[chosen].min() if at == "least" else at)
 
 
-def test_scores_in_place_of_predictions_are_pointed_out(engine, people):
+def test_scores_in_place_of_predictions_are_pointed_out(local_engine, people):
     names = {"y_true": "label", "y_pred": "score", "sensitive_features": "sex"}
     with pytest.raises(ValueError, match="'label' holds labels, and 'score' numbers such as"):
-        evidence_from_frame(engine(people), **names)
-    assert evidence_from_frame(engine(people), **names, task="regression").task == "regression"
+        evidence_from_frame(local_engine(people), **names)
+    assert (
+        evidence_from_frame(local_engine(people), **names, task="regression").task == "regression"
+    )
 
 
 @pytest.mark.slow

@@ -2,11 +2,8 @@
 
 from decimal import Decimal
 
-import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -15,21 +12,9 @@ from evenhand._audit import from_frame
 from evenhand._audit.from_frame import evidence_from_frame
 from evenhand._audit.from_rows import from_rows
 
-ENGINES = {
-    "pandas": lambda rows: rows,
-    "polars": pl.from_pandas,
-    "polars lazy": lambda rows: pl.from_pandas(rows).lazy(),
-    "arrow": pa.Table.from_pandas,
-    "duckdb": lambda rows: duckdb.from_arrow(pa.Table.from_pandas(rows)),
-}
 ROWS = 1200
 NAMES = {"y_true": "y", "y_pred": None, "sensitive_features": "sex"}
 QUICK = {"criteria": ["statistical_parity"], "measures": ["mpd"]}
-
-
-@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
-def engine(request):
-    return request.param
 
 
 @pytest.fixture(params=[0, 10**6], ids=["in bins", "exactly"])
@@ -58,19 +43,19 @@ def selected(evidence):
 
 @pytest.mark.parametrize("score", ["decile", "margin"])
 def test_scores_that_are_no_probabilities_are_refused_without_a_threshold(
-    engine, people, bring, score
+    local_engine, people, bring, score
 ):
     low, high = people[score].min(), people[score].max()
     message = f"'{score}' runs from {low:g} to {high:g}, .* Pass threshold=.* or y_pred"
     with pytest.raises(eh.InputError, match=message):
-        evidence_from_frame(engine(people), **NAMES, y_score=score)
+        evidence_from_frame(local_engine(people), **NAMES, y_score=score)
     with pytest.raises(eh.InputError, match=message.replace(f"'{score}'", "y_score")):
         eh.audit(people.y, y_score=people[score], sensitive_features=people.sex)
 
 
 @pytest.mark.parametrize(("score", "at"), [("decile", 5), ("margin", -2.5), ("chance", 0.3)])
-def test_a_threshold_decides_for_scores_of_any_range(engine, people, bring, score, at):
-    found = evidence_from_frame(engine(people), **NAMES, y_score=score, threshold=at)
+def test_a_threshold_decides_for_scores_of_any_range(local_engine, people, bring, score, at):
+    found = evidence_from_frame(local_engine(people), **NAMES, y_score=score, threshold=at)
     chosen = (people[score] >= at).groupby(people.sex).sum().tolist()
     assert 0 < sum(chosen) < ROWS
     assert selected(found) == chosen
@@ -84,9 +69,9 @@ def test_a_threshold_decides_for_scores_of_any_range(engine, people, bring, scor
 
 @pytest.mark.parametrize("score", ["decile", "margin", "chance"])
 def test_criteria_of_probabilities_are_left_out_with_a_note_where_there_are_none(
-    engine, people, bring, score
+    local_engine, people, bring, score
 ):
-    found = evidence_from_frame(engine(people), **NAMES, y_score=score, threshold=0.5)
+    found = evidence_from_frame(local_engine(people), **NAMES, y_score=score, threshold=0.5)
     probable = score == "chance"
     assert ({"losses", "bins"} <= set(found.sources)) == probable
     assert {"ranks", "steps"} <= set(found.sources)
@@ -149,10 +134,10 @@ def test_a_threshold_is_a_least_score_and_itself_selected():
     assert selected(found) == [1, 1]
 
 
-def test_the_favorable_label_is_the_one_selected(engine, people, bring):
+def test_the_favorable_label_is_the_one_selected(local_engine, people, bring):
     named = people.assign(y=np.where(people.y == 1, "paid", "late"))
     found = evidence_from_frame(
-        engine(named), **NAMES, y_score="decile", threshold=8, favorable="paid"
+        local_engine(named), **NAMES, y_score="decile", threshold=8, favorable="paid"
     )
     assert selected(found) == (people.decile >= 8).groupby(people.sex).sum().tolist()
     assert "count as predicted paid" in found.notes[0]
@@ -292,13 +277,13 @@ def test_a_group_that_is_missing_in_some_stratum_is_no_obstacle():
 @pytest.mark.parametrize(
     "kind", [float, lambda value: Decimal(str(value))], ids=["float", "decimal"]
 )
-def test_amounts_are_not_taken_for_groups(engine, kind):
+def test_amounts_are_not_taken_for_groups(local_engine, kind):
     rng = np.random.default_rng(0)
     income = [kind(value) for value in rng.normal(size=300).round(2)]
     frame = pd.DataFrame({"income": income, "y": rng.integers(0, 2, 300)})
     message = r"sensitive column 'income' takes \d+ different values, such as .*bins=\{'income': 4"
     with pytest.raises(eh.InputError, match=message):
-        eh.audit_frame(engine(frame), y_true="y", y_pred="y", sensitive_features="income")
+        eh.audit_frame(local_engine(frame), y_true="y", y_pred="y", sensitive_features="income")
     with pytest.raises(eh.InputError, match=message):
         eh.audit(frame.y, frame.y, sensitive_features=frame[["income"]].assign(sex="F"))
     whom = eh.groups({"income": frame.income.astype(float)}, bins={"income": 4})
