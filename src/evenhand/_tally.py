@@ -111,7 +111,8 @@ class Tally:
         order = [[axis.name for axis in self.axes].index(name) for name in names]
         values = self._sum(of)
         flat = np.ravel_multi_index(tuple(self.cells[order]), shape)
-        where, totals = _totals(flat, values)
+        where, added = _totals(flat, {of: values})
+        totals = added[of]
         if len(where) == prod(shape):
             table = np.array(totals, dtype=np.float64)
         else:
@@ -266,16 +267,18 @@ def gathered(
     """Make a tally from cells that may repeat."""
     sizes = tuple(axis.size for axis in axes)
     flat = np.ravel_multi_index(tuple(cells), sizes)
-    totals = {name: _totals(flat, values) for name, values in sums.items()}
-    where = totals["rows"][0]
-    places = np.array(np.unravel_index(where, sizes), dtype=np.intp)
-    return Tally(axes, places, {name: total for name, (_, total) in totals.items()}, notes)
+    where, totals = _totals(flat, sums)
+    return Tally(axes, np.array(np.unravel_index(where, sizes), dtype=np.intp), totals, notes)
 
 
-def _totals(flat: NDArray[np.intp], values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Distinct indices in order, and for each the sum of its values along the last axis."""
+def _totals(
+    flat: NDArray[np.intp], sums: Mapping[str, NDArray[Any]]
+) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
+    """Distinct indices in order, and for each the sums of its values along the last axis."""
     if (np.diff(flat) > 0).all():
-        return flat, values
+        return flat, dict(sums)
     order = np.argsort(flat, kind="stable")
     where, starts = np.unique(flat[order], return_index=True)
-    return where, np.add.reduceat(values[..., order], starts, axis=-1)
+    return where, {
+        name: np.add.reduceat(values[..., order], starts, axis=-1) for name, values in sums.items()
+    }

@@ -211,7 +211,7 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
     labels = [name for name in (names.y_true, names.y_pred) if name is not None]
     may_be_numbers = task == "regression" or (task is None and _fractional(table, labels))
     ordered = {names.y_score, names.y_pred if may_be_numbers else None}
-    rows, numeric = _numeric_columns(table, [*labels, names.y_score], ordered)
+    rows, numeric = _numeric_columns(table, [*labels, names.y_score], ordered, names.rows)
     if not rows:
         raise InputError("There are no rows to count.")
     are_numbers = task == "regression"
@@ -266,11 +266,15 @@ def _fractional(table: Any, names: Sequence[str]) -> list[str]:
 
 
 def _numeric_columns(
-    table: Any, names: Sequence[str | None], ordered: Collection[str | None] = ()
+    table: Any,
+    names: Sequence[str | None],
+    ordered: Collection[str | None] = (),
+    times: str | None = None,
 ) -> tuple[int, dict[str, NumericColumn]]:
-    """The number of rows, and what the numeric ones among these columns hold.
+    """The number of lines, and what the numeric ones among these columns hold.
 
-    Mean and deviation are for columns that may have to be ordered.
+    Mean and deviation are for columns that may have to be ordered. Where `times` says how many
+    rows a line stands for, the mean is that of the rows.
     """
     import narwhals as nw
 
@@ -287,7 +291,9 @@ def _numeric_columns(
         wanted += [finite.min().alias(f"low {at}"), finite.max().alias(f"high {at}")]
         wanted.append(finite.count().alias(f"finite {at}"))
         if name in ordered:
-            wanted += [finite.mean().alias(f"mean {at}"), finite.std().alias(f"deviation {at}")]
+            often = as_float(times) if times else None
+            mean = finite.mean() if often is None else (finite * often).sum() / often.sum()
+            wanted += [mean.alias(f"mean {at}"), finite.std().alias(f"deviation {at}")]
     row = table.select(*wanted).collect().rows(named=True)[0]
     return int(row["rows"]), {
         name: NumericColumn(
