@@ -459,3 +459,73 @@ def test_what_is_no_count_is_refused_by_a_comparison():
         eh.InputError, match="there are 2 rows of sensitive_features, but 3 of rows"
     ):
         eh.compare([1, 0], {"m": [1, 1]}, sensitive_features=["a", "b"], rows=[1, 2, 3])
+
+
+def in_bins(frame, width=0.1):
+    edges = np.arange(0, 1 + width / 2, width).round(2)
+    return frame.assign(
+        lower=edges[np.digitize(frame.score, edges) - 1],
+        score=pd.cut(frame.score, edges, right=False).astype(str),
+    )
+
+
+@pytest.fixture(scope="module")
+def scored():
+    rng = np.random.default_rng(8)
+    frame = drawn(900)
+    return frame.assign(score=np.clip(frame.y * 0.3 + rng.random(900) * 0.6, 0, 0.999))
+
+
+BY_SCORE = {"y_true": "y", "y_score": "score", "sensitive_features": "sex"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_scores_in_bins_tell_what_the_rows_tell_at_the_ends_of_bins(engine, scored):
+    frame = in_bins(scored)
+    counts = counts_of(frame, "y", "score", "sex")
+    found = eh.audit_frame(engine(counts), rows="n", threshold=0.4, **BY_SCORE)
+    expected = eh.audit_frame(frame, threshold=0.4, **BY_SCORE | {"y_score": "lower"})
+    exact = eh.audit_frame(scored, threshold=0.4, **BY_SCORE)
+    for criterion in ("equalized_odds", "calibration_parity"):
+        assert found.finding(criterion).p_value == exact.finding(criterion).p_value
+    for finding in found.findings:
+        assert finding.p_value == expected.finding(finding.criterion).p_value
+    asked = {finding.criterion for finding in found.findings}
+    left_out = {finding.criterion for finding in exact.findings} - asked
+    assert left_out == {"calibration_within_groups", "performance_parity(cross_entropy)"}
+    assert any("'score' was given in 9 bins" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        (["[0, 0.5)", "[0.4, 1)"], {"threshold": 0.4}, "Bins of 'score' overlap"),
+        (["[0, 0.5)", "[0.5, 1)"], {"threshold": 0.7}, "0.7 lies inside the bin from 0.5 to 1"),
+        (["[0, 0.4)", "[0.4, 1)"], {}, "0.5 lies inside the bin from 0.4 to 1"),
+        (["300-600", "600-850"], {}, "no probability that could be cut"),
+        (["low", "high"], {"threshold": 0.4}, "'score' holds 'low', which is neither"),
+        (["0.5-0.1", "0.5-0.9"], {"threshold": 0.4}, "'score' holds '0.5-0.1'"),
+    ],
+)
+def test_bins_that_cannot_be_cut_are_refused(labels, options, message):
+    counts = pd.DataFrame(
+        {"y": [0, 1] * 4, "sex": [*"FFFFMMMM"], "score": [labels[i % 4 // 2] for i in range(8)]}
+    ).assign(n=20)
+    with pytest.raises(eh.InputError, match=message):
+        eh.audit_frame(counts, rows="n", **BY_SCORE, **options)
+
+
+def test_bins_that_are_no_probabilities_are_cut_where_they_end():
+    counts = pd.DataFrame(
+        {
+            "y": [0, 1] * 4,
+            "sex": [*"FFFFMMMM"],
+            "score": ["0-1", "0-1", "1-2", "1-2"] * 2,
+            "n": [90, 10, 50, 60, 70, 30, 40, 80],
+        }
+    )
+    found = eh.audit_frame(counts, rows="n", threshold=1, **BY_SCORE)
+    assert found.finding("statistical_parity", "mpd").value == pytest.approx(120 / 220 - 110 / 210)
+    assert not any("calibration" in finding.criterion for finding in found.findings)
+    assert any("runs from 0 to 2, so it is no probability" in note for note in found.notes)

@@ -397,7 +397,8 @@ def audit_frame(
         The columns that name the groups; several are crossed.
     y_score : str, optional
         The column of scores or probabilities of the favorable label. Of more than a million rows
-        it is counted in bins, and a note says how far off that can be.
+        it is counted in bins, and a note says how far off that can be. In a table of counts it may
+        hold bins, such as "[0.4, 0.5)": criteria that need more than those are left out.
     threshold : float, optional
         The least score that is selected, in place of `y_pred`. Without either, probabilities are
         cut at 0.5, which a note says, and scores of another range are refused.

@@ -22,6 +22,7 @@ from evenhand._audit.evidence import (
 )
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.from_tally import from_tally, refuse_columns
+from evenhand._audit.score_bins import read_score_bins
 from evenhand._columns import Column, Label, encode
 from evenhand._columns.encoding import classes
 from evenhand._counting import share_classes
@@ -120,11 +121,17 @@ def evidence_from_frame(
         table, spans = cut_columns(table, bins, group.names, rows)
         group = replace(group, spans=spans)
         names = replace(names, groups=group)
+    score_bins = None
+    if rows and y_score is not None:
+        table, score_bins = read_score_bins(table, y_score)
     survey = survey_of(table, names, given)
     spread = survey.spread
     cut = None
     if y_pred is None and spread is not None:
-        cut = cut_of(spread.low, spread.high, at, repr(y_score))
+        ends = score_bins.range if score_bins else (spread.low, spread.high)
+        cut = cut_of(*ends, at, repr(y_score))
+        if score_bins:
+            score_bins.check_cut(cut.at)
     if spread is None:
         evidence = from_labels(table, names, survey, given, favorable)
     elif (counted.total or survey.rows) <= ROWS_TO_BRING and not _stays_there(table):
@@ -139,6 +146,8 @@ def evidence_from_frame(
         evidence = binned_scores(
             table, known, y_true, str(y_score), sample_weight, group, spread, rows
         )
+    if score_bins:
+        evidence = score_bins.limited(evidence)
     check_several(evidence.groups)
     check_names(evidence.columns, evidence.groups)
     return replace(evidence, notes=(*counted.notes, *evidence.notes))

@@ -146,7 +146,7 @@ def _why_not(evidence: Evidence, question: Question) -> str | None:
         return question.criterion.kind.hint
     source = evidence.sources[statistic.needs]
     if isinstance(source, Tally) and not sums_of(statistic) <= source.sums.keys():
-        return "y_true"
+        return "scores that are not in bins" if statistic.needs == "bins" else "y_true"
     if question.criterion.one_class and evidence.task == "binary" and evidence.favorable is None:
         return "favorable=, the favorable label"
     return None

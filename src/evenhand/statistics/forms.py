@@ -390,6 +390,8 @@ def sums_of(statistic: Statistic) -> set[str]:
     """
     if isinstance(statistic, Derived):
         return set(statistic.of)
+    if isinstance(statistic, CalibrationError):
+        return {"hits", "score"}
     return {statistic.of} if isinstance(statistic, E) else set()
 
 
