@@ -385,7 +385,8 @@ def selected_of(
         raise InputError(
             f"{name!r} has the rate {rate[at]:g} of {size[at]:g} in {sizes!r}, which is "
             f"{product[at]:g} people: no whole number of them has this rate to "
-            f"{plural(digits, 'decimal')}. Pass digits=, if the rates were rounded to fewer."
+            f"{plural(digits, 'decimal')}. If the rates were rounded to fewer, round them so, or "
+            "pass digits= to tally_counts."
         )
     highest = np.minimum(np.floor(product + reach), size)
     lowest = np.maximum(np.ceil(product - reach), 0.0)

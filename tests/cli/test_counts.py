@@ -2,12 +2,14 @@
 
 import json
 
+import duckdb
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from evenhand.cli.audit import audit
 from evenhand.cli.compare import compare
+from evenhand.cli.program import _group
 
 
 @pytest.fixture
@@ -24,6 +26,7 @@ def written(command, rows, *arguments):
         return result, json.load(file)
 
 
+main_command = _group()
 AUDIT = ("--target", "y", "--prediction", "p", "--group", "g", "--group", "h")
 
 
@@ -124,3 +127,32 @@ def test_what_is_no_dump_of_counters_is_refused(run, folder, text, message):
     result = run("metrics.prom", columns=COUNTERS)
     assert result.exit_code == 2
     assert message in result.output.replace("--prediction", "y_pred")
+
+
+def test_a_query_its_csv_and_a_gate_follow_one_another(folder, people):
+    """As docs/how-to/counts.md has it, with DuckDB in place of a server."""
+    query = CliRunner().invoke(
+        main_command, ["sql", "decisions", "--target", "y", "--prediction", "p", "--group", "g"]
+    )
+    database = duckdb.connect()
+    database.register("decisions", people)
+    database.sql(query.output.rstrip(";\n")).write_csv("counts.csv", header=True)
+    options = ["--target", "y", "--prediction", "p", "--group", "g", "--rows", "n"]
+    gate = ["--fail-if", "statistical_parity.mpd > 0.1"]
+    found = CliRunner().invoke(main_command, ["audit", "counts.csv", *options, *gate, "--quiet"])
+    people.to_csv("rows.csv", index=False)
+    same = CliRunner().invoke(main_command, ["audit", "rows.csv", *options[:-2], *gate, "--quiet"])
+    assert found.exit_code == same.exit_code == 1
+    assert found.output == same.output
+
+
+def test_sums_of_values_are_audited_from_a_file(folder, people):
+    lines = people.assign(n=1, sum_prediction=people.s, sum_prediction_squared=people.s**2)
+    sums = lines.groupby("g")[["n", "sum_prediction", "sum_prediction_squared"]].sum()
+    sums.reset_index().to_csv("sums.csv", index=False)
+    options = ["--rows", "n", "--task", "regression", "--group", "g", "--json", "out.json"]
+    result = CliRunner().invoke(audit, ["sums.csv", *options])
+    assert result.exit_code == 0, result.output
+    document = json.loads((folder / "out.json").read_text())
+    assert [criterion["name"] for criterion in document["criteria"]] == ["weak_parity"]
+    assert document["rows"] == len(people)

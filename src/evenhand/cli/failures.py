@@ -39,6 +39,8 @@ OPTIONS_FOR = {
     "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
     "favorable=": "--favorable",
     "threshold=": "--threshold",
+    "sample_weight=, and sums of weights into sums=": "--weight",
+    ", or pass digits= to tally_counts": "",
     'min_count=30, rare="merge"': "--min-count 30 --rare merge",
     "pass them as y_score=, beside": "name them with --score, beside",
     'task="regression"': "--task regression",
