@@ -27,9 +27,12 @@ def _explained(error: Floats, y: Floats, square: Floats, _: Floats) -> Floats:
 
 
 def _gaussian(error: Floats, weight: Floats) -> Floats:
-    """Log-likelihood of a normal error whose variance is the pooled mean squared error."""
-    pooled = np.where(weight > 0, error * weight, 0).sum(-1, keepdims=True)
-    variance = pooled / weight.sum(axis=-1, keepdims=True)
+    """Log-likelihood of a normal error whose variance is the pooled mean squared error.
+
+    Without any error there is no variance, and none is likely.
+    """
+    pooled = np.nansum(error * weight, axis=-1, keepdims=True)
+    variance = np.where(pooled > 0, pooled, np.nan) / weight.sum(axis=-1, keepdims=True)
     return np.asarray(-0.5 * np.log(2 * np.pi * variance) - ratio(error, 2 * variance))
 
 

@@ -267,7 +267,7 @@ class Bins(Kind):
         inner = np.array(SCORE_BINS[1:-1])
         codes = np.searchsorted(inner, score, side="right").astype(np.uint8)
         return count(
-            {"bin": Column(codes, SCORE_BINS[:-1])},
+            {"bin": Column(codes, SCORE_BINS)},
             groups(rows.sensitive_features),
             sample_weight=rows.sample_weight,
             sums={"hits": (truth.codes == 1).astype(np.float64), "score": score},
