@@ -174,3 +174,82 @@ def test_a_table_is_the_callers_own():
     counts = eh.tally(None, [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"])
     counts.table("yhat", "group")[:] = 7
     assert counts.table("yhat", "group").tolist() == [[1, 1], [1, 1]]
+
+
+def test_a_misspelt_argument_is_named():
+    with pytest.raises(TypeError, match="sensitive_features"):
+        eh.tally([1], [1], sensitive_feature=["a"])
+
+
+def test_groups_must_be_named():
+    with pytest.raises(eh.InputError, match="Pass sensitive_features"):
+        eh.tally([1], [1], sensitive_features=None)
+
+
+def test_moments_are_of_the_first_and_second_order_and_errors_of_the_fourth():
+    y, yhat = np.array([1.0, 2.0, 4.0]), np.array([3.0, 2.0, -1.0])
+    sums = eh.moments(y, yhat, sensitive_features=["a", "b", "b"])
+    assert {name: sums.table("group", of=name).tolist() for name in sums.sums} == {
+        "rows": [1, 2],
+        "yhat": [3, 1],
+        "yhat²": [9, 5],
+        "y": [1, 6],
+        "y²": [1, 20],
+        "squared_error": [4, 25],
+        "squared_error²": [16, 625],
+        "absolute_error": [2, 5],
+        "absolute_error²": [4, 25],
+    }
+
+
+@pytest.mark.parametrize("size", [1e50, 1e-50, 0.0])
+def test_values_that_can_just_be_squared_twice_are_taken(size):
+    sums = eh.moments([0.0, 0.0], [size, -size], sensitive_features=["a", "b"])
+    assert sums.table("group", of="yhat²").tolist() == [size * size] * 2
+
+
+def test_the_rows_of_groups_that_were_left_out_are_not_counted():
+    whom = eh.groups(["a", "b", "b", "c"], min_count=2, rare="drop")
+    counts = eh.tally([1, 0, 1, 1], [1, 1, 0, 0], sensitive_features=whom)
+    assert counts.groups == ("b",)
+    assert counts.table("y", "yhat", "group").tolist() == [[[0], [1]], [[1], [0]]]
+    assert counts.notes == whom.notes
+
+
+def test_text_and_numbers_are_no_labels_of_one_kind():
+    with pytest.raises(eh.InputTypeError, match="mix text and numbers"):
+        eh.tally([1, 0], ["1", "0"], sensitive_features=["a", "b"])
+
+
+def test_a_sum_that_was_not_counted_is_named():
+    counts = eh.tally([1], [1], sensitive_features=["a"])
+    with pytest.raises(eh.InputError, match=r"no sum 'loss', only \['rows'\]"):
+        counts.table("group", of="loss")
+
+
+def test_groups_move_to_new_labels_or_past_the_last_are_dropped():
+    counts = eh.tally(None, [1, 0, 1], sensitive_features=["a", "b", "c"])
+    batch = Tally(
+        counts.axes, counts.cells, {"rows": np.array([[1, 2, 3], [4, 5, 6]])}, ("a note",)
+    )
+    moved = batch.regrouped(np.array([1, 2, 0]), ("x", "y"))
+    assert moved.groups == ("x", "y")
+    assert moved.table("group").tolist() == [[3, 2], [6, 5]]
+    assert moved.notes == ("a note",)
+
+
+def test_notes_of_parts_are_kept_once():
+    parts = [
+        Tally((Axis("group", ("a",)),), np.zeros((1, 1), np.intp), {"rows": np.ones(1)}, notes)
+        for notes in (("one", "two"), ("two", "three"))
+    ]
+    assert sum(parts).notes == ("one", "two", "three")
+
+
+def test_rare_groups_are_settled_as_they_are_for_rows():
+    group = ["a", "b", "b", "c", "b"]
+    counts = eh.tally(None, [1, 0, 1, 1, 1], sensitive_features=group)
+    whom = eh.groups(group, min_count=2, rare="merge")
+    settled = counts.settle_rare(2, "merge")
+    assert_same(settled, eh.tally(None, [1, 0, 1, 1, 1], sensitive_features=whom))
+    assert settled.notes == whom.notes

@@ -1,6 +1,7 @@
 """Mutation testing: change the code in one place, and see whether a test notices.
 
     python tools/mutants.py [AREA …] [--sample N] [--seed S]
+    python tools/mutants.py AREA --quick      without the tests that are marked slow
     python tools/mutants.py AREA --again      only those that survived the last run
 
 An area's tests run once, to learn which of them reach which line; each mutant then meets those
@@ -165,7 +166,7 @@ def changes(node: Any) -> Iterator[tuple[Any, str]]:
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield node, str(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield node, str(node.value + 1)
+        yield node, str(node.value + 1 if abs(node.value) < 1e9 else 2 * node.value)
     elif isinstance(node, ast.Return) and node.value is not None:
         yield node, "return None"
     elif isinstance(node, ast.Raise):
@@ -282,8 +283,9 @@ def examine(area: str, options: argparse.Namespace, copy: Path) -> float:
     patterns, tests = AREAS[area]
     files = [file for pattern in patterns for file in sorted((copy / SOURCE).glob(pattern))]
     paths = [f"tests/{name}.py" for name in tests] + [str(f.relative_to(copy)) for f in files]
+    quick = ["-m", "not slow"] if options.quick else []
     plugin = Reached([str(file) for file in files])
-    reached = in_fork(copy, lambda: (tested(paths, plugin), plugin.result()), 3600)
+    reached = in_fork(copy, lambda: (tested([*quick, *paths], plugin), plugin.result()), 3600)
     if reached is None or reached[0] != 0:
         raise SystemExit(f"The tests fail without a mutant:\n{(copy / 'log.txt').read_text()}")
     sys.dont_write_bytecode = True  # of the tests it is there by now; of mutants it would mislead
@@ -321,6 +323,7 @@ def main() -> int:
     parser.add_argument("areas", nargs="*", default=list(AREAS), metavar="AREA")
     parser.add_argument("--sample", type=int, default=80, help="mutants of each area")
     parser.add_argument("--seed", type=int, default=0, help="which sample")
+    parser.add_argument("--quick", action="store_true", help="without tests marked slow")
     parser.add_argument("--again", action="store_true", help="those that survived the last run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
