@@ -521,3 +521,71 @@ def test_an_unknown_measure_is_taken_for_the_one_that_it_means(name, meant):
 
 def test_terms_are_of_criteria_that_there_are():
     assert set(TERMS) == set(eh.CRITERIA)
+
+
+class TestACriterionInWords:
+    FORMULAS = {  # noqa: RUF012
+        "statistical_parity": "worst over c of S over a of P(ŷ = c | a)",
+        "equalized_odds": "worst over k, c of S over a of P(ŷ = c | y = k, a)",
+        "wasserstein_parity": "∫ dt S over a of P(ŷ ≤ t | a)",
+        "weak_parity": "S over a of E(ŷ | a)",
+        "calibration_parity": "worst over score bin of S over a of E(y = c | score bin, a)",
+    }
+
+    @pytest.mark.parametrize("name", FORMULAS)
+    def test_its_formula_says_what_is_compared_over_which_cells(self, name):
+        criterion = eh.CRITERIA[name]
+        assert criterion.formula == self.FORMULAS[name]
+        assert repr(criterion) == f"<Criterion {name}: {criterion.formula}>"
+
+    def test_its_range_is_that_of_its_statistic_by_every_measure(self):
+        relative = "1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2), 1 by shortfall"
+        assert eh.CRITERIA["equal_opportunity"].range == f"0 to 1 by MPD, {relative}"
+        assert eh.CRITERIA["treatment_equality"].range == f"0 to ∞ by MPD, {relative}"
+        assert eh.CRITERIA["selection_rate_ratio"].range == (
+            f"1 (equal) to 0 by ratio; 0 to 1 by MPD, {relative}"
+        )
+        shifted = eh.Criterion("x", E("yhat", bounds=(2.0, 5.0)))
+        assert shifted.range == f"0 to 3 by MPD, {relative}"
+        assert eh.CRITERIA["wasserstein_parity"].range.endswith("shortfall, times the range of ŷ")
+
+    @pytest.mark.parametrize("name", eh.CRITERIA)
+    def test_help_tells_the_question_the_direction_and_other_names(self, name):
+        criterion = eh.CRITERIA[name]
+        text = criterion.__doc__
+        assert text.startswith(criterion.asks)
+        assert f"runs over the groups. {criterion.direction}." in text
+        assert all(other in text for other in criterion.also_called)
+        assert ("Also called" in text) == bool(criterion.also_called)
+        equal = "1" if is_ratio(criterion.measure) else "0"
+        assert criterion.direction.startswith(f"{equal}: the groups are equal")
+
+    def test_without_a_question_help_begins_with_its_name(self):
+        assert eh.Criterion("even_means", E("yhat")).__doc__.startswith("even_means\n")
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_question_about_one_class_is_asked_of_the_favorable_one(name):
+    rows = predictions(classes=2)
+    reading = eh.CRITERIA[name].read(rows.y_true, rows.y_pred, sensitive_features=rows.group)
+    by_class = eh.CRITERIA[name].statistic.over == "c"
+    one = {"selection_rate_ratio", "equal_opportunity", "predictive_equality", "predictive_parity"}
+    one |= {"false_omission_rate_parity", "treatment_equality"}
+    assert (by_class and reading.cells == (1,)) == (name in one)
+
+
+def test_a_warning_points_to_the_line_that_asked():
+    with pytest.warns(eh.UndefinedWarning) as caught:
+        eh.evaluate("statistical_parity", None, [1, 0], sensitive_features=["a", "a"])
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("thing", [3, None, ["statistical_parity"], {}])
+def test_what_is_no_criterion_is_refused(thing):
+    with pytest.raises(eh.InputTypeError, match="criterion"):
+        eh.evaluate(thing, None, [1, 0], sensitive_features=["a", "b"])
+
+
+def test_a_misspelt_argument_of_evaluate_is_named():
+    with pytest.raises(TypeError, match="sensitive_features"):
+        eh.evaluate("statistical_parity", None, [1, 0], sensitive_feature=["a", "b"])

@@ -137,6 +137,12 @@ class TestAScore:
         expected = [loss[g == G].sum() for g in "abc"]
         np.testing.assert_allclose(found.table("group", of="cross_entropy"), expected)
 
+    def test_in_one_column_is_that_of_the_larger_of_two_numbers(self):
+        source = summarize("ranks", Rows(2 * Y, None, G, y_score=SCORE))
+        assert source.classes == (2,)
+        expected = [roc_auc_score(Y[g == G], SCORE[g == G]) for g in "abc"]
+        np.testing.assert_allclose(STATISTICS["auroc"].read(source).values, [expected])
+
     @pytest.mark.parametrize("labels", [[2], ["yes"], [0, 1, 2]])
     def test_in_one_column_needs_two_labels(self, labels):
         with pytest.raises(eh.InputError, match="y_score has 2 columns, but y_true takes"):

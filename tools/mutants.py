@@ -61,7 +61,14 @@ AREAS = {  # the files to mutate under src/evenhand, and the test files beside t
     ),
     "criteria": (
         ["criteria/*.py"],
-        [*COUNTS, "test_distributions", "test_ratio", "test_scoring", "test_faults", "test_words"],
+        [
+            *COUNTS,
+            "test_statistics",
+            "test_distributions",
+            "test_ratio",
+            "test_reference",
+            "test_words",
+        ],
     ),
     "tally": (["_tally.py", "_counting.py"], [*COUNTS, "test_groups"]),
     "inference": (
@@ -263,8 +270,10 @@ def survives(mutant: Mutant, copy: Path, reached: dict[str, Any]) -> bool:
     """Whether no test that reaches it fails."""
     place = copy / SOURCE / mutant.file
     seconds, lines = reached["seconds"], reached["lines"].get(str(place), {})
-    wanted = map(str, range(mutant.lines[0], mutant.lines[1] + 1)) if mutant.in_function else lines
-    names = {name for line in wanted for name in lines.get(line, ()) if name}
+    names = set(seconds)
+    if mutant.in_function:
+        wanted = range(mutant.lines[0], mutant.lines[1] + 1)
+        names &= {name for line in wanted for name in lines.get(str(line), ())}
     if not names:
         return True
     ordered = sorted(names, key=lambda name: seconds[name])
