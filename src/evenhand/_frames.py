@@ -304,7 +304,9 @@ def count_cells(
     keyed = [*cell_keys, *cell_columns]
     try:
         grouped = table.select(*picked.expressions).group_by(*keyed).agg(*aggregates)
-        counted = (grouped if most_cells is None else grouped.head(most_cells + 1)).collect()
+        if most_cells is not None and not table.implementation.is_polars():  # 1.20 panics
+            grouped = grouped.head(most_cells + 1)
+        counted = grouped.collect()
     except TypeError as failure:  # of pandas, whose cells can hold lists
         raise InputTypeError(f"A column cannot name classes or groups: {failure}.") from failure
     if not len(counted):
