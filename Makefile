@@ -6,20 +6,24 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick coverage fuzz mutants check docstrings hooks bench paper paper-quick docs pictures dist clean
+.PHONY: demo test quick coverage engines fuzz mutants check docstrings hooks bench paper paper-quick docs pictures dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
 
 test: $(VENV)/dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
 # In one process: workers would spend more on importing than they save.
 quick: $(VENV)/dev
 	$(BIN)/python -m pytest -m "not slow"
 
 coverage: $(VENV)/dev
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-report=html
+	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term:skip-covered --cov-report=html
+
+# Laws on every engine, Spark on a local cluster of two workers; needs Java.
+engines: $(VENV)/dev $(VENV)/spark
+	EVENHAND_SPARK_MASTER="local-cluster[2,1,512]" $(BIN)/python -m pytest tests/test_engines.py tests/test_frames.py
 
 # Goes on where the last run ended; CASES of each target.
 CASES ?= 10000

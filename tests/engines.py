@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -138,7 +138,11 @@ def spark_connect():
 
 
 def has_connect() -> bool:
-    return all(find_spec(name) for name in ("grpc", "grpc_status", "pandas", "zstandard"))
+    try:
+        import_module("pyspark.sql.connect.session")
+    except ImportError:
+        return False
+    return True
 
 
 def java_is_there() -> bool:
