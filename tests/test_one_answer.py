@@ -91,6 +91,14 @@ def by_frame(engine):
     return answer
 
 
+def by_counts(engine):
+    def answer(rows, case):
+        names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "rows": "n"}
+        return of_tally(eh.tally_counts(ENGINES[engine](rows.assign(n=1)), **names))
+
+    return answer
+
+
 def by_audit(rows, case):
     options = {"sensitive_features": rows.g, "criteria": asked(rows), **QUICK, **case.options}
     return of_evidence(eh.audit(rows.y, rows.p, **options).evidence)
@@ -147,6 +155,7 @@ def by_estimator(rows, case):
 
 
 COUNTS = {"tally": by_tally} | {f"tally_frame {name}": by_frame(name) for name in ENGINES}
+COUNTS |= {f"tally_counts {name}": by_counts(name) for name in ENGINES}
 AUDITS = {
     "audit": by_audit,
     **{f"audit_frame {name}": by_audit_frame(name) for name in ENGINES},

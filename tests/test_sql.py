@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from sqlglot import exp
 
 import evenhand as eh
+from engines import classic_spark
 from evenhand._counts import MOMENT_COLUMNS
 from evenhand._sql import DIALECTS
 from evenhand.cli.sql import sql
@@ -86,12 +87,7 @@ class SQLite:
 
 class Spark:
     def __init__(self):
-        spark = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
-        builder = spark.SparkSession.builder.master("local[1]")
-        try:
-            self.session = builder.config("spark.ui.enabled", "false").getOrCreate()
-        except Exception as failure:
-            pytest.skip(f"Spark does not start here: {str(failure)[:80]}")
+        self.session = classic_spark()
 
     def load(self, name, frame, types):
         kinds = {"integer": "int", "text": "string", "real": "float", "double precision": "double"}
@@ -115,7 +111,7 @@ def postgres():
         "duckdb",
         "sqlite",
         pytest.param("postgres", marks=pytest.mark.slow),
-        pytest.param("spark", marks=pytest.mark.slow),
+        pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.xdist_group("spark")]),
     ],
 )
 def database(request):
