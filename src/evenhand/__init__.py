@@ -26,6 +26,7 @@ from evenhand._tally import Tally
 from evenhand._uncertainty import Chance, ConfidenceInterval, Power, chance, interval, power
 from evenhand.criteria import CRITERIA, Criterion, Reading, UndefinedWarning, evaluate
 from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, ratio, shortfall
+from evenhand.standards import STANDARDS
 from evenhand.statistics import STATISTICS
 
 __version__ = "0.1.0.dev0"
@@ -34,6 +35,7 @@ __all__ = [
     "AGGREGATES",
     "CRITERIA",
     "MEASURES",
+    "STANDARDS",
     "STATISTICS",
     "Audit",
     "Bin",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -17,14 +18,16 @@ from evenhand._audit.markdown import markdown
 from evenhand._audit.model_card import model_card
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.plots import Plots
+from evenhand._audit.standard import filled_in
 from evenhand._audit.summary import summary, table_of
 from evenhand._columns import Label
 from evenhand._dataframes import framed
-from evenhand._errors import InputError, MissingExtraError
+from evenhand._errors import InputError, InputTypeError, MissingExtraError
 from evenhand._groups import show
 from evenhand._words import did_you_mean
 from evenhand._writing import write_whole
 from evenhand.criteria.catalogue import ALIASES
+from evenhand.standards.tables import as_csv
 
 PLAIN = {str, int, float, bool}
 COLUMNS = (
@@ -177,13 +180,92 @@ class Audit(AuditParts):
             f"{did_you_mean(criterion, known)}"
         )
 
-    def document(self) -> dict[str, Any]:
-        """Everything as plain JSON values, by the schema "evenhand.audit/3"."""
-        return document(self)
+    def document(
+        self, *, standard: str | None = None, stated: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Everything as plain JSON values, by the schema "evenhand.audit/3".
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The document as JSON text, written to a file if one is named."""
-        return _written(json.dumps(self.document(), ensure_ascii=False, allow_nan=False), path)
+        Parameters
+        ----------
+        standard : str, optional
+            The document of a standard's page instead, by the schema "evenhand.standard/1".
+        stated : mapping, optional
+            As of `to_html`.
+
+        Returns
+        -------
+        dict
+            JSON values; undefined numbers are None.
+
+        """
+        if standard is None:
+            return document(self)
+        return filled_in(self, standard, stated)
+
+    def to_json(
+        self,
+        path: str | Path | None = None,
+        *,
+        standard: str | None = None,
+        stated: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The document as JSON text, written to a file if one is named.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
+        standard : str, optional
+            The document of a standard's page instead.
+        stated : mapping, optional
+            As of `to_html`.
+
+        Returns
+        -------
+        str
+            JSON.
+
+        """
+        content = self.document(standard=standard, stated=stated)
+        return _written(json.dumps(content, ensure_ascii=False, allow_nan=False), path)
+
+    def to_csv(
+        self,
+        path: str | Path | None = None,
+        *,
+        standard: str,
+        stated: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The tables of a standard's page as CSV, under one head.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
+        standard : str
+            A name in `STANDARDS`.
+        stated : mapping, optional
+            As of `to_html`.
+
+        Returns
+        -------
+        str
+            A line for each row of each table; "table" says which, and intervals are two columns.
+
+        Examples
+        --------
+        >>> import evenhand
+        >>> selected = [1] * 30 + [0] * 20 + [1] * 20 + [0] * 30
+        >>> found = evenhand.audit(None, selected, sensitive_features=["M"] * 50 + ["F"] * 50)
+        >>> lines = found.to_csv(standard="nyc-ll144", stated={"intervals": False}).splitlines()
+        >>> print(*lines, sep="\\n")
+        table,category,people,hits,rate,impact_ratio
+        By group,F,50,20,0.4,0.6666666666666667
+        By group,M,50,30,0.6,1.0
+
+        """
+        content = self.document(standard=standard, stated=stated)
+        return _written(as_csv(content["tables"]), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The summary as Markdown, fit for a pull-request comment; every value is folded."""
@@ -227,8 +309,40 @@ class Audit(AuditParts):
         """
         return _written(model_card(self.document(), model, dataset), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """A page that opens offline, with charts; needs the extra "report"."""
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        standard: str | None = None,
+        stated: Mapping[str, Any] | None = None,
+    ) -> str:
+        """A page that opens offline, with charts; needs the extra "report".
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
+        standard : str, optional
+            A name in `STANDARDS`: the page that this rule asks for, ready to print, instead.
+        stated : mapping, optional
+            What a person states on that page, by the names of the standard's `options`; what is
+            not stated is left blank to be filled in.
+
+        Returns
+        -------
+        str
+            HTML.
+
+        Raises
+        ------
+        InputError
+            If there is no such standard or option, or the audit has not what the standard needs.
+
+        """
+        if standard is not None:
+            return _written(report.standard_page(filled_in(self, standard, stated)), path)
+        if stated is not None:
+            raise InputTypeError("stated is for the page of a standard: name it by standard=.")
         return _written(report.page(self.document()), path)
 
     def to_frame(self) -> Any:

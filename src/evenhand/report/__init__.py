@@ -114,6 +114,39 @@ def comparison_page(document: Mapping[str, Any]) -> str:
     return render(document)
 
 
+def standard_page(document: Mapping[str, Any]) -> str:
+    """The page that a standard asks for as one HTML file, ready to print.
+
+    Parameters
+    ----------
+    document : mapping
+        A standard's document: `Audit.document(standard=name)`.
+
+    Returns
+    -------
+    str
+        The page. It opens offline, asks for nothing from the network, and has no script.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> selected = [1] * 30 + [0] * 20 + [1] * 20 + [0] * 30
+    >>> found = evenhand.audit(None, selected, sensitive_features=["M"] * 50 + ["F"] * 50)
+    >>> standard_page(found.document(standard="ugesp"))[:15]
+    '<!doctype html>'
+
+    """
+    _require_jinja()
+    from evenhand.report.rendering import standard_page as render
+
+    return render(document)
+
+
 def _require_jinja() -> None:
     if find_spec("jinja2") is None:
         raise MissingExtraError(
@@ -121,4 +154,4 @@ def _require_jinja() -> None:
         )
 
 
-__all__ = ["comparison_page", "page", "snippet"]
+__all__ = ["comparison_page", "page", "snippet", "standard_page"]

@@ -1,0 +1,81 @@
+"""An audit as standards read it: people by each column and pair, with decisions and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._audit.document import document
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.parts import AuditParts
+from evenhand._distributions import Distribution
+from evenhand._groups import show
+from evenhand._tally import Tally
+from evenhand.standards.document import standard_document
+from evenhand.standards.sample import Sample, Scores, Segments, Subject
+
+
+def filled_in(
+    audit: AuditParts, standard: str, stated: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The document of a standard's page."""
+    return standard_document(standard, subject_of(audit), stated)
+
+
+def subject_of(audit: AuditParts) -> Subject:
+    """The columns of the audit, and the people by each of its views."""
+    views = [view.evidence for view in audit.views] or [audit.evidence]
+    favorable = audit.evidence.favorable
+    return Subject(
+        columns=tuple(view.columns[0] for view in views if len(view.columns) == 1),
+        samples={view.columns: sample_of(view) for view in views},
+        document=document(audit),
+        favorable=None if favorable is None else show(favorable),
+        confidence=audit.confidence,
+        weighted="weight" in audit.evidence.counted.sums,
+    )
+
+
+def sample_of(evidence: Evidence) -> Sample:
+    """The people of a view; nobody is selected where no label is favorable."""
+    predictions, within = evidence.sources.get("predictions"), evidence.sources.get("strata")
+    steps = evidence.sources.get("steps")
+    segments = None
+    if isinstance(within, Tally) and evidence.favorable is not None:
+        axes = ("stratum", "group")
+        segments = Segments(
+            within.labels("stratum"),
+            _selected(within, evidence, *axes),
+            _whole(within.table(*axes, of="rows")),
+        )
+    decided = isinstance(predictions, Tally) and evidence.favorable is not None
+    return Sample(
+        columns=evidence.columns,
+        groups=evidence.groups,
+        rows=_whole(evidence.rows),
+        hits=_selected(predictions, evidence, "group") if decided else None,
+        scores=_scores(steps) if isinstance(steps, Distribution) else None,
+        segments=segments,
+    )
+
+
+def _selected(counts: Any, evidence: Evidence, *axes: str) -> NDArray[np.int64]:
+    """Those with the favorable decision, along the axes."""
+    labels = counts.labels("yhat")
+    if evidence.favorable not in labels:
+        return np.zeros([counts.axis(name).size for name in axes], dtype=np.int64)
+    table = counts.table("yhat", *axes, of="rows")
+    return _whole(table[labels.index(evidence.favorable)])
+
+
+def _scores(steps: Distribution) -> Scores:
+    """Scores with the number of people of each; where they were binned, the weights are these."""
+    counts = np.ones(len(steps)) if steps.weights is None else steps.weights
+    return Scores(steps.values, steps.codes, _whole(counts), len(steps.groups))
+
+
+def _whole(counts: NDArray[Any]) -> NDArray[np.int64]:
+    return np.asarray(np.rint(counts), dtype=np.int64)

@@ -1,0 +1,209 @@
+"""The tables of New York City's Local Law 144: sex, race/ethnicity, and their intersections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand._errors import InputError
+from evenhand._groups import show
+from evenhand._words import listing, number, percent, plural
+from evenhand.standards.profiles import Standard
+from evenhand.standards.rates import Counts, Ratios, exact_interval, rates_of, ratios_of
+from evenhand.standards.sample import Sample, Subject
+from evenhand.standards.tables import (
+    Filled,
+    Table,
+    TableColumn,
+    four_fifths_sentence,
+    interval_note,
+    known_part,
+)
+
+
+def bias_audit(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
+    """Three tables, or one where the audit has one column; and what was left out of them."""
+    _check_leaving_out(standard, stated)
+    columns = _columns(subject, stated)
+    views = [(name,) for name in columns] + ([tuple(columns)] if len(columns) == 2 else [])
+    samples = {view: subject.sample(*view) for view in views}
+    outcome = _outcome(standard, samples[views[0]], stated)
+    unknown_words = stated["unknown"] or standard.policy["unknown"]
+    tables, shows, unknown, called = [], [], [], []
+    for view in views:
+        sample = samples[view]
+        sample, hidden, names = known_part(_with_outcome(sample, outcome), unknown_words)
+        unknown.append(f"{hidden:,} by {' × '.join(view)}")
+        called += names
+        if len(sample.groups) < 2:
+            raise InputError(f"By {' × '.join(view)} there are fewer than two known categories.")
+        table, sentence = _table(standard, sample, subject.confidence, stated, outcome, hidden)
+        tables.append(table)
+        shows.append(sentence)
+    facts = [
+        ("Assessed", f"{plural(int(samples[views[0]].rows.sum()), 'person', 'people')}"),
+        ("Unknown category", "; ".join(unknown) + _called(called, len(columns))),
+        ("Rates", outcome.sentence),
+        ("Impact ratios", _denominator(stated)),
+    ]
+    notes = [interval_note(subject.confidence, rates=True)] if stated["intervals"] else []
+    if len(columns) < 2:
+        notes.append(
+            "The rule asks for tables by sex, by race/ethnicity and by their intersections; this "
+            f"audit has one column, {columns[0]}."
+        )
+    return Filled(tables, shows, facts, notes)
+
+
+class Outcome(NamedTuple):
+    """What is counted of people: selected, or above the median; how it is headed, and in words."""
+
+    head: str
+    rate: str
+    sentence: str
+    median: float | None = None
+
+
+def _outcome(standard: Standard, sample: Sample, stated: Mapping[str, Any]) -> Outcome:
+    by = stated["by"] or ("score" if sample.hits is None else "selection")
+    words = standard.wording
+    if by == "selection":
+        if sample.hits is None:
+            raise InputError(
+                "The audit has no decisions with a favorable label. State by='score' for rates "
+                "above the median, or pass favorable= to the audit."
+            )
+        return Outcome(words["selected"], words["selection_rate"], "Share of those selected.")
+    if sample.scores is None:
+        raise InputError("State by='selection': the audit has no scores (y_score).")
+    median = sample.scores.median
+    ties = sample.scores.at(median)
+    sentence = (
+        f"Share of those who score strictly above {number(median, 4)}, the median of the full "
+        f"sample, unknown categories included; {plural(ties, 'person scores', 'people score')} "
+        "exactly that, and are not above it."
+    )
+    return Outcome(words["scored"], words["scoring_rate"], sentence, median)
+
+
+def _with_outcome(sample: Sample, outcome: Outcome) -> Sample:
+    """The sample whose hits are what is counted."""
+    if outcome.median is None or sample.scores is None:
+        return sample
+    hits = sample.scores.above(outcome.median)
+    return Sample(sample.columns, sample.groups, sample.rows, hits)
+
+
+def _table(
+    standard: Standard,
+    sample: Sample,
+    confidence: float,
+    stated: Mapping[str, Any],
+    outcome: Outcome,
+    hidden: int,
+) -> tuple[Table, str]:
+    assert sample.hits is not None
+    by = " × ".join(sample.columns)
+    hits, rows = sample.hits, sample.rows
+    left_out = rows < stated["leave_out"] * (rows.sum() + hidden)
+    if (~left_out).sum() < 2:
+        raise InputError(f"leave_out={stated['leave_out']} leaves fewer than two groups by {by}.")
+    ratios = _ratios(hits, rows, left_out, stated["denominator"], confidence)
+    low, high = exact_interval(hits, rows, confidence)
+    rates, certainty = rates_of(hits, rows), ratios.certainty()
+    lines = [
+        {
+            "category": show(group),
+            "people": rows[at],
+            "hits": hits[at],
+            "rate": rates[at],
+            "rate_interval": (low[at], high[at]),
+            "impact_ratio": ratios.values[at],
+            "ratio_interval": None if left_out[at] else (ratios.low[at], ratios.high[at]),
+            "four_fifths": "left out" if left_out[at] else certainty[at],
+        }
+        for at, group in enumerate(sample.groups)
+    ]
+    between = stated["intervals"]
+    columns = [
+        TableColumn("category", by.capitalize() if len(sample.columns) == 1 else by, "text"),
+        TableColumn("people", standard.wording["people"], "count"),
+        TableColumn("hits", outcome.head, "count"),
+        TableColumn("rate", outcome.rate, "rate"),
+        *([TableColumn("rate_interval", "Interval of the rate", "rates")] if between else []),
+        TableColumn("impact_ratio", "Impact ratio", "ratio"),
+        *([TableColumn("ratio_interval", "Interval of the ratio", "ratios")] if between else []),
+        *([TableColumn("four_fifths", "Beside 0.8", "text")] if between else []),
+    ]
+    notes = []
+    if left_out.any():
+        names = [
+            f"{show(sample.groups[at])} ({rows[at]:,}, {percent(float(rates[at]))})"
+            for at in np.flatnonzero(left_out)
+        ]
+        notes.append(
+            f"Left out of the impact ratios, each below {percent(stated['leave_out'])} of the data "
+            f"(number, rate): {listing(names)}. The auditor's reason: {stated['reason']}"
+        )
+    kept = np.flatnonzero(~left_out)
+    seen = Ratios(
+        ratios.values[kept],
+        ratios.low[kept],
+        ratios.high[kept],
+        int(np.searchsorted(kept, ratios.reference)) if ratios.reference in kept else -1,
+    )
+    sentence = four_fifths_sentence(by, [sample.groups[at] for at in kept], seen)
+    return Table(f"By {by}", columns, lines, notes), sentence
+
+
+def _ratios(
+    hits: Counts, rows: Counts, left_out: Any, denominator: str, confidence: float
+) -> Ratios:
+    """Ratios to the highest rate of all, or of those not left out; NaN for those left out."""
+    used = np.flatnonzero(~left_out) if denominator == "included" else np.arange(len(rows))
+    known = ratios_of(hits[used], rows[used], "best", confidence)
+    spread = []
+    for part in (known.values, known.low, known.high):
+        whole = np.full(len(rows), np.nan)
+        whole[used] = part
+        whole[left_out] = np.nan
+        spread.append(whole)
+    return Ratios(*spread, int(used[known.reference]))
+
+
+def _columns(subject: Subject, stated: Mapping[str, Any]) -> list[str]:
+    columns = stated["columns"] or list(subject.columns)
+    if len(columns) > 2:
+        raise InputError(
+            f"The audit has the columns {columns}. State which are sex and race/ethnicity: "
+            f"stated={{'columns': {columns[:2]}}}."
+        )
+    return columns
+
+
+def _check_leaving_out(standard: Standard, stated: Mapping[str, Any]) -> None:
+    most = standard.policy["rare_share"]
+    if stated["leave_out"] > most:
+        raise InputError(
+            f"leave_out={stated['leave_out']:g}, but the rule lets an auditor leave out categories "
+            f"below {most:g} of the data, no larger ones."
+        )
+    if stated["leave_out"] and not stated["reason"]:
+        raise InputError(
+            "Categories may be left out with a reason of the auditor's: state reason='…' beside "
+            f"leave_out={stated['leave_out']:g}."
+        )
+
+
+def _denominator(stated: Mapping[str, Any]) -> str:
+    if not stated["leave_out"]:
+        return "To the highest rate of all categories of a table; none was left out for its size."
+    of = {"all": "of all categories, those left out too", "included": "of those not left out"}
+    return f"To the highest rate {of[stated['denominator']]}."
+
+
+def _called(names: list[str], columns: int) -> str:
+    single = [name for name in dict.fromkeys(names) if columns == 1 or " × " not in name]
+    return f" (recorded as {listing(single)})" if single else ""

@@ -1,0 +1,82 @@
+"""A standard's page as a document of JSON values: the one source of its HTML and its CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+from evenhand._errors import InputError
+from evenhand.standards.bias_audit import bias_audit
+from evenhand.standards.four_fifths import four_fifths
+from evenhand.standards.lending_tables import lending
+from evenhand.standards.profiles import Standard, standard_named
+from evenhand.standards.sample import Subject
+from evenhand.standards.tables import Filled
+from evenhand.standards.technical import technical
+
+SCHEMA = "evenhand.standard/1"
+BUILDERS: dict[str, Callable[[Standard, Subject, Mapping[str, Any]], Filled]] = {
+    "evidence": technical,
+    "lending": lending,
+    "nyc-ll144": bias_audit,
+    "ugesp": four_fifths,
+}
+
+
+def standard_document(
+    name: str, subject: Subject, given: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Everything that the page of a standard says."""
+    standard = standard_named(name)
+    stated = standard.stated(given)
+    if subject.weighted and name != "evidence":
+        raise InputError(
+            f"The standard {name!r} counts people, and the audit's rows are weighted. Audit them "
+            "without weights; counts of people are rows=, not weights."
+        )
+    filled = BUILDERS[name](standard, subject, stated)
+    document = subject.document
+    return {
+        "schema": SCHEMA,
+        "evenhand": document["evenhand"],
+        "standard": name,
+        "title": standard.title,
+        "about": standard.about,
+        "audit": document["title"],
+        "law_date": standard.law_date.isoformat(),
+        "in_force": standard.in_force.isoformat(),
+        "review": _review(standard, date.fromisoformat(document["provenance"]["date"])),
+        "confidence": subject.confidence,
+        "stated": {key: value for key, value in stated.items() if value is not None},
+        "facts": [
+            *({"name": head, "text": stated[key]} for key, head in standard.facts.items()),
+            *({"name": head, "text": text} for head, text in filled.facts),
+        ],
+        "shows": list(filled.shows),
+        "tables": [table.document() for table in filled.tables],
+        "notes": list(filled.notes),
+        "asks": list(standard.asks),
+        "cannot": list(standard.cannot),
+        "sources": [{"citation": one, "about": about} for one, about in standard.sources],
+        "signatures": list(standard.signatures),
+        "provenance": dict(document["provenance"]),
+        "rows": document["rows"],
+    }
+
+
+def _review(standard: Standard, today: date) -> dict[str, Any]:
+    """When the profile was reviewed, and whether that is too long ago."""
+    overdue = standard.overdue(today)
+    sentence = (
+        f"This profile was last reviewed on {standard.reviewed} and should have been reviewed again "
+        f"by {standard.review_by}: check the rule before you use this page."
+        if overdue
+        else f"Profile last reviewed on {standard.reviewed}; to be reviewed by {standard.review_by}."
+    )
+    return {
+        "last": standard.reviewed.isoformat(),
+        "by": standard.review_by.isoformat(),
+        "overdue": overdue,
+        "sentence": sentence,
+    }

@@ -1,0 +1,278 @@
+"""Profiles of standards: dated data files that say what a rule asks and how its page is filled."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from importlib.resources import files
+from typing import Any
+
+from evenhand._columns import Label
+from evenhand._errors import InputError, InputTypeError
+from evenhand._words import did_you_mean
+
+TRUTH = {"yes": True, "true": True, "no": False, "false": False}
+KINDS = {
+    "text": "text",
+    "flag": "True or False",
+    "share": "a share between 0 and 1",
+    "labels": "a list of labels",
+    "columns": "a list of columns",
+    "groups": "a group, or a mapping from columns to groups",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """What a person states on a page: its name, what it means, and what it is if not stated."""
+
+    name: str
+    kind: str
+    help: str
+    default: Any = None
+    choices: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> Any:
+        """The value, from Python or from the text of a command line."""
+        read = {
+            "text": _text,
+            "flag": _flag,
+            "share": _share,
+            "labels": _list,
+            "columns": _list,
+            "groups": _groups,
+        }[self.kind](value)
+        if read is None or (self.choices and read not in self.choices):
+            words = " or ".join(map(repr, self.choices)) or KINDS[self.kind]
+            raise InputTypeError(f"{self.name} must be {words}, not {value!r}.")
+        return read
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A rule as data: what it asks, which tables it wants, and when it was last reviewed.
+
+    The profiles are in `STANDARDS`; an audit fills one in by `Audit.to_html(standard=name)`.
+
+    Parameters
+    ----------
+    name : str
+        As it is asked for, such as "nyc-ll144".
+    title : str
+        The title of the page.
+    about : str
+        What it is, in a sentence.
+    sources : tuple of (str, str)
+        Citations of law, rule or guidance by section, and what each of them holds.
+    law_date : date
+        When the rule was made.
+    in_force : date
+        From when on it applies.
+    reviewed : date
+        When the profile was last held against the rule.
+    review_by : date
+        When that must be done again; from then on the page says so.
+    criteria : tuple of str
+        Criteria that an audit by this standard asks, where none are named.
+    asks : tuple of str
+        What the rule asks for.
+    cannot : tuple of str
+        What no software can say.
+    facts : mapping of str to str
+        What a person states, by the option's name, and how the page heads it.
+    signatures : tuple of str
+        Fields that are left blank to be filled in.
+    options : tuple of Option
+        What can be stated: name, kind, help, default and choices.
+    policy : mapping
+        Limits and labels for rare and unknown groups.
+    wording : mapping
+        Heads of columns, and notes below tables.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> standard = evenhand.STANDARDS["ugesp"]
+    >>> standard.sources[0][0]
+    '29 CFR § 1607.4 D'
+    >>> [option.name for option in standard.options]
+    ['columns', 'unknown', 'intervals', 'tool', 'data_source', 'data_period']
+
+    """
+
+    name: str
+    title: str
+    about: str
+    sources: tuple[tuple[str, str], ...]
+    law_date: date
+    in_force: date
+    reviewed: date
+    review_by: date
+    criteria: tuple[str, ...]
+    asks: tuple[str, ...]
+    cannot: tuple[str, ...]
+    facts: Mapping[str, str]
+    signatures: tuple[str, ...]
+    options: tuple[Option, ...]
+    policy: Mapping[str, Any]
+    wording: Mapping[str, str]
+
+    def overdue(self, on: date) -> bool:
+        """Whether the review is overdue.
+
+        Parameters
+        ----------
+        on : date
+            The day that is asked about.
+
+        Returns
+        -------
+        bool
+            True after `review_by`.
+
+        """
+        return on > self.review_by
+
+    def stated(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Every option with what was stated, or its default.
+
+        Parameters
+        ----------
+        given : mapping or None
+            Values by the name of the option.
+
+        Returns
+        -------
+        dict
+            A value for each option.
+
+        Raises
+        ------
+        InputError
+            If there is no such option.
+        InputTypeError
+            If a value is of the wrong kind.
+
+        """
+        given = {} if given is None else given
+        if not isinstance(given, Mapping):
+            raise InputTypeError(f"stated must be a mapping of options to values, not {given!r}.")
+        known = {option.name: option for option in self.options}
+        for name in given:
+            if name not in known:
+                raise InputError(
+                    f"The standard {self.name!r} has nothing to state by the name {name!r}."
+                    f"{did_you_mean(name, known)} There are {', '.join(known)}."
+                )
+        return {
+            name: option.default if given.get(name) is None else option.read(given[name])
+            for name, option in known.items()
+        }
+
+
+def standard_named(name: Any) -> Standard:
+    """The profile of that name.
+
+    >>> standard_named("nyc-ll-144")
+    Traceback (most recent call last):
+    evenhand.InputError: There is no standard 'nyc-ll-144'. Did you mean 'nyc-ll144'? There are
+    'evidence', 'lending', 'nyc-ll144', 'ugesp'.
+    """
+    if isinstance(name, str) and name in STANDARDS:
+        return STANDARDS[name]
+    raise InputError(
+        f"There is no standard {name!r}.{did_you_mean(name, STANDARDS)} There are "
+        f"{', '.join(map(repr, STANDARDS))}."
+    )
+
+
+def reference_places(
+    reference: Any, columns: tuple[str, ...], groups: Mapping[str, tuple[Label, ...]]
+) -> dict[str, int]:
+    """For each column the place of its named reference group; none is ever guessed."""
+    named = reference if isinstance(reference, Mapping) else _by_column(reference, columns, groups)
+    unknown = [column for column in named if column not in columns]
+    if unknown:
+        raise InputError(f"reference names the column {unknown[0]!r}; there are {list(columns)}.")
+    places = {}
+    for column in columns:
+        labels = [str(label) for label in groups[column]]
+        if str(named.get(column)) not in labels:
+            what = f"names {named[column]!r}" if column in named else "names none"
+            raise InputError(
+                f"Which group of {column!r} is the reference? reference {what}; there are "
+                f"{', '.join(map(repr, labels))}. State it, as in "
+                f"stated={{'reference': {{{column!r}: {labels[-1]!r}}}}}."
+            )
+        places[column] = labels.index(str(named[column]))
+    return places
+
+
+def _by_column(
+    reference: Any, columns: tuple[str, ...], groups: Mapping[str, tuple[Label, ...]]
+) -> dict[str, Any]:
+    """A label by itself belongs to the only column that has it."""
+    if reference is None:
+        return {}
+    having = [c for c in columns if str(reference) in map(str, groups[c])]
+    if len(having) == 1:
+        return {having[0]: reference}
+    return {columns[0]: reference} if len(columns) == 1 else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else str(value) if isinstance(value, date) else None
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else TRUTH.get(str(value).lower())
+
+
+def _share(value: Any) -> float | None:
+    try:
+        share = float(value)
+    except (TypeError, ValueError):
+        return None
+    return share if 0 <= share < 1 and not isinstance(value, bool) else None
+
+
+def _list(value: Any) -> list[Any] | None:
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return list(value) if isinstance(value, list | tuple | set | frozenset) else None
+
+
+def _groups(value: Any) -> Any:
+    """A mapping of columns to groups; of text "column=group, …" where it has the sign."""
+    if isinstance(value, str) and "=" in value:
+        pairs = (part.partition("=") for part in value.split(","))
+        return {column.strip(): group.strip() for column, _, group in pairs}
+    return None if isinstance(value, list | tuple | set) else value
+
+
+def _loaded(text: str) -> Standard:
+    content = tomllib.loads(text)
+    options = tuple(
+        Option(**{**one, "choices": tuple(one.get("choices", ()))}) for one in content["options"]
+    )
+    return Standard(
+        **{
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in content.items()
+            if key not in ("options", "sources")
+        },
+        options=options,
+        sources=tuple((one["citation"], one["about"]) for one in content["sources"]),
+    )
+
+
+def _every() -> dict[str, Standard]:
+    folder = files("evenhand.standards")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    profiles = [_loaded((folder / name).read_text(encoding="utf-8")) for name in names]
+    return {profile.name: profile for profile in profiles}
+
+
+STANDARDS: dict[str, Standard] = _every()

@@ -1,0 +1,85 @@
+"""Rates, their exact intervals, ratios to the highest or to a named group, and how sure those are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from evenhand.standards.against import against
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Certainty = Literal["surely below", "surely above", "cannot tell"]
+
+FOUR_FIFTHS = 0.8
+
+
+def rates_of(hits: Counts, rows: Counts) -> Floats:
+    """The share of hits; NaN where there are no rows.
+
+    >>> rates_of(np.array([3, 0]), np.array([4, 0]))
+    array([0.75,  nan])
+    """
+    rates = np.full(np.shape(rows), np.nan)
+    np.divide(hits, rows, out=rates, where=np.asarray(rows) > 0)
+    return rates
+
+
+def exact_interval(hits: Counts, rows: Counts, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval of each rate by itself, as `scipy.stats.binomtest` has it.
+
+    >>> low, high = exact_interval(np.array([0, 5]), np.array([10, 10]))
+    >>> low.round(3), high.round(3)
+    (array([0.   , 0.187]), array([0.308, 0.813]))
+    """
+    tail = (1 - confidence) / 2
+    k, n = np.asarray(hits, dtype=np.float64), np.asarray(rows, dtype=np.float64)
+    low, high = np.zeros(k.shape), np.ones(k.shape)
+    some, rest = k > 0, k < n
+    low[some] = betaincinv(k[some], (n - k)[some] + 1, tail)
+    high[rest] = betaincinv(k[rest] + 1, (n - k)[rest], 1 - tail)
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """Each group's rate over the reference, with an interval that holds for all groups at once.
+
+    `values` are NaN where the reference has no hits; `reference` is the place of the group that the
+    values are over.
+    """
+
+    values: Floats
+    low: Floats
+    high: Floats
+    reference: int
+
+    def certainty(self, limit: float = FOUR_FIFTHS) -> list[Certainty | None]:
+        """What the interval says of the limit; nothing where there is no ratio."""
+        return [
+            None
+            if np.isnan(value)
+            else "surely below"
+            if high < limit
+            else "surely above"
+            if low >= limit
+            else "cannot tell"
+            for value, low, high in zip(self.values, self.low, self.high, strict=True)
+        ]
+
+
+def ratios_of(
+    hits: Counts, rows: Counts, to: Literal["best"] | int = "best", confidence: float = 0.95
+) -> Ratios:
+    """The ratios of the rates to the highest of them, or to that of a named group."""
+    rates = rates_of(hits, rows)
+    at = int(np.nanargmax(rates)) if to == "best" else to
+    if not hits[at]:
+        nothing = np.full(len(rows), np.nan)
+        return Ratios(nothing, nothing, nothing, at)
+    values, low, high = against(hits, rows, to, "ratio", 1 - confidence)
+    return Ratios(values, low, high, at)

@@ -1,0 +1,118 @@
+"""What a standard reads of an audit: people by group, those selected, their scores, and segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Label
+from evenhand._errors import InputError
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores in ascending order, the group of each, and for how many people each stands."""
+
+    values: Floats
+    codes: NDArray[Any]
+    counts: Counts
+    groups: int
+
+    @property
+    def rows(self) -> Counts:
+        """People with a score, by group."""
+        return self._by_group(np.ones(len(self.values), dtype=bool))
+
+    @property
+    def median(self) -> float:
+        """The median of everybody: of an even number, the mean of the two in the middle."""
+        ends = np.cumsum(self.counts)
+        middle = (int(ends[-1]) - 1) // 2, int(ends[-1]) // 2
+        return float(np.mean([self.values[np.searchsorted(ends, at + 1)] for at in middle]))
+
+    def above(self, cut: float, *, inclusive: bool = False) -> Counts:
+        """How many of each group score above the cut, or at least it."""
+        return self._by_group(self.values >= cut if inclusive else self.values > cut)
+
+    def at(self, score: float) -> int:
+        """How many have exactly this score."""
+        return int(self.counts[self.values == score].sum())
+
+    def _by_group(self, chosen: NDArray[np.bool_]) -> Counts:
+        totals = np.bincount(self.codes[chosen], self.counts[chosen], self.groups)
+        return np.asarray(np.rint(totals), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The selected and all people, by segment and group."""
+
+    labels: tuple[Label, ...]
+    hits: Counts
+    rows: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """People by the groups of some columns; what was decided, where that is known."""
+
+    columns: tuple[str, ...]
+    groups: tuple[Label, ...]
+    rows: Counts
+    hits: Counts | None = None
+    scores: Scores | None = None
+    segments: Segments | None = None
+
+    def without(self, left_out: NDArray[np.bool_]) -> Sample:
+        """The same people less some groups."""
+        keep = np.flatnonzero(~left_out)
+        segments = self.segments
+        if segments is not None:
+            segments = replace(segments, hits=segments.hits[:, keep], rows=segments.rows[:, keep])
+        return Sample(
+            self.columns,
+            tuple(self.groups[i] for i in keep),
+            self.rows[keep],
+            None if self.hits is None else self.hits[keep],
+            None if self.scores is None else _kept(self.scores, keep),
+            segments,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """An audit as standards see it: its sensitive columns, samples by columns, and its document."""
+
+    columns: tuple[str, ...]
+    samples: Mapping[tuple[str, ...], Sample]
+    document: Mapping[str, Any]
+    favorable: str | None
+    confidence: float
+    weighted: bool
+
+    def sample(self, *columns: str) -> Sample:
+        """The people by these columns."""
+        for order in (columns, columns[::-1]):
+            if order in self.samples:
+                return self.samples[order]
+        raise InputError(
+            f"The audit has no groups by {' × '.join(columns)}; it has "
+            f"{', '.join(' × '.join(known) for known in self.samples)}. Audit both columns "
+            "together, with depth=2."
+        )
+
+
+def _kept(scores: Scores, keep: NDArray[np.intp]) -> Scores:
+    places = np.full(scores.groups, -1)
+    places[keep] = np.arange(len(keep))
+    codes = places[scores.codes]
+    return Scores(
+        scores.values[codes >= 0], codes[codes >= 0], scores.counts[codes >= 0], len(keep)
+    )

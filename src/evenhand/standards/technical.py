@@ -1,0 +1,107 @@
+"""Evidence for technical documentation: data, definitions, versions, and what each number is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand._words import number, plural
+from evenhand.measures import DESCRIPTIONS
+from evenhand.standards.profiles import Standard
+from evenhand.standards.sample import Subject
+from evenhand.standards.tables import Filled, Table, TableColumn
+
+
+def technical(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
+    """What the audit's document says, in the order that a file on a system has it."""
+    document = subject.document
+    return Filled(
+        [_values(document), _definitions(document), _measures(document), _groups(document)],
+        [document["summary"]["sentence"]],
+        _facts(document),
+        document["notes"],
+    )
+
+
+def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    origin, many = document["provenance"], document["multiplicity"]
+    versions = [f"{name} {version}" for name, version in origin["versions"].items()]
+    favorable = document["favorable"]
+    assumed = ", assumed" if document["favorable_assumed"] else ""
+    return [
+        (
+            "Data",
+            f"{plural(document['rows'], 'row')} in {plural(len(document['groups']), 'group')}"
+            f" by {' × '.join(document['group_columns'])}"
+            f"{', weighted' if document['weighted'] else ''}",
+        ),
+        ("SHA-256 of the counts", origin["data"]),
+        (
+            "Task",
+            document["task"] + (f", favorable label {favorable}{assumed}" if favorable else ""),
+        ),
+        ("Model", origin["model"] or "not recorded: predictions were audited"),
+        ("Versions", ", ".join([*versions, f"Python {origin['python']}"])),
+        ("Seed", f"{document['random_state']}; no number here depends on it"),
+        (
+            "Confidence",
+            f"{100 * document['confidence']:g}% for each interval; verdicts at the level "
+            f"{number(many['level'])}, adjusted ({many['method']}) for "
+            f"{plural(many['hypotheses'], 'hypothesis', 'hypotheses')}",
+        ),
+    ]
+
+
+def _values(document: Mapping[str, Any]) -> Table:
+    columns = [
+        TableColumn("criterion", "Criterion", "text"),
+        TableColumn("measure", "Measure", "text"),
+        TableColumn("value", "Value", "number"),
+        TableColumn("interval", "Interval", "ratios"),
+        TableColumn("p_adjusted", "p, adjusted", "p"),
+        TableColumn("verdict", "Verdict", "text"),
+    ]
+    rows = [
+        {**finding, "interval": (finding["low"], finding["high"])}
+        for finding in document["findings"]
+    ]
+    return Table("What was measured", columns, rows)
+
+
+def _definitions(document: Mapping[str, Any]) -> Table:
+    columns = [
+        TableColumn("criterion", "Criterion", "text"),
+        TableColumn("formula", "Definition; S is the measure", "text"),
+        TableColumn("is_not", "What it is not", "text"),
+    ]
+    rows = [
+        {"criterion": one["name"], "formula": one["formula"], "is_not": one["is_not"]}
+        for one in document["criteria"]
+    ]
+    return Table("Definitions of the criteria", columns, rows)
+
+
+def _measures(document: Mapping[str, Any]) -> Table:
+    columns = [
+        TableColumn("measure", "Measure S", "text"),
+        TableColumn("formula", "Definition, for the values w of d groups", "text"),
+        TableColumn("is_not", "What it is not", "text"),
+    ]
+    asked = dict.fromkeys(finding["measure"] for finding in document["findings"])
+    rows = [
+        {
+            "measure": name,
+            "formula": DESCRIPTIONS[name].formula,
+            "is_not": DESCRIPTIONS[name].is_not,
+        }
+        if name in DESCRIPTIONS
+        else {"measure": name, "formula": "of the caller's own", "is_not": ""}
+        for name in asked
+    ]
+    return Table("Definitions of the measures", columns, rows)
+
+
+def _groups(document: Mapping[str, Any]) -> Table:
+    columns = [TableColumn("group", "Group", "text"), TableColumn("rows", "Rows", "count")]
+    rows = [{"group": one["label"], "rows": one["rows"]} for one in document["groups"]]
+    return Table("The groups", columns, rows)
