@@ -17,6 +17,7 @@ NAMES = [
     "AGGREGATES",
     "CRITERIA",
     "MEASURES",
+    "STANDARDS",
     "STATISTICS",
     "Audit",
     "ConfidenceInterval",
@@ -74,6 +75,7 @@ MODULES = [
     ".datasets",
     ".measures",
     ".mitigation",
+    ".standards",
     ".statistics",
 ]
 

@@ -32,6 +32,7 @@ MODULES = [
     "evenhand.measures",
     "evenhand.mitigation",
     "evenhand.report",
+    "evenhand.standards",
     "evenhand.statistics",
 ]
 

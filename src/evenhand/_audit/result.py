@@ -236,7 +236,7 @@ class Audit(AuditParts):
         standard: str,
         stated: Mapping[str, Any] | None = None,
     ) -> str:
-        """The tables of a standard's page as CSV, under one head.
+        r"""The tables of a standard's page as CSV, under one head.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class Audit(AuditParts):
         >>> selected = [1] * 30 + [0] * 20 + [1] * 20 + [0] * 30
         >>> found = evenhand.audit(None, selected, sensitive_features=["M"] * 50 + ["F"] * 50)
         >>> lines = found.to_csv(standard="nyc-ll144", stated={"intervals": False}).splitlines()
-        >>> print(*lines, sep="\\n")
+        >>> print(*lines, sep="\n")
         table,category,people,hits,rate,impact_ratio
         By group,F,50,20,0.4,0.6666666666666667
         By group,M,50,30,0.6,1.0

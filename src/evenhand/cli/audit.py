@@ -29,7 +29,9 @@ from evenhand.cli.junit import junit
 from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
 from evenhand.cli.passes import LABELS, SCORES, Passes
 from evenhand.cli.summary import show
-from evenhand.cli.terminal import echoed, progress, text_of
+from evenhand.cli.terminal import echoed, plain, progress, text_of
+from evenhand.report import standard_page
+from evenhand.standards.tables import as_csv
 
 HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow or JSON lines.
 
@@ -42,6 +44,9 @@ sql prints the query that makes such a table.
 
 A gate, --fail-if 'CRITERION.MEASURE > BOUND' (or >=; < or <= of a ratio), is judged by the interval
 of the true value. Without a measure it is about the criterion's own: mpd, or ratio.
+
+With --standard, --html, --json and --csv are the page that a rule asks for; evenhand standards
+lists the rules, and what can be stated on their pages with --state.
 """
 EXAMPLES = "\n".join(
     [
@@ -52,6 +57,8 @@ EXAMPLES = "\n".join(
         "      --group race --html report.html --fail-if 'equalized_odds.mpd > 0.1'",
         "  evenhand audit 'parts/*.parquet' --config fairness.toml --junit gates.xml",
         "  evenhand audit counts.csv --rows n --target hired --prediction decision --group sex",
+        "  evenhand audit counts.csv --rows n --prediction decision --group sex --group race \\",
+        "      --standard nyc-ll144 --state data_kind=historical --html page.html --csv page.csv",
         "",
         "\b",
         "Exit status:",
@@ -74,7 +81,11 @@ def audit(**given: Any) -> None:
             with progress("Auditing …", quiet=quiet) as told:
                 report = audited(evidence, request, told)
             judgements = judge(request.gates, report.measured)
-        failed = published(report, judgements, request, time.monotonic() - started)
+            filled = None
+            if request.standard is not None:
+                name = request.standard.name
+                filled = report.document(standard=name, stated=request.stated)
+        failed = published(report, judgements, request, time.monotonic() - started, filled)
     click.get_current_context().exit(status_of(judgements, failed))
 
 
@@ -118,13 +129,23 @@ def audited(evidence: Evidence, request: Request, told: Progress | None = None) 
 
 
 def published(
-    report: Audit, judgements: Sequence[Judgement], request: Request, seconds: float
+    report: Audit,
+    judgements: Sequence[Judgement],
+    request: Request,
+    seconds: float,
+    filled: dict[str, Any] | None = None,
 ) -> list[str]:
-    """Print the audit, then write what was asked for; what could not be written, and why."""
+    """Print the audit, then write what was asked for; what could not be written, and why.
+
+    Where a standard was asked for, its document is what is `filled` in.
+    """
     failed = printed(report, judgements, **request.printing)
+    if filled is not None and not request.printing["quiet"]:
+        failed += echoed("\n".join(["", *map(plain, _said(filled)), ""]))
     make = {
-        "html": report.to_html,
-        "json": lambda: _json(report, judgements),
+        "html": lambda: report.to_html() if filled is None else standard_page(filled),
+        "json": lambda: _json(filled or report.document(), judgements),
+        "csv": lambda: as_csv(filled["tables"] if filled else []),
         "markdown": report.to_markdown,
         "junit": lambda: junit(judgements, report.title or "audit", seconds),
     }
@@ -135,10 +156,15 @@ def published(
     return failed
 
 
-def _json(report: Audit, judgements: Sequence[Judgement]) -> str:
-    """The audit's document, and what became of the gates."""
+def _said(filled: dict[str, Any]) -> list[str]:
+    """What the page of a standard says first, and when its profile was reviewed."""
+    return [f"{filled['standard']}:", *filled["shows"], filled["review"]["sentence"]]
+
+
+def _json(document: dict[str, Any], judgements: Sequence[Judgement]) -> str:
+    """The document of the audit or of a standard's page, and what became of the gates."""
     gates = [judgement.document() for judgement in judgements]
-    return json.dumps({**report.document(), "gates": gates}, ensure_ascii=False, allow_nan=False)
+    return json.dumps({**document, "gates": gates}, ensure_ascii=False, allow_nan=False)
 
 
 def printed(

@@ -21,11 +21,12 @@ from evenhand._counts import MOMENT_COLUMNS
 from evenhand._errors import require
 from evenhand._frames import listed
 from evenhand._words import did_you_mean
+from evenhand.standards.profiles import STANDARDS, Standard
 
 READING = ("threshold", "favorable", "task", "missing", "min_count")
 AUDITING = ("depth", "max_minutes", "confidence", "margin", "control")
 OPTIONS_FILE = "evenhand.options"  # in click's context: the file that options came from
-OUTPUTS = ("json", "markdown", "junit", "html")  # the page, which takes longest, comes last
+OUTPUTS = ("json", "csv", "markdown", "junit", "html")  # the page, which takes longest, comes last
 
 
 def from_file(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
@@ -205,11 +206,23 @@ PARAMETERS: list[click.Parameter] = [
         default="familywise",
         help="Which error the scan of subgroups keeps: of any wrong flag, or their expected share.",
     ),
+    _option(
+        "--standard",
+        type=click.Choice(list(STANDARDS)),
+        help="Fill in the page that this rule asks for. See evenhand standards.",
+    ),
+    _option(
+        "--state",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="What you state on that page, such as 'data_kind=historical'; repeatable.",
+    ),
     _option("--title", help="Title of the report."),
     _option("--full", is_flag=True, help="Print every table, not the summary alone."),
     _option("--quiet", is_flag=True, help="Print what became of the gates, and nothing else."),
     _output("html", "the report, one file"),
     _output("json", "every number"),
+    _output("csv", "the tables of the --standard"),
     _output("markdown", "the report as Markdown"),
     _output("junit", "the gates as JUnit XML"),
     _option(
@@ -243,6 +256,8 @@ class Request:
     auditing: dict[str, Any]
     outputs: dict[str, Path]
     printing: dict[str, bool]
+    standard: Standard | None = None
+    stated: dict[str, str] | None = None
 
     @property
     def wanted(self) -> list[str]:
@@ -265,6 +280,13 @@ def request_of(given: dict[str, Any]) -> Request:
         raise click.UsageError("--rate needs --rows, the column that says of how many people.")
     if given["min_count"] and given["rare"] is None:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
+    standard = STANDARDS.get(given["standard"])
+    stated = dict(map(statement, given["state"])) or None
+    if standard is None and (given["csv"] or stated):
+        raise click.UsageError("--csv and --state are of a --standard: name it.")
+    if standard is not None:
+        standard.stated(stated)
+    asked = given["criterion"] or (standard.criteria if standard and not given["fail_if"] else ())
     if given["html"]:
         require("jinja2", purpose="The HTML report", extra="cli")
     return Request(
@@ -284,7 +306,7 @@ def request_of(given: dict[str, Any]) -> Request:
             "rare": given["rare"] or "keep",
             "bins": dict(map(bins_of, given["bins"])),
         },
-        criteria=tuple(question.name for question in questions_of(given["criterion"], ["pq"])),
+        criteria=tuple(question.name for question in questions_of(asked, ["pq"])),
         measures=tuple(known_measure(name) for name in given["measure"]),
         gates=tuple(gate_of(text) for text in given["fail_if"]),
         auditing={
@@ -294,7 +316,23 @@ def request_of(given: dict[str, Any]) -> Request:
         },
         outputs={name: given[name] for name in OUTPUTS if given[name]},
         printing={name: given[name] for name in ("full", "quiet")},
+        standard=standard,
+        stated=stated,
     )
+
+
+def statement(text: str) -> tuple[str, str]:
+    """Read what is stated.
+
+    >>> statement("reference=race=White, sex=M")
+    ('reference', 'race=White, sex=M')
+    """
+    name, sign, value = text.partition("=")
+    if not name.strip() or not sign:
+        raise click.UsageError(
+            f"--state reads NAME=VALUE, such as data_kind=historical; {text!r} does not."
+        )
+    return name.strip().replace("-", "_"), value.strip()
 
 
 def bins_of(text: str) -> tuple[str, int | list[float]]:

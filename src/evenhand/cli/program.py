@@ -81,10 +81,10 @@ def _group() -> Any:
     from evenhand.cli.compare import compare
     from evenhand.cli.datasets import datasets
     from evenhand.cli.demo import demo
-    from evenhand.cli.registries import criteria, measures
+    from evenhand.cli.registries import criteria, measures, standards
     from evenhand.cli.sql import sql
 
-    every = (audit, bench, compare, criteria, datasets, demo, measures, sql)
+    every = (audit, bench, compare, criteria, datasets, demo, measures, sql, standards)
     commands = {command.name or "": command for command in every}
     group = click.Group("evenhand", help=HELP, commands=commands)
     return click.version_option(package_name="evenhand", message="%(prog)s %(version)s")(group)

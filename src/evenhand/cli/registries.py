@@ -1,4 +1,4 @@
-"""The commands `evenhand criteria` and `evenhand measures`: what there is, and what it is not."""
+"""The commands `evenhand criteria`, `measures` and `standards`: what there is, and is not."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 from evenhand.cli.terminal import columns, console
 from evenhand.criteria import CRITERIA
 from evenhand.measures import DESCRIPTIONS, MEASURES, Description, Measure, is_scale_free
+from evenhand.standards import STANDARDS
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
@@ -41,6 +42,37 @@ def criteria(as_json: bool) -> None:
 def measures(as_json: bool) -> None:
     """List the measures: ways to put a number on how unequal the groups are."""
     _show([_described(name, measure) for name, measure in MEASURES.items()], as_json)
+
+
+@click.command("standards", epilog="Example: evenhand standards --json")
+@as_json
+def standards(as_json: bool) -> None:
+    """List the standards: the rule, its sources, when it was reviewed, and what can be stated."""
+    if as_json:
+        known = [
+            {
+                "name": standard.name,
+                "title": standard.title,
+                "about": standard.about,
+                "sources": [citation for citation, _ in standard.sources],
+                "reviewed": standard.reviewed.isoformat(),
+                "review_by": standard.review_by.isoformat(),
+                "options": {option.name: option.help for option in standard.options},
+            }
+            for standard in STANDARDS.values()
+        ]
+        click.echo(json.dumps(known, ensure_ascii=False, indent=2))
+        return
+    table = columns("name", "what it is, its sources, and what can be stated")
+    for standard in STANDARDS.values():
+        stated = [f"  {option.name}: {option.help}" for option in standard.options]
+        sources = "; ".join(citation for citation, _ in standard.sources)
+        dates = f"Reviewed {standard.reviewed}, to be reviewed by {standard.review_by}."
+        table.add_row(
+            Text(standard.name, style="bold"),
+            Text("\n".join([standard.about, sources, dates, *stated, ""])),
+        )
+    console().print(table)
 
 
 def _described(name: str, measure: Measure) -> dict[str, Any]:

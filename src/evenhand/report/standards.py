@@ -8,7 +8,8 @@ from typing import Any
 from evenhand._words import UNDEFINED, number, p_value
 from evenhand.report.formats import count
 
-TEXTS = ("text", "flag")
+TEXTS = ("text", "verdict", "flag")
+SHORT = 16  # rows of a table that is printed on one page
 VERDICTS = {"surely below": "below", "surely above": "above"}
 
 
@@ -18,7 +19,7 @@ def tables(document: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "title": table["title"],
             "notes": table["notes"],
-            "wide": len(table["columns"]) > 10,
+            "is_short": len(table["rows"]) <= SHORT,
             "heads": [
                 {"text": column["head"], "is_number": column["kind"] not in TEXTS}
                 for column in table["columns"]
@@ -33,7 +34,7 @@ def tables(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _cell(value: Any, kind: str) -> dict[str, Any]:
-    style = VERDICTS.get(value, "") if kind == "text" and isinstance(value, str) else ""
+    style = f"verdict {VERDICTS.get(value, '')}" if kind == "verdict" else ""
     if kind == "flag" and value:
         style = "beyond"
     return {"text": FORMATS[kind](value), "is_number": kind not in TEXTS, "style": style}
@@ -57,12 +58,17 @@ def _between(format_end: Callable[[float | None], str]) -> Callable[[Any], str]:
     return text
 
 
+def _text(value: str | None) -> str:
+    return UNDEFINED if value is None else str(value)
+
+
 def _flag(value: bool | None) -> str:
     return UNDEFINED if value is None else "yes ●" if value else "no"
 
 
 FORMATS: dict[str, Callable[[Any], str]] = {
-    "text": lambda value: UNDEFINED if value is None else str(value),
+    "text": _text,
+    "verdict": _text,
     "count": count,
     "rate": _rate,
     "rates": _between(_rate),

@@ -1,4 +1,4 @@
-"""Stub."""
+"""Ratios of rates to a reference, with intervals that hold for all groups at once."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ Floats = NDArray[np.float64]
 
 
 def against(
-    hits: Any, rows: Any, to: str | int, how: Literal["ratio", "difference"], error: float
+    hits: Any, rows: Any, to: str | int, how: Literal["ratio"], error: float
 ) -> tuple[Floats, Floats, Floats]:
-    """A box of Clopper–Pearson bounds that hold at once (Šidák)."""
-    hits, rows = np.asarray(hits, float), np.asarray(rows, float)
+    """Ratios, and the ends of what they can be where each rate is in its exact interval.
+
+    The intervals of all rates hold at once (Šidák), so the ratios' do, whichever group has the
+    highest true rate.
+
+    >>> values, low, high = against([10, 30], [100, 100], 1, "ratio", 0.05)
+    >>> values.round(3), low.round(3), high.round(3)
+    (array([0.333, 1.   ]), array([0.106, 1.   ]), array([0.93, 1.  ]))
+    """
+    assert how == "ratio"
+    hits, rows = np.asarray(hits, dtype=np.float64), np.asarray(rows, dtype=np.float64)
     tail = (1 - (1 - error) ** (1 / len(rows))) / 2
     low, high = np.zeros(len(rows)), np.ones(len(rows))
     some, rest = hits > 0, hits < rows
     low[some] = betaincinv(hits[some], (rows - hits)[some] + 1, tail)
     high[rest] = betaincinv(hits[rest] + 1, (rows - hits)[rest], 1 - tail)
     rates = hits / rows
-    at = int(np.argmax(rates)) if to == "best" else int(to)
-    values = rates / rates[at]
     with np.errstate(divide="ignore"):
-        if to == "best":
-            bottom_low = np.full(len(rows), low.max())
-            lows, highs = low / high.max(), np.minimum(high / bottom_low, 1.0)
-        else:
-            lows, highs = low / high[at], high / low[at]
-            lows[at] = highs[at] = 1.0
+        if isinstance(to, str):
+            return rates / rates.max(), low / high.max(), np.minimum(high / low.max(), 1.0)
+        values, lows, highs = rates / rates[to], low / high[to], high / low[to]
+    lows[to] = highs[to] = 1.0
     return values, lows, highs

@@ -17,6 +17,7 @@ from evenhand.standards.tables import (
     Filled,
     Table,
     TableColumn,
+    beside_limit,
     four_fifths_sentence,
     interval_note,
     known_part,
@@ -112,7 +113,7 @@ def _table(
         raise InputError(f"leave_out={stated['leave_out']} leaves fewer than two groups by {by}.")
     ratios = _ratios(hits, rows, left_out, stated["denominator"], confidence)
     low, high = exact_interval(hits, rows, confidence)
-    rates, certainty = rates_of(hits, rows), ratios.certainty()
+    rates, certainty = rates_of(hits, rows), beside_limit(ratios, "highest")
     lines = [
         {
             "category": show(group),
@@ -135,7 +136,7 @@ def _table(
         *([TableColumn("rate_interval", "Interval of the rate", "rates")] if between else []),
         TableColumn("impact_ratio", "Impact ratio", "ratio"),
         *([TableColumn("ratio_interval", "Interval of the ratio", "ratios")] if between else []),
-        *([TableColumn("four_fifths", "Beside 0.8", "text")] if between else []),
+        *([TableColumn("four_fifths", "Beside 0.8", "verdict")] if between else []),
     ]
     notes = []
     if left_out.any():

@@ -1,4 +1,4 @@
-"""Lending: ratios along cut-offs, standardized mean differences, odds ratios, and within segments."""
+"""Lending: cut-offs along a score, mean differences, odds ratios, and tests within segments."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def mantel_haenszel(hits: Counts, rows: Counts, group: int, reference: int) -> M
     >>> hits, rows = np.array([[10, 20], [3, 6]]), np.array([[40, 40], [10, 10]])
     >>> found = mantel_haenszel(hits, rows, 0, 1)
     >>> round(found.odds_ratio, 4), round(found.statistic, 4), round(found.p_value, 4)
-    (0.3214, 6.8912, 0.0087)
+    (0.3229, 6.9841, 0.0082)
     """
     from scipy.stats import chi2
 

@@ -68,15 +68,16 @@ def standard_document(
 def _review(standard: Standard, today: date) -> dict[str, Any]:
     """When the profile was reviewed, and whether that is too long ago."""
     overdue = standard.overdue(today)
+    last, by = standard.reviewed, standard.review_by
     sentence = (
-        f"This profile was last reviewed on {standard.reviewed} and should have been reviewed again "
-        f"by {standard.review_by}: check the rule before you use this page."
+        f"This profile was last reviewed on {last} and should have been reviewed again by {by}: "
+        "check the rule before you use this page."
         if overdue
-        else f"Profile last reviewed on {standard.reviewed}; to be reviewed by {standard.review_by}."
+        else f"Profile last reviewed on {last}; to be reviewed by {by}."
     )
     return {
-        "last": standard.reviewed.isoformat(),
-        "by": standard.review_by.isoformat(),
+        "last": last.isoformat(),
+        "by": by.isoformat(),
         "overdue": overdue,
         "sentence": sentence,
     }

@@ -1,4 +1,4 @@
-"""The table of the Uniform Guidelines: four-fifths, two tests, the shortfall, and one person more."""
+"""The tables of the Uniform Guidelines: four-fifths, tests, shortfalls, and one decision more."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from evenhand.standards.tables import (
     Filled,
     Table,
     TableColumn,
+    beside_limit,
     four_fifths_sentence,
     interval_note,
     known_part,
@@ -36,11 +37,12 @@ MEANINGS = (
 
 def four_fifths(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
     """A table for each column."""
-    tables, shows, facts = [], [], []
+    tables: list[Table] = []
+    shows, facts = [], []
     for column in compared_columns(subject, stated):
         sample, hidden = decided(standard, subject.sample(column), stated)
-        table, sentences = _table(standard, sample, subject.confidence, stated)
-        tables.append(table)
+        more, sentences = _tables(standard, sample, subject.confidence, stated)
+        tables += more
         shows += sentences
         facts.append((f"Unknown {column}", f"{hidden:,} of {hidden + int(sample.rows.sum()):,}"))
     notes = list(MEANINGS)
@@ -67,14 +69,14 @@ def decided(standard: Standard, sample: Sample, stated: Mapping[str, Any]) -> tu
     return known, hidden
 
 
-def _table(
+def _tables(
     standard: Standard, sample: Sample, confidence: float, stated: Mapping[str, Any]
-) -> tuple[Table, list[str]]:
+) -> tuple[list[Table], list[str]]:
     hits, rows, column = sample.hits, sample.rows, sample.columns[0]
     assert hits is not None
     ratios = ratios_of(hits, rows, "best", confidence)
     z = standard_deviations(hits, rows, ratios.reference)
-    flagged, turns, certainty = below(hits, rows), flips(hits, rows), ratios.certainty()
+    turns = flips(hits, rows)
     parts = {
         "group": [show(group) for group in sample.groups],
         "people": rows,
@@ -82,8 +84,8 @@ def _table(
         "rate": rates_of(hits, rows),
         "ratio": ratios.values,
         "ratio_interval": list(zip(ratios.low, ratios.high, strict=True)),
-        "below": flagged,
-        "four_fifths": certainty,
+        "below": below(hits, rows),
+        "four_fifths": beside_limit(ratios, "highest"),
         "fisher_p": fisher(hits, rows, ratios.reference),
         "deviations": z,
         "beyond": [bool(abs(one) > standard.policy["deviations"]) for one in z],
@@ -94,7 +96,7 @@ def _table(
     lines = [{key: values[at] for key, values in parts.items()} for at in range(len(sample.groups))]
     intervals = [
         TableColumn("ratio_interval", "Interval", "ratios"),
-        TableColumn("four_fifths", "Beside 0.8", "text"),
+        TableColumn("four_fifths", "Beside 0.8", "verdict"),
     ]
     columns = [
         TableColumn("group", column.capitalize(), "text"),
@@ -104,6 +106,9 @@ def _table(
         TableColumn("ratio", "Ratio", "ratio"),
         TableColumn("below", "Below 4/5", "flag"),
         *(intervals if stated["intervals"] else []),
+    ]
+    tests = [
+        columns[0],
         TableColumn("fisher_p", "Fisher p", "p"),
         TableColumn("deviations", "SDs", "number"),
         TableColumn("beyond", "Beyond 2", "flag"),
@@ -118,7 +123,11 @@ def _table(
         sentences.append(
             f"One person decided the other way would turn the verdict on {listing(turning)}."
         )
-    return Table(f"By {column}", columns, lines, notes), sentences
+    tables = [
+        Table(f"By {column}", columns, lines, notes),
+        Table(f"By {column}, tests and people", tests, lines),
+    ]
+    return tables, sentences
 
 
 def _rare(standard: Standard, sample: Sample) -> Sequence[str]:

@@ -23,6 +23,7 @@ from evenhand.standards.tables import (
     Filled,
     Table,
     TableColumn,
+    beside_limit,
     four_fifths_sentence,
     interval_note,
     known_part,
@@ -38,8 +39,8 @@ OF_SCORES = (
 )
 ALONG = "Each column approves the best tenths of everybody by score, ties included."
 WITHIN = (
-    "Within segments: the odds ratio common to them (Mantel and Haenszel), and the test of Cochran, "
-    "Mantel and Haenszel that it is 1, without a correction for continuity."
+    "Within segments: the odds ratio common to them (Mantel and Haenszel), and the test of "
+    "Cochran, Mantel and Haenszel that it is 1, without a correction for continuity."
 )
 
 
@@ -85,13 +86,13 @@ def _at_cut_off(
         "rate": rates_of(hits, rows),
         "air": ratios.values,
         "air_interval": list(zip(ratios.low, ratios.high, strict=True)),
-        "four_fifths": ratios.certainty(),
+        "four_fifths": beside_limit(ratios, "reference"),
         "odds_ratio": odds_ratios(hits, rows, at),
         "fisher_p": fisher(hits, rows, at),
     }
     intervals = [
         TableColumn("air_interval", "Interval", "ratios"),
-        TableColumn("four_fifths", "Beside 0.8", "text"),
+        TableColumn("four_fifths", "Beside 0.8", "verdict"),
     ]
     columns = [
         TableColumn("group", column.capitalize(), "text"),

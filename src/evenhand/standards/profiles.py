@@ -26,7 +26,27 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Option:
-    """What a person states on a page: its name, what it means, and what it is if not stated."""
+    """What a person states on a page: its name, what it means, and what it is if not stated.
+
+    Parameters
+    ----------
+    name : str
+        As it is stated.
+    kind : {"text", "flag", "share", "labels", "columns", "groups"}
+        What it takes.
+    help : str
+        What it means, in a sentence.
+    default : object, optional
+        What it is if it is not stated.
+    choices : tuple of str, default ()
+        The words that it takes, where only some are.
+
+    Examples
+    --------
+    >>> Option("intervals", "flag", "Show intervals.").read("no")
+    False
+
+    """
 
     name: str
     kind: str
@@ -35,7 +55,24 @@ class Option:
     choices: tuple[str, ...] = ()
 
     def read(self, value: Any) -> Any:
-        """The value, from Python or from the text of a command line."""
+        """The value, from Python or from the text of a command line.
+
+        Parameters
+        ----------
+        value : object
+            What was stated.
+
+        Returns
+        -------
+        object
+            Of the option's kind.
+
+        Raises
+        ------
+        InputTypeError
+            If it is of another kind, or none of the choices.
+
+        """
         read = {
             "text": _text,
             "flag": _flag,

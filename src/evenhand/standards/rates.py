@@ -1,4 +1,4 @@
-"""Rates, their exact intervals, ratios to the highest or to a named group, and how sure those are."""
+"""Rates, their exact intervals, ratios to the highest or to a named group, how sure they are."""
 
 from __future__ import annotations
 

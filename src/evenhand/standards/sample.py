@@ -1,4 +1,4 @@
-"""What a standard reads of an audit: people by group, those selected, their scores, and segments."""
+"""What a standard reads of an audit: people by group, those selected, scores, and segments."""
 
 from __future__ import annotations
 

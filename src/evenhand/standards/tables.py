@@ -17,7 +17,9 @@ from evenhand._words import listing, number, plural
 from evenhand.standards.rates import Ratios
 from evenhand.standards.sample import Sample
 
-Kind = Literal["text", "count", "rate", "rates", "ratio", "ratios", "number", "p", "flag"]
+Kind = Literal[
+    "text", "verdict", "count", "rate", "rates", "ratio", "ratios", "number", "p", "flag"
+]
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 NAMED = 6  # groups in a sentence
 
@@ -123,17 +125,24 @@ def four_fifths_sentence(by: str, groups: Sequence[Label], ratios: Ratios) -> st
             parts.append(f"{word}: {listing([*named[:NAMED], *more])}")
     return (
         f"By {by}, the lowest ratio is {number(float(ratios.values[lowest]))} "
-        f"({show(groups[lowest])}). Of four-fifths, {'; '.join(parts)}."
+        f"({show(groups[lowest])}). Held against four-fifths, {'; '.join(parts)}."
     )
+
+
+def beside_limit(ratios: Ratios, reference: str) -> list[str | None]:
+    """What the intervals say of four-fifths, for a column; the reference is called what it is."""
+    return [
+        reference if at == ratios.reference else word for at, word in enumerate(ratios.certainty())
+    ]
 
 
 def interval_note(confidence: float, *, rates: bool) -> str:
     """What the intervals are, in a sentence."""
-    exact = (
-        "Intervals of rates are exact, each by itself (Clopper and Pearson); those" if rates else ""
+    exact = "Intervals of rates are exact, each by itself (Clopper and Pearson); those of ratios"
+    return (
+        f"{exact if rates else 'Intervals of ratios'} hold for all groups of a table at once. "
+        f"Confidence: {100 * confidence:g}%."
     )
-    share = f"{100 * confidence:g}%"
-    return f"{exact or 'Intervals'} of ratios hold for all groups of a table at once, with {share} confidence."
 
 
 def _is_unknown(label: Label, words: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Evidence for technical documentation: data, definitions, versions, and what each number is not."""
+"""Evidence for technical documentation: data, definitions, versions, what each number is not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evenhand.standards.sample import Subject
 from evenhand.standards.tables import Filled, Table, TableColumn
 
 
-def technical(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
+def technical(_: Standard, subject: Subject, __: Mapping[str, Any]) -> Filled:
     """What the audit's document says, in the order that a file on a system has it."""
     document = subject.document
     return Filled(

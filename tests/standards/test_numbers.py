@@ -1,0 +1,168 @@
+"""Numbers of standards beside SciPy, statsmodels and brute force."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chi2_contingency, fisher_exact
+from statsmodels.stats.contingency_tables import StratifiedTable, Table2x2
+from statsmodels.stats.proportion import proportions_ztest
+
+from evenhand.standards.adverse import below, fisher, flips, shortfall, standard_deviations
+from evenhand.standards.credit import (
+    decile_cut_offs,
+    mantel_haenszel,
+    odds_ratios,
+    standardized_mean_differences,
+)
+from evenhand.standards.rates import exact_interval, ratios_of
+from evenhand.standards.sample import Scores
+
+
+@st.composite
+def counted(draw, most=12, groups=4):
+    sizes = draw(st.lists(st.integers(1, most), min_size=2, max_size=groups))
+    return np.array([draw(st.integers(0, n)) for n in sizes]), np.array(sizes)
+
+
+def is_below(hits, rows, at):
+    rates = [Fraction(int(k), int(n)) for k, n in zip(hits, rows, strict=True)]
+    return rates[at] < Fraction(4, 5) * max(rates)
+
+
+@given(counted())
+def test_a_flag_is_a_rate_below_four_fifths_of_the_highest(counts):
+    hits, rows = counts
+    assert below(hits, rows) == [is_below(hits, rows, at) for at in range(len(rows))]
+
+
+@given(counted())
+def test_a_shortfall_is_the_fewest_more_selections_that_reach_the_limit(counts):
+    hits, rows = counts
+    for limit in (Fraction(4, 5), Fraction(1)):
+        highest = max(Fraction(int(k), int(n)) for k, n in zip(hits, rows, strict=True))
+        needed = [
+            next(
+                more for more in range(n + 1) if Fraction(int(k) + more, int(n)) >= limit * highest
+            )
+            for k, n in zip(hits.tolist(), rows.tolist(), strict=True)
+        ]
+        assert shortfall(hits, rows, limit) == needed
+
+
+@given(counted())
+def test_a_verdict_turns_exactly_if_some_single_decision_turns_it(counts):
+    hits, rows = counts
+    turned = [False] * len(rows)
+    for at, (other, by) in product(range(len(rows)), product(range(len(rows)), (-1, 1))):
+        changed = hits.copy()
+        changed[other] += by
+        if 0 <= changed[other] <= rows[other]:
+            turned[at] |= is_below(changed, rows, at) != is_below(hits, rows, at)
+    assert flips(hits, rows) == turned
+
+
+@given(counted(most=60))
+def test_fisher_and_standard_deviations_equal_scipy_and_statsmodels(counts):
+    hits, rows = counts
+    p, z = fisher(hits, rows, 0), standard_deviations(hits, rows, 0)
+    assert np.isnan([p[0], z[0]]).all()
+    for at in range(1, len(rows)):
+        table = np.array([[hits[at], rows[at] - hits[at]], [hits[0], rows[0] - hits[0]]])
+        assert p[at] == pytest.approx(fisher_exact(table)[1])
+        if not 0 < hits[at] + hits[0] < rows[at] + rows[0]:
+            assert np.isnan(z[at])
+            continue
+        assert z[at] == pytest.approx(
+            proportions_ztest([hits[at], hits[0]], [rows[at], rows[0]])[0]
+        )
+        assert z[at] ** 2 == pytest.approx(chi2_contingency(table, correction=False)[0])
+
+
+@given(counted(most=200))
+def test_intervals_of_rates_are_those_of_binomtest(counts):
+    hits, rows = counts
+    low, high = exact_interval(hits, rows, 0.9)
+    for at, (k, n) in enumerate(zip(hits.tolist(), rows.tolist(), strict=True)):
+        exact = binomtest(k, n).proportion_ci(0.9, method="exact")
+        assert (low[at], high[at]) == pytest.approx((exact.low, exact.high), abs=1e-9)
+
+
+@given(counted(most=80))
+def test_a_ratio_lies_in_its_interval_and_certainty_follows_from_it(counts):
+    hits, rows = counts
+    if not hits.any():
+        assert np.isnan(ratios_of(hits, rows).values).all()
+        return
+    ratios = ratios_of(hits, rows)
+    assert (ratios.low <= ratios.values + 1e-9).all()
+    assert (ratios.values <= ratios.high + 1e-9).all()
+    for low, high, word in zip(ratios.low, ratios.high, ratios.certainty(), strict=True):
+        assert (word == "surely below") == (high < 0.8)
+        assert (word == "surely above") == (low >= 0.8)
+
+
+def test_odds_ratios_equal_statsmodels():
+    hits, rows = np.array([12, 30, 7]), np.array([50, 60, 40])
+    for at in (1, 2):
+        table = Table2x2([[hits[at], rows[at] - hits[at]], [hits[0], rows[0] - hits[0]]])
+        assert odds_ratios(hits, rows, 0)[at] == pytest.approx(table.oddsratio)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_test_within_segments_equals_statsmodels(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(5, 60, (6, 2))
+    hits = rng.binomial(rows, 0.4)
+    tables = [
+        np.array([[hits[k, j], rows[k, j] - hits[k, j]] for j in (0, 1)]) for k in range(len(rows))
+    ]
+    known = StratifiedTable(tables)
+    test = known.test_null_odds(correction=False)
+    found = mantel_haenszel(hits, rows, 0, 1)
+    assert found.odds_ratio == pytest.approx(known.oddsratio_pooled)
+    assert (found.statistic, found.p_value) == pytest.approx((test.statistic, test.pvalue))
+
+
+def test_a_segment_without_one_of_the_groups_says_nothing():
+    hits, rows = np.array([[3, 6], [2, 0]]), np.array([[10, 10], [5, 0]])
+    assert mantel_haenszel(hits, rows, 0, 1) == mantel_haenszel(hits[:1], rows[:1], 0, 1)
+
+
+def scores_of(values, codes):
+    order = np.argsort(values, kind="stable")
+    ones = np.ones(len(values), dtype=np.int64)
+    return Scores(np.asarray(values, float)[order], np.asarray(codes)[order], ones, max(codes) + 1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=3, max_size=60))
+def test_scores_above_the_median_are_counted_strictly(rows):
+    values, codes = map(np.array, zip(*rows, strict=True))
+    scores = scores_of(values, [*codes.tolist()])
+    median = np.median(values)
+    assert scores.median == median
+    above = [int((values[codes == g] > median).sum()) for g in range(max(codes) + 1)]
+    assert scores.above(median).tolist() == above
+    assert scores.at(median) == (values == median).sum()
+
+
+@given(st.lists(st.integers(0, 30), min_size=10, max_size=80))
+def test_deciles_approve_at_least_their_share_and_no_score_more_than_needed(values):
+    scores = scores_of(values, [0, 1] * (len(values) // 2) + [0] * (len(values) % 2))
+    for tenth, cut in enumerate(decile_cut_offs(scores), 1):
+        approved = sum(value >= cut.score for value in values)
+        assert cut.hits.sum() == approved >= len(values) * tenth / 10
+        assert sum(value > cut.score for value in values) < len(values) * tenth / 10
+        assert cut.share == pytest.approx(approved / len(values))
+
+
+def test_a_standardized_mean_difference_is_cohens_d():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(1, 2, 40), rng.normal(0, 1, 70)
+    found = standardized_mean_differences(scores_of([*a, *b], [0] * 40 + [1] * 70), 1)
+    within = np.sqrt((39 * a.var(ddof=1) + 69 * b.var(ddof=1)) / 108)
+    assert found[0] == pytest.approx((a.mean() - b.mean()) / within)
+    assert np.isnan(found[1])

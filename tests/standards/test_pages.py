@@ -1,0 +1,316 @@
+"""Pages of standards: what they hold, what they refuse, and that they print on three sheets."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import evenhand as eh
+from evenhand.cli.audit import audit as audit_command
+from evenhand.cli.registries import standards as standards_command
+from evenhand.standards import profiles
+from report.browser import BROWSER, NAMES, run
+
+RACES = {
+    "Asian": (800, 0.40),
+    "Black": (1100, 0.27),
+    "Hispanic": (900, 0.30),
+    "Native American": (28, 0.25),
+    "Pacific Islander": (36, 0.31),
+    "Two or more races": (160, 0.33),
+    "White": (2100, 0.36),
+    "Unknown": (240, 0.31),
+}
+STATED = {"lending": {"reference": {"sex": "Male", "race": "White"}}}
+
+
+@pytest.fixture(scope="module")
+def table():
+    lines = []
+    for race, (people, rate) in RACES.items():
+        for sex, share, more in (
+            ("Female", 0.46, -0.03),
+            ("Male", 0.5, 0.02),
+            ("Unknown", 0.04, 0),
+        ):
+            n = int(people * share) + 1
+            hits = round(n * (rate + more))
+            lines += [(sex, race, 1, hits), (sex, race, 0, n - hits)]
+    counts = pd.DataFrame(lines, columns=["sex", "race", "selected", "n"])
+    return counts[counts.n > 0]
+
+
+def audited(table, **options):
+    columns = {"y_true": None, "y_pred": "selected", "sensitive_features": ["sex", "race"]}
+    asked = {"criteria": ["selection_rate_ratio"], **options}
+    return eh.audit_frame(table, **columns, rows="n", **asked)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return audited(table)
+
+
+def rows_of(document, title):
+    return next(table["rows"] for table in document["tables"] if table["title"] == title)
+
+
+def test_the_standards_are_these():
+    assert sorted(eh.STANDARDS) == ["evidence", "lending", "nyc-ll144", "ugesp"]
+
+
+@pytest.mark.parametrize("name", eh.STANDARDS)
+def test_a_profile_is_dated_and_cites_its_sources(name):
+    standard = eh.STANDARDS[name]
+    assert standard.law_date <= standard.in_force < standard.reviewed < standard.review_by
+    assert standard.review_by - standard.reviewed <= timedelta(days=366)
+    assert standard.sources
+    assert standard.asks
+    assert standard.cannot
+    assert set(standard.criteria) <= set(eh.CRITERIA)
+    assert set(standard.facts) <= {option.name for option in standard.options}
+
+
+@pytest.mark.parametrize("name", eh.STANDARDS)
+def test_no_page_or_profile_calls_anything_compliant(found, name):
+    page = found.to_html(standard=name, stated=STATED.get(name))
+    assert "complian" not in page.lower()
+    folder = Path(profiles.__file__).parent
+    for file in folder.iterdir():
+        if file.suffix in (".py", ".toml"):
+            assert "complian" not in file.read_text(encoding="utf-8").lower()
+
+
+@pytest.mark.parametrize("name", eh.STANDARDS)
+def test_a_profile_past_its_review_date_says_so_on_the_page(found, name):
+    stated = STATED.get(name)
+    assert "should have been reviewed" not in found.to_html(standard=name, stated=stated)
+    later = replace(found, date="2031-01-01")
+    assert "should have been reviewed again" in later.to_html(standard=name, stated=stated)
+
+
+def test_local_law_144_has_three_tables_without_unknown_categories(found, table):
+    document = found.document(standard="nyc-ll144")
+    titles = [one["title"] for one in document["tables"]]
+    assert titles == ["By sex", "By race", "By sex × race"]
+    by_race = {row["category"]: row for row in rows_of(document, "By race")}
+    assert "Unknown" not in by_race
+    ours = table[table.race == "Black"]
+    assert by_race["Black"]["people"] == ours.n.sum()
+    assert by_race["Black"]["hits"] == ours[ours.selected == 1].n.sum()
+    highest = max(row["rate"] for row in by_race.values())
+    for row in by_race.values():
+        assert row["rate"] == pytest.approx(row["hits"] / row["people"])
+        assert row["impact_ratio"] == pytest.approx(row["rate"] / highest)
+    facts = {fact["name"]: fact["text"] for fact in document["facts"]}
+    hidden = table[(table.race == "Unknown") | (table.sex == "Unknown")].n.sum()
+    assert f"{hidden:,} by sex × race (recorded as Unknown)" in facts["Unknown category"]
+    assert facts["Tool"] is None
+
+
+def test_categories_below_two_percent_are_left_out_with_a_reason_only(found):
+    for stated, message in (
+        ({"leave_out": 0.02}, "reason"),
+        ({"leave_out": 0.05, "reason": "few"}, "no larger ones"),
+    ):
+        with pytest.raises(eh.InputError, match=message):
+            found.to_html(standard="nyc-ll144", stated=stated)
+    stated = {"leave_out": 0.02, "reason": "Too few people."}
+    page = found.document(standard="nyc-ll144", stated=stated)
+    by_race = {row["category"]: row for row in rows_of(page, "By race")}
+    assert by_race["Pacific Islander"]["impact_ratio"] is None
+    assert by_race["Pacific Islander"]["rate"] > 0
+    assert "Too few people." in page["tables"][1]["notes"][0]
+
+
+def test_the_denominator_is_the_highest_of_all_or_of_those_not_left_out():
+    table = pd.DataFrame(
+        {
+            "race": ["a", "a", "b", "b", "c", "c"],
+            "selected": [1, 0] * 3,
+            "n": [5, 5, 400, 600, 300, 700],
+        }
+    )
+    names = {"y_true": None, "y_pred": "selected", "sensitive_features": "race", "rows": "n"}
+    audit = eh.audit_frame(table, **names, criteria=["selection_rate_ratio"])
+    ratios = {}
+    for denominator in ("all", "included"):
+        stated = {"leave_out": 0.02, "reason": "few", "denominator": denominator}
+        rows = audit.document(standard="nyc-ll144", stated=stated)["tables"][0]["rows"]
+        ratios[denominator] = [row["impact_ratio"] for row in rows]
+    assert ratios["all"] == [None, pytest.approx(0.8), pytest.approx(0.6)]
+    assert ratios["included"] == [None, pytest.approx(1.0), pytest.approx(0.75)]
+
+
+def test_intervals_can_be_turned_off(found):
+    columns = found.document(standard="nyc-ll144", stated={"intervals": "no"})["tables"][0][
+        "columns"
+    ]
+    assert [column["key"] for column in columns] == [
+        "category",
+        "people",
+        "hits",
+        "rate",
+        "impact_ratio",
+    ]
+
+
+def test_scores_are_counted_strictly_above_the_median_of_everybody():
+    score = np.array([1.0, 2, 2, 3, 4, 2, 5, 1, 2, 3])
+    sex = np.array(["F", "F", "F", "F", "M", "M", "M", "M", "Unknown", "Unknown"])
+    audit = eh.audit(None, score, sensitive_features=sex, task="regression")
+    page = audit.document(standard="nyc-ll144")
+    assert [row["hits"] for row in page["tables"][0]["rows"]] == [1, 2]
+    rates = next(fact["text"] for fact in page["facts"] if fact["name"] == "Rates")
+    assert "4 people score exactly that" in rates
+
+
+def test_pages_from_rows_from_counts_and_from_files_are_the_same(
+    found, table, tmp_path, monkeypatch
+):
+    rows = table.loc[table.index.repeat(table.n)]
+    features = rows[["sex", "race"]]
+    asked = {"criteria": ["selection_rate_ratio"]}
+    direct = eh.audit(None, rows.selected.to_numpy(), sensitive_features=features, **asked)
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("counts.csv", index=False)
+    columns = ["--rows", "n", "--prediction", "selected", "--group", "sex", "--group", "race"]
+    for name in ("nyc-ll144", "ugesp"):
+        asked = ["counts.csv", *columns, "--standard", name, "--csv", "page.csv"]
+        result = CliRunner().invoke(audit_command, [*asked, "--json", "page.json"])
+        assert result.exit_code == 0, result.output
+        written = json.loads(Path("page.json").read_text(encoding="utf-8"))
+        assert written["tables"] == found.document(standard=name)["tables"]
+        assert written["tables"] == direct.document(standard=name)["tables"]
+        text = Path("page.csv").read_text(encoding="utf-8")
+        assert text.splitlines() == found.to_csv(standard=name).splitlines()
+
+
+def test_a_csv_has_a_line_for_each_row_of_each_table(found):
+    page = found.document(standard="ugesp")
+    lines = list(csv.DictReader(io.StringIO(found.to_csv(standard="ugesp"))))
+    assert len(lines) == sum(len(table["rows"]) for table in page["tables"])
+    assert {"ratio_interval_low", "ratio_interval_high"} <= set(lines[0])
+
+
+def test_lending_never_guesses_the_reference(found):
+    for stated in (None, {"reference": "White"}, {"reference": {"sex": "Male", "race": "white"}}):
+        with pytest.raises(eh.InputError, match="is the reference"):
+            found.to_html(standard="lending", stated=stated)
+    page = found.document(standard="lending", stated={"reference": "sex=Male, race=White"})
+    rows = {row["group"]: row for row in rows_of(page, "By race, at the cut-off")}
+    assert rows["White"]["air"] == 1
+    assert rows["Black"]["air"] == pytest.approx(rows["Black"]["rate"] / rows["White"]["rate"])
+
+
+def test_lending_has_deciles_of_scores_and_tests_within_segments():
+    rng = np.random.default_rng(0)
+    n = 3000
+    race = rng.choice(["White", "Black"], n)
+    score = rng.normal(600, 50, n) - 20 * (race == "Black")
+    repaid = (rng.random(n) < 0.7).astype(int)
+    audit = eh.audit(
+        repaid,
+        (score >= 600).astype(int),
+        y_score=score,
+        sensitive_features=race,
+        strata=rng.choice(["auto", "home"], n),
+        criteria=["selection_rate_ratio"],
+    )
+    page = audit.document(standard="lending", stated={"reference": "White"})
+    assert len(page["tables"]) == 4
+    black = page["tables"][0]["rows"][0]
+    assert black["smd"] == pytest.approx(-0.4, abs=0.1)
+    top = page["tables"][1]["rows"][0]
+    cut = np.sort(score)[::-1][299]
+    rates = [np.mean(score[race == name] >= cut) for name in ("Black", "White")]
+    assert top["air_best_10"] == pytest.approx(rates[0] / rates[1])
+    assert 0 < page["tables"][2]["rows"][0]["cmh_p"] < 0.01
+
+
+def test_evidence_has_the_hash_versions_definitions_and_blank_signatures(found):
+    page = json.loads(found.to_json(standard="evidence"))
+    facts = {fact["name"]: fact["text"] for fact in page["facts"]}
+    assert facts["SHA-256 of the counts"] == found.evidence.fingerprint
+    assert eh.__version__ in facts["Versions"]
+    definitions = rows_of(page, "Definitions of the criteria")
+    criterion = eh.CRITERIA["selection_rate_ratio"]
+    assert definitions[0]["formula"] == criterion.formula
+    assert definitions[0]["is_not"] == criterion.is_not
+    assert page["signatures"][-1] == "Signature"
+
+
+def test_what_is_stated_must_be_known_and_of_its_kind(found):
+    for stated, message in (
+        ({"data_knd": "test"}, "Did you mean 'data_kind'"),
+        ({"data_kind": "both"}, "'historical' or 'test'"),
+        ({"intervals": "perhaps"}, "True or False"),
+        ({"leave_out": "much"}, "a share"),
+    ):
+        with pytest.raises(eh.EvenhandError, match=message):
+            found.to_html(standard="nyc-ll144", stated=stated)
+    with pytest.raises(eh.InputError, match="Did you mean 'ugesp'"):
+        found.to_html(standard="ugsep")
+    with pytest.raises(eh.InputTypeError, match="name it by standard="):
+        found.to_html(stated={})
+
+
+def test_weights_are_no_people(table):
+    weighted = eh.audit_frame(
+        table,
+        y_true=None,
+        y_pred="selected",
+        sensitive_features="sex",
+        sample_weight="n",
+        criteria=["selection_rate_ratio"],
+    )
+    with pytest.raises(eh.InputError, match="counts people"):
+        weighted.to_html(standard="ugesp")
+    assert "weighted" in weighted.to_html(standard="evidence")
+
+
+def test_with_three_columns_the_two_of_the_rule_are_named(table):
+    wider = pd.concat([table.assign(office="x"), table.assign(office="y")])
+    columns = {"y_true": None, "y_pred": "selected", "rows": "n"}
+    audit = eh.audit_frame(
+        wider,
+        **columns,
+        sensitive_features=["office", "sex", "race"],
+        criteria="selection_rate_ratio",
+    )
+    with pytest.raises(eh.InputError, match="State which"):
+        audit.to_html(standard="nyc-ll144")
+    page = audit.document(standard="nyc-ll144", stated={"columns": ["sex", "race"]})
+    assert [one["title"] for one in page["tables"]] == ["By sex", "By race", "By sex × race"]
+
+
+def test_names_of_groups_cannot_break_out_of_the_page():
+    names = ["<script>alert(1)</script>"] * 50 + ["=HYPERLINK(1)"] * 50
+    audit = eh.audit(None, [1, 0] * 50, sensitive_features=names)
+    assert "<script>alert" not in audit.to_html(standard="ugesp")
+    assert ",'=HYPERLINK(1)," in audit.to_csv(standard="ugesp")
+
+
+def test_the_command_lists_the_standards_and_what_can_be_stated():
+    listed = json.loads(CliRunner().invoke(standards_command, ["--json"]).output)
+    assert [one["name"] for one in listed] == list(eh.STANDARDS)
+    assert "reference" in CliRunner().invoke(standards_command).output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason=f"none of {NAMES} is installed")
+@pytest.mark.parametrize("name", eh.STANDARDS)
+def test_the_page_prints_on_at_most_three_sheets(table, tmp_path, name):
+    found = audited(table, criteria=None) if name == "evidence" else audited(table)
+    path, sheets = tmp_path / "page.html", tmp_path / "page.pdf"
+    found.to_html(path, standard=name, stated=STATED.get(name))
+    run(tmp_path, f"--print-to-pdf={sheets}", path.as_uri())
+    assert 1 <= len(re.findall(rb"/Type\s*/Page[^s]", sheets.read_bytes())) <= 3
