@@ -23,8 +23,7 @@ def lines() -> Any:
     people = {"sex": rng.choice(["F", "M"], ROWS), "race": rng.choice(list("abcdefg"), ROWS)}
     score = rng.normal(600, 50, ROWS)
     selected, repaid = (score > 600).astype(int), (rng.random(ROWS) < 0.5).astype(int)
-    groups = eh.groups(people)
-    asked: dict[str, Any] = {"sensitive_features": groups, "criteria": "selection_rate_ratio"}
+    asked: dict[str, Any] = {"sensitive_features": people, "criteria": "selection_rate_ratio"}
     cases = {
         "nyc-ll144": (partial(eh.audit, None, selected, **asked), {}),
         "nyc-ll144, scores": (
@@ -32,7 +31,7 @@ def lines() -> Any:
                 eh.audit,
                 None,
                 score,
-                sensitive_features=groups,
+                sensitive_features=people,
                 task="regression",
                 criteria="weak_parity",
             ),
