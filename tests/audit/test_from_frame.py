@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn.metrics import log_loss, roc_auc_score
 
-from evenhand import CRITERIA, groups
+from evenhand import CRITERIA, InputError, groups
 from evenhand._audit import from_frame
 from evenhand._audit.binned import Spread
 from evenhand._audit.from_frame import evidence_from_frame
@@ -191,6 +191,19 @@ def test_bins_of_one_width_begin_at_every_tenth():
             assert np.floor(edge * number) > np.floor(np.nextafter(edge, 0) * number)
     assert Spread(0.0, 1.0, 0.001, 0.01).even_bins(8192) is None
     assert Spread(-1.0, 1.0, 0.0, 0.5).even_bins(8192) is None
+
+
+@pytest.mark.parametrize("wrong", [None, np.nan, np.inf, -np.inf])
+def test_a_quick_look_misses_no_score_that_is_not_finite(engine, people, in_bins, wrong):
+    damaged = people.assign(score=people.score.where(people.index != 7, wrong))
+    with pytest.raises(InputError, match="'score' has 1 value that is missing or not finite"):
+        evidence_from_frame(engine(damaged), **SCORES)
+
+
+def test_scores_that_are_nearly_alike_are_looked_at_with_care(engine, people, in_bins):
+    moved = people.assign(score=1e9 + people.score)
+    found = evidence_from_frame(engine(moved), **SCORES).sources["steps"]
+    assert len(np.unique(found.values)) > 1000
 
 
 def test_a_score_alone_decides_at_a_half(local_engine, people, in_bins):

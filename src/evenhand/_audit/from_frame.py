@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from evenhand._errors import InputError
 from evenhand._frames import (
     WAY_OUT,
     Cells,
+    Expression,
     GroupColumns,
     as_float,
     check_finite,
@@ -53,6 +55,7 @@ from evenhand._tasks import (
 )
 from evenhand.statistics.kinds import Source
 
+ROUGH = 1e-8  # of the mean square: a variance that rounding may have made
 ROWS_TO_BRING = 1_000_000  # so many rows of scores, of engines in this process, are ordered exactly
 
 
@@ -220,7 +223,7 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
     labels = [name for name in (names.y_true, names.y_pred) if name is not None]
     may_be_numbers = task == "regression" or (task is None and _fractional(table, labels))
     ordered = {names.y_score, names.y_pred if may_be_numbers else None}
-    rows, numeric = _numeric_columns(table, [*labels, names.y_score], ordered, names.rows)
+    rows, numeric = _numeric_columns(table, [*labels, names.y_score], ordered, names.rows, labels)
     if not rows:
         raise InputError("There are no rows to count.")
     are_numbers = task == "regression"
@@ -279,11 +282,14 @@ def _numeric_columns(
     names: Sequence[str | None],
     ordered: Collection[str | None] = (),
     times: str | None = None,
+    broken: Collection[str] | None = None,
 ) -> tuple[int, dict[str, NumericColumn]]:
     """The number of lines, and what the numeric ones among these columns hold.
 
     Mean and deviation are for columns that may have to be ordered. Where `times` says how many
-    rows a line stands for, the mean is that of the rows.
+    rows a line stands for, the mean is that of the rows. Fractions are looked for in the columns
+    that may be `broken`, by default in all. The others are looked over with the least effort, and
+    with care if their mean shows that some numbers are missing, not finite, huge or nearly alike.
     """
     import narwhals as nw
 
@@ -291,28 +297,59 @@ def _numeric_columns(
     numeric = list(dict.fromkeys(name for name in names if name and schema[name].is_numeric()))
     wanted = [nw.len().alias("rows")]
     for at, name in enumerate(numeric):
-        column = as_float(name)
-        finite = column
-        if not schema[name].is_integer():  # whole numbers are finite, and have no fractions
-            finite = nw.when(column.is_finite()).then(column)
-            broken = nw.when(column.is_finite() & (column % 1 != 0)).then(column)
-            wanted.append(broken.min().alias(f"fraction {at}"))
-        wanted += [finite.min().alias(f"low {at}"), finite.max().alias(f"high {at}")]
-        wanted.append(finite.count().alias(f"finite {at}"))
-        if name in ordered:
-            often = as_float(times) if times else None
-            mean = finite.mean() if often is None else (finite * often).sum() / often.sum()
-            wanted += [mean.alias(f"mean {at}"), finite.std().alias(f"deviation {at}")]
+        whole = schema[name].is_integer()
+        if whole or times or broken is None or name in broken:
+            parts = _carefully(name, name in ordered, times, whole=whole)
+        else:
+            parts = _quickly(name)
+        wanted += [expression.alias(f"{part} {at}") for part, expression in parts.items()]
     row = table.select(*wanted).collect().rows(named=True)[0]
-    return int(row["rows"]), {
-        name: NumericColumn(
-            _number(row[f"low {at}"]),
-            _number(row[f"high {at}"]),
-            int(row[f"finite {at}"]),
-            *(_number(row.get(f"{part} {at}")) for part in ("fraction", "mean", "deviation")),
-        )
-        for at, name in enumerate(numeric)
-    }
+    known = {name: _seen(row, at) for at, name in enumerate(numeric)}
+    seen = {name: column for name, column in known.items() if column is not None}
+    if len(seen) < len(known):
+        return _numeric_columns(table, names, ordered, times)
+    return int(row["rows"]), seen
+
+
+def _carefully(
+    name: str, is_ordered: bool, times: str | None, *, whole: bool
+) -> dict[str, Expression]:
+    """What is asked of a column that may hold anything, or whole numbers, which are all finite."""
+    import narwhals as nw
+
+    column = nw.col(name) if whole else as_float(name)
+    finite = column if whole else nw.when(column.is_finite()).then(column)
+    asked = {"low": finite.min(), "high": finite.max(), "finite": finite.count()}
+    if not whole:
+        asked["fraction"] = nw.when(column.is_finite() & (column % 1 != 0)).then(column).min()
+    if is_ordered:
+        often = as_float(times) if times else None
+        mean = finite.mean() if often is None else (finite * often).sum() / often.sum()
+        asked |= {"mean": mean, "deviation": finite.std()}
+    return asked
+
+
+def _quickly(name: str) -> dict[str, Expression]:
+    """What is asked of a column that hardly holds anything but finite numbers."""
+    column = as_float(name)
+    asked = {"low": column.min(), "high": column.max(), "finite": column.count()}
+    return asked | {"mean": column.mean(), "square": (column * column).mean()}
+
+
+def _seen(row: Mapping[str, Any], at: int) -> NumericColumn | None:
+    """What the answers say of a column; None if a quick look leaves something open."""
+    parts = ("low", "high", "fraction", "mean", "deviation")
+    low, high, fraction, mean, deviation = (_number(row.get(f"{part} {at}")) for part in parts)
+    finite = int(row[f"finite {at}"])
+    if f"square {at}" in row:
+        square = _number(row[f"square {at}"])
+        if finite < row["rows"] or mean is None or square is None:
+            return None
+        variance = square - mean * mean
+        if not (isfinite(variance) and variance > ROUGH * square):
+            return None
+        deviation = sqrt(variance)
+    return NumericColumn(low, high, finite, fraction, mean, deviation)
 
 
 def _number(value: Any) -> float | None:

@@ -54,7 +54,7 @@ class Cloud:
     known: tuple[float, float] | None = None
 
     def __len__(self) -> int:
-        return self.values.shape[-1]
+        return int(self.values.shape[-1])
 
     @cached_property
     def _each(self) -> tuple[NDArray[np.intp], ...]:
@@ -278,7 +278,9 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
     for distance in starts:
         climbing = np.ones(number, dtype=bool)
         for _ in range(8):
-            here = np.where(distance.any(axis=1)[:, None], cells.at(distance), cells.values)
+            here = np.where(
+                (distance != 0).any(axis=1, keepdims=True), cells.at(distance), cells.values
+            )
             slope = _gradient(measure, here)
             far = np.abs(distance)
             rise = cells.at(far + 0.5) - cells.at(np.maximum(far - 0.5, 0.125))
@@ -306,7 +308,7 @@ def _gradient(measure: Measure, values: Floats) -> Floats:
         places, in_order = np.argsort(values, axis=-1, kind="stable"), np.arange(groups)
         np.put_along_axis(ranks, places, 2.0 * in_order + 1 - groups, axis=-1)
         spread = (ranks * values).sum(axis=-1, keepdims=True)
-        return np.asarray(ranks / total - spread / total**2) / groups
+        return np.asarray((ranks / total - spread / total**2) / groups)
     if measure is pq:
         square = np.maximum((values * values).sum(axis=-1, keepdims=True), NEGLIGIBLE)
         slope = total * values / square**1.5 - 1 / np.sqrt(square)
