@@ -165,13 +165,11 @@ def _ratios(
     """Ratios to the highest rate of all, or of those not left out; NaN for those left out."""
     used = np.flatnonzero(~left_out) if denominator == "included" else np.arange(len(rows))
     known = ratios_of(hits[used], rows[used], "best", confidence)
-    spread = []
-    for part in (known.values, known.low, known.high):
-        whole = np.full(len(rows), np.nan)
-        whole[used] = part
-        whole[left_out] = np.nan
-        spread.append(whole)
-    return Ratios(*spread, int(used[known.reference]))
+    values, low, high = np.full((3, len(rows)), np.nan)
+    values[used], low[used], high[used] = known.values, known.low, known.high
+    for ends in (values, low, high):
+        ends[left_out] = np.nan
+    return Ratios(values, low, high, int(used[known.reference]))
 
 
 def _columns(subject: Subject, stated: Mapping[str, Any]) -> list[str]:

@@ -66,7 +66,7 @@ def standardized_mean_differences(scores: Scores, reference: int) -> Floats:
         within = np.sqrt((squares + squares[reference]) / freedom)
         values = (means - means[reference]) / within
     values[reference] = np.nan
-    return values
+    return np.asarray(values)
 
 
 @dataclass(frozen=True)

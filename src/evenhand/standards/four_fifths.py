@@ -77,7 +77,7 @@ def _tables(
     ratios = ratios_of(hits, rows, "best", confidence)
     z = standard_deviations(hits, rows, ratios.reference)
     turns = flips(hits, rows)
-    parts = {
+    parts: dict[str, Any] = {
         "group": [show(group) for group in sample.groups],
         "people": rows,
         "hits": hits,

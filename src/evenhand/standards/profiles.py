@@ -294,15 +294,12 @@ def _loaded(text: str) -> Standard:
     options = tuple(
         Option(**{**one, "choices": tuple(one.get("choices", ()))}) for one in content["options"]
     )
-    return Standard(
-        **{
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in content.items()
-            if key not in ("options", "sources")
-        },
-        options=options,
-        sources=tuple((one["citation"], one["about"]) for one in content["sources"]),
-    )
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
+    }
+    fields["options"] = options
+    fields["sources"] = tuple((one["citation"], one["about"]) for one in content["sources"])
+    return Standard(**fields)
 
 
 def _every() -> dict[str, Standard]:
