@@ -211,6 +211,15 @@ def test_lending_never_guesses_the_reference(found):
     assert rows["Black"]["air"] == pytest.approx(rows["Black"]["rate"] / rows["White"]["rate"])
 
 
+def test_the_command_says_how_to_name_the_reference(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("counts.csv", index=False)
+    columns = ["--rows", "n", "--prediction", "selected", "--group", "sex"]
+    result = CliRunner().invoke(audit_command, ["counts.csv", *columns, "--standard", "lending"])
+    assert result.exit_code == 2
+    assert "as in --state 'reference=sex=Male'" in result.output.replace("\n", " ")
+
+
 def test_lending_has_deciles_of_scores_and_tests_within_segments():
     rng = np.random.default_rng(0)
     n = 3000

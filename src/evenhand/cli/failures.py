@@ -126,6 +126,9 @@ def _one_line(message: str) -> str:
     gist = " ".join(message.split("\n\n")[0].split("\nPossible")[0].split())
     gist = re.sub(r"\bthreshold=(?=[-\d])", "--threshold ", gist)
     gist = re.sub(r"\bbins=\{'([^']+)': ([^}]+)\}", _bins_option, gist)
+    gist = re.sub(
+        r"stated=\{'reference': \{'([^']+)': '([^']+)'\}\}", r"--state 'reference=\1=\2'", gist
+    )
     gist = re.sub(r"^(Invalid Input|IO|Conversion) Error: ", "", gist)
     for python, option in OPTIONS_FOR.items():
         gist = gist.replace(python, option)
