@@ -30,7 +30,7 @@ from evenhand._columns.encoding import (
     weights,
 )
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import Groups, groups, show
+from evenhand._groups import Groups, clusters, groups, show
 from evenhand._signatures import misspelt, spelled_out, suggests_names
 from evenhand._tally import Axis, Tally, gathered
 
@@ -48,6 +48,7 @@ def tally(
     sensitive_features: Any,
     sample_weight: Any = None,
     strata: Any = None,
+    cluster: Any = None,
     sums: Mapping[str, Any] | None = None,
     **typos: Never,
 ) -> Tally:
@@ -69,6 +70,9 @@ def tally(
         Weights of the rows; by default every row weighs 1.
     strata : array-like or dataframe, optional
         Within which "conditional_statistical_parity" will compare groups.
+    cluster : array-like or dataframe, optional
+        Which rows go together: decisions on one person, pupils of one school. Intervals and tests
+        allow for it. Of several columns, the one that leaves the least to know.
     sums : mapping of str to array-like, optional
         Further columns of numbers to add up in each cell, by name.
 
@@ -76,8 +80,8 @@ def tally(
     -------
     Tally
         A cell for each combination of labels and group that occurs. Its axes are "y", "yhat",
-        "stratum" and "group", as far as they were given; its sums are "rows" and, with weights,
-        "weight" and "weight²" (the squares), beside those named in `sums`.
+        "stratum", "cluster" and "group", as far as they were given; its sums are "rows" and, with
+        weights, "weight" and "weight²" (the squares), beside those named in `sums`.
 
     Raises
     ------
@@ -126,12 +130,17 @@ def tally(
     columns = share_classes({axis: coded[axis] for axis in ("y", "yhat") if axis in coded})
     if "stratum" in coded:
         columns["stratum"] = Column(coded["stratum"].codes, coded["stratum"].labels)
-    return count(columns, whom, sample_weight=sample_weight, sums=sums)
+    return count(columns, whom, sample_weight=sample_weight, sums=sums, cluster=cluster)
 
 
 @suggests_names
 def moments(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sample_weight: Any = None,
+    cluster: Any = None,
 ) -> Tally:
     """Add up, by group, what criteria of regression need.
 
@@ -145,6 +154,8 @@ def moments(
         The column or columns that name the groups, or what `groups` made of them.
     sample_weight : array-like, optional
         Weights of the rows; by default every row weighs 1.
+    cluster : array-like or dataframe, optional
+        Which rows go together: decisions on one person, pupils of one school.
 
     Returns
     -------
@@ -169,7 +180,8 @@ def moments(
 
     """
     sums = moment_columns(y_true, y_pred)
-    return count({}, groups(sensitive_features), sample_weight=sample_weight, sums=sums)
+    whom = groups(sensitive_features)
+    return count({}, whom, sample_weight=sample_weight, sums=sums, cluster=cluster)
 
 
 def moment_columns(y_true: Any, y_pred: Any) -> dict[str, NDArray[np.float64]]:
@@ -265,9 +277,10 @@ def count(
     sample_weight: Any = None,
     sums: Mapping[str, Any] | None = None,
     edges: Mapping[str, Sequence[float]] | None = None,
+    cluster: Any = None,
 ) -> Tally:
     """Add up rows, weights and named sums in every observed cell of coded columns and groups."""
-    coded = {**columns, "group": Column(whom.codes, whom.labels)}
+    coded = {**columns, **clusters(cluster), "group": Column(whom.codes, whom.labels)}
     named = {name: numbers(values, name) for name, values in (sums or {}).items()}
     weight = weights(sample_weight)
     check_lengths(**coded, **named, sample_weight=weight)

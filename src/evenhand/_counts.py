@@ -49,6 +49,7 @@ def tally_counts(
     digits: int | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
+    cluster: str | Sequence[str] | None = None,
     sums: Mapping[str, str] | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -78,6 +79,8 @@ def tally_counts(
         The column of the weight that each of a line's rows has.
     strata : str or sequence of str, optional
         The columns within which "conditional_statistical_parity" compares groups.
+    cluster : str or sequence of str, optional
+        The column that says which rows go together: a person, a school.
     sums : mapping of str to str, optional
         Columns of sums over the rows of a line, by the name that the tally is to have for them.
         Without labels, those of `moments` make a tally for criteria of regression: "yhat" and
@@ -142,6 +145,7 @@ def tally_counts(
         sensitive_features=sensitive_features,
         sample_weight=sample_weight,
         strata=strata,
+        cluster=cluster,
     )
     if y_pred is None and rate is None and not sums:
         raise InputError(
@@ -152,13 +156,15 @@ def tally_counts(
     within = GroupColumns(listed(strata), missing)
     totals = dict(sums or {})
     _check_names(totals, sample_weight, rate)
-    wanted = [y_true, y_pred, *within.names, *group.names, *totals.values(), sample_weight]
+    together = listed(cluster)
+    wanted = [y_true, y_pred, *within.names, *together, *group.names]
+    wanted += [*totals.values(), sample_weight]
     counted = read_counts(frame, wanted, rows=rows, rate=rate, digits=digits, y_pred=y_pred)
     labels = {"y": y_true, "yhat": counted.y_pred}
     known = {axis: name for axis, name in labels.items() if name is not None}
     cells = count_cells(
         counted.table,
-        columns=[*within.names, *group.names],
+        columns=[*within.names, *together, *group.names],
         keys={axis: nw.col(name) for axis, name in known.items()},
         totaled={name: as_float(column) for name, column in totals.items()},
         finite=totals.values(),
@@ -172,7 +178,7 @@ def tally_counts(
         stratum = within.of(cells)
         coded["stratum"] = Column(stratum.codes, stratum.labels)
         notes += stratum.notes
-    return cells.tally(coded, group.of(cells), notes=notes)
+    return cells.tally(coded | cells.clusters(together), group.of(cells), notes=notes)
 
 
 def tally_moment_columns(

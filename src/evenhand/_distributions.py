@@ -24,7 +24,7 @@ from evenhand._columns.codes import (
 )
 from evenhand._columns.encoding import check_lengths, classes, finite, weights
 from evenhand._errors import InputError
-from evenhand._groups import groups, joined
+from evenhand._groups import clusters, groups, joined
 from evenhand._signatures import suggests_names
 
 Floats = NDArray[np.float64]
@@ -40,6 +40,7 @@ def distribution(
     y_true: Any = None,
     sample_weight: Any = None,
     squared_weight: Any = None,
+    cluster: Any = None,
 ) -> Distribution:
     """Order the values of a score once, for any question about its distribution by group.
 
@@ -55,6 +56,8 @@ def distribution(
         Weights of the rows. Where a value stands for several rows, the sum of their weights.
     squared_weight : array-like, optional
         Where a value stands for several rows, the sum of their squared weights.
+    cluster : array-like or dataframe, optional
+        Which rows go together: decisions on one person, pupils of one school.
 
     Returns
     -------
@@ -80,9 +83,13 @@ def distribution(
     score = finite(values, "the score")
     weight = weights(sample_weight)
     truth = None if y_true is None else classes(y_true, "y_true")
-    check_lengths(score=score, sensitive_features=whom, sample_weight=weight, y_true=truth)
+    together = clusters(cluster)
+    check_lengths(
+        score=score, sensitive_features=whom, sample_weight=weight, y_true=truth, **together
+    )
     squares = weights(squared_weight)
-    return _ordered(score, whom.codes, whom.labels, weight, truth, squares)
+    each = tuple(together.values())
+    return _ordered(score, whom.codes, whom.labels, weight, truth, squares, each)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +115,8 @@ class Distribution:
     squares : ndarray or None
         Where an entry stands for several rows, the sum of their squared weights: how much the rows
         vary.
+    clusters : tuple of Column
+        The cluster of each value, where rows go together.
 
     """
 
@@ -118,6 +127,7 @@ class Distribution:
     truth: Column | None
     steps: Steps
     squares: Floats | None = None
+    clusters: tuple[Column, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -125,12 +135,10 @@ class Distribution:
     def __add__(self, other: Distribution) -> Distribution:
         if not isinstance(other, Distribution):
             return NotImplemented
-        if [self.weights is None, self.truth is None, self.squares is None] != [
-            other.weights is None,
-            other.truth is None,
-            other.squares is None,
-        ]:
-            raise InputError("Cannot add distributions when only one has weights or true labels.")
+        if self._parts != other._parts:
+            raise InputError(
+                "Cannot add distributions when only one has weights, true labels or clusters."
+            )
         labels = joined(self.groups, other.groups)
         codes = [positions(part.groups, labels)[part.codes] for part in (self, other)]
         truth = None
@@ -138,7 +146,13 @@ class Distribution:
             truth = _stacked(self.truth, other.truth)
         values = np.concatenate([self.values, other.values])
         weight, squares = _both(self.weights, other.weights), _both(self.squares, other.squares)
-        return _ordered(values, np.concatenate(codes), labels, weight, truth, squares)
+        clusters = tuple(map(_stacked, self.clusters, other.clusters))
+        return _ordered(values, np.concatenate(codes), labels, weight, truth, squares, clusters)
+
+    @property
+    def _parts(self) -> tuple[bool, bool, bool, int]:
+        known = (self.weights is None, self.truth is None, self.squares is None)
+        return (*known, len(self.clusters))
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Distribution:
         """Each group becomes the group `target` of the new labels.
@@ -158,7 +172,7 @@ class Distribution:
         """
         codes = target.astype(smallest_unsigned(len(labels)))[self.codes]
         path = steps(self.values, codes, len(labels), self.weights)
-        rest = (self.weights, self.truth, path, self.squares)
+        rest = (self.weights, self.truth, path, self.squares, self.clusters)
         return Distribution(self.values, codes, labels, *rest)
 
     def __radd__(self, zero: int) -> Distribution:
@@ -312,6 +326,33 @@ def auroc_errors(scores: Distribution, positive: Label) -> Floats:
     return np.asarray(np.sqrt(variance))
 
 
+def auroc_influences(scores: Distribution, positive: Label) -> Floats:
+    """How far each value, times the weight of its group, moves the area; 0 without an area.
+
+    A positive moves it by its placement among the negatives of its group, and a negative by its
+    own among the positives (DeLong et al. 1988).
+    """
+    contests = _contests(scores, positive)
+    area = np.nan_to_num(_areas(contests))
+    order = np.argsort(scores.codes, kind="stable")
+    codes, values = scores.codes[order], scores.values[order]
+    changes = (codes[1:] != codes[:-1]) | (values[1:] != values[:-1])
+    place = np.cumsum(np.append(True, changes)) - 1
+    hits, misses = contests.by_group(contests.hits), contests.by_group(contests.misses)
+    total = hits + misses
+    assert scores.truth is not None
+    is_positive = np.array([label == positive for label in scores.truth.labels])
+    hit = is_positive[scores.truth.codes[order]]
+    won, lost = contests.below(contests.misses)[place], contests.below(contests.hits)[place]
+    there = ((hits > 0) & (misses > 0))[codes]
+    ours, theirs = (np.where(there, part[codes], 1.0) for part in (hits, misses))
+    moved = np.where(hit, won / theirs, 1 - lost / ours) - area[codes]
+    moved = np.where(there, moved * total[codes] / np.where(hit, ours, theirs), 0.0)
+    placed = np.empty(len(order))
+    placed[order] = moved
+    return placed
+
+
 def _ordered(
     values: Floats,
     codes: NDArray[Any],
@@ -319,6 +360,7 @@ def _ordered(
     weight: Floats | None,
     truth: Column | None,
     squares: Floats | None,
+    clusters: tuple[Column, ...] = (),
 ) -> Distribution:
     order, values = ascending(values)
     out = codes >= len(labels)
@@ -331,8 +373,9 @@ def _ordered(
     weight = None if weight is None else weight[order]
     truth = None if truth is None else Column(truth.codes[order], truth.labels)
     squares = None if squares is None else squares[order]
+    clusters = tuple(Column(each.codes[order], each.labels) for each in clusters)
     path = steps(values, codes, len(labels), weight)
-    return Distribution(values, codes, labels, weight, truth, path, squares)
+    return Distribution(values, codes, labels, weight, truth, path, squares, clusters)
 
 
 def _both(left: Floats | None, right: Floats | None) -> Floats | None:

@@ -17,7 +17,15 @@ from evenhand._columns.codes import levels
 from evenhand._columns.encoding import check_classes, check_weights
 from evenhand._counting import share_classes
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import Groups, Missing, Rare, groups, missing_note, settle_rare
+from evenhand._groups import (
+    Groups,
+    Missing,
+    Rare,
+    clusters,
+    groups,
+    missing_note,
+    settle_rare,
+)
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._signatures import suggests_names
 from evenhand._tally import Axis, Tally, gathered
@@ -39,6 +47,7 @@ def tally_frame(
     sensitive_features: str | Sequence[str],
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
+    cluster: str | Sequence[str] | None = None,
     sums: Mapping[str, str] | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -59,6 +68,9 @@ def tally_frame(
         The column of the rows' weights.
     strata : str or sequence of str, optional
         The columns within which "conditional_statistical_parity" compares groups.
+    cluster : str or sequence of str, optional
+        The column that says which rows go together: a person, a school. A cluster may lie in
+        several parts that are counted apart.
     sums : mapping of str to str, optional
         Columns of numbers to add up in each cell, by the name that their sum is to have.
     missing : {"error", "group"}, default "error"
@@ -96,6 +108,7 @@ def tally_frame(
         sensitive_features=sensitive_features,
         sample_weight=sample_weight,
         strata=strata,
+        cluster=cluster,
     )
     if y_pred is None:
         raise InputError("Name the column of the predictions (y_pred).")
@@ -104,11 +117,19 @@ def tally_frame(
     labels = {"y": y_true, "yhat": y_pred} if y_true else {"yhat": y_pred}
     totals = dict(sums or {})
     table = read_table(
-        frame, [*labels.values(), *within.names, *group.names, *totals.values(), sample_weight]
+        frame,
+        [
+            *labels.values(),
+            *within.names,
+            *group.names,
+            *totals.values(),
+            *listed(cluster),
+            sample_weight,
+        ],
     )
     cells = count_cells(
         table,
-        columns=[*within.names, *group.names],
+        columns=[*within.names, *listed(cluster), *group.names],
         keys={axis: nw.col(name) for axis, name in labels.items()},
         sums={name: as_float(column) for name, column in totals.items()},
         finite=totals.values(),
@@ -119,7 +140,7 @@ def tally_frame(
     if within.names:
         stratum = within.of(cells)
         coded["stratum"], notes = Column(stratum.codes, stratum.labels), stratum.notes
-    return cells.tally(coded, group.of(cells), notes=notes)
+    return cells.tally(coded | cells.clusters(listed(cluster)), group.of(cells), notes=notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +180,10 @@ class Cells:
                 f"{name!r} has {plural(absent, 'missing label')}; drop or fill those rows."
             )
         return check_classes(column, repr(name))
+
+    def clusters(self, names: Sequence[str]) -> dict[str, Column]:
+        """Which cells go together, by the axes of a tally."""
+        return clusters({name: self.columns[name] for name in names}) if names else {}
 
     def rows_without(self, column: Column) -> int:
         """How many rows, not cells, lack a value of a column of the cells."""

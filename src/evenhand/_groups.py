@@ -31,6 +31,7 @@ Missing = Literal["error", "group"]
 Rare = Literal["keep", "merge", "drop"]
 Bins = Mapping[str, int | Sequence[float]]
 
+CLUSTER = "cluster"  # the axis of rows that go together; a second way of it is "cluster 2"
 MERGED = "(rare groups)"
 NO_POLICY = (None, "error", 0, "keep")  # the defaults, which need no look
 RARE = ("keep", "merge", "drop")
@@ -172,6 +173,31 @@ def groups(
     )
     whole = _intersection(coded)
     return Groups(whole.codes, whole.labels, tuple(coded), notes).settle_rare(min_count, rare)
+
+
+def clusters(cluster: Any) -> dict[str, Column]:
+    """Which rows go together, by the name of the axis: several columns are several ways of it.
+
+    >>> list(clusters({"school": ["a", "b"], "rater": [1, 1]}))
+    ['cluster', 'cluster 2']
+    """
+    if cluster is None:
+        return {}
+    coded = {}
+    for at, (name, values) in enumerate(columns_of(cluster).items()):
+        column = encode(values, name)
+        if column.missing:
+            raise InputError(
+                f"{column.missing} of {len(column)} rows have no cluster. Drop those rows, or give "
+                "each a cluster of its own."
+            )
+        coded[cluster_axis(at)] = column
+    return coded
+
+
+def cluster_axis(at: int) -> str:
+    """The name of the axis of the clusters of a column, by its place."""
+    return CLUSTER if at == 0 else f"{CLUSTER} {at + 1}"
 
 
 def columns_of(features: Any) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def check_columns(**columns: Any) -> None:
     evenhand.InputTypeError: y_pred must be the name of a column, not ['a'].
     """
     for name, value in columns.items():
-        several = name in ("sensitive_features", "strata")
+        several = name in ("sensitive_features", "strata", "cluster")
         names = value if several and isinstance(value, list | tuple) else [value]
         if not all(isinstance(one, str) for one in names if value is not None):
             words = "the name of a column" + (", or a list of names" if several else "")

@@ -58,6 +58,18 @@ tau : float, optional
     For "strong_parity": keep to cut points whose pooled F is at least tau."""
 
 
+CLUSTER = """\
+cluster : array-like or dataframe, optional
+    Which rows go together, and are no independent witnesses: decisions on one person, pupils of one
+    school, prompts of one template. Intervals and tests allow for it; values stay as they are. Of
+    several columns, the one by which rows say least counts."""
+
+CLUSTER_COLUMNS = """\
+cluster : str or sequence of str, optional
+    The column that says which rows go together, and are no independent witnesses: a person, a
+    school. Intervals and tests allow for it. Of several, the one by which rows say least counts."""
+
+
 REFERENCE = """\
 to : {"overall", "best"} or label of a group, optional
     Compare every group with everyone together, with the best group or with the group of this

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Label, positions, union
 from evenhand._errors import InputError
-from evenhand._groups import Rare, joined, settle_rare
+from evenhand._groups import CLUSTER, Rare, joined, settle_rare
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Tally:
     Parameters
     ----------
     axes : tuple of Axis
-        What distinguishes the cells: "y", "yhat", "stratum", "bin", "group", each with labels.
+        What distinguishes the cells: "y", "yhat", "stratum", "bin", "group", each with labels; and
+        "cluster" where rows go together, over which every table adds up.
     cells : ndarray of int, of shape (axes, n_cells)
         For each cell its place along each axis: `axes[i].labels[cells[i, k]]` is what cell k is
         along axis i. Cells in which no row falls are not there.
@@ -92,6 +94,20 @@ class Tally:
         """The groups, in the order of every table's last axis."""
         return self.labels("group")
 
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The axes that say which rows go together, where `cluster=` was given."""
+        return tuple(axis.name for axis in self.axes if axis.name.startswith(CLUSTER))
+
+    @cached_property
+    def whole(self) -> Tally:
+        """The same counts over all clusters."""
+        if not self.clusters:
+            return self
+        kept = [i for i, axis in enumerate(self.axes) if axis.name not in self.clusters]
+        axes = tuple(self.axes[i] for i in kept)
+        return gathered(axes, self.cells[kept], self.sums, self.notes)
+
     def table(self, *names: str, of: str = "weight") -> NDArray[np.float64]:
         """Dense totals along the named axes, in that order, after the batch axes.
 
@@ -108,6 +124,8 @@ class Tally:
             An axis for each name; 0 where no row fell.
 
         """
+        if self.clusters and not set(names) & set(self.clusters):
+            return self.whole.table(*names, of=of)
         shape = tuple(self.axis(name).size for name in names)
         order = [[axis.name for axis in self.axes].index(name) for name in names]
         values = self._sum(of)

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._audit.cost import MAX_MINUTES, check_cost
 from evenhand._audit.curves import levels_of, threshold_curves
-from evenhand._audit.evidence import Evidence, check_sizes, sameness_notes
+from evenhand._audit.evidence import Evidence, check_sizes, cluster_notes, sameness_notes
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.from_tally import from_tally, refuse_columns
@@ -33,7 +33,14 @@ from evenhand._groups import Bins, Missing, Rare
 from evenhand._kinds import check_kinds
 from evenhand._scoring import columns_from, is_names, scores_of, sensitive_names
 from evenhand._seeds import RandomState
-from evenhand._signatures import documented, misspelt, spelled_out, suggests_names
+from evenhand._signatures import (
+    CLUSTER,
+    CLUSTER_COLUMNS,
+    documented,
+    misspelt,
+    spelled_out,
+    suggests_names,
+)
 from evenhand._tally import Tally
 from evenhand._tasks import Task, named_label
 
@@ -96,7 +103,7 @@ title : str, optional
 
 
 @spelled_out
-@documented(target=TARGET, grouping=GROUPS, examination=EXAMINATION)
+@documented(cluster=CLUSTER, target=TARGET, grouping=GROUPS, examination=EXAMINATION)
 def audit(
     y_true: Any,
     y_pred: Any = None,
@@ -106,6 +113,7 @@ def audit(
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
+    cluster: Any = None,
     bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -147,6 +155,7 @@ def audit(
         Weights of the rows.
     strata : array-like or dataframe, optional
         Within which "conditional_statistical_parity" compares groups.
+    {cluster}
     {grouping}
     {target}
     {examination}
@@ -182,6 +191,7 @@ def audit(
             threshold=threshold,
             sample_weight=sample_weight,
             strata=strata,
+            cluster=cluster,
             bins=bins,
         )
         evidence = from_tally(
@@ -203,6 +213,7 @@ def audit(
             threshold=threshold,
             sample_weight=sample_weight,
             strata=strata,
+            cluster=cluster,
             bins=bins,
             missing=missing,
             min_count=min_count,
@@ -227,7 +238,7 @@ def audit(
 
 
 @suggests_names
-@documented(target=TARGET, grouping=GROUPS, examination=EXAMINATION)
+@documented(cluster=CLUSTER, target=TARGET, grouping=GROUPS, examination=EXAMINATION)
 def audit_model(
     model: Any,
     X: Any,
@@ -239,6 +250,7 @@ def audit_model(
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
+    cluster: Any = None,
     bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -281,6 +293,7 @@ def audit_model(
         Weights of the rows.
     strata : array-like or dataframe, optional
         Within which "conditional_statistical_parity" compares groups.
+    {cluster}
     {grouping}
     {target}
     {examination}
@@ -329,6 +342,7 @@ def audit_model(
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
+        cluster=cluster,
         bins=bins,
         missing=missing,
         min_count=min_count,
@@ -351,7 +365,7 @@ def audit_model(
 
 
 @suggests_names
-@documented(target=TARGET, grouping=GROUPS, examination=EXAMINATION)
+@documented(cluster=CLUSTER_COLUMNS, target=TARGET, grouping=GROUPS, examination=EXAMINATION)
 def audit_frame(
     frame: Any,
     *,
@@ -362,6 +376,7 @@ def audit_frame(
     threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
+    cluster: str | Sequence[str] | None = None,
     rows: str | None = None,
     rate: str | None = None,
     bins: Bins | None = None,
@@ -406,6 +421,7 @@ def audit_frame(
         The column of the rows' weights.
     strata : str or sequence of str, optional
         The columns within which "conditional_statistical_parity" compares groups.
+    {cluster}
     rows : str, optional
         The column that says how many rows a line of the table stands for, where it holds counts.
         The audit is that of so many rows. With `task="regression"` and no `y_pred`, the columns
@@ -449,6 +465,7 @@ def audit_frame(
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
+        cluster=cluster,
         bins=bins,
         missing=missing,
         min_count=min_count,
@@ -513,7 +530,13 @@ def audit_evidence(
         subgroups=tuple(ranked(views, 1 - confidence, control, margin)),
         thresholds=threshold_curves(main.evidence, headlines) if ordered else None,
         levels=levels_of(main.evidence) if ordered else None,
-        notes=(*evidence.notes, *sameness_notes(evidence), *main.notes, *unasked),
+        notes=(
+            *evidence.notes,
+            *cluster_notes(evidence.counted),
+            *sameness_notes(evidence),
+            *main.notes,
+            *unasked,
+        ),
         title=title,
         confidence=confidence,
         margin=margin,

@@ -12,7 +12,7 @@ from evenhand._audit.result import Audit
 from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Bins, Groups, Missing, Rare, columns_of
-from evenhand._signatures import documented, misspelt, spelled_out
+from evenhand._signatures import CLUSTER, documented, misspelt, spelled_out
 from evenhand._tally import Tally
 from evenhand._tasks import Task
 
@@ -20,7 +20,7 @@ Inconclusive = Literal["fail", "pass"]
 
 
 @spelled_out
-@documented(target=TARGET, grouping=GROUPS)
+@documented(cluster=CLUSTER, target=TARGET, grouping=GROUPS)
 def assert_even(
     y_true: Any,
     y_pred: Any = None,
@@ -32,6 +32,7 @@ def assert_even(
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
+    cluster: Any = None,
     bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -71,6 +72,7 @@ def assert_even(
         Weights of the rows.
     strata : array-like or dataframe, optional
         Within which "conditional_statistical_parity" compares groups.
+    {cluster}
     {grouping}
     {target}
     confidence : float, default 0.95
@@ -123,6 +125,7 @@ def assert_even(
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
+        cluster=cluster,
         bins=bins,
         missing=missing,
         min_count=min_count,

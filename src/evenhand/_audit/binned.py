@@ -80,6 +80,7 @@ class Binned:
     bins: NDArray[np.intp]
     least: Floats
     most: Floats
+    together: Mapping[str, Column]
 
     @property
     def loose(self) -> NDArray[np.bool_]:
@@ -104,6 +105,7 @@ class Binned:
             y_true=truth,
             sample_weight=self.cells.weight,
             squared_weight=self.cells.sums.get("weight²", self.cells.rows),
+            cluster=self.together or None,
         )
 
     def note(self, name: str) -> str:
@@ -138,11 +140,12 @@ def binned(
     keys: Mapping[str, Any] | None = None,
     weight: str | None = None,
     rows: str | None = None,
+    cluster: Sequence[str] = (),
 ) -> Binned:
     """Count a column by group and the given keys, in about `number` bins."""
     cells = count_cells(
         table,
-        columns=grouping.names,
+        columns=[*grouping.names, *cluster],
         keys={**(keys or {}), "fine": spread.bin_of(column, number)},
         sums=sums,
         extremes={"value": column},
@@ -158,7 +161,7 @@ def binned(
     most = -least
     np.minimum.at(least, places, cells.least["value"])
     np.maximum.at(most, places, cells.most["value"])
-    return Binned(cells, groups, places, least, most)
+    return Binned(cells, groups, places, least, most, cells.clusters(cluster))
 
 
 def binned_regression(
@@ -169,6 +172,7 @@ def binned_regression(
     grouping: GroupColumns,
     spread: Spread,
     rows: str | None = None,
+    cluster: Sequence[str] = (),
 ) -> Evidence:
     """Moments exactly, and the distribution in bins."""
     yhat = as_float(y_pred)
@@ -180,11 +184,10 @@ def binned_regression(
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": error.abs(), "absolute_error²": square}
     number = _bins_for(distinct(table, grouping.names))
-    counted = binned(
-        table, yhat, spread, grouping, number=number, sums=sums, weight=weight, rows=rows
-    )
+    options: dict[str, Any] = {"weight": weight, "rows": rows, "cluster": cluster}
+    counted = binned(table, yhat, spread, grouping, number=number, sums=sums, **options)
     sources: dict[str, Source] = {
-        "moments": counted.cells.tally({}, counted.groups),
+        "moments": counted.cells.tally(counted.together, counted.groups),
         "steps": counted.distribution(),
     }
     notes = (*counted.groups.notes, counted.note(y_pred))
@@ -200,6 +203,7 @@ def binned_scores(
     grouping: GroupColumns,
     spread: Spread,
     rows: str | None = None,
+    cluster: Sequence[str] = (),
 ) -> Evidence:
     """Add to evidence of labels what a score tells."""
     import narwhals as nw
@@ -216,17 +220,8 @@ def binned_scores(
             keys["bin"] = sum(((score >= e).cast(nw.Int8) for e in SCORE_BINS[1:-1]), nw.lit(0))
         loss = _cross_entropy(score, truth_known, known.favorable)
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
-    counted = binned(
-        table,
-        score,
-        spread,
-        grouping,
-        number=number,
-        sums=sums,
-        keys=keys,
-        weight=weight,
-        rows=rows,
-    )
+    options: dict[str, Any] = {"weight": weight, "rows": rows, "cluster": cluster}
+    counted = binned(table, score, spread, grouping, number=number, sums=sums, keys=keys, **options)
     sources = {**known.sources, "steps": counted.distribution()}
     notes = [*known.notes, counted.note(y_score)]
     if not y_true:
@@ -253,9 +248,10 @@ def _ranked(counted: Binned, truth: Column, good: Label, probable: bool) -> dict
     if places is None:  # the bins of a cell begin where these do
         places = np.searchsorted(SCORE_BINS[1:-1], cells.least["value"], side="right")
     bins = Column(places.astype(np.uint8), SCORE_BINS[:-1])
-    sources["losses"] = cells.tally({}, groups)
+    sources["losses"] = cells.tally(counted.together, groups)
     with_hits = replace(cells, sums={**cells.sums, "hits": hits})
-    sources["bins"] = with_hits.tally({"bin": bins}, groups, edges={"bin": SCORE_BINS})
+    within = {"bin": bins, **counted.together}
+    sources["bins"] = with_hits.tally(within, groups, edges={"bin": SCORE_BINS})
     return sources
 
 

@@ -27,6 +27,7 @@ from evenhand._tasks import MOST_CLASSES, Task, some_fraction
 from evenhand.statistics.kinds import KINDS, Source
 
 MOST_THRESHOLDS = 200
+ENOUGH_CLUSTERS = 30
 DIGITS = 9  # of sums in a fingerprint, so that the order of rows does not matter
 JUDGED = ("labels", "ranks", "losses", "bins")  # sources that hold predictions against the truth
 
@@ -129,6 +130,22 @@ def sameness_notes(evidence: Evidence) -> list[str]:
     kinds = ("moments",) if evidence.task == "regression" else ("predictions", "labels", "ranks")
     known = dict.fromkeys(evidence.sameness(needs) for needs in kinds)
     return [f"{words[0].upper()}{words[1:]}." for words in known if words]
+
+
+def cluster_notes(counts: Tally) -> list[str]:
+    """Which rows go together, and whether there are enough of them to know how much, in words."""
+    names = [axis.name for axis in counts.axes]
+    numbers = [len(np.unique(counts.cells[names.index(name)])) for name in counts.clusters]
+    if not numbers:
+        return []
+    listed = " and ".join(f"{number:,}" for number in numbers)
+    told = f"Rows come in {listed} clusters. Intervals and tests allow for it."
+    if len(numbers) > 1:
+        told += " Of crossed clusters the one counts, group by group, by which its rows say less."
+    if min(numbers) >= ENOUGH_CLUSTERS:
+        return [told]
+    few = f"{min(numbers)} clusters are few to learn from how much their rows go together"
+    return [told, f"{few}: intervals are wide, and at their best from {ENOUGH_CLUSTERS} on."]
 
 
 class Cut(NamedTuple):

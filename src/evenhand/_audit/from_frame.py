@@ -69,6 +69,7 @@ def evidence_from_frame(
     threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
+    cluster: str | Sequence[str] | None = None,
     bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -99,6 +100,7 @@ def evidence_from_frame(
         strata=strata,
         rows=rows,
         rate=rate,
+        cluster=cluster,
     )
     if rows is not None and task == "regression" and not decided and y_score is None:
         counts = tally_moment_columns(
@@ -115,7 +117,8 @@ def evidence_from_frame(
         raise InputError("Name the column of the predictions (y_pred), or of the score.")
     group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
     within = GroupColumns(listed(strata), missing)
-    names = ColumnNames(y_true, y_pred, y_score, sample_weight, within, group)
+    together = listed(cluster)
+    names = ColumnNames(y_true, y_pred, y_score, sample_weight, within, group, together)
     given = check_task(task)
     counted = _table(frame, names, rows, rate)
     table, y_pred = counted.table, counted.y_pred
@@ -143,11 +146,13 @@ def evidence_from_frame(
         evidence = _exactly(table, names, task, favorable, at)
     elif survey.are_numbers:
         _check_amounts(table, names)
-        evidence = binned_regression(table, y_true, str(y_pred), sample_weight, group, spread, rows)
+        evidence = binned_regression(
+            table, y_true, str(y_pred), sample_weight, group, spread, rows, together
+        )
     else:
         known = from_labels(table, names, survey, given, favorable, cut)
         evidence = binned_scores(
-            table, known, y_true, str(y_score), sample_weight, group, spread, rows
+            table, known, y_true, str(y_score), sample_weight, group, spread, rows, together
         )
     if score_bins:
         evidence = score_bins.limited(evidence)
@@ -166,13 +171,14 @@ class ColumnNames:
     sample_weight: str | None
     strata: GroupColumns
     groups: GroupColumns
+    cluster: tuple[str, ...] = ()
     rows: str | None = None
 
     @property
     def all(self) -> list[str]:
         """Every column that is read, once."""
         single = (self.y_true, self.y_pred, self.y_score, self.sample_weight, self.rows)
-        several = (*self.strata.names, *self.groups.names)
+        several = (*self.strata.names, *self.cluster, *self.groups.names)
         return list(dict.fromkeys(name for name in (*single, *several) if name is not None))
 
 
@@ -422,7 +428,7 @@ def _label_cells(
     amounts = _fractional(table, names.groups.names)
     most = MOST_CELLS if survey.doubtful or amounts else None
     given: dict[str, Any] = {
-        "columns": [*names.strata.names, *names.groups.names],
+        "columns": [*names.strata.names, *names.cluster, *names.groups.names],
         "keys": keys,
         "extremes": extremes,
         "weight": names.sample_weight,
@@ -445,7 +451,8 @@ def _sources(
     cells: Cells, columns: dict[str, Column], group: Groups, names: ColumnNames
 ) -> tuple[dict[str, Source], tuple[str, ...]]:
     """The tallies of the cells, and notes of missing strata."""
-    counts = cells.tally(columns, group)
+    together = cells.clusters(names.cluster)
+    counts = cells.tally(columns | together, group)
     sources: dict[str, Source] = {"predictions": counts}
     if names.y_true:
         sources["labels"] = counts
@@ -453,7 +460,7 @@ def _sources(
         return sources, ()
     stratum = names.strata.of(cells)
     within = {"yhat": columns["yhat"], "stratum": Column(stratum.codes, stratum.labels)}
-    sources["strata"] = cells.tally(within, group)
+    sources["strata"] = cells.tally(within | together, group)
     return sources, stratum.notes
 
 
@@ -496,6 +503,7 @@ def _exactly(
     parts = ("y_true", "y_pred", "y_score", "sample_weight")
     given: dict[str, Any] = {part: columns.get(getattr(names, part)) for part in parts}
     given["sensitive_features"] = _grouped(columns, names.groups)
+    given["cluster"] = {name: columns[name] for name in names.cluster} or None
     if task == "regression":
         return from_rows(**given | {"y_score": None}, task=task)
     for part, name in (("y_true", names.y_true), ("y_pred", names.y_pred)):

@@ -26,7 +26,7 @@ from evenhand._columns.encoding import check_lengths, classes, finite, floats
 from evenhand._counting import count, tally
 from evenhand._distributions import Distribution, distribution
 from evenhand._errors import InputError
-from evenhand._groups import Bins, Groups, Missing, Rare, groups
+from evenhand._groups import Bins, Groups, Missing, Rare, clusters, groups
 from evenhand._tally import Tally
 from evenhand._tasks import check_task, favorable_label, read_targets, task_of_labels
 from evenhand.statistics.kinds import Rows, Source, summarize
@@ -41,6 +41,7 @@ def from_rows(
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
+    cluster: Any = None,
     bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -53,7 +54,8 @@ def from_rows(
     group = groups(sensitive_features, bins=bins, missing=missing, min_count=min_count, rare=rare)
     check_several(group.labels)
     check_names(group.names, group.labels)
-    common = {"sensitive_features": group, "sample_weight": sample_weight}
+    common: dict[str, Any] = {"sensitive_features": group, "sample_weight": sample_weight}
+    common["cluster"] = clusters(cluster) or None
     if y_pred is None and y_score is None:
         raise InputError("Pass y_pred, the predictions to audit, or y_score.")
     targets = read_targets(y_true, {} if y_pred is None else {"y_pred": y_pred}, task)
@@ -101,7 +103,8 @@ def with_scores(evidence: Evidence, rows: Rows) -> Evidence:
             sources["bins"] = summarize("bins", rows)
     if score is None:
         return replace(evidence, sources=sources, notes=notes)
-    common = {"sensitive_features": rows.sensitive_features, "sample_weight": rows.sample_weight}
+    names = ("sensitive_features", "sample_weight", "cluster")
+    common = {name: getattr(rows, name) for name in names}
     sources["steps"] = ordered = distribution(score, **common)
     curve = None if rows.y_true is None else _thresholds(score, rows, ordered)
     at = evidence.decided_at

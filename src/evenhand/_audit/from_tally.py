@@ -26,7 +26,7 @@ def from_tally(
 ) -> Evidence:
     """What the counts can tell; `sensitive_features` are the names of the columns of the groups."""
     check_kinds(min_count=min_count, rare=rare, task=task)
-    given, axes = check_task(task), [axis.name for axis in counts.axes]
+    given, axes = check_task(task), [axis.name for axis in counts.whole.axes]
     if "group" not in axes or counts.sums["rows"].ndim > 1:
         raise InputError(f"{counts} cannot be audited: it is not one count by group.")
     if (counts.sums["rows"] % 1 != 0).any():
@@ -94,12 +94,13 @@ def names_of(counts: Tally, sensitive_features: Any) -> tuple[str, ...]:
 
 def _label_sources(counts: Tally, axes: list[str]) -> dict[str, Source]:
     """Counts by truth and prediction, and by stratum and prediction, as far as they are there."""
-    whole = _along(counts, [name for name in axes if name != "stratum"])
+    named = [axis.name for axis in counts.axes if axis.name != "stratum"]
+    whole = _along(counts, named)
     sources: dict[str, Source] = {"predictions": whole}
     if "y" in axes:
         sources["labels"] = whole
     if "stratum" in axes:
-        sources["strata"] = _along(counts, ["yhat", "stratum", "group"])
+        sources["strata"] = _along(counts, ["yhat", "stratum", *counts.clusters, "group"])
     return sources
 
 

@@ -22,6 +22,7 @@ from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand._tally import Tally
+from evenhand._uncertainty.clusters import Amount, as_known, means_amount, rates_amount
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._words import did_you_mean
 from evenhand.statistics.forms import ratio, sum_of_others
@@ -258,7 +259,28 @@ def _comparisons(view: View, margin: float | None) -> list[_Comparison]:
     table = np.array([counts.table(*axes, of=of) for of in weighted])
     table = table.reshape(3, -1, len(classes), len(evidence.groups))
     least = margin or MARGIN
-    return [_rates(view, table, *known, least) for known in _statistics(evidence, classes)]
+    return [
+        _rates(view, table, *known, least, _amounts(counts, axes, *known[1:]))
+        for known in _statistics(evidence, classes)
+    ]
+
+
+def _amounts(
+    counts: Tally, axes: tuple[str, ...], hit: NDArray[np.bool_], among: NDArray[np.bool_]
+) -> Amount | None:
+    """What clustered rows amount to for a rate, by group."""
+    return rates_amount(counts, lambda part: _hits(part, axes, hit, among))
+
+
+def _hits(
+    counts: Tally, axes: tuple[str, ...], hit: NDArray[np.bool_], among: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Hits and rows (sums, 1, groups), by weights and squared weights where there are some."""
+    names = ("weight", "weight²") if "weight²" in counts.sums else ("rows",)
+    tables = [counts.table(*axes, of=of).reshape(*hit.shape, -1) for of in names]
+    parts = ([table[chosen].sum(axis=0) for table in tables] for chosen in (hit, among))
+    hits, total = (np.array(part)[:, None] for part in parts)
+    return hits, total
 
 
 _Statistic = tuple[str, NDArray[np.bool_], NDArray[np.bool_]]
@@ -294,14 +316,19 @@ def _rates(
     hit: NDArray[np.bool_],
     among: NDArray[np.bool_],
     margin: float,
+    amount: Amount | None,
 ) -> _Comparison:
     """A rate from rows, weights and squared weights (3, truth, prediction, groups)."""
     sums = np.stack([table[:, among & ~hit].sum(axis=1), table[:, hit].sum(axis=1)], axis=1)
     others = np.maximum(_others(sums), 0.0)
-    typical = _design(sums)
-    typical = ratio((typical * sums[0]).sum(axis=-1, keepdims=True), sums[0].sum(-1, keepdims=True))
-    whole = sums.sum(axis=-1, keepdims=True)
-    ours, theirs = (_draws(part, whole, np.nan_to_num(typical)) for part in (sums, others))
+
+    def sides(error: float) -> tuple[_Draws, _Draws]:
+        if amount is None:
+            return _sides(sums)
+        rows = as_known(amount.rows[0], amount.free[0], error)
+        return _sides(_as_clustered(sums, rows))
+
+    ours, theirs = sides(0.05)
     value, rest = (ratio(part[1, 1], part[1].sum(axis=0)) for part in (sums, others))
 
     def enough(error: float) -> Floats:
@@ -315,9 +342,26 @@ def _rates(
         counted=sums[0].sum(axis=0),
         effective=ours.own.size,
         rest_effective=theirs.own.size,
-        at_least=lambda error: _sure(ours, theirs, error),
+        at_least=lambda error: _sure(*sides(error), error),
         enough=enough,
     )
+
+
+def _as_clustered(sums: Floats, rows: Floats) -> Floats:
+    """The same with squared weights as large as those of so few rows that vary as much."""
+    weight, squares = sums[1].sum(axis=0), sums[2].sum(axis=0)
+    factor = np.maximum(np.nan_to_num(ratio(ratio(weight**2, rows), squares), nan=1.0), 1.0)
+    return np.stack([sums[0], sums[1], sums[2] * factor])
+
+
+def _sides(sums: Floats) -> tuple[_Draws, _Draws]:
+    """The draws of every group, and of all others."""
+    typical = _design(sums)
+    typical = ratio((typical * sums[0]).sum(axis=-1, keepdims=True), sums[0].sum(-1, keepdims=True))
+    whole = sums.sum(axis=-1, keepdims=True)
+    both = (sums, np.maximum(_others(sums), 0.0))
+    ours, theirs = (_draws(part, whole, np.nan_to_num(typical)) for part in both)
+    return ours, theirs
 
 
 def _others(sums: Floats) -> Floats:
@@ -396,9 +440,15 @@ def _means(view: View, sums: Tally, of: str, name: str, margin: float | None) ->
     names = (sums.table("group", of=of), sums.table("group", of=f"{of}²"))
     table = np.array([sums.table("group", of="rows"), sums.table("group"), squares, *names])
     (value, variance, size), (rest, theirs, rest_size) = map(_moments, (table, _others(table)))
+    amount = means_amount(sums, of, np.nan_to_num(value), np.nan_to_num(variance))
+    if amount is not None:
+        kept = np.minimum(np.nan_to_num(ratio(amount.rows, size)), 1.0)
+        rest_size = rest_size * ratio(_others((size * kept)[None])[0], _others(size[None])[0])
+        size = size * kept
     spread = np.fmax(variance, theirs)
     inverse = np.array([1 / np.maximum(size, 1.0), 1 / np.maximum(rest_size, 1.0)])
     free = inverse.sum(axis=0) ** 2 / (inverse**2 / np.maximum(1 / inverse - 1, 1e-9)).sum(axis=0)
+    free = free if amount is None else np.minimum(free, amount.free)
     deviation = float(np.sqrt(_moments(table.sum(axis=-1, keepdims=True))[1][0])) or 1.0
     least = margin / deviation if margin else MEAN_MARGIN
 

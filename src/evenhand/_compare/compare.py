@@ -26,7 +26,7 @@ from evenhand._dataframes import kind_of
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._seeds import RandomState, seed_of
-from evenhand._signatures import suggests_names
+from evenhand._signatures import CLUSTER, documented, suggests_names
 from evenhand._tasks import Task, check_task, named_label, read_targets, task_of_labels
 from evenhand.criteria import Criterion
 from evenhand.measures import Measure
@@ -36,6 +36,7 @@ RELATIVE = ("gini", "pq")  # which values below 0 do not have
 
 
 @suggests_names
+@documented(cluster=CLUSTER)
 def compare(
     y_true: Any,
     predictions: Any,
@@ -48,6 +49,7 @@ def compare(
     g: str | None = None,
     transform: str | None = None,
     sample_weight: Any = None,
+    cluster: Any = None,
     rows: Any = None,
     favorable: Label = None,
     pos_label: Label = None,
@@ -83,6 +85,7 @@ def compare(
         As for `evaluate`.
     sample_weight : array-like, optional
         Weights of the rows.
+    {cluster}
     rows : array-like, optional
         How many rows each line stands for, where the columns are those of a table of counts, with
         the predictions of all models side by side.
@@ -135,7 +138,8 @@ def compare(
     predicted = named.predictions
     columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
     targets = read_targets(y_true, columns, task or named.task)
-    lines = evidence(targets, sensitive_columns(sensitive_features, X), sample_weight, rows)
+    people = sensitive_columns(sensitive_features, X)
+    lines = evidence(targets, people, sample_weight, rows, cluster)
     asked = questions(
         None if criteria is None else _several(criteria),
         _several(measures),

@@ -15,7 +15,7 @@ from evenhand._counting import moment_columns, moments, share_classes, tally
 from evenhand._counts import line_counts, tally_lines
 from evenhand._distributions import Distribution, ascending, steps
 from evenhand._errors import InputError
-from evenhand._groups import Groups, groups
+from evenhand._groups import Groups, clusters, groups
 from evenhand._tally import Axis, Tally, gathered
 from evenhand._tasks import Targets
 from evenhand._uncertainty.paired import correlated
@@ -38,6 +38,7 @@ class Labels:
     predicted: tuple[Column, ...]
     groups: Groups
     weight: Floats | None
+    clusters: Mapping[str, Column]
     times: NDArray[np.int64] | None = None  # how many rows each line stands for, where not one
     about = "labels"
 
@@ -54,6 +55,7 @@ class Labels:
         if self.times is not None:
             return tally_lines(self.truth, predicted, self.groups, self.times, self.weight)
         options: dict[str, Any] = {"sensitive_features": self.groups, "sample_weight": self.weight}
+        options["cluster"] = self.clusters or None
         return tally(self.truth, predicted, **options)
 
     def correlations(
@@ -69,7 +71,9 @@ class Labels:
         A row moves an estimate by its influence, so a covariance is the sum over all rows of the
         product of both models' influences, from the joint table of truth and both predictions.
         """
-        one, two = (_influences(sources[m], criterion, favorable) for m in (first, second))
+        one, two = (_influences(sources[m].whole, criterion, favorable) for m in (first, second))
+        if self.clusters:
+            return self._within_clusters((first, one), (second, two))
         size, groups = one.shape[1], len(self.groups.labels)
         code = np.zeros(len(self.groups), np.intp) if self.truth is None else self.truth.codes
         for codes, factor in (
@@ -99,26 +103,40 @@ class Labels:
             correlations[cells, cells] = correlated(covariance, *variances, *single)
         return correlations
 
+    def _within_clusters(self, *models: tuple[int, Floats]) -> Floats:
+        """Those of estimates whose rows go together: influences are added up by cluster first."""
+        truth = np.zeros(len(self.groups), np.intp) if self.truth is None else self.truth.codes
+        weight = np.ones(len(self.groups)) if self.weight is None else self.weight
+        moved, single = [], []
+        for model, influence in models:
+            rows = influence[truth, self.predicted[model].codes, :, self.groups.codes]
+            moved.append(weight * rows.T)
+            single.append(np.ptp(influence, axis=(0, 1)))
+        return least_correlated(moved, single, self.groups, self.clusters)
+
     def resampled(
         self, needs: set[str], replicates: int, rng: np.random.Generator
     ) -> Iterator[Sources]:
         """Tallies of rows drawn again from all rows, many replicates in a batch.
 
         A replicate is drawn from the joint table of truth, groups and all the predictions; rows
-        that are weighted are drawn one by one.
+        that are weighted are drawn one by one, and clusters as a whole.
         """
         cells, counts = self._joint()
         batch = max(1, COUNTS_AT_A_TIME // len(counts))
         for start in range(0, replicates, batch):
             shape = min(batch, replicates - start)
-            drawn = rng.multinomial(counts.sum(), counts / counts.sum(), size=shape)
+            if self.clusters:
+                drawn = np.array([_drawn_clusters(self.clusters, rng) for _ in range(shape)])
+            else:
+                drawn = rng.multinomial(counts.sum(), counts / counts.sum(), size=shape)
             yield dict.fromkeys(needs, tuple(self._marginals(cells, drawn)))
 
     def _joint(self) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
         """Codes (columns, cells) of truth, each prediction and group, and rows in each cell."""
         columns = [column for column in (self.truth, *self.predicted) if column is not None]
         columns.append(Column(self.groups.codes, self.groups.labels))
-        if self.weight is not None:
+        if self.weight is not None or self.clusters:
             whole = np.array([column.codes for column in columns], dtype=np.intp)
             return whole, np.ones(whole.shape[1], np.int64) if self.times is None else self.times
         codes, rows = combine([(column.codes, len(column.labels)) for column in columns])
@@ -149,6 +167,7 @@ class Numbers:
     predicted: tuple[Floats, ...]
     groups: Groups
     weight: Floats | None
+    clusters: Mapping[str, Column]
     about = "numbers"
 
     @property
@@ -186,6 +205,11 @@ class Numbers:
             for a, b in ((0, 1), (0, 0), (1, 1))
         )
         rows = np.maximum(np.bincount(codes, minlength=groups), 1)
+        if self.clusters:
+            alone = [np.sqrt(variance / rows) for variance in variances]
+            return least_correlated(
+                [each[None] for each in moved], alone, self.groups, self.clusters
+            )
         single = [np.sqrt(variance / rows) for variance in variances]
         return correlated(covariance, *variances, *single)[None]
 
@@ -196,7 +220,10 @@ class Numbers:
         ordered, rows = self._sorted(needs), len(self.groups)
         weight = np.ones(rows) if self.weight is None else self.weight
         for _ in range(replicates):
-            drawn = np.bincount(rng.integers(0, rows, rows), minlength=rows)
+            if self.clusters:
+                drawn = _drawn_clusters(self.clusters, rng)
+            else:
+                drawn = np.bincount(rng.integers(0, rows, rows), minlength=rows)
             yield self._sources(needs, ordered, drawn * weight)
 
     def _sorted(self, needs: set[str]) -> list[tuple[NDArray[np.int64], Floats]]:
@@ -210,8 +237,11 @@ class Numbers:
         weight: Floats | None,
     ) -> Sources:
         options: dict[str, Any] = {"sensitive_features": self.groups, "sample_weight": weight}
+        options["cluster"] = self.clusters or None
         return {
-            need: tuple(_distribution(*each, self.groups, weight) for each in ordered)
+            need: tuple(
+                _distribution(*each, self.groups, weight, self.clusters) for each in ordered
+            )
             if KINDS[need].is_swept
             else tuple(moments(self.truth, values, **options) for values in self.predicted)
             for need in needs
@@ -236,43 +266,99 @@ def _influences(source: Tally, criterion: Criterion, favorable: Label) -> Floats
     return np.asarray(slopes.reshape(-1, counts.shape[-2], *slopes.shape[1:]))
 
 
+def least_correlated(
+    moved: Sequence[Floats], single: Sequence[Floats], group: Groups, clusters: Mapping[str, Column]
+) -> Floats:
+    """Correlations (cells, cells, groups) from what every row (cells, rows) moves of two models.
+
+    `single` is what one row can move. Of several ways of clustering the least counts.
+    """
+    each, number = [], len(group.labels)
+    for column in clusters.values():
+        known, unit = np.unique(
+            column.codes.astype(np.int64) * number + group.codes, return_inverse=True
+        )
+        owner, size = known % number, np.bincount(unit)
+        sums = [np.array([np.bincount(unit, row) for row in part]) for part in moved]
+        rows = np.bincount(owner, size**2, minlength=number)
+        rows = np.sqrt(rows / np.maximum(np.bincount(owner, minlength=number), 1))
+
+        def added(products: Floats, owner: NDArray[np.int64] = owner) -> Floats:
+            return np.array([np.bincount(owner, row, minlength=number) for row in products])
+
+        variances = [added(part**2) for part in sums]
+        together = [
+            correlated(
+                added(sums[0][c] * sums[1]),
+                variances[0][c],
+                variances[1],
+                single[0][c] * rows,
+                single[1] * rows,
+            )
+            for c in range(len(sums[0]))
+        ]
+        each.append(np.array(together))
+    return np.asarray(np.min(each, axis=0))
+
+
+def _drawn_clusters(clusters: Mapping[str, Column], rng: np.random.Generator) -> NDArray[np.int64]:
+    """How often each row is drawn, if clusters are drawn again as a whole: the fewest ones."""
+    column = min(clusters.values(), key=lambda one: len(one.labels))
+    number = len(column.labels)
+    drawn = np.bincount(rng.integers(0, number, number), minlength=number)
+    return np.asarray(drawn[column.codes], dtype=np.int64)
+
+
 def _distribution(
-    order: NDArray[np.int64], values: Floats, group: Groups, weight: Floats | None
+    order: NDArray[np.int64],
+    values: Floats,
+    group: Groups,
+    weight: Floats | None,
+    clusters: Mapping[str, Column],
 ) -> Distribution:
     """The distribution of rows already in order; rows of no weight are not there."""
-    codes, number, labels = group.codes[order], len(group.labels), group.labels
-    if weight is None:
-        return Distribution(values, codes, labels, None, None, steps(values, codes, number))
-    weight = weight[order]
-    kept = weight > 0
-    values, codes, weight = values[kept], codes[kept], weight[kept]
+    number, labels = len(group.labels), group.labels
+    if weight is not None:
+        kept = weight[order] > 0
+        order, values = order[kept], values[kept]
+        weight = weight[order]
+    codes = group.codes[order]
     path = steps(values, codes, number, weight)
-    return Distribution(values, codes, labels, weight, None, path)
+    together = tuple(Column(column.codes[order], column.labels) for column in clusters.values())
+    return Distribution(values, codes, labels, weight, None, path, None, together)
 
 
 def evidence(
-    targets: Targets, sensitive_features: Any, sample_weight: Any, rows: Any = None
+    targets: Targets,
+    sensitive_features: Any,
+    sample_weight: Any,
+    rows: Any = None,
+    cluster: Any = None,
 ) -> Evidence:
     """Code every column once; rows left out of all groups are gone from here on.
 
     Where `rows` says how many rows each line stands for, labels are counted so often, and lines of
-    numbers are repeated.
+    numbers, or of rows that go together, are repeated.
     """
     group, weight, times = groups(sensitive_features), weights(sample_weight), line_counts(rows)
-    _check_lengths(targets, len(group), weight, times)
+    together = clusters(cluster)
+    _check_lengths(targets, len(group), weight, times, together)
     inside = group.codes < len(group.labels)
     if times is not None:
         inside &= times > 0
     kept: NDArray[Any] | None = None if inside.all() else inside
-    if targets.are_numbers and times is not None:
+    if times is not None and (targets.are_numbers or together):
         kept, times = _repeated(inside, times), None
     group = Groups(_taken(group.codes, kept), group.labels, group.names, group.notes)
     weight = None if weight is None else _taken(weight, kept)
+    together = {
+        name: Column(_taken(column.codes, kept), column.labels) for name, column in together.items()
+    }
     truth, predictions = targets.y_true, targets.predictions
     if targets.are_numbers:
         values = [_taken(finite(values, name), kept) for name, values in predictions.items()]
         truth = None if truth is None else _taken(finite(truth, "y_true"), kept)
-        return Numbers(truth, tuple(values), group, weight)
+        return Numbers(truth, tuple(values), group, weight, together)
     coded = {name: classes(values, name) for name, values in predictions.items()}
     if truth is not None:
         coded = {"y_true": classes(truth, "y_true"), **coded}
@@ -282,25 +368,28 @@ def evidence(
     ]
     true_labels = shared.pop(0) if truth is not None else None
     times = None if times is None else _taken(times, kept)
-    return Labels(true_labels, tuple(shared), group, weight, times)
+    return Labels(true_labels, tuple(shared), group, weight, together, times)
 
 
 def _repeated(inside: NDArray[np.bool_], times: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The places of lines of numbers, each as often as it has rows."""
+    """The places of lines, each as often as it has rows."""
     kept = np.flatnonzero(inside)
     if times[kept].sum() > MOST_REPEATED:
         raise InputError(
-            f"Models that predict numbers are compared row by row; {times.sum():,} rows are more "
+            "Models that predict numbers, and rows that go together, are compared row by row; "
+            f"{times.sum():,} rows are more "
             f"than the {MOST_REPEATED:,} that lines can be repeated to."
         )
     return np.repeat(kept, times[kept])
 
 
-def _check_lengths(targets: Targets, rows: int, weight: Any, times: Any) -> None:
+def _check_lengths(
+    targets: Targets, rows: int, weight: Any, times: Any, together: Mapping[str, Column]
+) -> None:
     if not rows:
         raise InputError("There are no rows to compare on.")
     given = {"y_true": targets.y_true, **targets.predictions}
-    given |= {"sample_weight": weight, "rows": times}
+    given |= {"sample_weight": weight, "rows": times, **together}
     for name, column in given.items():
         if column is not None and len(column) != rows:
             raise InputError(

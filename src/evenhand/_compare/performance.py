@@ -73,7 +73,8 @@ def performance_pairs(
     """A row for every two models: whether one is better by more than chance, on the same rows.
 
     Of labels without weights this is the exact test of McNemar (1947): only rows count on which
-    one model is right and the other wrong. Otherwise it is the paired t-test of the losses.
+    one model is right and the other wrong. Otherwise it is the paired t-test of the losses, or of
+    their sums by cluster.
     """
     pairs = list(combinations(range(len(models)), 2))
     values = {
@@ -82,10 +83,8 @@ def performance_pairs(
     }
     for metric in metrics_of(evidence):
         losses = [_losses(evidence, model, metric) for model in range(len(models))]
-        times = evidence.times if isinstance(evidence, Labels) else None
-        p_values = [
-            _p_value(losses[a] - losses[b], metric, evidence.weight, times) for a, b in pairs
-        ]
+        differences = (losses[a] - losses[b] for a, b in pairs)
+        p_values = [_p_value(each, metric, evidence) for each in differences]
         for (a, b), p, adjusted in zip(pairs, p_values, holm(p_values), strict=True):
             first, second = models[a], models[b]
             yield {
@@ -110,13 +109,19 @@ def _losses(evidence: Evidence, model: int, metric: Metric) -> Floats:
     return np.asarray(error**2 if metric is RMSE else error)
 
 
-def _p_value(
-    difference: Floats, metric: Metric, weight: Floats | None, times: NDArray[np.int64] | None
-) -> float:
-    """Of the paired differences of loss having mean 0, each in one row, or as many as `times`."""
+def _p_value(difference: Floats, metric: Metric, evidence: Evidence) -> float:
+    """Of the paired differences of loss having mean 0; of rows in clusters the largest one."""
     from scipy import stats
 
+    weight, clusters = evidence.weight, evidence.clusters
+    times = evidence.times if isinstance(evidence, Labels) else None
     rows_of = np.ones(len(difference), np.int64) if times is None else times
+    if clusters:
+        share = np.ones(len(difference)) if weight is None else weight
+        share = share / share.sum()
+        moved = share * (difference - share @ difference)
+        sums = [np.bincount(column.codes, moved) for column in clusters.values()]
+        return max(_student(float(share @ difference), part[part != 0]) for part in sums)
     if metric is ACCURACY and weight is None:
         worse, better = (int(rows_of[side].sum()) for side in (difference > 0, difference < 0))
         if worse + better == 0:
@@ -125,8 +130,15 @@ def _p_value(
     share = np.ones(len(difference)) if weight is None else weight
     share = share / (share @ rows_of)
     mean = float((share * rows_of) @ difference)
-    rows = int(rows_of[share > 0].sum())
-    error = float(np.sqrt(rows_of @ (share * (difference - mean)) ** 2))
+    return _student(mean, (share * (difference - mean))[share > 0], rows_of[share > 0])
+
+
+def _student(mean: float, moved: Floats, times: NDArray[np.int64] | None = None) -> float:
+    """The p-value of a mean of 0, from what each row, or cluster of rows, adds to it."""
+    from scipy import stats
+
+    often = np.ones(len(moved), np.int64) if times is None else times
+    rows, error = int(often.sum()), float(np.sqrt(often @ moved**2))
     if error == 0.0 or rows < 2:
         return 1.0 if mean == 0.0 or rows < 2 else 0.0
     statistic = mean / (error * np.sqrt(rows / (rows - 1)))

@@ -18,10 +18,14 @@ from evenhand._distributions import Distribution
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._seeds import RandomState, seed_of
-from evenhand._signatures import COLUMNS, SETTINGS, documented, suggests_names
+from evenhand._signatures import CLUSTER, COLUMNS, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
+from evenhand._uncertainty.clusters import is_clustered, unclustered
+from evenhand._uncertainty.estimates import curve_at, estimates_of
 from evenhand._uncertainty.models import (
+    Counts,
     Floats,
+    Means,
     Model,
     across_cuts,
     areas_of,
@@ -65,7 +69,7 @@ class Chance:
 
 
 @suggests_names
-@documented(columns=COLUMNS, settings=SETTINGS)
+@documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS)
 def chance(
     criterion: str | Criterion,
     y_true: Any,
@@ -75,6 +79,7 @@ def chance(
     sample_weight: Any = None,
     y_score: Any = None,
     strata: Any = None,
+    cluster: Any = None,
     classes: Sequence[Label] | None = None,
     measure: str | Measure | None = None,
     aggregate: str | Aggregate | None = None,
@@ -93,6 +98,7 @@ def chance(
     criterion : str or Criterion
         A name in `CRITERIA`, or a criterion of your own.
     {columns}
+    {cluster}
     {settings}
     replicates : int, default 2000
         How many data sets of equal groups are drawn.
@@ -128,6 +134,7 @@ def chance(
         sample_weight=sample_weight,
         y_score=y_score,
         strata=strata,
+        cluster=cluster,
         classes=classes,
         measure=measure,
         aggregate=aggregate,
@@ -187,8 +194,27 @@ def questions(
         return _about_cuts(source, asked, ways, hows, options)
     table = asked.table(source, favorable)
     make: Callable[..., Model] = MODELS.get(asked.statistic.needs, counts_of)
-    model = make(source, asked, favorable)
+    model = thinned(make(source, asked, favorable), source, asked, favorable)
     return model, [_question(asked, how, asked.reading(table, how)) for how in hows]
+
+
+def thinned(model: Model, source: Source, asked: Criterion, favorable: Label) -> Model:
+    """The model with fewer rows in every group, by as much as clustered ones say less."""
+    if not is_clustered(source):
+        return model
+    widths = []
+    for rows in (unclustered(source), source):
+        curves = estimates_of(rows, asked, favorable).curves
+        widths.append(curve_at(curves, 1.0) - curve_at(curves, -1.0))
+    known = np.where(widths[1] > 0, widths[0], np.nan) / np.where(widths[1] > 0, widths[1], 1.0)
+    seen = np.isfinite(known).any(axis=0)
+    part = np.where(seen, np.nanmean(np.where(seen, known, 1.0), axis=0), 1.0) ** 2
+    if isinstance(model, Means):
+        errors = model.errors / np.sqrt(part)[..., None]
+        return replace(model, sizes=model.sizes * part, errors=errors)
+    assert isinstance(model, Counts)
+    fewer = np.maximum(np.rint(model.sizes * part), np.minimum(model.sizes, 1))
+    return replace(model, sizes=fewer.astype(np.int64))
 
 
 def chances(
@@ -208,11 +234,12 @@ def _about_cuts(
     options: dict[str, Any],
 ) -> tuple[Model, list[Question]]:
     """Questions about distributions: their worlds know some cut points, their value knows all."""
-    model, edges = cuts_of(source)
+    cut, edges = cuts_of(source)
+    model = thinned(cut, source, asked, None)
     seen = model.expected(model.seen)
     span = source.values[[0, -1]]
     exact = [asked.read(source, measure=way, **options) for way in ways]
-    across = [across_cuts(how, model, edges, span) for how in hows]
+    across = [across_cuts(how, cut, edges, span) for how in hows]
     made = [_question(asked, *one, seen) for one in zip(across, exact, strict=True)]
     return model, made
 

@@ -8,7 +8,7 @@ Everything that intervals need of the data is in these curves, whatever the stat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,9 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._distributions import Distribution, RankedScores
+from evenhand._distributions import Distribution, RankedScores, auroc_influences
 from evenhand._errors import InputError
 from evenhand._tally import Tally
+from evenhand._uncertainty.clusters import (
+    Amount,
+    Reader,
+    as_known,
+    means_amount,
+    rates_amount,
+    smallest,
+    units_of,
+    units_of_scores,
+)
 from evenhand._uncertainty.differences import rate_bounds
 from evenhand.criteria import Criterion
 from evenhand.statistics import Auroc, Average, CalibrationError, Derived, E, F, P, Ratio, Table
@@ -141,31 +151,36 @@ def _rates(
     """Rates, or what a monotone function makes of them."""
 
     def exact(error: float) -> tuple[Floats, Floats]:
-        low, high = rate_bounds(ratio(draws.hits, draws.sizes), draws.sizes, error)
+        rows = draws.sizes if draws.free is None else as_known(draws.sizes, draws.free, error)
+        low, high = rate_bounds(ratio(draws.hits, draws.sizes), rows, error)
         return link(_tilted(low, draws.odds)), link(_tilted(high, draws.odds))
 
-    curves = link(_tilted(rate_curves(draws.hits, draws.sizes), draws.odds))
+    curves = link(_tilted(rate_curves(draws.hits, draws.sizes, draws.free), draws.odds))
     curves = np.where(np.isnan(table.values), np.nan, curves)
     known = (table.values, curves, table.cells, table.groups, draws.sizes, strata, looks, exact)
     return Estimates(*known, counts=draws.counts, is_weighted=draws.is_weighted)
 
 
 class Draws(NamedTuple):
-    """Hits of so many rows of equal weight; the odds say how much more a hit weighs than a miss."""
+    """Hits of so many rows of equal weight; the odds say how much more a hit weighs than a miss.
+
+    Where rows come in clusters, `free` are the degrees of freedom of what they amount to.
+    """
 
     hits: Floats
     sizes: Floats
     odds: Floats
+    free: Floats | None = None
 
     @property
     def is_weighted(self) -> bool:
-        """Whether a hit weighs more or less than a miss."""
-        return bool((self.odds != 1).any())
+        """Whether these are not rows but what weighted or clustered ones amount to."""
+        return self.free is not None or bool((self.odds != 1).any())
 
     @property
     def counts(self) -> tuple[Floats, Floats]:
         """Hits and rows whose share is the weighted rate, with its linearized variance."""
-        if not self.is_weighted:
+        if (self.odds == 1).all():
             return self.hits, self.sizes
         share = np.nan_to_num(ratio(self.hits, self.sizes))
         rate = _tilted(share, self.odds)
@@ -204,7 +219,22 @@ def _unweighed(hits: Floats, sizes: Floats) -> Draws:
     return Draws(hits, sizes, np.ones(1))
 
 
-def rate_curves(hits: Floats, sizes: Floats) -> Floats:
+def _drawn(source: Tally, read: Reader) -> Draws:
+    """What the hits among rows amount to; `read` gives both (sums, cells, groups) of a tally."""
+    hits, total = read(source.whole)
+    draws = _unweighed(hits[0], total[0]) if len(hits) == 1 else _weighed(hits, total)
+    amount = rates_amount(source, read)
+    return draws if amount is None else _fewer(draws, amount)
+
+
+def _fewer(draws: Draws, amount: Amount) -> Draws:
+    """The same rates of as few rows as clustered ones amount to."""
+    hits, sizes = draws.counts
+    rows = np.minimum(amount.rows, sizes)
+    return Draws(np.nan_to_num(ratio(hits, sizes)) * rows, rows, np.ones(1), amount.free)
+
+
+def rate_curves(hits: Floats, sizes: Floats, free: Floats | None = None) -> Floats:
     """Limits of rates by quantiles of beta distributions, a little wider than Jeffreys'."""
     from scipy.special import betaincinv, ndtr
 
@@ -212,12 +242,29 @@ def rate_curves(hits: Floats, sizes: Floats) -> Floats:
     if len(pairs) < hits.size:
         return rate_curves(pairs.real, pairs.imag)[:, places.reshape(hits.shape)]
     z = DISTANCES.reshape(-1, *(1,) * hits.ndim)
+    if free is not None:
+        z = _stretched(z, free)
     shift = np.sign(z) * CAUTION
     more, less = np.maximum(hits + 0.5 + shift, 1e-3), np.maximum(sizes - hits + 0.5 - shift, 1e-3)
     limits = betaincinv(more, less, ndtr(z))
     limits = np.where(np.isfinite(limits), limits, np.where(z < 0, 0.0, 1.0))  # in the far tails
     limits = np.where((hits <= 0) & (z < 0), 0.0, np.where((hits >= sizes) & (z > 0), 1.0, limits))
     return np.asarray(np.where(sizes > 0, limits, np.nan))
+
+
+def _stretched(z: Floats, free: Floats) -> Floats:
+    """The distances that Student's t exceeds as seldom as a normal variable exceeds these."""
+    from scipy.special import ndtr, stdtrit
+
+    tail = np.maximum(ndtr(-np.abs(z)), 1e-280)
+    return np.asarray(np.where(z == 0, 0.0, -np.sign(z) * stdtrit(free, tail)))
+
+
+def _widened(free: Floats) -> Floats:
+    """How much farther Student's 95 % limits are than normal ones."""
+    from scipy.special import ndtri, stdtrit
+
+    return np.asarray(stdtrit(free, 0.025) / ndtri(0.025))
 
 
 def _shares(source: Tally, statistic: P, table: Table) -> Estimates:
@@ -231,10 +278,14 @@ def _shares(source: Tally, statistic: P, table: Table) -> Estimates:
 
 def _shares_drawn(source: Tally, axes: list[str], kept: list[int]) -> Draws:
     """Hits and rows (cells, groups) of the last axis."""
-    sums = np.array([source.table(*axes, "group", of=name) for name in _weights(source)])
-    total = np.broadcast_to(sums.sum(axis=-2, keepdims=True), sums.shape)
-    hits, total = (part.reshape(len(sums), -1, sums.shape[-1])[:, kept] for part in (sums, total))
-    return _unweighed(hits[0], total[0]) if len(sums) == 1 else _weighed(hits, total)
+
+    def read(counts: Tally) -> tuple[Floats, Floats]:
+        sums = np.array([counts.table(*axes, "group", of=name) for name in _weights(counts)])
+        total = np.broadcast_to(sums.sum(axis=-2, keepdims=True), sums.shape)
+        shape = (len(sums), -1, sums.shape[-1])
+        return sums.reshape(shape)[:, kept], total.reshape(shape)[:, kept]
+
+    return _drawn(source, read)
 
 
 def _weights(source: Tally) -> tuple[str, ...]:
@@ -270,17 +321,18 @@ def _ratios(source: Tally, statistic: Ratio, table: Table) -> Estimates:
     """
     kept = _places(statistic.read(source), table)
     kinds = _kinds(statistic)
-    sums = [one_against_rest(source.table("y", "yhat", "group", of=n)) for n in _weights(source)]
     strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
     if kinds is None:
-        counted = one_against_rest(source.table("y", "yhat", "group"))
-        return _linear_fractional(statistic, counted, table, kept)
+        return _linear_fractional(source, statistic, table, kept)
     (first, above), (second, below) = kinds
-    hits, rest = (
-        np.array([_added(outcomes, part)[kept] for outcomes in sums]) for part in (first, second)
-    )
-    both = hits + rest
-    draws = _unweighed(hits[0], both[0]) if len(sums) == 1 else _weighed(hits, both)
+
+    def read(counts: Tally) -> tuple[Floats, Floats]:
+        tables = [counts.table("y", "yhat", "group", of=name) for name in _weights(counts)]
+        sums = [one_against_rest(each) for each in tables]
+        hits, rest = (
+            np.array([_added(each, part)[kept] for each in sums]) for part in (first, second)
+        )
+        return hits, hits + rest
 
     def link(share: Floats) -> Floats:
         top = above[0] * share + below[0] * (1 - share)
@@ -289,7 +341,7 @@ def _ratios(source: Tally, statistic: Ratio, table: Table) -> Estimates:
             np.divide(top, bottom, out=np.full(share.shape, np.inf), where=bottom > 0)
         )
 
-    return _rates(table, draws, strata, looks, link)
+    return _rates(table, _drawn(source, read), strata, looks, link)
 
 
 def _added(outcomes: dict[str, Floats], names: list[str]) -> Floats:
@@ -318,60 +370,101 @@ def _kinds(statistic: Ratio) -> tuple[Terms, Terms] | None:
     return (names, one), (others, two)
 
 
-def _linear_fractional(
-    statistic: Ratio, counted: dict[str, Floats], table: Table, kept: list[int]
-) -> Estimates:
+def _linear_fractional(source: Tally, statistic: Ratio, table: Table, kept: list[int]) -> Estimates:
     """Any other ratio of counts, by its linear approximation."""
     above, below = statistic.numerator, statistic.denominator
     value = np.nan_to_num(table.values)
-    parts = [factor * counted[name][kept] for name, factor in below.items()]
-    total = np.asarray(sum(parts), dtype=np.float64)
-    spread = sum(
-        counted[name][..., kept, :] * (above.get(name, 0.0) - value * below.get(name, 0.0)) ** 2
-        for name in above.keys() | below.keys()
-    )
-    error = np.sqrt(ratio(np.asarray(spread), np.asarray(total) ** 2))
-    return _student(
-        table, table.values, error, np.maximum(total, 2.0), statistic.bounds, np.zeros_like(error)
-    )
+
+    def added(counts: Tally, factors: Mapping[str, Floats]) -> Floats:
+        counted = one_against_rest(counts.table("y", "yhat", "group"))
+        parts = [factor * counted[name][kept] for name, factor in factors.items()]
+        return np.asarray(sum(parts), dtype=np.float64)
+
+    def moves(values: Floats) -> dict[str, Floats]:
+        names = above.keys() | below.keys()
+        return {name: above.get(name, 0.0) - values * below.get(name, 0.0) for name in names}
+
+    total = added(source, {name: np.asarray(factor) for name, factor in below.items()})
+    square = added(source, {name: move**2 for name, move in moves(value).items()})
+    variance, free = ratio(square, total**2), np.maximum(total, 2.0)
+    everyone = np.broadcast_to(source.table("group", of="rows"), total.shape)
+    spread, amounts = np.nan_to_num(ratio(square, everyone)), []
+    for axis in source.clusters:
+        units, each = units_of(source, axis)
+        rows = np.broadcast_to(each.table("group", of="rows"), (len(kept), len(units.owner)))
+        moved = added(each, moves(value[:, units.owner]))
+        amounts.append(units.amount(moved, rows, rows, spread))
+    if amounts:
+        amount = smallest(amounts)
+        variance, free = variance * ratio(everyone, amount.rows), amount.free
+    error, none = np.sqrt(variance), np.zeros_like(variance)
+    return _student(table, table.values, error, free, statistic.bounds, none)
 
 
 def _binned_rates(source: Tally, statistic: E, table: Table) -> Estimates:
     """Rates of hits in bins of the score: the bins are strata."""
-    axes = (str(statistic.given), "group")
-    total = source.table(*axes)
-    hits = source.table(*axes, of=statistic.of)
-    if "weight²" in source.sums:
-        squares = source.table(*axes, of="weight²")
-        hits, total = _linearized(hits, total, squares * np.nan_to_num(ratio(hits, total)), squares)
-    return _rates(table, _unweighed(hits, total), np.arange(len(total), dtype=np.intp))
+    draws = _bins_drawn(source, str(statistic.given), statistic.of)
+    return _rates(table, draws, np.arange(len(draws.sizes), dtype=np.intp))
+
+
+def _bins_drawn(source: Tally, given: str, of: str) -> Draws:
+    """The hits, a sum of the rows, among those in every bin and group (bins, groups)."""
+    total, hits = source.table(given, "group"), source.table(given, "group", of=of)
+    share, is_weighted = np.nan_to_num(ratio(hits, total)), "weight²" in source.sums
+    squares = source.table(given, "group", of="weight²") if is_weighted else total
+    if is_weighted:
+        hits, total = _linearized(hits, total, squares * share, squares)
+    draws = _unweighed(hits, total)
+
+    def read(counts: Tally) -> tuple[Floats, Floats]:
+        names = ("weight", "weight²") if is_weighted else ("rows",)
+        rows = np.array([counts.table(given, "group", of=name) for name in names])
+        return np.broadcast_to(counts.table(given, "group", of=of), rows.shape), rows
+
+    amount = rates_amount(source, read)
+    return draws if amount is None else _fewer(draws, amount)
 
 
 def _cuts(scores: Distribution) -> Estimates:
     """Shares of each group at or below a number of cut points."""
-    groups = len(scores.groups)
     mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
     at = np.searchsorted(mass, np.linspace(0, mass[-1], MOST_CUTS // 2 + 1)[1:-1])
     spaced = np.linspace(scores.values[0], scores.values[-1], MOST_CUTS // 2 + 1)[1:-1]
     edges = np.unique(np.concatenate([scores.values[at], spaced]))
     bins = np.searchsorted(edges, scores.values, side="left")
-    key = scores.codes.astype(np.intp) * (len(edges) + 1) + bins
-    shape = (groups, len(edges) + 1)
+    codes, groups = scores.codes.astype(np.intp), len(scores.groups)
 
-    def below(weight: Floats | None) -> Floats:
-        counted = np.bincount(key, weight, minlength=groups * shape[1]).reshape(shape)
-        return np.cumsum(counted, axis=1).T.astype(np.float64)
+    def below(weight: Floats | None, codes: NDArray[np.intp], groups: int) -> tuple[Floats, Floats]:
+        """What lies below each cut (cuts, groups), and everything."""
+        shape = (groups, len(edges) + 1)
+        key = codes * shape[1] + bins
+        counted = np.bincount(key, weight, minlength=shape[0] * shape[1]).reshape(shape)
+        grown = np.cumsum(counted, axis=1).T.astype(np.float64)
+        return grown[:-1], np.broadcast_to(grown[-1], grown[:-1].shape)
 
-    hits = below(scores.weights)
-    total = np.broadcast_to(hits[-1], hits[:-1].shape)
-    hits = hits[:-1]
-    table = Table(ratio(hits, total), tuple(edges.tolist()), scores.groups)
+    hits, total = below(scores.weights, codes, groups)
+    share = ratio(hits, total)
+    table = Table(share, tuple(edges.tolist()), scores.groups)
+    square = _squares(scores)
     if scores.weights is not None:
-        squares = below(scores.weights**2 if scores.squares is None else scores.squares)
-        everything = np.broadcast_to(squares[-1], squares[:-1].shape)
-        hits, total = _linearized(hits, total, squares[:-1], everything)
-    draws = _unweighed(hits, np.asarray(total))
+        hits, total = _linearized(hits, total, *below(square, codes, groups))
+    draws, share = _unweighed(hits, np.asarray(total)), np.nan_to_num(share)
+    amounts = []
+    for which in range(len(scores.clusters)):
+        units, unit = units_of_scores(scores, which)
+        under, weight = below(scores.weights, unit, len(units.owner))
+        alone = below(square, unit, len(units.owner))[1]
+        residuals = under - share[:, units.owner] * weight
+        amounts.append(units.amount(residuals, weight, alone, share * (1 - share)))
+    draws = _fewer(draws, smallest(amounts)) if amounts else draws
     return _rates(table, draws, np.zeros(len(edges), np.intp), LOOKS)
+
+
+def _squares(scores: Distribution) -> Floats:
+    """The squared weight of every value, or what the rows behind it have."""
+    if scores.squares is not None:
+        return scores.squares
+    return np.ones(len(scores)) if scores.weights is None else scores.weights**2
 
 
 # Everything else: means and areas, by Student's or score limits.
@@ -385,8 +478,10 @@ def _averages(source: Tally, statistic: Average, table: Table) -> Estimates:
         kept = _places(read, table)
         chosen = Table(read.values[kept], table.cells, table.groups)
         parts.append(_ratios(source, part, chosen))
-    moves = [part.curves - part.values for part in parts]
-    reach = np.sqrt(moves[0] ** 2 + moves[1] ** 2) / 2
+    moves = [np.abs(part.curves - part.values) for part in parts]
+    # In a cluster both may go together: then their deviations add up, not their variances.
+    together = moves[0] + moves[1] if source.clusters else np.hypot(*moves)
+    reach = together / 2
     z = DISTANCES[:, None, None]
     curves = np.clip(table.values + np.sign(z) * reach, 0.0, 1.0)
     sizes = np.minimum(parts[0].sizes, parts[1].sizes)
@@ -409,8 +504,11 @@ def _means(source: Tally, statistic: Any, table: Table) -> Estimates:
     sizes = np.nan_to_num(ratio(weight**2, squares))
     variance = np.maximum(np.nan_to_num(square - mean**2), 0.0)
     is_loss = names[0] != "yhat"
-    steadied = _steadied(variance, mean, sizes, LENT_BY_TAILS if is_loss else 0.0)
     free = np.maximum(sizes - 1, 0.0) + LENT_ROWS
+    amount = means_amount(source, names[0], np.nan_to_num(mean), variance)
+    if amount is not None:
+        sizes, free = np.minimum(amount.rows, sizes), amount.free
+    steadied = _steadied(variance, mean, sizes, LENT_BY_TAILS if is_loss else 0.0)
     error = np.sqrt(steadied / np.maximum(sizes, 1.0))
     least = 0.0 if is_loss else -np.inf
     plain = Table(mean[None], ("all",), table.groups)
@@ -504,9 +602,13 @@ def _areas(source: RankedScores, table: Table) -> Estimates:
     """
     kept = [i for i, c in enumerate(source.classes) if c in table.cells]
     sizes = np.array([_both(source.scores[i], source.classes[i]) for i in kept])
+    z: Floats = DISTANCES[:, None, None]
+    if source.scores[0].clusters:
+        parts = [_areas_amount(source.scores[i], source.classes[i]) for i in kept]
+        sizes = sizes * np.array([part.rows for part in parts])[:, None]
+        z = _stretched(z, np.array([part.free for part in parts]))
     positives, negatives = np.maximum(sizes[:, 0], 1e-9), np.maximum(sizes[:, 1], 1e-9)
     low, high = (np.full((len(DISTANCES), *table.values.shape), end) for end in (0.0, 1.0))
-    z = DISTANCES[:, None, None]
     for _ in range(50):
         middle = (low + high) / 2
         far = (middle - table.values) / _area_error(middle, positives, negatives)
@@ -522,6 +624,33 @@ def _areas(source: RankedScores, table: Table) -> Estimates:
     strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
     rows = positives + negatives
     return Estimates(table.values, curves, table.cells, table.groups, rows, strata, looks, exact)
+
+
+def _areas_amount(scores: Distribution, positive: Label) -> Amount:
+    """The part of the rows that clustered ones amount to for an area under the ROC curve.
+
+    A row moves the area by its placement among the rows of the other kind (DeLong et al. 1988), and
+    what those of a cluster do together is added up (Obuchowski 1997).
+    """
+    moved = auroc_influences(scores, positive)
+    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+
+    def added(codes: NDArray[Any], parts: Floats, size: int) -> Floats:
+        return np.asarray(np.bincount(codes, parts, minlength=size), np.float64)
+
+    groups, squares = len(scores.groups), _squares(scores)
+    rows, alone = (added(scores.codes, part, groups) for part in (weight, squares))
+    spread = np.nan_to_num(ratio(added(scores.codes, weight * moved**2, groups), rows))
+    amounts = []
+    for which in range(len(scores.clusters)):
+        units, unit = units_of_scores(scores, which)
+        parts = (added(unit, part, len(units.owner)) for part in (weight * moved, weight, squares))
+        residuals, sizes, each = (part[None] for part in parts)
+        amounts.append(units.amount(residuals, sizes, each, spread[None]))
+    amount = smallest(amounts)
+    independent = np.maximum(ratio(rows**2, alone), 1e-300)
+    part = np.clip(np.nan_to_num(amount.rows[0] / independent), 0.0, 1.0)
+    return Amount(part, amount.free[0])
 
 
 def _area_error(area: Floats, positives: Floats, negatives: Floats) -> Floats:
@@ -561,18 +690,22 @@ def _calibration_errors(source: Tally, table: Table) -> Estimates:
     hits = source.table("bin", "group", of="hits")
     score = source.table("bin", "group", of="score")
     squares = source.table("bin", "group", of="weight²") if "weight²" in source.sums else weight
-    rows = np.nan_to_num(ratio(weight**2, squares))
+    rows, wider = np.nan_to_num(ratio(weight**2, squares)), np.ones(1)
+    if source.clusters:
+        draws = _bins_drawn(source, "bin", "hits")
+        assert draws.free is not None
+        rows, wider = draws.sizes, _widened(draws.free)
     share = np.nan_to_num(ratio(weight, weight.sum(axis=0, keepdims=True)))
     gap = np.nan_to_num(ratio(hits - score, weight))
     rate = (np.nan_to_num(ratio(hits, weight)) * rows + 0.5) / (rows + 1)
-    variance = np.where(rows > 0, rate * (1 - rate) / np.maximum(rows, 1), 0.0)
+    variance = wider**2 * np.where(rows > 0, rate * (1 - rate) / np.maximum(rows, 1), 0.0)
     value = (share * np.abs(gap)).sum(axis=0)
     curves = np.empty((len(DISTANCES), 1, len(value)))
     above = DISTANCES > 0
     limits = rate_curves(np.nan_to_num(ratio(hits, weight)) * rows, rows)
     moves = np.nan_to_num(np.abs(limits - np.nan_to_num(ratio(score, weight))) - np.abs(gap))
     moves = np.maximum(np.maximum(moves, moves[::-1])[above], 0.0)
-    curves[above, 0] = value + np.sqrt(((share * moves) ** 2).sum(axis=1))
+    curves[above, 0] = value + np.sqrt(((wider * share * moves) ** 2).sum(axis=1))
     scale = np.where(share * variance > 0, np.abs(gap) / np.maximum(share * variance, 1e-300), 0.0)
     for a in range(len(value)):
         slopes = np.append(np.sort(scale[:, a]) * np.linspace(0.2, 1, len(scale)), [0.0])

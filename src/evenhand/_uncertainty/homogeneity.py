@@ -42,7 +42,7 @@ def homogeneity(source: Any, asked: Criterion, estimates: Estimates) -> float:
     generator that the counts themselves start.
     """
     if isinstance(source, Distribution):
-        return _distributions(source)
+        return _distributions(source, estimates)
     tables = _tables(source, asked, estimates)
     if tables is not None:
         p_values = [_independence(part) for part in tables]
@@ -70,7 +70,7 @@ def _clouds(estimates: Estimates) -> list[Cloud]:
 
 def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Floats]] | None:
     """Counts (outcomes, groups) by stratum of every question, where the statistic counts rows."""
-    if not isinstance(source, Tally) or "weight" in source.sums:
+    if not isinstance(source, Tally) or "weight" in source.sums or source.clusters:
         return None
     statistic = asked.statistic
     if isinstance(statistic, P):
@@ -266,13 +266,15 @@ def _studentized(cloud: Cloud) -> float:
     return _combined((square, contrast), (squares, contrasts), tail)
 
 
-def _distributions(scores: Distribution) -> float:
+def _distributions(scores: Distribution, estimates: Estimates) -> float:
     """k-sample Anderson–Darling, and Kolmogorov and Smirnov's of one group against the others."""
     groups, codes = len(scores.groups), scores.codes.astype(np.intp)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
     square = weight**2 if scores.squares is None else scores.squares
     mass = np.bincount(codes, weight, minlength=groups).astype(np.float64)
     sizes = mass**2 / np.maximum(np.bincount(codes, square, minlength=groups), 1e-300)
+    if scores.clusters:
+        sizes = estimates.sizes.mean(axis=0)
     observed = np.flatnonzero(mass > 0)
     if len(observed) < 2:
         return np.nan

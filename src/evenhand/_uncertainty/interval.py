@@ -18,7 +18,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
-from evenhand._signatures import COLUMNS, SETTINGS, documented, suggests_names
+from evenhand._signatures import CLUSTER, COLUMNS, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.differences import Binomials, sure_difference
@@ -71,7 +71,7 @@ class ConfidenceInterval:
 
 
 @suggests_names
-@documented(columns=COLUMNS, settings=SETTINGS)
+@documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS)
 def interval(
     criterion: str | Criterion,
     y_true: Any,
@@ -81,6 +81,7 @@ def interval(
     sample_weight: Any = None,
     y_score: Any = None,
     strata: Any = None,
+    cluster: Any = None,
     classes: Sequence[Label] | None = None,
     measure: str | Measure | None = None,
     aggregate: str | Aggregate | None = None,
@@ -101,6 +102,7 @@ def interval(
     criterion : str or Criterion
         A name in `CRITERIA`, or a criterion of your own.
     {columns}
+    {cluster}
     {settings}
     confidence : float, default 0.95
         How often the interval shall hold the truth.
@@ -144,6 +146,7 @@ def interval(
         sample_weight=sample_weight,
         y_score=y_score,
         strata=strata,
+        cluster=cluster,
         classes=classes,
         measure=measure,
         aggregate=aggregate,
@@ -218,8 +221,13 @@ Cells = list[tuple[Cloud, NDArray[np.bool_], Floats] | None]
 
 
 def cells_of(estimates: Estimates, settings: Settings) -> Cells:
-    """The groups observed in each cell, transformed as the measure wants them."""
-    exp = settings.applied == "exp" and is_scale_free(settings.function)
+    """The groups observed in each cell, transformed as the measure wants them.
+
+    A relative measure is one of values of at least 0: where none of those observed is less, the
+    true ones are supposed not to be.
+    """
+    relative = is_scale_free(settings.function)
+    exp = settings.applied == "exp" and relative
     cells: Cells = []
     for values, curves in zip(estimates.values, np.moveaxis(estimates.curves, 1, 0), strict=True):
         kept = np.isfinite(values)
@@ -228,6 +236,7 @@ def cells_of(estimates: Estimates, settings: Settings) -> Cells:
             continue
         changed = (_exp(part, values[kept]) if exp else part for part in (values, curves[:, kept]))
         shown, limits = changed
+        limits = np.maximum(limits, 0.0) if relative else limits
         cells.append((Cloud(shown[kept], np.maximum.accumulate(limits, axis=0)), kept, shown))
     return cells
 
@@ -305,21 +314,25 @@ def _guaranteed(
     for i, cell in enumerate(cells):
         if cell is not None:
             seen[i] = float(measure(cell[0].values))
-            low, high = _box(estimates, i, cell, error)
+            low, high = _box(estimates, i, cell, measure, error)
             lows[i] = evenest(low, high, measure)
             highs[i] = most_uneven(low, high, measure) if measure in SOLVED else np.nan
     return lows, highs, seen
 
 
 def _box(
-    estimates: Estimates, at: int, cell: tuple[Cloud, NDArray[np.bool_], Floats], error: float
+    estimates: Estimates,
+    at: int,
+    cell: tuple[Cloud, NDArray[np.bool_], Floats],
+    measure: Measure,
+    error: float,
 ) -> tuple[Floats, Floats]:
     """Bounds of every group of a cell that hold for all cells and groups at once (Šidák)."""
-    low, high = estimates.all_at_once(error)
-    kept = cell[1]
-    ends, observed = (low[at][kept], high[at][kept]), estimates.values[at][kept]
-    exp = not np.array_equal(cell[2][kept], observed)
-    return (_exp(ends[0], observed), _exp(ends[1], observed)) if exp else ends
+    low, high = (part[at][cell[1]] for part in estimates.all_at_once(error))
+    observed = estimates.values[at][cell[1]]
+    if not np.array_equal(cell[2][cell[1]], observed):
+        return _exp(low, observed), _exp(high, observed)
+    return (np.maximum(low, 0.0), high) if is_scale_free(measure) else (low, high)
 
 
 def _across_cuts(

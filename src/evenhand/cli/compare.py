@@ -60,6 +60,12 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--rows", metavar="COLUMN", help="How many rows a line stands for.")
 @click.option("--weight", metavar="COLUMN", help="Weights of the rows.")
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    multiple=True,
+    help="Rows with the same value go together: a person, a school; intervals allow for it.",
+)
 @click.option("--favorable", metavar="LABEL", help="The favorable label, if it is not 1.")
 @click.option(
     "--task", type=click.Choice(["binary", "multiclass", "regression"]), help="If it is not plain."
@@ -117,7 +123,8 @@ def comparison_of(given: dict[str, Any]) -> Comparison:
     models = dict(map(model_of, given["prediction"]))
     if len(models) < len(given["prediction"]):
         raise click.UsageError("Two models have the same name; write --prediction NAME=COLUMN.")
-    names = [*models.values(), *given["group"], given["target"], given["weight"], given["rows"]]
+    single = [given["target"], given["weight"], given["rows"]]
+    names = [*models.values(), *given["group"], *given["cluster"], *single]
     columns = columns_of_files(given["files"], [name for name in names if name is not None])
     rows = None if given["rows"] is None else columns[given["rows"]]
     return compared(
@@ -131,6 +138,7 @@ def comparison_of(given: dict[str, Any]) -> Comparison:
         ),
         rows=rows,
         sample_weight=None if given["weight"] is None else columns[given["weight"]],
+        cluster={name: columns[name] for name in given["cluster"]} or None,
         criteria=list(given["criterion"]) or None,
         measures=list(given["measure"]) or MEASURES,
         task=given["task"],

@@ -134,6 +134,12 @@ PARAMETERS: list[click.Parameter] = [
         help="The share of --rows that was selected, in place of --prediction.",
     ),
     _option("--weight", metavar="COLUMN", help="The weights of the rows."),
+    _option(
+        "--cluster",
+        metavar="COLUMN",
+        multiple=True,
+        help="Rows with the same value go together: a person, a school; intervals allow for it.",
+    ),
     _option("--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."),
     _option(
         "--favorable",
@@ -300,6 +306,7 @@ def request_of(given: dict[str, Any]) -> Request:
             "rate": given["rate"],
             "sensitive_features": list(given["group"]),
             "strata": list(given["stratum"]) or None,
+            "cluster": list(given["cluster"]) or None,
         },
         reading={
             **{name: given[name] for name in READING},

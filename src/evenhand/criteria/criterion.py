@@ -17,7 +17,15 @@ from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
 from evenhand._kinds import check_kinds
-from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, misspelt, spelled_out
+from evenhand._signatures import (
+    CLUSTER,
+    COLUMNS,
+    REFERENCE,
+    SETTINGS,
+    documented,
+    misspelt,
+    spelled_out,
+)
 from evenhand._tasks import UNFAVORABLE, favorable_label, named_label
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure
@@ -344,7 +352,7 @@ class Criterion:
         return float(value) if np.ndim(value) == 0 else value
 
     @spelled_out
-    @documented(columns=COLUMNS, settings=SETTINGS, reference=REFERENCE)
+    @documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS, reference=REFERENCE)
     def read(
         self,
         y_true: Any,
@@ -354,6 +362,7 @@ class Criterion:
         sample_weight: Any = None,
         y_score: Any = None,
         strata: Any = None,
+        cluster: Any = None,
         classes: Sequence[Label] | None = None,
         measure: str | Measure | None = None,
         aggregate: str | Aggregate | None = None,
@@ -370,6 +379,7 @@ class Criterion:
         Parameters
         ----------
         {columns}
+        {cluster}
         {settings}
         {reference}
 
@@ -402,6 +412,7 @@ class Criterion:
             "sample_weight": sample_weight,
             "y_score": y_score,
             "strata": strata,
+            "cluster": cluster,
             "classes": classes,
         }
         if isinstance(y_true, Source):

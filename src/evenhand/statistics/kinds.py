@@ -41,6 +41,8 @@ class Rows:
         Scores: one column, or one for each class.
     strata : array-like or dataframe, optional
         Within which groups are compared.
+    cluster : array-like or dataframe, optional
+        Which rows go together.
     loss : callable, optional
         A function (y_true, y_pred) that gives a loss for each row.
     favorable : label, optional
@@ -62,6 +64,7 @@ class Rows:
     sample_weight: Any = None
     y_score: Any = None
     strata: Any = None
+    cluster: Any = None
     loss: Callable[[Any, Any], Any] | None = None
     favorable: Label = None
     classes: Sequence[Label] | None = None
@@ -245,7 +248,8 @@ class Losses(Kind):
             name, loss = "cross_entropy", _cross_entropy(*_scored(rows))
         sums = {name: loss, f"{name}²": loss * loss}
         whom = groups(rows.sensitive_features)
-        return count({}, whom, sample_weight=rows.sample_weight, sums=sums)
+        weighed = {"sample_weight": rows.sample_weight, "cluster": rows.cluster}
+        return count({}, whom, sums=sums, **weighed)
 
 
 class Bins(Kind):
@@ -272,6 +276,7 @@ class Bins(Kind):
             sample_weight=rows.sample_weight,
             sums={"hits": (truth.codes == 1).astype(np.float64), "score": score},
             edges={"bin": SCORE_BINS},
+            cluster=rows.cluster,
         )
 
 
@@ -290,7 +295,8 @@ class Ranks(Kind):
 
 
 def _common(rows: Rows) -> dict[str, Any]:
-    return {"sensitive_features": rows.sensitive_features, "sample_weight": rows.sample_weight}
+    names = ("sensitive_features", "sample_weight", "cluster")
+    return {name: getattr(rows, name) for name in names}
 
 
 def _scored(rows: Rows) -> tuple[Column, NDArray[np.float64]]:
