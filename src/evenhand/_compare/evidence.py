@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Labels:
     predicted: tuple[Column, ...]
     groups: Groups
     weight: Floats | None
-    clusters: Mapping[str, Column]
+    clusters: Mapping[str, Column] = field(default_factory=dict)
     times: NDArray[np.int64] | None = None  # how many rows each line stands for, where not one
     about = "labels"
 
@@ -167,7 +167,7 @@ class Numbers:
     predicted: tuple[Floats, ...]
     groups: Groups
     weight: Floats | None
-    clusters: Mapping[str, Column]
+    clusters: Mapping[str, Column] = field(default_factory=dict)
     about = "numbers"
 
     @property

@@ -60,6 +60,13 @@ class Units:
         totals[..., self.owner[starts]] = np.add.reduceat(values, starts, axis=-1)
         return totals
 
+    def sandwich(self, residuals: Floats, weight: Floats) -> Floats:
+        """The variance of a mean, from h_c − m n_c and n_c (cells, units), as it is published."""
+        units = self.by_group(np.ones_like(weight))
+        few = units / np.maximum(units - 1, 1e-300)
+        total = np.maximum(self.by_group(weight), 1e-300)
+        return np.asarray(np.where(units > 1, few, np.nan) * self.by_group(residuals**2) / total**2)
+
     def amount(self, residuals: Floats, weight: Floats, squares: Floats, spread: Floats) -> Amount:
         """What the rows of each group amount to.
 
