@@ -23,7 +23,16 @@ from evenhand._groups import Groups, groups
 from evenhand._scoring import make_scorer
 from evenhand._sql import count_query
 from evenhand._tally import Tally
-from evenhand._uncertainty import Chance, ConfidenceInterval, Power, chance, interval, power
+from evenhand._uncertainty import (
+    Chance,
+    ConfidenceInterval,
+    Contrast,
+    Power,
+    chance,
+    contrasts,
+    interval,
+    power,
+)
 from evenhand.criteria import CRITERIA, Criterion, Reading, UndefinedWarning, evaluate
 from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, ratio, shortfall
 from evenhand.standards import STANDARDS
@@ -42,6 +51,7 @@ __all__ = [
     "Chance",
     "Comparison",
     "ConfidenceInterval",
+    "Contrast",
     "Criterion",
     "Distribution",
     "EvenhandError",
@@ -61,6 +71,7 @@ __all__ = [
     "audit_model",
     "chance",
     "compare",
+    "contrasts",
     "count_query",
     "distribution",
     "evaluate",

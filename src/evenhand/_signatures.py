@@ -135,7 +135,7 @@ def misspelt(function: Callable[..., Any], options: Mapping[str, Any]) -> InputT
     if name == "to":
         return InputTypeError(
             f"{function.__name__} compares groups with each other; a reference, to=, is for "
-            "evaluate and for the criteria themselves."
+            "evaluate, interval and contrasts, and for the criteria themselves."
         )
     hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
     return InputTypeError(f"{function.__name__} has no argument {name!r}.{hint}")

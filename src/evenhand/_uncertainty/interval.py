@@ -18,7 +18,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
-from evenhand._signatures import CLUSTER, COLUMNS, SETTINGS, documented, suggests_names
+from evenhand._signatures import CLUSTER, COLUMNS, REFERENCE, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.differences import Binomials, sure_difference
@@ -31,6 +31,7 @@ from evenhand._uncertainty.geometry import (
     most_uneven,
     upper_limits,
 )
+from evenhand._uncertainty.reference import How, interval_beside
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
@@ -71,7 +72,7 @@ class ConfidenceInterval:
 
 
 @suggests_names
-@documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS)
+@documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS, reference=REFERENCE)
 def interval(
     criterion: str | Criterion,
     y_true: Any,
@@ -90,6 +91,7 @@ def interval(
     favorable: Label = None,
     pos_label: Label = None,
     tau: float | None = None,
+    to: Label = None,
     confidence: float = 0.95,
     method: Method = "calibrated",
 ) -> ConfidenceInterval:
@@ -104,6 +106,7 @@ def interval(
     {columns}
     {cluster}
     {settings}
+    {reference}
     confidence : float, default 0.95
         How often the interval shall hold the truth.
     method : {"calibrated", "guaranteed"}, default "calibrated"
@@ -154,6 +157,7 @@ def interval(
         transform=transform,
         favorable=favorable,
         tau=tau,
+        to=to,
     )
     asked = named(criterion).with_statistic(g)
     if method == "guaranteed" and reading.settings.function not in SOLVED:
@@ -162,6 +166,8 @@ def interval(
             'for another measure pass method="calibrated".'
         )
     estimates = estimates_of(reading.source, asked, favorable)
+    if to is not None and to != "best":
+        return _beside(estimates, reading, to, confidence, method)
     return interval_of(estimates, reading.settings, reading, reading.source, confidence, method)
 
 
@@ -208,6 +214,23 @@ def interval_of(
         _, combine = settings.resolve()
         assert combine is not None
         low, high = float(combine(lows)), float(combine(highs))
+    return ConfidenceInterval(value, min(low, value), max(high, value), confidence, method)
+
+
+def _beside(
+    estimates: Estimates, reading: Reading, to: Label, confidence: float, method: Method
+) -> ConfidenceInterval:
+    """The interval of how far the farthest group is from a reference."""
+    if method == "guaranteed" or reading.settings.aggregate != "worst":
+        raise InputError(
+            f"Intervals beside to={to!r} are calibrated ones of the worst cell; leave out method= "
+            "and aggregate=."
+        )
+    how: How = "difference" if reading.settings.function is mpd else "ratio"
+    lows, highs = interval_beside(estimates, to, how, 1 - confidence)
+    value, low, high = float(reading), float(np.nanmax(lows)), float(np.nanmax(highs))
+    if reading.settings.is_ratio:
+        low, high = 1 - high, 1 - low
     return ConfidenceInterval(value, min(low, value), max(high, value), confidence, method)
 
 

@@ -1,0 +1,143 @@
+"""Each group beside a named group, the best one or everyone, with limits for all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand._columns import Label
+from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
+from evenhand._signatures import CLUSTER, COLUMNS, documented, suggests_names
+from evenhand._tasks import named_label
+from evenhand._uncertainty.estimates import estimates_of
+from evenhand._uncertainty.reference import How, beside, place_of
+from evenhand.criteria import Criterion
+from evenhand.criteria.evaluation import named
+from evenhand.statistics import F
+
+
+class Contrast(NamedTuple):
+    """A group beside the reference.
+
+    Attributes
+    ----------
+    cell : label
+        The class, stratum or pair that it is about.
+    group : label
+        The group.
+    value : float
+        Its difference from the reference, or its ratio to it.
+    low, high : float
+        Between which the true one lies; all such intervals of a cell hold at once.
+
+    """
+
+    cell: Label
+    group: Label
+    value: float
+    low: float
+    high: float
+
+
+@suggests_names
+@documented(columns=COLUMNS, cluster=CLUSTER)
+def contrasts(
+    criterion: str | Criterion,
+    y_true: Any,
+    y_pred: Any = None,
+    *,
+    sensitive_features: Any = None,
+    sample_weight: Any = None,
+    y_score: Any = None,
+    strata: Any = None,
+    classes: Sequence[Label] | None = None,
+    cluster: Any = None,
+    to: Label = "best",
+    by: How = "difference",
+    g: str | Callable[[Any, Any], Any] | None = None,
+    favorable: Label = None,
+    pos_label: Label = None,
+    confidence: float = 0.95,
+) -> tuple[Contrast, ...]:
+    """How far each group is from a reference, with intervals that hold for all groups at once.
+
+    Parameters
+    ----------
+    criterion : str or Criterion
+        A name in `CRITERIA`, or a criterion of your own; what is compared is its statistic.
+    {columns}
+    {cluster}
+    to : {"best", "overall"} or label of a group, default "best"
+        The reference: the group with the highest value, whichever it truly is, everyone together,
+        or the group of this label.
+    by : {"difference", "ratio"}, default "difference"
+        Whether the reference is subtracted or divides.
+    g : str or callable, optional
+        The statistic of "performance_parity".
+    favorable : label, optional
+        The label of the better outcome for people, where a criterion asks about one class.
+    pos_label : label, optional
+        Another name for `favorable`, as in scikit-learn.
+    confidence : float, default 0.95
+        How often all intervals of a cell shall hold their truths together.
+
+    Returns
+    -------
+    tuple of Contrast
+        One for each cell and group.
+
+    Raises
+    ------
+    InputError
+        If there is no such group, or the criterion compares distributions, not values.
+
+    See Also
+    --------
+    interval : How far the farthest group is, with `to=`.
+
+    Examples
+    --------
+    >>> decisions = [1] * 30 + [0] * 70 + [1] * 60 + [0] * 40
+    >>> group = ["a"] * 100 + ["b"] * 100
+    >>> asked = {"sensitive_features": group, "by": "ratio"}
+    >>> for found in contrasts("selection_rate_ratio", None, decisions, **asked):
+    ...     print(found.group, f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})")
+    a 0.50 (0.34 to 0.73)
+    b 1.00 (1.00 to 1.00)
+
+    """
+    check_kinds(confidence=confidence)
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
+    if by not in ("difference", "ratio"):
+        raise InputError(f"by is 'difference' or 'ratio'; it is {by!r}.")
+    favorable, asked = named_label(favorable, pos_label), named(criterion).with_statistic(g)
+    if isinstance(asked.statistic, F):
+        raise InputError(
+            f"{asked.name} compares whole distributions; groups are beside a reference in a rate "
+            "or a mean, such as statistical_parity or weak_parity."
+        )
+    source = asked.read(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        y_score=y_score,
+        strata=strata,
+        classes=classes,
+        cluster=cluster,
+        g=g,
+        favorable=favorable,
+    ).source
+    estimates = estimates_of(source, asked, favorable)
+    place, curves = place_of(to, estimates.groups), np.moveaxis(estimates.curves, 1, 0)
+    found = []
+    for at, cell in enumerate(estimates.cells):
+        known = estimates.values[at], curves[at], estimates.sizes[at]
+        limits = beside(*known, place, by, 1 - confidence)
+        rows = zip(estimates.groups, *(part.tolist() for part in limits), strict=True)
+        found += [Contrast(cell, *row) for row in rows]
+    return tuple(found)
