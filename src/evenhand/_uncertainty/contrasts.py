@@ -1,4 +1,4 @@
-"""Each group beside a named group, the best one or everyone, with limits for all of them at once."""
+"""Each group beside a named one, the best or everyone, with limits for all of them at once."""
 
 from __future__ import annotations
 

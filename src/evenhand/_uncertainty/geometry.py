@@ -276,7 +276,7 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
         far = np.where(best < groups, reach, -reach)
         starts.append(np.where(each == (best % groups)[:, None], far[:, None], 0.0))
     for distance in starts:
-        climbing = np.ones(number, dtype=bool)
+        climbing: NDArray[np.bool_] = np.ones(number, dtype=bool)
         for _ in range(8):
             here = np.where(
                 (distance != 0).any(axis=1, keepdims=True), cells.at(distance), cells.values

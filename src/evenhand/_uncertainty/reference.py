@@ -1,13 +1,13 @@
 """Every group beside a reference: differences and ratios, with limits that hold for all at once.
 
 A limit of a function of two values, one rising and one falling in it, is its extreme over the pairs
-that together lie z standard errors from the data: (z cos φ)² + (z sin φ)² = z² for the angles φ. For
-a normal difference this is the textbook interval; for a ratio it is close to Fieller's.
+that together lie z standard errors from the data: z cos φ and z sin φ, for all angles φ. For a
+normal difference this is the textbook interval; for a ratio it is close to Fieller's.
 
 The best group is not known. The ratio of a group to it is the least of its ratios to all others. A
-lower limit of that is the least of the lower limits: it errs only where that of the truly best group
-does, so the error is shared by the groups. An upper limit is the least of the upper limits, any of
-which may err, so there the error is shared by the pairs.
+lower limit of that is the least of the lower limits: it errs only where that of the truly best
+group does, so the error is shared by the groups. An upper limit is the least of the upper limits,
+any of which may err, so there the error is shared by the pairs.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def _beside(
     number = len(values)
     if to == "best":
         each, every = error / number, error / (number * (number - 1))
-        pairs = [_limits(values, curves, r, how, float(-ndtri(each / 2)))[0] for r in range(number)]
-        wide = [_limits(values, curves, r, how, float(-ndtri(every / 2)))[1] for r in range(number)]
+        pairs = [_limits(curves, r, how, float(-ndtri(each / 2)))[0] for r in range(number)]
+        wide = [_limits(curves, r, how, float(-ndtri(every / 2)))[1] for r in range(number)]
         itself, shown = (1.0 if how == "ratio" else 0.0), _combined(values, values.max(), how)
         low, high = np.array(pairs).min(axis=0), np.minimum(np.array(wide).min(axis=0), itself)
         return Beside(shown, np.minimum(low, shown), np.maximum(high, shown))
@@ -130,7 +130,7 @@ def _beside(
         both = [_overall(values, others, share, ends, spread, how, up) for up in (False, True)]
         return Beside(_combined(values, share @ values, how), *both)
     reach = float(-ndtri(error / (number - 1) / 2))
-    low, high = _limits(values, curves, to, how, reach)
+    low, high = _limits(curves, to, how, reach)
     shown = _combined(values, values[to], how)
     low[to], high[to] = shown[to], shown[to]
     return Beside(shown, low, high)
@@ -148,9 +148,7 @@ def _overall(
     return np.asarray(reached.max(axis=0) if up else reached.min(axis=0))
 
 
-def _limits(
-    values: Floats, curves: Floats, reference: int, how: How, reach: float
-) -> tuple[Floats, Floats]:
+def _limits(curves: Floats, reference: int, how: How, reach: float) -> tuple[Floats, Floats]:
     """Limits of every group beside one; of the reference itself too far ones, as for two of it."""
     ends = []
     for side in (-1.0, 1.0):
