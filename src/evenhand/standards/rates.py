@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from evenhand.standards.against import against
+from evenhand._uncertainty.reference import against
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
