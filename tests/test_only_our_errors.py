@@ -309,7 +309,7 @@ def test_an_ugly_option_has_an_answer_or_an_error_of_ours(door):
                 answered(function, given | {name: value}, *allowed_at(door))
 
 
-@pytest.mark.xfail(reason="the design of `power` reads its numbers without asking what they are")
+@pytest.mark.slow
 @pytest.mark.parametrize("door", POWER)
 def test_an_ugly_supposition_has_an_answer_or_an_error_of_ours(door):
     function, given, _, options = POWER[door]

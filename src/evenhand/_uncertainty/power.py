@@ -12,6 +12,7 @@ import numpy as np
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
+from evenhand._kinds import check_kinds
 from evenhand._tasks import named_label
 from evenhand._uncertainty.design import Rates
 from evenhand._uncertainty.needed import crossing, lacking, limiting, times
@@ -258,6 +259,7 @@ def power(
     0.0 10
 
     """
+    check_kinds(power=power, confidence=confidence, margin=margin, difference=difference, rate=rate)
     check_share("power", power)
     check_share("confidence", confidence)
     groups, rows, seen = sizes_of(sizes, criterion, named_label(favorable, pos_label))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._tally import Tally
 from evenhand._uncertainty.design import Means, Rates
 from evenhand._uncertainty.estimates import Floats, estimates_of
@@ -34,9 +34,9 @@ def sizes_of(
     if isinstance(sizes, Tally):
         groups, rows, seen = _counted(sizes, named(criterion), favorable)
     elif isinstance(sizes, Mapping):
-        groups, rows = tuple(sizes), np.array([*sizes.values()], dtype=np.float64)
+        groups, rows = tuple(sizes), _numbers([*sizes.values()], "sizes")
     else:
-        rows = np.asarray(sizes, dtype=np.float64)
+        rows = _numbers(sizes, "sizes")
         groups = tuple(f"group {i + 1}" for i in range(rows.size))
     if rows.ndim != 1 or len(rows) < 2:
         raise InputError(f"sizes are the rows of at least two groups; got {sizes!r}.")
@@ -73,7 +73,7 @@ def place_of(groups: tuple[Label, ...], rows: Floats, apart: Label) -> int:
     """Where the group is that is apart; by default the smallest."""
     if apart is None:
         return int(rows.argmin())
-    if apart not in groups:
+    if np.ndim(apart) or apart not in groups:
         hint = did_you_mean(apart, groups)
         raise InputError(f"There is no group {apart!r}; there are {list(groups)}.{hint}")
     return groups.index(apart)
@@ -120,16 +120,22 @@ def _each(given: Any, groups: tuple[Label, ...], name: str) -> Floats:
         if set(given) != set(groups):
             raise InputError(f"{name} are of {list(given)}, and sizes of {list(groups)}.")
         given = [given[group] for group in groups]
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(f"{name} must be numbers; got {given!r}.") from error
+    values = _numbers(given, name)
     if values.ndim and values.shape != (len(groups),):
         raise InputError(f"There are {len(groups)} sizes and {values.size} {name}.")
     values = np.broadcast_to(values, (len(groups),)).copy()
     if not np.isfinite(values).all():
         raise InputError(f"{name} must be finite; they are {values.tolist()}.")
     return values
+
+
+def _numbers(given: Any, name: str) -> Floats:
+    """Real numbers, or one error."""
+    with refusing(f"{name} must be numbers"):
+        values = np.asarray(given)
+        if np.iscomplexobj(values):
+            raise InputTypeError(f"{name} must be real numbers; they are complex.")
+        return values.astype(np.float64)
 
 
 def alike(design: Design) -> Design:
