@@ -73,7 +73,9 @@ def place_of(groups: tuple[Label, ...], rows: Floats, apart: Label) -> int:
     """Where the group is that is apart; by default the smallest."""
     if apart is None:
         return int(rows.argmin())
-    if np.ndim(apart) or apart not in groups:
+    with refusing(f"{apart!r} is no group"):
+        is_there = apart in set(groups)
+    if not is_there:
         hint = did_you_mean(apart, groups)
         raise InputError(f"There is no group {apart!r}; there are {list(groups)}.{hint}")
     return groups.index(apart)
