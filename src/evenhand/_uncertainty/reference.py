@@ -114,10 +114,9 @@ def _beside(
     number = len(values)
     if to == "best":
         each, every = error / number, error / (number * (number - 1))
-        pairs = [_limits(curves, r, how, float(-ndtri(each / 2)))[0] for r in range(number)]
-        wide = [_limits(curves, r, how, float(-ndtri(every / 2)))[1] for r in range(number)]
-        itself, shown = (1.0 if how == "ratio" else 0.0), _combined(values, values.max(), how)
-        low, high = np.array(pairs).min(axis=0), np.minimum(np.array(wide).min(axis=0), itself)
+        low = _limits(curves, np.arange(number), how, float(-ndtri(each / 2)))[0]
+        high = _limits(curves, np.arange(number), how, float(-ndtri(every / 2)))[1]
+        shown = _combined(values, values.max(), how)
         return Beside(shown, np.minimum(low, shown), np.maximum(high, shown))
     if to == "overall":
         share = sizes / sizes.sum()
@@ -130,7 +129,7 @@ def _beside(
         both = [_overall(values, others, share, ends, spread, how, up) for up in (False, True)]
         return Beside(_combined(values, share @ values, how), *both)
     reach = float(-ndtri(error / (number - 1) / 2))
-    low, high = _limits(curves, to, how, reach)
+    low, high = _limits(curves, np.array([to]), how, reach)
     shown = _combined(values, values[to], how)
     low[to], high[to] = shown[to], shown[to]
     return Beside(shown, low, high)
@@ -148,20 +147,21 @@ def _overall(
     return np.asarray(reached.max(axis=0) if up else reached.min(axis=0))
 
 
-def _limits(curves: Floats, reference: int, how: How, reach: float) -> tuple[Floats, Floats]:
-    """Limits of every group beside one; of the reference itself too far ones, as for two of it."""
-    ends = []
-    for side in (-1.0, 1.0):
-        ours = np.array([curve(curves, side * reach * np.cos(angle)) for angle in ANGLES])
-        theirs = np.array(
-            [curve(curves[:, [reference]], -side * reach * np.sin(angle)) for angle in ANGLES]
-        )
-        reached = _combined(ours, theirs, how)
-        ends.append(reached.min(axis=0) if side < 0 else reached.max(axis=0))
+def _limits(
+    curves: Floats, references: NDArray[np.intp], how: How, reach: float
+) -> tuple[Floats, Floats]:
+    """The least lower and upper limits of every group beside any of the references but itself."""
     itself = 1.0 if how == "ratio" else 0.0
-    for end in ends:
-        end[reference] = itself
-    return ends[0], ends[1]
+    least = np.full((2, curves.shape[1]), np.inf)
+    for side, end in ((-1.0, least[0]), (1.0, least[1])):
+        ours = np.array([curve(curves, side * reach * np.cos(angle)) for angle in ANGLES])
+        theirs = np.array([curve(curves, -side * reach * np.sin(angle)) for angle in ANGLES])
+        for reference in references.tolist():
+            reached = _combined(ours, theirs[:, [reference]], how)
+            limit = reached.min(axis=0) if side < 0 else reached.max(axis=0)
+            limit[reference] = itself
+            np.minimum(end, limit, out=end)
+    return least[0], least[1]
 
 
 def _combined(ours: Any, theirs: Any, how: How) -> Floats:
