@@ -105,7 +105,7 @@ def contrasts(
     >>> asked = {"sensitive_features": group, "by": "ratio"}
     >>> for found in contrasts("selection_rate_ratio", None, decisions, **asked):
     ...     print(found.group, f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})")
-    a 0.50 (0.34 to 0.73)
+    a 0.50 (0.33 to 0.73)
     b 1.00 (1.00 to 1.00)
 
     """

@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from evenhand._uncertainty.reference import against
 
@@ -36,6 +35,8 @@ def exact_interval(hits: Counts, rows: Counts, confidence: float = 0.95) -> tupl
     >>> low.round(3), high.round(3)
     (array([0.   , 0.187]), array([0.308, 0.813]))
     """
+    from scipy.special import betaincinv
+
     tail = (1 - confidence) / 2
     k, n = np.asarray(hits, dtype=np.float64), np.asarray(rows, dtype=np.float64)
     low, high = np.zeros(k.shape), np.ones(k.shape)
