@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._errors import InputError
-from evenhand._uncertainty.estimates import DISTANCES, STEP, Estimates, rate_curves
+from evenhand._uncertainty.estimates import Estimates, curve_at, rate_curves
 from evenhand._words import did_you_mean
 
 Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ def _beside(
         share = sizes / sizes.sum()
         others = (share @ values - share * values) / (1 - share)
         reach = float(-ndtri(error / number / 2))
-        ends = [curve(curves, z) - values for z in (-reach, reach)]
+        ends = [curve_at(curves, z) - values for z in (-reach, reach)]
         spread = [
             np.sqrt(((share * end) ** 2).sum() - (share * end) ** 2) / (1 - share) for end in ends
         ]
@@ -154,8 +154,8 @@ def _limits(
     itself = 1.0 if how == "ratio" else 0.0
     least = np.full((2, curves.shape[1]), np.inf)
     for side, end in ((-1.0, least[0]), (1.0, least[1])):
-        ours = np.array([curve(curves, side * reach * np.cos(angle)) for angle in ANGLES])
-        theirs = np.array([curve(curves, -side * reach * np.sin(angle)) for angle in ANGLES])
+        ours = np.array([curve_at(curves, side * reach * np.cos(angle)) for angle in ANGLES])
+        theirs = np.array([curve_at(curves, -side * reach * np.sin(angle)) for angle in ANGLES])
         for reference in references.tolist():
             reached = _combined(ours, theirs[:, [reference]], how)
             limit = reached.min(axis=0) if side < 0 else reached.max(axis=0)
@@ -170,10 +170,3 @@ def _combined(ours: Any, theirs: Any, how: How) -> Floats:
     both = np.broadcast_arrays(np.asarray(ours, np.float64), np.asarray(theirs, np.float64))
     out = np.where(both[0] > 0, np.inf, 1.0)
     return np.asarray(np.divide(both[0], both[1], out=out, where=both[1] > 0))
-
-
-def curve(curves: Floats, distance: float) -> Floats:
-    """The values at a signed distance; at 0 the curve may jump, and its middle counts."""
-    place = float(np.clip((distance - DISTANCES[0]) / STEP, 0, len(DISTANCES) - 1))
-    below = min(int(place), len(DISTANCES) - 2)
-    return np.asarray(curves[below] + (place - below) * (curves[below + 1] - curves[below]))

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._uncertainty.differences import rate_bounds
 from evenhand._uncertainty.reference import against
 
 Floats = NDArray[np.float64]
@@ -35,15 +36,7 @@ def exact_interval(hits: Counts, rows: Counts, confidence: float = 0.95) -> tupl
     >>> low.round(3), high.round(3)
     (array([0.   , 0.187]), array([0.308, 0.813]))
     """
-    from scipy.special import betaincinv
-
-    tail = (1 - confidence) / 2
-    k, n = np.asarray(hits, dtype=np.float64), np.asarray(rows, dtype=np.float64)
-    low, high = np.zeros(k.shape), np.ones(k.shape)
-    some, rest = k > 0, k < n
-    low[some] = betaincinv(k[some], (n - k)[some] + 1, tail)
-    high[rest] = betaincinv(k[rest] + 1, (n - k)[rest], 1 - tail)
-    return low, high
+    return rate_bounds(rates_of(hits, rows), rows, 1 - confidence)
 
 
 @dataclass(frozen=True, eq=False)
