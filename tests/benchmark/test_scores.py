@@ -90,6 +90,56 @@ def test_decisions_by_lot_are_scored_by_their_chances(cases, value):
         assert value(key, "accuracy") == pytest.approx(right)
 
 
+def test_the_mean_over_draws_is_that_of_drawn_tables(cases, value):
+    some = [case for case in classifiers(cases) if case[1]["by_lot"]]
+    for key, entry, predictions, truth in some:
+        gaps = []
+        for repeat in range(20):
+            chance = np.random.default_rng([entry["seed"], repeat]).random(len(truth.y))
+            gaps.append(np.ptp(by_group(truth, chance >= predictions.chances[:, 0])))
+        assert value(key, "statistical_parity.mpd", "draws") == pytest.approx(np.mean(gaps))
+        right = predictions.chances[np.arange(len(truth.y)), truth.y]
+        error = np.sqrt(np.sum(right * (1 - right)) / 20) / len(right)
+        assert abs(value(key, "accuracy", "draws") - right.mean()) < 5 * error + 1e-9
+
+
+def test_a_gap_is_larger_by_draws_than_by_chances():
+    """Equal chances for small groups have no gap; drawn decisions do."""
+    from evenhand.benchmark import Predictions, Truth
+    from evenhand.benchmark.scoring.scores import classification
+
+    n, groups = 400, 40
+    about = {"groups": [str(k) for k in range(groups)], "classes": ["no", "yes"], "seed": 0}
+    about["favorable"] = None
+    truth = Truth(np.arange(n), np.arange(n) % 2, np.arange(n) % groups, about)
+    even = Predictions(labels=np.zeros(n, np.uint8), chances=np.full((n, 2), 0.5))
+    asked = [Question("accuracy"), Question("statistical_parity", "mpd")]
+    lots = classification(truth, [("expected", even), ("drawn", even), ("draws", even)], asked)
+    assert lots[1, 0] == 0
+    assert lots[1, 1] == 0  # the stored draw happens to be all zeros
+    assert lots[1, 2] > 0.5
+    assert lots[0, 2] == pytest.approx(0.5, abs=0.03)
+
+
+def test_the_mean_over_draws_of_a_regressor_is_over_its_columns(cases, value):
+    some = [case for case in regressors(cases) if case[1]["by_lot"]]
+    assert some
+    for key, _, predictions, truth in some:
+        errors = (predictions.values - truth.y[:, None]) ** 2
+        assert value(key, "rmse", "draws") == pytest.approx(np.sqrt(errors.mean(axis=0)).mean())
+        assert value(key, "rmse") == pytest.approx(np.sqrt(errors.mean()))
+        gaps = [np.ptp(by_group(truth, column)) for column in predictions.values.T]
+        assert value(key, "weak_parity.mpd", "draws") == pytest.approx(np.mean(gaps))
+
+
+def test_curves_are_of_any_lot(found):
+    where = "question = 'accuracy'"
+    for lot in ("expected", "drawn", "draws"):
+        assert set(found.curves(where, lot=lot)["method"]) == {one.name for one in CLASSIFIERS}
+    with pytest.raises(ValueError, match="lot is 'mean'; there are expected, drawn, draws"):
+        found.curves(where, lot="mean")
+
+
 def test_pq_of_any_order_is_that_of_the_definition(cases, value):
     for key, entry, predictions, truth in classifiers(cases):
         if entry["by_lot"]:

@@ -24,6 +24,7 @@ JOINED = (
     "from scores join runs using (key) join questions on questions.name = scores.question"
 )
 ROW = ("key", "lot")
+LOTS = ("expected", "drawn", "draws")
 DROPPED = 7  # of the 23 bits behind the point
 TEXT, NUMBER, WHOLE, FLAG = "string", "float64", "int64", "bool"
 RUNS = {
@@ -72,7 +73,7 @@ class Results:
     problems : pyarrow.Table
         A row for each problem: its title, its size, and where its rows come from.
     scores : pyarrow.Table
-        Key, question, lot ("expected" or "drawn") and value.
+        Key, question, lot ("expected", "drawn" or "draws") and value.
 
     Examples
     --------
@@ -132,11 +133,14 @@ class Results:
     def curves(self, where: str = "true", *, lot: str = "expected") -> Any:
         """Mean and standard error over the seeds, of every question, by hyperparameter.
 
-        With lot="drawn", a run that decides nothing at random is there with its only answer.
+        With lot="drawn" (one draw) or "draws" (the mean of the criterion over 20 draws), a run that
+        decides nothing at random is there with its only answer.
         """
         chosen = "lot = 'expected'"
+        if lot not in LOTS:
+            raise InputError(f"lot is {lot!r}; there are {', '.join(LOTS)}.")
         if lot != "expected":
-            chosen = "(lot = 'drawn' or (lot = 'expected' and not by_lot))"
+            chosen = f"(lot = '{lot}' or (lot = 'expected' and not by_lot))"
         keys = 'problem, base, method, "constraint", hyperparameter, question'
         return self.query(
             f"select {keys}, avg(value) as mean, count(value) as seeds, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,15 +20,17 @@ from evenhand.statistics.kinds import KINDS, Rows, summarize
 
 Floats = NDArray[np.float64]
 Answered = tuple[str, Predictions]  # with the lot
-EXPECTED, DRAWN = "expected", "drawn"
+EXPECTED, DRAWN, DRAWS = "expected", "drawn", "draws"
+REPEATS = 20  # draws whose criteria are averaged
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Answers (questions × answers), and the run and lot that each answer is about.
 
-    The lot is "expected" for what a random decision comes to on average, "drawn" for one draw.
-    A run that decides nothing at random has the first only.
+    Where a run decides at random, the lot is "expected" for the criterion of the table to be
+    expected, "drawn" for that of one draw, and "draws" for its mean over many draws: a gap is
+    convex, so the chance of single decisions adds to it. Other runs have the first only.
     """
 
     keys: tuple[str, ...]
@@ -49,22 +51,34 @@ def scores(store: Store, entries: Sequence[Entry], questions: Sequence[Question]
 
 
 def _lots(predictions: Predictions) -> tuple[str, ...]:
-    return (EXPECTED, DRAWN) if predictions.by_lot else (EXPECTED,)
+    return (EXPECTED, DRAWN, DRAWS) if predictions.by_lot else (EXPECTED,)
+
+
+def redrawn(truth: Truth, predictions: Predictions) -> Iterator[Predictions]:
+    """What a run might have answered, draw by draw, the same chance for a row in all runs."""
+    if predictions.chances is None:
+        assert predictions.values is not None
+        yield from (Predictions(values=draw[:, None]) for draw in predictions.values.T)
+        return
+    steps = np.cumsum(predictions.chances, axis=1)[:, :-1]
+    for repeat in range(REPEATS):
+        chance = np.random.default_rng([truth.about["seed"], repeat]).random(len(steps))
+        labels = (chance[:, None] >= steps).sum(axis=1)
+        yield Predictions(labels=labels.astype(np.min_scalar_type(steps.shape[1])))
 
 
 def classification(truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]) -> Floats:
     """Answers (questions × runs); NaN where a run cannot be asked."""
     values = np.full((len(questions), len(runs)), np.nan)
     of_labels, of_probabilities, of_distributions = _kinds(questions)
-    together = _stacked(
-        [counts(truth, predictions, drawn=lot == DRAWN) for lot, predictions in runs], truth
-    )
+    tables = [_tables(truth, lot, predictions) for lot, predictions in runs]
+    together, repeats = _stacked(np.concatenate(tables), truth), [len(one) for one in tables]
     for i in of_labels:
-        values[i] = _counted(questions[i], together, truth)
+        values[i] = _means(_counted(questions[i], together, truth), repeats)
     scored = [i for i, (_, one) in enumerate(runs) if one.scores is not None]
-    tables = _Tables(truth, [runs[i][1].scores for i in scored])
+    of_scores = _Tables(truth, [runs[i][1].scores for i in scored])
     for i in of_probabilities if scored else ():
-        values[i, scored] = answers(questions[i], tables[questions[i].asked.statistic])
+        values[i, scored] = answers(questions[i], of_scores[questions[i].asked.statistic])
     asked = [questions[i] for i in of_distributions]
     for place, run in enumerate(runs):
         values[of_distributions, place] = _spread(truth, run, asked)
@@ -101,12 +115,28 @@ def _spread(truth: Truth, run: Answered, questions: Sequence[Question]) -> Any:
     return [swept(question, steps) for question in questions]
 
 
-def _stacked(tallies: Sequence[Tally], truth: Truth) -> Tally:
+def _tables(truth: Truth, lot: str, predictions: Predictions) -> Floats:
+    """Counts (tables × cells) of a run: one table, or that of every draw."""
+    several = redrawn(truth, predictions) if lot == DRAWS else (predictions,)
+    tallies = (counts(truth, one, drawn=lot != EXPECTED) for one in several)
+    return np.array([tally.table("y", "yhat", "group").ravel() for tally in tallies])
+
+
+def _means(values: Any, repeats: Sequence[int]) -> Floats:
+    """Answers about every table, averaged over those of the same run.
+
+    >>> _means(np.array([1.0, 0.0, 4.0]), [1, 2])
+    array([1., 2.])
+    """
+    starts = np.cumsum(repeats) - repeats
+    return np.asarray(np.add.reduceat(values, starts) / repeats)
+
+
+def _stacked(tables: Floats, truth: Truth) -> Tally:
     classes, groups = tuple(range(len(truth.classes))), truth.groups
-    tables = [tally.table("y", "yhat", "group").ravel() for tally in tallies]
     shape = (len(classes), len(classes), len(groups))
     axes = (Axis("y", classes), Axis("yhat", classes), Axis("group", groups))
-    return Tally(axes, np.indices(shape).reshape(3, -1), {"rows": np.array(tables)})
+    return Tally(axes, np.indices(shape).reshape(3, -1), {"rows": tables})
 
 
 def _accuracy(together: Tally) -> Floats:
@@ -140,7 +170,8 @@ class _Tables(dict[Statistic, Table]):
 
 def regression(truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]) -> Floats:
     """Sums of all runs at once; distributions one by one."""
-    drawn = [_Drawn.of(truth, *run) for run in runs]
+    each = [_drawn(truth, *run) for run in runs]
+    drawn, repeats = [one for draws in each for one in draws], [len(draws) for draws in each]
     groups = (Axis("group", truth.groups),)
     tallies = [moments(one.y, one.yhat, sensitive_features=one.whom) for one in drawn]
     sums = {
@@ -150,15 +181,22 @@ def regression(truth: Truth, runs: Sequence[Answered], questions: Sequence[Quest
     values = np.full((len(questions), len(runs)), np.nan)
     for place, question in enumerate(questions):
         if question.measure is None:
-            values[place] = [one.performance(question.criterion) for one in drawn]
+            performance = [one.performance(question.criterion) for one in drawn]
+            values[place] = _means(performance, repeats)
         elif question.asked.kind.about == "numbers" and not sweeps(question):
             with np.errstate(divide="ignore", invalid="ignore"):  # errors may be 0, their log −∞
-                values[place] = answers(question, question.asked.table(together))
+                values[place] = _means(answers(question, question.asked.table(together)), repeats)
     about_all = [i for i, one in enumerate(questions) if one.measure and sweeps(one)]
-    for run, one in enumerate(drawn):
-        steps = distribution(one.yhat, sensitive_features=one.whom)
-        values[about_all, run] = [swept(questions[i], steps) for i in about_all]
+    spreads = (distribution(one.yhat, sensitive_features=one.whom) for one in drawn)
+    swept_each = np.array([[swept(questions[i], steps) for i in about_all] for steps in spreads])
+    for column, place in enumerate(about_all):
+        values[place] = _means(swept_each[:, column], repeats)
     return values
+
+
+def _drawn(truth: Truth, lot: str, predictions: Predictions) -> list[_Drawn]:
+    several = redrawn(truth, predictions) if lot == DRAWS else (predictions,)
+    return [_Drawn.of(truth, lot, one) for one in several]
 
 
 @dataclass(frozen=True, eq=False)
