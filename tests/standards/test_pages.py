@@ -194,6 +194,33 @@ def test_pages_from_rows_from_counts_and_from_files_are_the_same(
         assert text.splitlines() == found.to_csv(standard=name).splitlines()
 
 
+def test_a_group_of_a_few_never_sets_the_rate_that_others_are_held_against():
+    counts = pd.DataFrame(
+        {
+            "race": ["White", "White", "Black", "Black", "Native", "Native"],
+            "selected": [1, 0] * 3,
+            "n": [4000, 6000, 780, 1720, 50, 70],
+        }
+    )
+    columns = {"rows": "n", "y_true": None, "y_pred": "selected", "sensitive_features": ["race"]}
+    audit = eh.audit_frame(counts, **columns, criteria=["selection_rate_ratio"])
+    page = audit.document(standard="ugesp")
+    rows = {row["group"]: row for row in rows_of(page, "By race")}
+    tests = {row["group"]: row for row in rows_of(page, "By race, tests and people")}
+    assert rows["Black"]["ratio"] == pytest.approx(0.312 / 0.4)
+    assert rows["Native"]["ratio"] == pytest.approx(50 / 120 / 0.4)
+    assert rows["White"]["four_fifths"] == "highest"
+    assert tests["Black"]["fisher_p"] < 1e-10
+    assert "never counts as the highest" in page["tables"][0]["notes"][0]
+    everyone = audit.document(standard="ugesp", stated={"least_share": 0})
+    rows = {row["group"]: row for row in rows_of(everyone, "By race")}
+    assert rows["Native"]["four_fifths"] == "highest"
+    beside = rows_of(everyone, "By race, beside the largest group (White)")
+    black = next(row for row in beside if row["group"] == "Black")
+    assert black["fisher_p"] == tests["Black"]["fisher_p"]
+    assert black["ratio"] == pytest.approx(0.312 / 0.4)
+
+
 def test_a_csv_has_a_line_for_each_row_of_each_table(found):
     page = found.document(standard="ugesp")
     lines = list(csv.DictReader(io.StringIO(found.to_csv(standard="ugesp"))))

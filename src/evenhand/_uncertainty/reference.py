@@ -36,8 +36,12 @@ class Beside(NamedTuple):
     high: Floats
 
 
-def against(hits: Any, rows: Any, to: Any, how: How, error: float) -> Beside:
+def against(
+    hits: Any, rows: Any, to: Any, how: How, error: float, among: NDArray[np.bool_] | None = None
+) -> Beside:
     """Rates beside a reference: the place of a group, "best" (the highest) or "overall".
+
+    `among` says which groups can be the best one; all by default.
 
     >>> ratios = against([40, 60, 90], [100, 100, 100], "best", "ratio", 0.05)
     >>> ratios.values.round(2), ratios.high.round(2)
@@ -45,19 +49,30 @@ def against(hits: Any, rows: Any, to: Any, how: How, error: float) -> Beside:
     """
     hits, rows = np.asarray(hits, np.float64), np.asarray(rows, np.float64)
     rates = np.divide(hits, rows, out=np.full(hits.shape, np.nan), where=rows > 0)
-    return beside(rates, rate_curves(hits, rows), rows, to, how, error)
+    return beside(rates, rate_curves(hits, rows), rows, to, how, error, among)
 
 
 def beside(
-    values: Floats, curves: Floats, sizes: Floats, to: Any, how: How, error: float
+    values: Floats,
+    curves: Floats,
+    sizes: Floats,
+    to: Any,
+    how: How,
+    error: float,
+    among: NDArray[np.bool_] | None = None,
 ) -> Beside:
     """The same of any values with confidence curves (distances, groups)."""
     seen = np.isfinite(values)
+    among = np.ones(len(values), bool) if among is None else among
     found = Beside(*(np.full(len(values), np.nan) for _ in range(3)))
     if seen.sum() < 2 or (isinstance(to, int | np.integer) and not seen[to]):
         return found
     place = int(np.count_nonzero(seen[:to])) if isinstance(to, int | np.integer) else to
-    parts = _beside(values[seen], curves[:, seen], sizes[seen], place, how, error)
+    known = values[seen], curves[:, seen], sizes[seen]
+    if to == "best":
+        parts = _beside_best(*known[:2], np.flatnonzero(among[seen]), how, error)
+    else:
+        parts = _beside(*known, place, how, error)
     for whole, part in zip(found, parts, strict=True):
         whole[seen] = part
     return found
@@ -106,18 +121,26 @@ def _apart(found: Beside, how: How) -> tuple[Floats, Floats]:
     return least, np.maximum(np.maximum(1 - found.low, 1 - inverse[1]), 0.0)
 
 
+def _beside_best(
+    values: Floats, curves: Floats, references: NDArray[np.intp], how: How, error: float
+) -> Beside:
+    """Beside the highest of some of the groups."""
+    from scipy.special import ndtri
+
+    number = len(values)
+    each, every = error / number, error / max((number - 1) * len(references), 1)
+    low = _limits(curves, references, how, float(-ndtri(each / 2)))[0]
+    high = _limits(curves, references, how, float(-ndtri(every / 2)))[1]
+    shown = _combined(values, values[references].max(), how)
+    return Beside(shown, np.minimum(low, shown), np.maximum(high, shown))
+
+
 def _beside(
     values: Floats, curves: Floats, sizes: Floats, to: Any, how: How, error: float
 ) -> Beside:
     from scipy.special import ndtri
 
     number = len(values)
-    if to == "best":
-        each, every = error / number, error / (number * (number - 1))
-        low = _limits(curves, np.arange(number), how, float(-ndtri(each / 2)))[0]
-        high = _limits(curves, np.arange(number), how, float(-ndtri(every / 2)))[1]
-        shown = _combined(values, values.max(), how)
-        return Beside(shown, np.minimum(low, shown), np.maximum(high, shown))
     if to == "overall":
         share = sizes / sizes.sum()
         others = (share @ values - share * values) / (1 - share)

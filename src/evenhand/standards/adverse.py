@@ -1,7 +1,8 @@
 """Adverse impact between groups: four-fifths, two tests, the shortfall, and whether one flips it.
 
 Counts are whole people, so verdicts are read from whole numbers: 5 × hits × rows of the other
-against 4 × hits of the other × rows. A ratio of exactly four-fifths is not below it.
+against 4 × hits of the other × rows. A ratio of exactly four-fifths is not below it. `among` says
+whose rates count as the highest: those of very small groups may be left out; by default all do.
 """
 
 from __future__ import annotations
@@ -16,20 +17,27 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
+Flags = NDArray[np.bool_]
+
 LIMIT = Fraction(4, 5)
 
 
-def below(hits: Counts, rows: Counts, limit: Fraction = LIMIT) -> list[bool]:
+def below(
+    hits: Counts, rows: Counts, limit: Fraction = LIMIT, among: Flags | None = None
+) -> list[bool]:
     """Which groups have a rate below the limit times the highest rate.
 
     >>> below(np.array([8, 10, 7]), np.array([20, 20, 20]))
     [False, False, True]
     """
     rates = _fractions(hits, rows)
-    return [rate < limit * max(rates) for rate in rates]
+    highest = max(_chosen(rates, among))
+    return [rate < limit * highest for rate in rates]
 
 
-def shortfall(hits: Counts, rows: Counts, limit: Fraction = LIMIT) -> list[int]:
+def shortfall(
+    hits: Counts, rows: Counts, limit: Fraction = LIMIT, among: Flags | None = None
+) -> list[int]:
     """The fewest more selections of each group that bring it to the limit, all else as it is.
 
     With a limit of 1 it is the number that makes the rate at least the highest one.
@@ -37,13 +45,15 @@ def shortfall(hits: Counts, rows: Counts, limit: Fraction = LIMIT) -> list[int]:
     >>> shortfall(np.array([3, 10]), np.array([20, 20]))
     [5, 0]
     """
-    highest = max(_fractions(hits, rows))
+    highest = max(_chosen(_fractions(hits, rows), among))
     return [
         max(0, ceil(limit * highest * int(n)) - int(k)) for k, n in zip(hits, rows, strict=True)
     ]
 
 
-def flips(hits: Counts, rows: Counts, limit: Fraction = LIMIT) -> list[bool]:
+def flips(
+    hits: Counts, rows: Counts, limit: Fraction = LIMIT, among: Flags | None = None
+) -> list[bool]:
     """For which groups one other decision on one person, in any group, turns the verdict.
 
     A verdict compares a rate with the highest. The decision may be on the group's own person, or
@@ -54,10 +64,10 @@ def flips(hits: Counts, rows: Counts, limit: Fraction = LIMIT) -> list[bool]:
     [True, False, False]
     """
     rates = _fractions(hits, rows)
-    verdicts = below(hits, rows, limit)
+    verdicts = below(hits, rows, limit, among)
     more = [_changed(k, n, +1) for k, n in zip(hits, rows, strict=True)]
     less = [_changed(k, n, -1) for k, n in zip(hits, rows, strict=True)]
-    top, raised = _three_highest(rates), _three_highest(more)
+    top, raised = _three_highest(rates, among), _three_highest(more, among)
     turned = []
     for at, verdict in enumerate(verdicts):
         others = _highest_but(top, at)
@@ -105,6 +115,10 @@ def _fractions(hits: Counts, rows: Counts) -> list[Fraction]:
     return [Fraction(int(k), int(n)) for k, n in zip(hits, rows, strict=True)]
 
 
+def _chosen(rates: list[Fraction], among: Flags | None) -> list[Fraction]:
+    return rates if among is None else [rates[at] for at in np.flatnonzero(among)]
+
+
 def _changed(hits: int, rows: int, by: int) -> Fraction | None:
     """The rate after one person's decision, if there is such a person."""
     new = int(hits) + by
@@ -114,9 +128,14 @@ def _changed(hits: int, rows: int, by: int) -> Fraction | None:
 Ranked = list[tuple[Fraction, int]]
 
 
-def _three_highest(rates: Sequence[Fraction | None]) -> Ranked:
+def _three_highest(rates: Sequence[Fraction | None], among: Flags | None) -> Ranked:
     """The highest rates and whose they are; of three, two can be left out."""
-    known = [(rate, at) for at, rate in enumerate(rates) if rate is not None]
+    flags = [True] * len(rates) if among is None else among
+    known = [
+        (rate, at)
+        for at, (rate, counts) in enumerate(zip(rates, flags, strict=True))
+        if rate is not None and counts
+    ]
     return sorted(known, reverse=True)[:3]
 
 

@@ -7,13 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand._words import listing
+from evenhand._words import listing, percent
 from evenhand.standards.adverse import below, fisher, flips, shortfall, standard_deviations
 from evenhand.standards.profiles import Standard
-from evenhand.standards.rates import rates_of, ratios_of
+from evenhand.standards.rates import Counts, rates_of, ratios_of
 from evenhand.standards.sample import Sample, Subject
 from evenhand.standards.tables import (
     Filled,
@@ -26,9 +27,9 @@ from evenhand.standards.tables import (
 )
 
 MEANINGS = (
-    "Tests compare a group with the one of the highest rate: Fisher’s exact test, two-sided; and "
-    "standard deviations between the rates (z of pooled proportions; beyond 2 is marked ●), each "
-    "without allowance for the number of groups.",
+    "Tests compare a group with the one of the highest rate, and with the largest group where that "
+    "is another: Fisher’s exact test, two-sided; and standard deviations between the rates (z of "
+    "pooled proportions; beyond 2 is marked ●), each without allowance for the number of groups.",
     "Short of 4/5, of equal: how many more of the group would have to be selected, all else as it "
     "is, to reach four-fifths of the highest rate, and that rate. One decision: whether the "
     "verdict on four-fifths turns if a single person, of any group, is decided the other way.",
@@ -74,9 +75,9 @@ def _tables(
 ) -> tuple[list[Table], list[str]]:
     hits, rows, column = sample.hits, sample.rows, sample.columns[0]
     assert hits is not None
-    ratios = ratios_of(hits, rows, "best", confidence)
-    z = standard_deviations(hits, rows, ratios.reference)
-    turns = flips(hits, rows)
+    among = _may_be_highest(rows, stated["least_share"])
+    ratios = ratios_of(hits, rows, "best", confidence, among)
+    turns = flips(hits, rows, among=among)
     parts: dict[str, Any] = {
         "group": [show(group) for group in sample.groups],
         "people": rows,
@@ -84,16 +85,14 @@ def _tables(
         "rate": rates_of(hits, rows),
         "ratio": ratios.values,
         "ratio_interval": list(zip(ratios.low, ratios.high, strict=True)),
-        "below": below(hits, rows),
+        "below": below(hits, rows, among=among),
         "four_fifths": beside_limit(ratios, "highest"),
-        "fisher_p": fisher(hits, rows, ratios.reference),
-        "deviations": z,
-        "beyond": [bool(abs(one) > standard.policy["deviations"]) for one in z],
-        "short_of_four_fifths": shortfall(hits, rows),
-        "short_of_equal": shortfall(hits, rows, Fraction(1)),
+        **_tested(standard, hits, rows, ratios.reference),
+        "short_of_four_fifths": shortfall(hits, rows, among=among),
+        "short_of_equal": shortfall(hits, rows, Fraction(1), among),
         "turns": turns,
     }
-    lines = [{key: values[at] for key, values in parts.items()} for at in range(len(sample.groups))]
+    lines = _lines(parts)
     intervals = [
         TableColumn("ratio_interval", "Interval", "ratios"),
         TableColumn("four_fifths", "Beside 0.8", "verdict"),
@@ -107,16 +106,19 @@ def _tables(
         TableColumn("below", "Below 4/5", "flag"),
         *(intervals if stated["intervals"] else []),
     ]
-    tests = [
-        columns[0],
+    tested = [
         TableColumn("fisher_p", "Fisher p", "p"),
         TableColumn("deviations", "SDs", "number"),
         TableColumn("beyond", "Beyond 2", "flag"),
+    ]
+    tests = [
+        columns[0],
+        *tested,
         TableColumn("short_of_four_fifths", "Short of 4/5", "count"),
         TableColumn("short_of_equal", "Short of equal", "count"),
         TableColumn("turns", "One decision turns it", "flag"),
     ]
-    notes = _rare(standard, sample)
+    notes = _small(sample, among, stated["least_share"], ratios.reference)
     sentences = [four_fifths_sentence(column, sample.groups, ratios)]
     turning = [show(sample.groups[at]) for at in np.flatnonzero(turns)]
     if turning:
@@ -127,16 +129,52 @@ def _tables(
         Table(f"By {column}", columns, lines, notes),
         Table(f"By {column}, tests and people", tests, lines),
     ]
+    largest = int(rows.argmax())
+    if largest != ratios.reference and hits[largest]:
+        beside = ratios_of(hits, rows, largest, confidence)
+        parts |= {
+            "ratio": beside.values,
+            "ratio_interval": list(zip(beside.low, beside.high, strict=True)),
+            "four_fifths": beside_limit(beside, "largest"),
+            **_tested(standard, hits, rows, largest),
+        }
+        about = [columns[0], columns[4], *(intervals if stated["intervals"] else []), *tested]
+        name = show(sample.groups[largest])
+        tables.append(
+            Table(f"By {column}, beside the largest group ({name})", about, _lines(parts))
+        )
     return tables, sentences
 
 
-def _rare(standard: Standard, sample: Sample) -> Sequence[str]:
-    share = standard.policy["rare_share"]
-    small = [
-        show(group)
-        for group, rows in zip(sample.groups, sample.rows, strict=True)
-        if rows < share * sample.rows.sum()
-    ]
+def _lines(parts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A table's rows, from its columns."""
+    return [dict(zip(parts, values, strict=True)) for values in zip(*parts.values(), strict=True)]
+
+
+def _tested(standard: Standard, hits: Counts, rows: Counts, reference: int) -> dict[str, Any]:
+    """Tests of every group beside a reference."""
+    z = standard_deviations(hits, rows, reference)
+    return {
+        "fisher_p": fisher(hits, rows, reference),
+        "deviations": z,
+        "beyond": [bool(abs(one) > standard.policy["deviations"]) for one in z],
+    }
+
+
+def _may_be_highest(rows: Counts, least_share: float) -> NDArray[np.bool_]:
+    """The groups that are large enough to be compared with."""
+    return np.asarray(rows >= least_share * rows.sum())
+
+
+def _small(
+    sample: Sample, among: NDArray[np.bool_], least_share: float, reference: int
+) -> Sequence[str]:
+    """Which groups are too small to be compared with, in a note."""
+    small = [show(sample.groups[at]) for at in np.flatnonzero(~among)]
     if not small:
         return ()
-    return (f"Below {share:.0%} of those counted here: {listing(small)}. They are kept.",)
+    highest = show(sample.groups[reference])
+    return (
+        f"Below {percent(least_share)} of those counted here: {listing(small)}. They are compared "
+        f"with {highest}, and a rate of theirs never counts as the highest.",
+    )

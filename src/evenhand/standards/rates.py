@@ -67,13 +67,18 @@ class Ratios:
 
 
 def ratios_of(
-    hits: Counts, rows: Counts, to: Literal["best"] | int = "best", confidence: float = 0.95
+    hits: Counts,
+    rows: Counts,
+    to: Literal["best"] | int = "best",
+    confidence: float = 0.95,
+    among: NDArray[np.bool_] | None = None,
 ) -> Ratios:
-    """The ratios of the rates to the highest of them, or to that of a named group."""
+    """The ratios of the rates to the highest (of those `among` which it is), or to a named one."""
     rates = rates_of(hits, rows)
-    at = int(np.nanargmax(rates)) if to == "best" else to
+    compared = rates if among is None else np.where(among, rates, np.nan)
+    at = int(np.nanargmax(compared)) if to == "best" else to
     if not hits[at]:
         nothing = np.full(len(rows), np.nan)
         return Ratios(nothing, nothing, nothing, at)
-    values, low, high = against(hits, rows, to, "ratio", 1 - confidence)
+    values, low, high = against(hits, rows, to, "ratio", 1 - confidence, among)
     return Ratios(values, low, high, at)
