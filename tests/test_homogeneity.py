@@ -134,3 +134,17 @@ def test_disjoint_scores_are_told_apart_and_like_ones_are_not():
 
 def test_one_group_has_nothing_to_test():
     assert np.isnan(selected([3], [9]))
+
+
+def test_a_ratio_of_errors_of_weighted_rows_is_tested_though_it_may_be_endless():
+    rng = np.random.default_rng(0)
+    group, truth = rng.choice([*"ab"], 3000), rng.integers(0, 2, 3000)
+    alarm = np.where(group == "a", 0.1, 0.5)
+    predicted = np.where(rng.random(3000) < np.where(truth == 1, 0.7, alarm), 1, 0)
+    columns = {"sensitive_features": group, "criteria": ["treatment_equality"]}
+    plain = eh.audit(truth, predicted, **columns).findings[0]
+    weighted = eh.audit(
+        truth, predicted, **columns, sample_weight=rng.uniform(0.9, 1.1, 3000)
+    ).findings[0]
+    assert weighted.verdict == plain.verdict == "differs"
+    assert max(weighted.p_value, plain.p_value) < 1e-10

@@ -291,7 +291,6 @@ def test_ratios_of_errors_without_an_upper_end_have_an_interval_by_every_measure
         assert 0 <= found.low <= found.value <= found.high, measure
 
 
-@pytest.mark.xfail(reason="`most_uneven` measures upper limits that are infinite")
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
 def test_a_ratio_of_errors_that_weights_let_grow_without_end_has_an_interval(measure):
     y = np.repeat([0, 1, 1, 0], [2, 2, 10, 10])

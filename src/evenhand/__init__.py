@@ -22,6 +22,7 @@ from evenhand._frames import tally_frame
 from evenhand._groups import Groups, groups
 from evenhand._scoring import make_scorer
 from evenhand._sql import count_query
+from evenhand._surveys import SurveyWeights, survey_weights
 from evenhand._tally import Tally
 from evenhand._uncertainty import (
     Chance,
@@ -63,6 +64,7 @@ __all__ = [
     "MissingExtraError",
     "Power",
     "Reading",
+    "SurveyWeights",
     "Tally",
     "UndefinedWarning",
     "assert_even",
@@ -86,6 +88,7 @@ __all__ = [
     "pq",
     "ratio",
     "shortfall",
+    "survey_weights",
     "tally",
     "tally_counts",
     "tally_frame",

@@ -32,6 +32,7 @@ from evenhand._columns.encoding import (
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, clusters, groups, show
 from evenhand._signatures import misspelt, spelled_out, suggests_names
+from evenhand._surveys import SurveyWeights
 from evenhand._tally import Axis, Tally, gathered
 
 ROWS_FOR_THREADS = 1 << 17
@@ -282,8 +283,13 @@ def count(
     """Add up rows, weights and named sums in every observed cell of coded columns and groups."""
     coded = {**columns, **clusters(cluster), "group": Column(whom.codes, whom.labels)}
     named = {name: numbers(values, name) for name, values in (sums or {}).items()}
-    weight = weights(sample_weight)
+    survey = sample_weight if isinstance(sample_weight, SurveyWeights) else None
+    weight = weights(sample_weight) if survey is None else survey.weight
     check_lengths(**coded, **named, sample_weight=weight)
+    if survey is not None and survey.scale and cluster is not None:
+        raise InputError(
+            "Replicate weights say already which rows go together: leave out cluster=."
+        )
     axes = tuple(
         Axis(name, tuple(edges[name]), "edges")
         if edges and name in edges
@@ -291,13 +297,20 @@ def count(
         for name, column in coded.items()
     )
     sizes = [axis.size for axis in axes[:-1]] + [axes[-1].size + 1]  # the last is for rows left out
+    codes = [column.codes for column in coded.values()]
+    replicated = {} if survey is None else _replicated(codes, sizes, named, survey)
     if weight is not None:
         weighted = {name: values * weight for name, values in named.items()}
         named = {"weight": weight, "weight²": weight * weight} | weighted
-    flat, totals = _count([column.codes for column in coded.values()], sizes, named)
+    if survey is not None and survey.left is not None:
+        named["fpc"] = survey.weight**2 * survey.left
+    flat, totals = _count(codes, sizes, named)
+    totals |= replicated
     cells = np.array(np.unravel_index(flat, sizes), dtype=np.intp)
     kept = cells[-1] < axes[-1].size
-    return Tally(axes, cells[:, kept], {k: v[kept] for k, v in totals.items()}, whom.notes)
+    found = {name: total[..., kept] for name, total in totals.items()}
+    scale = () if survey is None else survey.scale
+    return Tally(axes, cells[:, kept], found, whom.notes, scale)
 
 
 def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
@@ -347,6 +360,26 @@ def _count(
         return observed, {name: total[observed] for name, total in totals.items()}
     known, inverse = np.unique(_fused(codes, sizes), return_inverse=True)
     return known.astype(np.intp), _dense([inverse], [len(known)], named)
+
+
+def _replicated(
+    codes: Sequence[NDArray[Any]],
+    sizes: Sequence[int],
+    named: Mapping[str, NDArray[np.float64]],
+    survey: SurveyWeights,
+) -> dict[str, NDArray[Any]]:
+    """The sums of every replicate weight, and of named columns times it (replicates, cells).
+
+    Squares are left out: they are there for variances, which replicates tell by themselves.
+    """
+    found: dict[str, list[NDArray[Any]]] = {}
+    columns = {f"replicates of {k}": v for k, v in named.items() if not k.endswith("²")}
+    for weight in survey.replicates:
+        parts = {"replicates": weight} | {name: each * weight for name, each in columns.items()}
+        totals = _count(codes, sizes, parts)[1]
+        for name in parts:
+            found.setdefault(name, []).append(totals[name])
+    return {name: np.array(rows) for name, rows in found.items()}
 
 
 def _dense(

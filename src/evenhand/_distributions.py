@@ -26,6 +26,7 @@ from evenhand._columns.encoding import check_lengths, classes, finite, weights
 from evenhand._errors import InputError
 from evenhand._groups import clusters, groups, joined
 from evenhand._signatures import suggests_names
+from evenhand._surveys import SurveyWeights
 
 Floats = NDArray[np.float64]
 
@@ -81,15 +82,18 @@ def distribution(
     """
     whom = groups(sensitive_features)
     score = finite(values, "the score")
-    weight = weights(sample_weight)
+    survey = sample_weight if isinstance(sample_weight, SurveyWeights) else None
+    weight = weights(sample_weight) if survey is None else survey.weight
     truth = None if y_true is None else classes(y_true, "y_true")
     together = clusters(cluster)
     check_lengths(
         score=score, sensitive_features=whom, sample_weight=weight, y_true=truth, **together
     )
     squares = weights(squared_weight)
+    if survey is not None and survey.left is not None:
+        squares = survey.weight**2 * survey.left
     each = tuple(together.values())
-    return _ordered(score, whom.codes, whom.labels, weight, truth, squares, each)
+    return _ordered(score, whom.codes, whom.labels, weight, truth, squares, each, survey)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +121,8 @@ class Distribution:
         vary.
     clusters : tuple of Column
         The cluster of each value, where rows go together.
+    survey : SurveyWeights or None
+        The weights of each value, where they came with replicates.
 
     """
 
@@ -128,6 +134,7 @@ class Distribution:
     steps: Steps
     squares: Floats | None = None
     clusters: tuple[Column, ...] = ()
+    survey: SurveyWeights | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -135,6 +142,10 @@ class Distribution:
     def __add__(self, other: Distribution) -> Distribution:
         if not isinstance(other, Distribution):
             return NotImplemented
+        if self.survey is not None or other.survey is not None:
+            raise InputError(
+                "Cannot add distributions of surveys; order all of their rows at once."
+            )
         if self._parts != other._parts:
             raise InputError(
                 "Cannot add distributions when only one has weights, true labels or clusters."
@@ -172,7 +183,7 @@ class Distribution:
         """
         codes = target.astype(smallest_unsigned(len(labels)))[self.codes]
         path = steps(self.values, codes, len(labels), self.weights)
-        rest = (self.weights, self.truth, path, self.squares, self.clusters)
+        rest = (self.weights, self.truth, path, self.squares, self.clusters, self.survey)
         return Distribution(self.values, codes, labels, *rest)
 
     def __radd__(self, zero: int) -> Distribution:
@@ -361,6 +372,7 @@ def _ordered(
     truth: Column | None,
     squares: Floats | None,
     clusters: tuple[Column, ...] = (),
+    survey: SurveyWeights | None = None,
 ) -> Distribution:
     order, values = ascending(values)
     out = codes >= len(labels)
@@ -375,7 +387,8 @@ def _ordered(
     squares = None if squares is None else squares[order]
     clusters = tuple(Column(each.codes[order], each.labels) for each in clusters)
     path = steps(values, codes, len(labels), weight)
-    return Distribution(values, codes, labels, weight, truth, path, squares, clusters)
+    survey = None if survey is None or not survey.scale else survey[order]
+    return Distribution(values, codes, labels, weight, truth, path, squares, clusters, survey)
 
 
 def _both(left: Floats | None, right: Floats | None) -> Floats | None:

@@ -197,8 +197,13 @@ class Cells:
         *,
         edges: Mapping[str, Sequence[float]] | None = None,
         notes: tuple[str, ...] = (),
+        replicates: Mapping[str, float] | None = None,
     ) -> Tally:
-        """The totals along coded columns and groups, without the rows of dropped groups."""
+        """The totals along coded columns and groups, without the rows of dropped groups.
+
+        `replicates` names the sums of replicate weights, each with its scale.
+        """
+        replicates = replicates or {}
         kept = group.codes < len(group.labels)
         coded = {**columns, "group": Column(group.codes, group.labels)}
         axes = tuple(
@@ -209,8 +214,10 @@ class Cells:
         )
         codes = np.array([column.codes[kept] for column in coded.values()], dtype=np.intp)
         sums: dict[str, NDArray[Any]] = {"rows": self.rows[kept].astype(np.int64)}
-        sums |= {name: values[kept] for name, values in self.sums.items()}
-        return gathered(axes, codes, sums, (*notes, *group.notes))
+        sums |= {name: values[kept] for name, values in self.sums.items() if name not in replicates}
+        if replicates:
+            sums["replicates"] = np.array([self.sums[name][kept] for name in replicates])
+        return gathered(axes, codes, sums, (*notes, *group.notes), tuple(replicates.values()))
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,9 @@ class Tally:
         batch of tallies with the same cells, all of which a criterion reads at once.
     notes : tuple of str, default ()
         What became of rare and missing groups, in words.
+    scale : tuple of float, default ()
+        Of a survey with replicate weights: what the squared deviation of each is multiplied by.
+        Their sums are "replicates", a batch, and "replicates of" the other sums.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Tally:
     cells: NDArray[np.intp]
     sums: Mapping[str, NDArray[Any]]
     notes: tuple[str, ...] = ()
+    scale: tuple[float, ...] = ()
 
     def labels(self, axis: str) -> tuple[Label, ...]:
         """Labels along an axis.
@@ -106,7 +110,7 @@ class Tally:
             return self
         kept = [i for i, axis in enumerate(self.axes) if axis.name not in self.clusters]
         axes = tuple(self.axes[i] for i in kept)
-        return gathered(axes, self.cells[kept], self.sums, self.notes)
+        return gathered(axes, self.cells[kept], self.sums, self.notes, self.scale)
 
     def table(self, *names: str, of: str = "weight") -> NDArray[np.float64]:
         """Dense totals along the named axes, in that order, after the batch axes.
@@ -147,7 +151,8 @@ class Tally:
         sums = {
             name: np.concatenate([self.sums[name], other.sums[name]], axis=-1) for name in self.sums
         }
-        return gathered(axes, cells, sums, tuple(dict.fromkeys(self.notes + other.notes)))
+        notes = tuple(dict.fromkeys(self.notes + other.notes))
+        return gathered(axes, cells, sums, notes, self.scale)
 
     def __radd__(self, zero: int) -> Tally:
         return self if zero == 0 else NotImplemented
@@ -200,7 +205,7 @@ class Tally:
         kept = cells[at] < len(labels)
         axes = tuple(replace(a, labels=labels) if a.name == "group" else a for a in self.axes)
         sums = {name: values[..., kept] for name, values in self.sums.items()}
-        return gathered(axes, cells[:, kept], sums, self.notes)
+        return gathered(axes, cells[:, kept], sums, self.notes, self.scale)
 
     def __repr__(self) -> str:
         axes = ", ".join(f"{axis.name}: {axis.size}" for axis in self.axes)
@@ -250,6 +255,8 @@ def _joined(left: Tally, right: Tally) -> tuple[Axis, ...]:
         raise InputError(f"Cannot add {left} and {right}: they were counted along different axes.")
     if set(left.sums) != set(right.sums):
         raise InputError(f"Cannot add tallies of {sorted(left.sums)} and of {sorted(right.sums)}.")
+    if left.scale != right.scale:
+        raise InputError("Cannot add tallies whose replicate weights were made in different ways.")
     both = [*left.axes, *right.axes]
     classes = union(*(axis.labels for axis in both if axis.name in CLASSES))
     return tuple(
@@ -282,12 +289,14 @@ def gathered(
     cells: NDArray[np.intp],
     sums: Mapping[str, NDArray[Any]],
     notes: tuple[str, ...],
+    scale: tuple[float, ...] = (),
 ) -> Tally:
     """Make a tally from cells that may repeat."""
     sizes = tuple(axis.size for axis in axes)
     flat = np.ravel_multi_index(tuple(cells), sizes)
     where, totals = _totals(flat, sums)
-    return Tally(axes, np.array(np.unravel_index(where, sizes), dtype=np.intp), totals, notes)
+    places = np.array(np.unravel_index(where, sizes), dtype=np.intp)
+    return Tally(axes, places, totals, notes, scale)
 
 
 def _totals(

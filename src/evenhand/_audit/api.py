@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._audit.cost import MAX_MINUTES, check_cost
 from evenhand._audit.curves import levels_of, threshold_curves
-from evenhand._audit.evidence import Evidence, check_sizes, cluster_notes, sameness_notes
+from evenhand._audit.evidence import Evidence, check_sizes, design_notes, sameness_notes
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
 from evenhand._audit.from_rows import from_rows
 from evenhand._audit.from_tally import from_tally, refuse_columns
@@ -379,6 +379,8 @@ def audit_frame(
     cluster: str | Sequence[str] | None = None,
     rows: str | None = None,
     rate: str | None = None,
+    replicate_weights: str | Sequence[str] | None = None,
+    replicate_method: str | float | None = None,
     bins: Bins | None = None,
     missing: Missing = "error",
     min_count: int = 0,
@@ -428,6 +430,12 @@ def audit_frame(
         are sums of values, under the names that `count_query` gives them.
     rate : str, optional
         In place of `y_pred`, where `rows` are given: the column of the share that was selected.
+    replicate_weights : str or sequence of str, optional
+        The columns of a survey's replicate weights, by name or as a range: "PWGTP1-80".
+        Intervals and tests then allow for the survey's design.
+    replicate_method : str or float, optional
+        How they were made, as in `survey_weights`: "acs", "jackknife", "paired jackknife", "brr";
+        or what squared deviations are multiplied by.
     {grouping}
     {target}
     {examination}
@@ -474,6 +482,8 @@ def audit_frame(
         favorable=named_label(favorable, pos_label),
         rows=rows,
         rate=rate,
+        replicate_weights=replicate_weights,
+        replicate_method=replicate_method,
     )
     return audit_evidence(
         evidence,
@@ -532,7 +542,7 @@ def audit_evidence(
         levels=levels_of(main.evidence) if ordered else None,
         notes=(
             *evidence.notes,
-            *cluster_notes(evidence.counted),
+            *design_notes(evidence.counted),
             *sameness_notes(evidence),
             *main.notes,
             *unasked,

@@ -74,7 +74,7 @@ def decisions(counts: Tally, classes: tuple[Label, ...], favorable: Label) -> Ta
     """A tally (thresholds; y, ŷ, group) of counts (score bin, y, group)."""
     table = counts.table("bin", "y", "group")
     selected = np.cumsum(table[::-1], axis=0)[::-1][1:]
-    both = {True: selected, False: table.sum(axis=0) - selected}
+    both = {True: selected, False: np.cumsum(table, axis=0)[:-1]}
     whole = np.zeros((len(selected), len(classes), len(classes), len(counts.groups)))
     truth = positions(counts.labels("y"), classes)
     for k, label in enumerate(classes):

@@ -132,8 +132,15 @@ def sameness_notes(evidence: Evidence) -> list[str]:
     return [f"{words[0].upper()}{words[1:]}." for words in known if words]
 
 
-def cluster_notes(counts: Tally) -> list[str]:
+def design_notes(counts: Tally) -> list[str]:
     """Which rows go together, and whether there are enough of them to know how much, in words."""
+    if counts.scale:
+        number = len(counts.scale)
+        return [
+            f"Rows are of a survey with {number} replicate weights. Intervals and tests use them."
+        ]
+    if "fpc" in counts.sums:
+        return ["Intervals and tests allow for the part of the population that was sampled."]
     names = [axis.name for axis in counts.axes]
     numbers = [len(np.unique(counts.cells[names.index(name)])) for name in counts.clusters]
     if not numbers:

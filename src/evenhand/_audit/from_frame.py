@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
@@ -43,6 +43,7 @@ from evenhand._frames import (
 )
 from evenhand._groups import Bins, Groups, Missing, Rare, groups, missing_note
 from evenhand._kinds import check_columns, check_kinds
+from evenhand._surveys import replicate_columns, replicate_scale, survey_weights
 from evenhand._tasks import (
     MOST_CLASSES,
     Contents,
@@ -78,6 +79,8 @@ def evidence_from_frame(
     favorable: Label = None,
     rows: str | None = None,
     rate: str | None = None,
+    replicate_weights: str | Sequence[str] | None = None,
+    replicate_method: str | float | None = None,
 ) -> Evidence:
     """Summarize a pandas, Polars (also lazy), Arrow, DuckDB, Dask, Ibis or Spark table.
 
@@ -88,6 +91,8 @@ def evidence_from_frame(
     of Spark, Dask and Ibis, are counted in bins by one more group-by, and a note says how far off
     that can be.
     """
+    import narwhals as nw
+
     decided = y_pred is not None or rate is not None
     at = check_threshold(threshold, decided=decided, scored=y_score is not None)
     check_kinds(bins=bins, missing=missing, min_count=min_count, rare=rare, task=task)
@@ -119,6 +124,9 @@ def evidence_from_frame(
     within = GroupColumns(listed(strata), missing)
     together = listed(cluster)
     names = ColumnNames(y_true, y_pred, y_score, sample_weight, within, group, together)
+    if replicate_weights is not None or replicate_method is not None:
+        repeated = _replicates(replicate_weights, replicate_method, names, rows)
+        names = replace(names, replicates=repeated)
     given = check_task(task)
     counted = _table(frame, names, rows, rate)
     table, y_pred = counted.table, counted.y_pred
@@ -138,12 +146,22 @@ def evidence_from_frame(
         cut = cut_of(*ends, at, repr(y_score))
         if score_bins:
             score_bins.check_cut(cut.at)
-    if spread is None:
+    number = counted.total or survey.rows
+    if names.replicates and not number:  # a look over labels need not count the rows
+        number = int(table.select(nw.len()).collect().item())
+    bring = number <= ROWS_TO_BRING and not _stays_there(table)
+    if spread is None and not (bring and names.replicates):
         evidence = from_labels(table, names, survey, given, favorable)
-    elif (counted.total or survey.rows) <= ROWS_TO_BRING and not _stays_there(table):
+    elif bring:
         _check_amounts(table, names, survey.doubtful)
         task = "regression" if survey.are_numbers else given
         evidence = _exactly(table, names, task, favorable, at)
+    elif names.replicates:
+        raise InputError(
+            f"With replicate weights, scores and numbers of at most {ROWS_TO_BRING:,} rows of a "
+            "table in memory are read. Audit labels (y_pred) alone, or pass columns to audit with "
+            "sample_weight=survey_weights(…)."
+        )
     elif survey.are_numbers:
         _check_amounts(table, names)
         evidence = binned_regression(
@@ -173,13 +191,33 @@ class ColumnNames:
     groups: GroupColumns
     cluster: tuple[str, ...] = ()
     rows: str | None = None
+    replicates: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def all(self) -> list[str]:
         """Every column that is read, once."""
         single = (self.y_true, self.y_pred, self.y_score, self.sample_weight, self.rows)
-        several = (*self.strata.names, *self.cluster, *self.groups.names)
+        several = (*self.strata.names, *self.cluster, *self.replicates, *self.groups.names)
         return list(dict.fromkeys(name for name in (*single, *several) if name is not None))
+
+
+def _replicates(
+    columns: str | Sequence[str] | None,
+    method: str | float | None,
+    names: ColumnNames,
+    rows: str | None,
+) -> dict[str, float]:
+    """The columns of replicate weights, and the scale of each."""
+    if columns is None or method is None or names.sample_weight is None:
+        raise InputError(
+            "Replicate weights need three: sample_weight, replicate_weights (the columns) and "
+            "replicate_method, such as 'acs'."
+        )
+    if rows or names.cluster:
+        raise InputError("Replicate weights are of single rows: leave out rows= and cluster=.")
+    found = replicate_columns(columns)
+    how = {"scale": method} if isinstance(method, int | float) else {"method": method}
+    return dict(zip(found, replicate_scale(len(found), **{"method": None} | how), strict=True))
 
 
 def _table(frame: Any, names: ColumnNames, rows: str | None, rate: str | None) -> CountedTable:
@@ -431,6 +469,8 @@ def _label_cells(
         "columns": [*names.strata.names, *names.cluster, *names.groups.names],
         "keys": keys,
         "extremes": extremes,
+        "totaled": {name: as_float(name) for name in names.replicates},
+        "finite": names.replicates,
         "weight": names.sample_weight,
         "rows": names.rows,
     }
@@ -452,7 +492,7 @@ def _sources(
 ) -> tuple[dict[str, Source], tuple[str, ...]]:
     """The tallies of the cells, and notes of missing strata."""
     together = cells.clusters(names.cluster)
-    counts = cells.tally(columns | together, group)
+    counts = cells.tally(columns | together, group, replicates=names.replicates)
     sources: dict[str, Source] = {"predictions": counts}
     if names.y_true:
         sources["labels"] = counts
@@ -460,7 +500,7 @@ def _sources(
         return sources, ()
     stratum = names.strata.of(cells)
     within = {"yhat": columns["yhat"], "stratum": Column(stratum.codes, stratum.labels)}
-    sources["strata"] = cells.tally(within | together, group)
+    sources["strata"] = cells.tally(within | together, group, replicates=names.replicates)
     return sources, stratum.notes
 
 
@@ -504,6 +544,12 @@ def _exactly(
     given: dict[str, Any] = {part: columns.get(getattr(names, part)) for part in parts}
     given["sensitive_features"] = _grouped(columns, names.groups)
     given["cluster"] = {name: columns[name] for name in names.cluster} or None
+    if names.replicates:
+        given["sample_weight"] = survey_weights(
+            given["sample_weight"],
+            replicate_weights=np.column_stack([columns[name] for name in names.replicates]),
+            scale=list(names.replicates.values()),
+        )
     if task == "regression":
         return from_rows(**given | {"y_score": None}, task=task)
     for part, name in (("y_true", names.y_true), ("y_pred", names.y_pred)):

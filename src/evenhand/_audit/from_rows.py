@@ -27,6 +27,7 @@ from evenhand._counting import count, tally
 from evenhand._distributions import Distribution, distribution
 from evenhand._errors import InputError
 from evenhand._groups import Bins, Groups, Missing, Rare, clusters, groups
+from evenhand._surveys import SurveyWeights
 from evenhand._tally import Tally
 from evenhand._tasks import check_task, favorable_label, read_targets, task_of_labels
 from evenhand.statistics.kinds import Rows, Source, summarize
@@ -137,10 +138,11 @@ def _thresholds(score: NDArray[np.float64], rows: Rows, ordered: Distribution) -
     check_lengths(y_score=score, y_true=rows.y_true)
     codes = np.searchsorted(edges, score, side="right")
     bins = (-np.inf, *edges.tolist(), np.inf)
+    survey = rows.sample_weight
     return count(
         {"bin": Column(codes.astype(np.uint32), bins[:-1]), "y": rows.y_true},
         groups(rows.sensitive_features),
-        sample_weight=rows.sample_weight,
+        sample_weight=survey.weight if isinstance(survey, SurveyWeights) else survey,
         edges={"bin": bins},
     )
 

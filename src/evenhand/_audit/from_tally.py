@@ -111,4 +111,4 @@ def _along(counts: Tally, names: list[str]) -> Tally:
         return counts
     cells = counts.cells[[axes.index(name) for name in names]]
     kept = gathered(tuple(counts.axis(name) for name in names), cells, counts.sums, ())
-    return replace(kept, notes=counts.notes)
+    return replace(kept, notes=counts.notes, scale=counts.scale)

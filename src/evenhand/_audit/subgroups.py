@@ -22,8 +22,9 @@ from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand._tally import Tally
-from evenhand._uncertainty.clusters import Amount, as_known, means_amount, rates_amount
+from evenhand._uncertainty.clusters import Amount, as_known
 from evenhand._uncertainty.differences import Binomials, sure_difference
+from evenhand._uncertainty.replicates import means_amount, rates_amount
 from evenhand._words import did_you_mean
 from evenhand.statistics.forms import ratio, sum_of_others
 

@@ -147,6 +147,8 @@ def weights(sample_weight: Any) -> NDArray[np.float64] | None:
     """Read sample weights; refuse negative and non-finite ones."""
     if sample_weight is None:
         return None
+    if hasattr(sample_weight, "replicates"):
+        raise InputError("Weights of a survey with replicates are not read here; pass its weights.")
     column = finite(sample_weight, "sample_weight")
     if len(column):
         if column.min() < 0:

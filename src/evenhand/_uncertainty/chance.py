@@ -20,7 +20,7 @@ from evenhand._kinds import check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import CLUSTER, COLUMNS, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
-from evenhand._uncertainty.clusters import is_clustered, unclustered
+from evenhand._uncertainty.clusters import are_dependent, independent
 from evenhand._uncertainty.estimates import curve_at, estimates_of
 from evenhand._uncertainty.models import (
     Counts,
@@ -199,11 +199,11 @@ def questions(
 
 
 def thinned(model: Model, source: Source, asked: Criterion, favorable: Label) -> Model:
-    """The model with fewer rows in every group, by as much as clustered ones say less."""
-    if not is_clustered(source):
+    """The model with fewer rows in every group, by as much as dependent ones say less."""
+    if not are_dependent(source):
         return model
     widths = []
-    for rows in (unclustered(source), source):
+    for rows in (independent(source), source):
         curves = estimates_of(rows, asked, favorable).curves
         widths.append(curve_at(curves, 1.0) - curve_at(curves, -1.0))
     known = np.where(widths[1] > 0, widths[0], np.nan) / np.where(widths[1] > 0, widths[1], 1.0)

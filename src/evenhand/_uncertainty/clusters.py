@@ -75,7 +75,7 @@ class Units:
         """
         total, pairs = self.by_group(weight), self.by_group(weight**2)
         alone, square = self.by_group(squares), self.by_group(residuals**2)
-        size = np.maximum(total, 1e-300)
+        size = np.where(total > 0, total, 1.0)
         left = 1 - 2 * weight / size[:, self.owner] + (pairs / size**2)[:, self.owner]
         base, shared = self.by_group(left * squares), self.by_group(left * (weight**2 - squares))
         rho = np.zeros((len(total), 1))
@@ -147,18 +147,22 @@ def units_of_scores(scores: Distribution, which: int) -> tuple[Units, NDArray[np
     return Units(*np.divmod(known, size), len(scores.groups)), unit
 
 
-def is_clustered(source: Source) -> bool:
-    """Whether it is known which rows go together."""
+def are_dependent(source: Source) -> bool:
+    """Whether it is known that rows go together, by clusters or by the replicates of a survey."""
+    if isinstance(source, Tally):
+        return bool(source.clusters or source.scale)
     first = source.scores[0] if isinstance(source, RankedScores) else source
-    return bool(first.clusters)
+    return bool(first.clusters or first.survey)
 
 
-def unclustered(source: Source) -> Source:
+def independent(source: Source) -> Source:
     """The same rows, as if each were for itself."""
     if isinstance(source, RankedScores):
-        alone = tuple(replace(scores, clusters=()) for scores in source.scores)
+        alone = tuple(replace(scores, clusters=(), survey=None) for scores in source.scores)
         return RankedScores(source.classes, alone)
-    return source.whole if isinstance(source, Tally) else replace(source, clusters=())
+    if isinstance(source, Tally):
+        return replace(source.whole, scale=())
+    return replace(source, clusters=(), survey=None)
 
 
 Reader = Callable[[Tally], tuple[Floats, Floats]]

@@ -20,17 +20,19 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution, RankedScores, auroc_influences
 from evenhand._errors import InputError
 from evenhand._tally import Tally
+from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import (
+    KNOWN,
     Amount,
     Reader,
+    are_dependent,
     as_known,
-    means_amount,
-    rates_amount,
     smallest,
     units_of,
     units_of_scores,
 )
 from evenhand._uncertainty.differences import rate_bounds
+from evenhand._uncertainty.replicates import means_amount, rates_amount
 from evenhand.criteria import Criterion
 from evenhand.statistics import Auroc, Average, CalibrationError, Derived, E, F, P, Ratio, Table
 from evenhand.statistics.forms import one_against_rest, ratio
@@ -224,14 +226,31 @@ def _drawn(source: Tally, read: Reader) -> Draws:
     hits, total = read(source.whole)
     draws = _unweighed(hits[0], total[0]) if len(hits) == 1 else _weighed(hits, total)
     amount = rates_amount(source, read)
-    return draws if amount is None else _fewer(draws, amount)
+    if amount is not None:
+        return _amounting(draws, amount) if source.scale else _fewer(draws, amount)
+    return _corrected(draws, source, read) if "fpc" in source.sums else draws
+
+
+def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
+    """More rows, by as much as a finite population leaves less to chance."""
+    squares, left = (
+        read(Tally(source.axes, source.cells, {"rows": source.sums[name]}))[1][0]
+        for name in ("weight²", "fpc")
+    )
+    part = np.where(left > 0, left / np.where(squares > 0, squares, 1.0), 1.0)
+    hits, sizes = draws.counts
+    return Draws(hits / part, sizes / part, np.ones(1), np.full(sizes.shape, KNOWN))
 
 
 def _fewer(draws: Draws, amount: Amount) -> Draws:
     """The same rates of as few rows as clustered ones amount to."""
-    hits, sizes = draws.counts
-    rows = np.minimum(amount.rows, sizes)
-    return Draws(np.nan_to_num(ratio(hits, sizes)) * rows, rows, np.ones(1), amount.free)
+    return _amounting(draws, Amount(np.minimum(amount.rows, draws.counts[1]), amount.free))
+
+
+def _amounting(draws: Draws, amount: Amount) -> Draws:
+    """The same rates of as many rows as dependent ones amount to."""
+    share = np.nan_to_num(ratio(*draws.counts))
+    return Draws(share * amount.rows, amount.rows, np.ones(1), amount.free)
 
 
 def rate_curves(hits: Floats, sizes: Floats, free: Floats | None = None) -> Floats:
@@ -394,11 +413,19 @@ def _linear_fractional(source: Tally, statistic: Ratio, table: Table, kept: list
         rows = np.broadcast_to(each.table("group", of="rows"), (len(kept), len(units.owner)))
         moved = added(each, moves(value[:, units.owner]))
         amounts.append(units.amount(moved, rows, rows, spread))
-    if amounts:
+    if source.scale:
+        each = (_places_of(statistic, one, kept) for one in replicates.replicates_of(source))
+        variance = (replicates.deviations(each, value, source.scale) ** 2).sum(axis=0)
+        free = np.minimum(free, len(source.scale))
+    elif amounts:
         amount = smallest(amounts)
         variance, free = variance * ratio(everyone, amount.rows), amount.free
     error, none = np.sqrt(variance), np.zeros_like(variance)
     return _student(table, table.values, error, free, statistic.bounds, none)
+
+
+def _places_of(statistic: Ratio, counts: Tally, kept: list[int]) -> Floats:
+    return np.nan_to_num(statistic.read(counts).values[kept])
 
 
 def _binned_rates(source: Tally, statistic: E, table: Table) -> Estimates:
@@ -417,12 +444,14 @@ def _bins_drawn(source: Tally, given: str, of: str) -> Draws:
     draws = _unweighed(hits, total)
 
     def read(counts: Tally) -> tuple[Floats, Floats]:
-        names = ("weight", "weight²") if is_weighted else ("rows",)
+        names = ("weight", "weight²") if "weight²" in counts.sums else ("rows",)
         rows = np.array([counts.table(given, "group", of=name) for name in names])
         return np.broadcast_to(counts.table(given, "group", of=of), rows.shape), rows
 
     amount = rates_amount(source, read)
-    return draws if amount is None else _fewer(draws, amount)
+    if amount is None:
+        return draws
+    return _amounting(draws, amount) if source.scale else _fewer(draws, amount)
 
 
 def _cuts(scores: Distribution) -> Estimates:
@@ -457,6 +486,10 @@ def _cuts(scores: Distribution) -> Estimates:
         residuals = under - share[:, units.owner] * weight
         amounts.append(units.amount(residuals, weight, alone, share * (1 - share)))
     draws = _fewer(draws, smallest(amounts)) if amounts else draws
+    if scores.survey is not None:
+        each = (ratio(*below(weight, codes, groups)) for weight in scores.survey.replicates)
+        moved = replicates.deviations(map(np.nan_to_num, each), share, scores.survey.scale)
+        draws = _amounting(draws, replicates.amount(moved, share * (1 - share), draws.sizes))
     return _rates(table, draws, np.zeros(len(edges), np.intp), LOOKS)
 
 
@@ -480,7 +513,7 @@ def _averages(source: Tally, statistic: Average, table: Table) -> Estimates:
         parts.append(_ratios(source, part, chosen))
     moves = [np.abs(part.curves - part.values) for part in parts]
     # In a cluster both may go together: then their deviations add up, not their variances.
-    together = moves[0] + moves[1] if source.clusters else np.hypot(*moves)
+    together = moves[0] + moves[1] if are_dependent(source) else np.hypot(*moves)
     reach = together / 2
     z = DISTANCES[:, None, None]
     curves = np.clip(table.values + np.sign(z) * reach, 0.0, 1.0)
@@ -500,14 +533,15 @@ def _means(source: Tally, statistic: Any, table: Table) -> Estimates:
     weight = source.table("group")
     mean = ratio(source.table("group", of=names[0]), weight)
     square = ratio(source.table("group", of=f"{names[0]}²"), weight)
-    squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
-    sizes = np.nan_to_num(ratio(weight**2, squares))
+    by = next((name for name in ("fpc", "weight²") if name in source.sums), "weight")
+    sizes = np.nan_to_num(ratio(weight**2, source.table("group", of=by)))
     variance = np.maximum(np.nan_to_num(square - mean**2), 0.0)
     is_loss = names[0] != "yhat"
     free = np.maximum(sizes - 1, 0.0) + LENT_ROWS
     amount = means_amount(source, names[0], np.nan_to_num(mean), variance)
     if amount is not None:
-        sizes, free = np.minimum(amount.rows, sizes), amount.free
+        sizes = amount.rows if source.scale else np.minimum(amount.rows, sizes)
+        free = amount.free
     steadied = _steadied(variance, mean, sizes, LENT_BY_TAILS if is_loss else 0.0)
     error = np.sqrt(steadied / np.maximum(sizes, 1.0))
     least = 0.0 if is_loss else -np.inf
@@ -603,7 +637,7 @@ def _areas(source: RankedScores, table: Table) -> Estimates:
     kept = [i for i, c in enumerate(source.classes) if c in table.cells]
     sizes = np.array([_both(source.scores[i], source.classes[i]) for i in kept])
     z: Floats = DISTANCES[:, None, None]
-    if source.scores[0].clusters:
+    if are_dependent(source):
         parts = [_areas_amount(source.scores[i], source.classes[i]) for i in kept]
         sizes = sizes * np.array([part.rows for part in parts])[:, None]
         z = _stretched(z, np.array([part.free for part in parts]))
@@ -641,6 +675,17 @@ def _areas_amount(scores: Distribution, positive: Label) -> Amount:
     groups, squares = len(scores.groups), _squares(scores)
     rows, alone = (added(scores.codes, part, groups) for part in (weight, squares))
     spread = np.nan_to_num(ratio(added(scores.codes, weight * moved**2, groups), rows))
+    independent = np.maximum(ratio(rows**2, alone), 1e-300)
+    if scores.survey is not None:
+
+        def shifted(weight: Floats) -> Floats:
+            mass = added(scores.codes, weight, groups)
+            return np.nan_to_num(ratio(added(scores.codes, weight * moved, groups), mass))
+
+        each = map(shifted, scores.survey.replicates)
+        moved_by = replicates.deviations(each, np.zeros(groups), scores.survey.scale)
+        amount = replicates.amount(moved_by, spread, independent)
+        return Amount(np.nan_to_num(amount.rows / independent), amount.free)
     amounts = []
     for which in range(len(scores.clusters)):
         units, unit = units_of_scores(scores, which)
@@ -648,7 +693,6 @@ def _areas_amount(scores: Distribution, positive: Label) -> Amount:
         residuals, sizes, each = (part[None] for part in parts)
         amounts.append(units.amount(residuals, sizes, each, spread[None]))
     amount = smallest(amounts)
-    independent = np.maximum(ratio(rows**2, alone), 1e-300)
     part = np.clip(np.nan_to_num(amount.rows[0] / independent), 0.0, 1.0)
     return Amount(part, amount.free[0])
 
@@ -691,7 +735,7 @@ def _calibration_errors(source: Tally, table: Table) -> Estimates:
     score = source.table("bin", "group", of="score")
     squares = source.table("bin", "group", of="weight²") if "weight²" in source.sums else weight
     rows, wider = np.nan_to_num(ratio(weight**2, squares)), np.ones(1)
-    if source.clusters:
+    if are_dependent(source):
         draws = _bins_drawn(source, "bin", "hits")
         assert draws.free is not None
         rows, wider = draws.sizes, _widened(draws.free)

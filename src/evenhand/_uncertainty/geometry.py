@@ -142,9 +142,12 @@ def upper_limit(cloud: Cloud, measure: Measure, reach: float) -> float:
 
 def upper_limits(clouds: Sequence[Cloud], measure: Measure, reach: float) -> Floats:
     """The same of many cells, those of as many groups at once."""
-    limits = np.zeros(len(clouds))
+    endless = np.array([not np.isfinite(cloud.at(reach)).all() for cloud in clouds])
+    limits = np.where(endless, np.inf, 0.0)
     is_gap = measure in (mpd, shortfall)
-    for places, cells in _stacked(clouds, len(ANGLES) if is_gap else 0):
+    bounded = np.flatnonzero(~endless)
+    for at, cells in _stacked([clouds[place] for place in bounded], len(ANGLES) if is_gap else 0):
+        places = bounded[at]
         most = (_farthest_pair if is_gap else _steepest)(cells, measure, reach)
         limits[places] = np.maximum(most, measure(cells.values))
     return limits
@@ -499,6 +502,8 @@ def evenest(low: Floats, high: Floats, measure: Measure) -> float:
 def most_uneven(low: Floats, high: Floats, measure: Measure) -> float:
     """The greatest inequality of values between bounds; for many groups it may be overstated."""
     groups = len(low)
+    if np.isinf(high).any():  # one value may be so large that the others are nothing beside it
+        return np.inf if measure is mpd else float(measure(np.eye(groups)[0]))
     if measure in (mpd, shortfall):
         best = 0.0
         for top in np.argsort(high)[-2:]:

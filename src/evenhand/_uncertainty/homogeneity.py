@@ -58,6 +58,8 @@ def _clouds(estimates: Estimates) -> list[Cloud]:
     curves = np.moveaxis(estimates.curves, 1, 0)
     clouds = []
     for values, curve in zip(estimates.values, curves, strict=True):
+        if np.isinf(curve).any():  # ratios without end: as shares of both kinds, which have one
+            values, curve = _as_shares(values), _as_shares(curve)
         kept = np.isfinite(values) & np.isfinite(curve).all(axis=0)
         if kept.sum() >= 2:
             clouds.append(Cloud(values[kept], np.maximum.accumulate(curve[:, kept], axis=0)))
@@ -66,6 +68,11 @@ def _clouds(estimates: Estimates) -> list[Cloud]:
     one, two = clouds[0].values, clouds[1].values
     complements = one.shape == two.shape and np.allclose(one + two, 1.0)
     return clouds[:1] if complements else clouds  # of two classes, one rate says both
+
+
+def _as_shares(ratios: Floats) -> Floats:
+    """Ratios x as x / (1 + x), which is 1 at infinity; equal exactly where the ratios are."""
+    return np.asarray(1 - 1 / (1 + ratios))
 
 
 def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Floats]] | None:
@@ -273,7 +280,7 @@ def _distributions(scores: Distribution, estimates: Estimates) -> float:
     square = weight**2 if scores.squares is None else scores.squares
     mass = np.bincount(codes, weight, minlength=groups).astype(np.float64)
     sizes = mass**2 / np.maximum(np.bincount(codes, square, minlength=groups), 1e-300)
-    if scores.clusters:
+    if scores.clusters or scores.survey:
         sizes = estimates.sizes.mean(axis=0)
     observed = np.flatnonzero(mass > 0)
     if len(observed) < 2:

@@ -20,6 +20,7 @@ from evenhand._audit.subgroups import CONTROLS
 from evenhand._counts import MOMENT_COLUMNS
 from evenhand._errors import require
 from evenhand._frames import listed
+from evenhand._surveys import replicate_columns
 from evenhand._words import did_you_mean
 from evenhand.standards.profiles import STANDARDS, Standard
 
@@ -134,6 +135,16 @@ PARAMETERS: list[click.Parameter] = [
         help="The share of --rows that was selected, in place of --prediction.",
     ),
     _option("--weight", metavar="COLUMN", help="The weights of the rows."),
+    _option(
+        "--replicate-weights",
+        metavar="COLUMNS",
+        help="A survey's replicate weights, such as PWGTP1-80; intervals use them.",
+    ),
+    _option(
+        "--replicate-method",
+        metavar="NAME",
+        help="How they were made: acs, jackknife, 'paired jackknife', brr; or a number.",
+    ),
     _option(
         "--cluster",
         metavar="COLUMN",
@@ -307,9 +318,11 @@ def request_of(given: dict[str, Any]) -> Request:
             "sensitive_features": list(given["group"]),
             "strata": list(given["stratum"]) or None,
             "cluster": list(given["cluster"]) or None,
+            "replicate_weights": _columns(given["replicate_weights"]),
         },
         reading={
             **{name: given[name] for name in READING},
+            "replicate_method": _number_or_name(given["replicate_method"]),
             "rare": given["rare"] or "keep",
             "bins": dict(map(bins_of, given["bins"])),
         },
@@ -358,6 +371,17 @@ def bins_of(text: str) -> tuple[str, int | list[float]]:
             f"--bins reads COLUMN=BINS, such as age=4 or age=0,30,50,120; {text!r} does not."
         )
     return name, int(edges[0]) if len(edges) == 1 else edges
+
+
+def _columns(names: str | None) -> list[str] | None:
+    return None if names is None else list(replicate_columns(names))
+
+
+def _number_or_name(text: str | None) -> float | str | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 def _need(given: Sequence[Any] | None, message: str) -> None:

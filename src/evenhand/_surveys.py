@@ -1,0 +1,217 @@
+"""Weights of a survey: replicates that tell how much its statistics vary, and the part sampled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns.encoding import check_lengths, finite, floats, weights
+from evenhand._errors import InputError
+from evenhand._signatures import suggests_names
+from evenhand._words import did_you_mean
+
+Floats = NDArray[np.float64]
+Method = Literal["acs", "jackknife", "paired jackknife", "brr", "fay"]
+METHODS = ("acs", "jackknife", "paired jackknife", "brr", "fay")
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyWeights:
+    """Weights of a survey's rows; `survey_weights` makes them.
+
+    Pass them as `sample_weight` wherever rows are counted.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (rows,)
+        The weights.
+    replicates : ndarray of shape (replicates, rows)
+        The replicate weights; none of them where there are none.
+    scale : tuple of float
+        For each replicate what its squared deviation is multiplied by.
+    left : ndarray of shape (rows,) or None
+        For each row the part of its stratum that was not sampled.
+
+    """
+
+    weight: Floats
+    replicates: Floats
+    scale: tuple[float, ...] = ()
+    left: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def __getitem__(self, rows: Any) -> SurveyWeights:
+        left = None if self.left is None else self.left[rows]
+        return SurveyWeights(self.weight[rows], self.replicates[:, rows], self.scale, left)
+
+
+@suggests_names
+def survey_weights(
+    sample_weight: Any,
+    *,
+    replicate_weights: Any = None,
+    method: Method | None = None,
+    scale: Any = None,
+    fay: float | None = None,
+    fpc: Any = None,
+) -> SurveyWeights:
+    """Weights of a survey with its replicate weights, or with the part of the population sampled.
+
+    The variance of a statistic θ is Σ cᵣ (θᵣ − θ)², where θᵣ is the same statistic with the r-th
+    replicate weights. Intervals and tests of rates, means, losses and areas then allow for the
+    survey's design.
+
+    Parameters
+    ----------
+    sample_weight : array-like
+        The weights of the rows.
+    replicate_weights : array-like or dataframe of shape (rows, replicates), optional
+        The replicate weights. Single ones may be negative, as the Census Bureau's are.
+    method : {"acs", "jackknife", "paired jackknife", "brr", "fay"}, optional
+        What cᵣ is, with R replicates: 4/R by successive differences, as in the American Community
+        and the Current Population Survey; (R − 1)/R where each replicate leaves out one unit; 1
+        where it leaves out one unit of a pair; 1/R by balanced repeated replication; and
+        1/(R (1 − `fay`)²) by Fay's variant of it.
+    scale : float or array-like, optional
+        cᵣ itself, one or one for each replicate, instead of a method.
+    fay : float, optional
+        Fay's coefficient, between 0 and 1.
+    fpc : float or array-like, optional
+        The finite population correction: which part of the population was sampled, or of the
+        stratum of each row. Variances shrink by as much. With `cluster=`, or with replicates that
+        have their own correction, leave it out.
+
+    Returns
+    -------
+    SurveyWeights
+        Pass it as `sample_weight` to `audit`, `interval`, `chance`, `contrasts`, `tally`,
+        `moments`, `distribution` or a criterion.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, a value is not finite, or it is not said what cᵣ is.
+
+    References
+    ----------
+    Wolter (2007), Introduction to Variance Estimation; U.S. Census Bureau, Accuracy of the PUMS.
+
+    Examples
+    --------
+    >>> from evenhand import interval, survey_weights
+    >>> weights = survey_weights(
+    ...     [2, 3, 2, 1, 4, 2],
+    ...     replicate_weights=[[3, 1], [2, 4], [2, 2], [1, 1], [5, 3], [1, 3]],
+    ...     method="acs",
+    ... )
+    >>> selected, sex = [1, 0, 1, 0, 0, 1], ["F", "F", "F", "M", "M", "M"]
+    >>> found = interval(
+    ...     "statistical_parity",
+    ...     None,
+    ...     selected,
+    ...     sensitive_features=sex,
+    ...     measure="mpd",
+    ...     sample_weight=weights,
+    ... )
+    >>> round(found.value, 4)
+    0.2857
+
+    """
+    weight = weights(sample_weight)
+    if weight is None:
+        raise InputError("Pass sample_weight, the weights of the rows.")
+    replicates, scales = np.empty((0, len(weight))), ()
+    if replicate_weights is not None:
+        table = floats(replicate_weights, "replicate_weights")
+        if table.ndim != 2:
+            raise InputError(
+                f"replicate_weights has the shape {table.shape}; it needs a row for each row of "
+                "the data and a column for each replicate."
+            )
+        check_lengths(sample_weight=weight, replicate_weights=table)
+        finite(table.ravel(), "replicate_weights")
+        replicates = np.ascontiguousarray(table.T)
+        scales = replicate_scale(len(replicates), method, scale, fay)
+    elif not (method is None and scale is None and fay is None):
+        raise InputError("method=, scale= and fay= say how to read replicate_weights=; pass them.")
+    return SurveyWeights(weight, replicates, scales, _left(fpc, len(weight)))
+
+
+def replicate_columns(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of columns, which may be written as a range.
+
+    >>> replicate_columns("PWGTP1-3"), replicate_columns("rw098-100")
+    (('PWGTP1', 'PWGTP2', 'PWGTP3'), ('rw098', 'rw099', 'rw100'))
+    """
+    if not isinstance(names, str):
+        return tuple(names)
+    found = re.fullmatch(r"(.*?)(\d+)-(\d+)", names)
+    if found is None or int(found[2]) >= int(found[3]):
+        raise InputError(
+            f"replicate_weights={names!r} is no range of columns, such as 'PWGTP1-80'; or list "
+            "their names."
+        )
+    first, last, width = int(found[2]), int(found[3]), len(found[2])
+    return tuple(f"{found[1]}{number:0{width}}" for number in range(first, last + 1))
+
+
+def replicate_scale(
+    number: int, method: Any, scale: Any = None, fay: float | None = None
+) -> tuple[float, ...]:
+    """What the squared deviation of each replicate is multiplied by.
+
+    >>> replicate_scale(80, "acs")[0], replicate_scale(4, "jackknife")[0]
+    (0.05, 0.75)
+    """
+    if (method is None) == (scale is None):
+        raise InputError(
+            f"Say how the replicates were made, by method= ({', '.join(map(repr, METHODS))}) or by "
+            "scale=, what squared deviations are multiplied by."
+        )
+    if (fay is None) == (method == "fay"):
+        raise InputError("fay= goes with method='fay': Fay's coefficient, between 0 and 1.")
+    if number < 2:
+        raise InputError(f"replicate_weights has {number} columns; at least two tell a variance.")
+    if scale is not None:
+        values = np.broadcast_to(np.asarray(scale, np.float64).ravel(), number)
+        if not (np.isfinite(values) & (values > 0)).all():
+            raise InputError("scale= must be positive numbers.")
+        return tuple(values.tolist())
+    if method == "fay":
+        if fay is None or not 0 <= fay < 1:
+            raise InputError(f"fay={fay!r} is not between 0 and 1.")
+        return (1 / (number * (1 - fay) ** 2),) * number
+    factors = {
+        "acs": 4 / number,
+        "jackknife": (number - 1) / number,
+        "paired jackknife": 1.0,
+        "brr": 1 / number,
+    }
+    if method not in factors:
+        raise InputError(
+            f"method={method!r} is none of {', '.join(map(repr, METHODS))}."
+            f"{did_you_mean(method, METHODS)}"
+        )
+    return (factors[method],) * number
+
+
+def _left(fpc: Any, rows: int) -> Floats | None:
+    if fpc is None:
+        return None
+    sampled = finite(np.atleast_1d(fpc), "fpc")
+    if len(sampled) not in (1, rows):
+        raise InputError(f"fpc has {len(sampled)} values for {rows} rows.")
+    if ((sampled < 0) | (sampled >= 1)).any():
+        raise InputError(
+            f"fpc holds {float(sampled[(sampled < 0) | (sampled >= 1)][0]):g}; it is the part of "
+            "the population that was sampled, from 0 to below 1. Where all of it was, nothing is "
+            "left to chance: read the values."
+        )
+    return np.broadcast_to(1 - sampled, rows)
