@@ -127,7 +127,8 @@ def survey_weights(
     weight = weights(sample_weight)
     if weight is None:
         raise InputError("Pass sample_weight, the weights of the rows.")
-    replicates, scales = np.empty((0, len(weight))), ()
+    replicates = np.empty((0, len(weight)))
+    scales: tuple[float, ...] = ()
     if replicate_weights is not None:
         table = floats(replicate_weights, "replicate_weights")
         if table.ndim != 2:

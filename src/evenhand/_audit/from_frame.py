@@ -156,7 +156,7 @@ def evidence_from_frame(
         _check_amounts(table, names, survey.doubtful)
         task = "regression" if survey.are_numbers else given
         evidence = _exactly(table, names, task, favorable, at)
-    elif names.replicates:
+    elif names.replicates or spread is None:
         raise InputError(
             f"With replicate weights, scores and numbers of at most {ROWS_TO_BRING:,} rows of a "
             "table in memory are read. Audit labels (y_pred) alone, or pass columns to audit with "

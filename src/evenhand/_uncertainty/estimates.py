@@ -414,8 +414,8 @@ def _linear_fractional(source: Tally, statistic: Ratio, table: Table, kept: list
         moved = added(each, moves(value[:, units.owner]))
         amounts.append(units.amount(moved, rows, rows, spread))
     if source.scale:
-        each = (_places_of(statistic, one, kept) for one in replicates.replicates_of(source))
-        variance = (replicates.deviations(each, value, source.scale) ** 2).sum(axis=0)
+        again = (_places_of(statistic, one, kept) for one in replicates.replicates_of(source))
+        variance = (replicates.deviations(again, value, source.scale) ** 2).sum(axis=0)
         free = np.minimum(free, len(source.scale))
     elif amounts:
         amount = smallest(amounts)
@@ -682,8 +682,8 @@ def _areas_amount(scores: Distribution, positive: Label) -> Amount:
             mass = added(scores.codes, weight, groups)
             return np.nan_to_num(ratio(added(scores.codes, weight * moved, groups), mass))
 
-        each = map(shifted, scores.survey.replicates)
-        moved_by = replicates.deviations(each, np.zeros(groups), scores.survey.scale)
+        again = map(shifted, scores.survey.replicates)
+        moved_by = replicates.deviations(again, np.zeros(groups), scores.survey.scale)
         amount = replicates.amount(moved_by, spread, independent)
         return Amount(np.nan_to_num(amount.rows / independent), amount.free)
     amounts = []

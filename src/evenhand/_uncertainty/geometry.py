@@ -146,7 +146,7 @@ def upper_limits(clouds: Sequence[Cloud], measure: Measure, reach: float) -> Flo
     limits = np.where(endless, np.inf, 0.0)
     is_gap = measure in (mpd, shortfall)
     bounded = np.flatnonzero(~endless)
-    for at, cells in _stacked([clouds[place] for place in bounded], len(ANGLES) if is_gap else 0):
+    for at, cells in _stacked([clouds[i] for i in bounded.tolist()], len(ANGLES) if is_gap else 0):
         places = bounded[at]
         most = (_farthest_pair if is_gap else _steepest)(cells, measure, reach)
         limits[places] = np.maximum(most, measure(cells.values))
