@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from coverage import GROUPS, LAYOUTS, NAMES, RATES, SHAPES, rates, sizes
 
-from evenhand._uncertainty.estimates import rate_curves
+from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.paired import correlated, farthest, reach_of
 from evenhand._uncertainty.paths import path_of

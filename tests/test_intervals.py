@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 import evenhand as eh
 from evenhand._uncertainty.crowds import crowd_limit
-from evenhand._uncertainty.estimates import rate_curves
+from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud, _Search, evenest, most_uneven, upper_limit
 from evenhand.measures import MEASURES
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import ncx2, norm
 
 import evenhand as eh
-from evenhand._uncertainty.estimates import rate_curves
+from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud, upper_limit
 from evenhand._uncertainty.homogeneity import _independence
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 from evenhand._audit import from_frame
-from evenhand._uncertainty.estimates import curve_at, estimates_of
+from evenhand._uncertainty.curves import curve_at
+from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.replicates import deviations, rates_amount, replicates_of
 from evenhand.cli.audit import audit as audit_command
 

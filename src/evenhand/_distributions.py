@@ -139,6 +139,13 @@ class Distribution:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def squared_weights(self) -> Floats:
+        """The squared weight of every value, or what the rows behind it have."""
+        if self.squares is not None:
+            return self.squares
+        return np.ones(len(self)) if self.weights is None else self.weights**2
+
     def __add__(self, other: Distribution) -> Distribution:
         if not isinstance(other, Distribution):
             return NotImplemented

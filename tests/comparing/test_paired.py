@@ -11,7 +11,7 @@ import evenhand as eh
 from comparing.models import labeled, numbered, rows
 from evenhand._columns import Column
 from evenhand._compare.evidence import Labels, Numbers
-from evenhand._uncertainty.estimates import rate_curves
+from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.paired import correlated, farthest, reach_of
 from evenhand._uncertainty.paths import path_of

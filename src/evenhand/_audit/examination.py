@@ -17,7 +17,8 @@ from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand._tally import Tally
-from evenhand._uncertainty.estimates import Estimates, curve_at, estimates_of
+from evenhand._uncertainty.curves import Estimates, curve_at
+from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import holm, homogeneity, hypothesis
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
 from evenhand.criteria import Criterion, Reading

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
-from evenhand._uncertainty.estimates import Estimates
+from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.homogeneity import Conclusion, verdict
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed

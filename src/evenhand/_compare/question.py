@@ -14,7 +14,8 @@ from evenhand._columns import Label
 from evenhand._compare.evidence import Evidence, Labels, Numbers, Sources
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
-from evenhand._uncertainty.estimates import Estimates, estimates_of
+from evenhand._uncertainty.curves import Estimates
+from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.paired import Sample
 from evenhand.criteria import Criterion

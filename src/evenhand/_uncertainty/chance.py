@@ -21,7 +21,8 @@ from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import CLUSTER, COLUMNS, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand._uncertainty.clusters import are_dependent, independent
-from evenhand._uncertainty.estimates import curve_at, estimates_of
+from evenhand._uncertainty.curves import curve_at
+from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.models import (
     Counts,
     Floats,

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.estimates import CAUTION, LENT_ROWS
+from evenhand._uncertainty.curves import CAUTION
 from evenhand._uncertainty.homogeneity import (
     DRAWS,
     ENOUGH,
@@ -20,6 +20,7 @@ from evenhand._uncertainty.homogeneity import (
     MOST_ROWS,
     _statistics,
 )
+from evenhand._uncertainty.means import LENT_ROWS
 from evenhand._uncertainty.normal_design import SEED, Floats, NormalModel, Stratum, farthest
 
 LARGE_SHARE = 0.2

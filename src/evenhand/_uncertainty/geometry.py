@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.estimates import DISTANCES, STEP
+from evenhand._uncertainty.curves import DISTANCES, STEP
 from evenhand.measures import Measure, gini, mpd, pq, shortfall
 
 Floats = NDArray[np.float64]

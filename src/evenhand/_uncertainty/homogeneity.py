@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenhand._distributions import Distribution
 from evenhand._tally import Tally
-from evenhand._uncertainty.estimates import Estimates
+from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.geometry import Cloud
 from evenhand.criteria import Criterion
 from evenhand.statistics import E, P, Ratio, Statistic
@@ -277,7 +277,7 @@ def _distributions(scores: Distribution, estimates: Estimates) -> float:
     """k-sample Anderson–Darling, and Kolmogorov and Smirnov's of one group against the others."""
     groups, codes = len(scores.groups), scores.codes.astype(np.intp)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
-    square = weight**2 if scores.squares is None else scores.squares
+    square = scores.squared_weights
     mass = np.bincount(codes, weight, minlength=groups).astype(np.float64)
     sizes = mass**2 / np.maximum(np.bincount(codes, square, minlength=groups), 1e-300)
     if scores.clusters or scores.survey:

@@ -21,8 +21,9 @@ from evenhand._kinds import check_kinds
 from evenhand._signatures import CLUSTER, COLUMNS, REFERENCE, SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
+from evenhand._uncertainty.curves import Estimates, Floats
 from evenhand._uncertainty.differences import Binomials, sure_difference
-from evenhand._uncertainty.estimates import Estimates, Floats, estimates_of
+from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import (
     Cloud,
     evenest,

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.estimates import Estimates, curve_at
+from evenhand._uncertainty.curves import Estimates, curve_at
 from evenhand._uncertainty.geometry import ANGLES
 from evenhand._uncertainty.homogeneity import DRAWS, ENOUGH, SHARES
 

@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.estimates import DISTANCES, STEP, Estimates
+from evenhand._uncertainty.curves import DISTANCES, STEP, Estimates
 from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud
 from evenhand._uncertainty.interval import (
     SOLVED,

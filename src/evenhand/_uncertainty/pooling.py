@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Bin, Label
-from evenhand._uncertainty.estimates import Estimates, Floats, curve_at
+from evenhand._uncertainty.curves import Estimates, Floats, curve_at
 
 Levels = NDArray[np.intp]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._errors import InputError
-from evenhand._uncertainty.estimates import Estimates, curve_at, rate_curves
+from evenhand._uncertainty.curves import Estimates, curve_at, rate_curves
 from evenhand._words import did_you_mean
 
 Floats = NDArray[np.float64]

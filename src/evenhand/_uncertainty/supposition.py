@@ -10,8 +10,9 @@ import numpy as np
 from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._tally import Tally
+from evenhand._uncertainty.curves import Floats
 from evenhand._uncertainty.design import Means, Rates
-from evenhand._uncertainty.estimates import Floats, estimates_of
+from evenhand._uncertainty.estimates import estimates_of
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named

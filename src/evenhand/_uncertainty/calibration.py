@@ -1,0 +1,75 @@
+"""Calibration errors: mean absolute gaps over bins of the score."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand._tally import Tally
+from evenhand._uncertainty.clusters import are_dependent
+from evenhand._uncertainty.curves import (
+    DISTANCES,
+    Estimates,
+    Floats,
+    curve_at,
+    rate_curves,
+    widened,
+)
+from evenhand._uncertainty.rates import bins_drawn
+from evenhand.statistics import Table
+from evenhand.statistics.forms import ratio
+
+
+def calibration_errors(source: Tally, table: Table) -> Estimates:
+    """Mean absolute gaps over bins. Noise raises them, so lower limits allow for it.
+
+    The error is a convex function of the gaps g of the bins. Above: every gap at the limit of its
+    rate that is z away, their moves added up as independent ones are (a bin without a hit may still
+    be far from its score). Below: the distance to the gaps with a smaller error, which
+    are those shrunk by a constant; as many bins as vanish count as degrees of freedom.
+    """
+    from scipy.special import chdtrc, ndtri
+
+    weight = source.table("bin", "group")
+    hits = source.table("bin", "group", of="hits")
+    score = source.table("bin", "group", of="score")
+    squares = source.table("bin", "group", of="weight²") if "weight²" in source.sums else weight
+    rows, wider = np.nan_to_num(ratio(weight**2, squares)), np.ones(1)
+    if are_dependent(source):
+        draws = bins_drawn(source, "bin", "hits")
+        assert draws.free is not None
+        rows, wider = draws.sizes, widened(draws.free)
+    share = np.nan_to_num(ratio(weight, weight.sum(axis=0, keepdims=True)))
+    gap = np.nan_to_num(ratio(hits - score, weight))
+    rate = (np.nan_to_num(ratio(hits, weight)) * rows + 0.5) / (rows + 1)
+    variance = wider**2 * np.where(rows > 0, rate * (1 - rate) / np.maximum(rows, 1), 0.0)
+    value = (share * np.abs(gap)).sum(axis=0)
+    curves = np.empty((len(DISTANCES), 1, len(value)))
+    above = DISTANCES > 0
+    limits = rate_curves(np.nan_to_num(ratio(hits, weight)) * rows, rows)
+    moves = np.nan_to_num(np.abs(limits - np.nan_to_num(ratio(score, weight))) - np.abs(gap))
+    moves = np.maximum(np.maximum(moves, moves[::-1])[above], 0.0)
+    curves[above, 0] = value + np.sqrt(((wider * share * moves) ** 2).sum(axis=1))
+    scale = np.where(share * variance > 0, np.abs(gap) / np.maximum(share * variance, 1e-300), 0.0)
+    for a in range(len(value)):
+        slopes = np.append(np.sort(scale[:, a]) * np.linspace(0.2, 1, len(scale)), [0.0])
+        slopes = np.unique(np.concatenate([slopes, np.linspace(0, scale[:, a].max(), 60)]))
+        shrunk = np.maximum(np.abs(gap[:, a]) - slopes[:, None] * (share * variance)[:, a], 0.0)
+        moved = np.abs(gap[:, a]) - shrunk
+        part = np.divide(
+            moved**2, variance[:, a], out=np.zeros_like(moved), where=variance[:, a] > 0
+        )
+        gone = ((shrunk == 0) & (moved > 0)).sum(axis=1)
+        free = np.maximum(np.minimum(gone + 1, (moved > 0).sum(axis=1)), 1)
+        tail = np.maximum(chdtrc(free, part.sum(axis=1)), 1e-290)
+        far = np.maximum.accumulate(np.maximum(-ndtri(tail / 2), 0.0))
+        errors = (share[:, a] * shrunk).sum(axis=1)
+        curves[~above, 0, a] = np.interp(-DISTANCES[~above], far, errors, right=0.0)
+    curves = np.clip(np.where(np.isnan(table.values), np.nan, curves), 0.0, 1.0)
+
+    def exact(error: float) -> tuple[Floats, Floats]:
+        far = float(-ndtri(error / 2))
+        return curve_at(curves, -far), curve_at(curves, far)
+
+    strata = np.zeros(1, np.intp)
+    sizes = rows.sum(axis=0)[None]
+    return Estimates(table.values, curves, table.cells, table.groups, sizes, strata, 1.0, exact)

@@ -1,0 +1,155 @@
+"""What is known of every group: its value, and how far other values are from the data.
+
+A *confidence curve* of a group says, for each signed distance z in standard errors, which true
+value lies that far from what was observed: z = −1.96 and 1.96 are the ends of its 95 % interval.
+The curves of independent groups combine: the sum of their squared distances is about chi-squared.
+Everything that intervals need of the data is in these curves, whatever the statistic is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Label
+from evenhand.statistics import Table
+
+Floats = NDArray[np.float64]
+Exact = Callable[[float], tuple[Floats, Floats]]
+
+STEP = 0.25
+FARTHEST = 9.0
+DISTANCES = np.arange(-FARTHEST, FARTHEST, STEP) + STEP / 2  # none is 0: there a curve may jump
+CAUTION = 0.25  # between Jeffreys' (0) and Clopper and Pearson's (0.5) limits of a rate
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Values (cells, groups), and their confidence curves (distances, cells, groups).
+
+    `strata` says which cells are read from the same rows; cells of different strata are
+    independent. `looks` is how many independent cells those of a stratum amount to. `exact` gives
+    bounds of single values that hold with the stated error, proved for finitely many rows where
+    the statistic is a rate. `counts` are hits and rows where it is a function of a rate, and
+    `is_weighted` says whether those are not rows but what weighted ones amount to.
+    """
+
+    values: Floats
+    curves: Floats
+    cells: tuple[Label, ...]
+    groups: tuple[Label, ...]
+    sizes: Floats
+    strata: NDArray[np.intp]
+    looks: float
+    exact: Exact
+    counts: tuple[Floats, Floats] | None = None
+    is_weighted: bool = False
+
+    @cached_property
+    def simultaneous(self) -> dict[float, tuple[Floats, Floats]]:
+        """Bounds of all values at once (Šidák), by their common error; made when asked for."""
+        return {}
+
+    def all_at_once(self, error: float) -> tuple[Floats, Floats]:
+        """Bounds of every value that hold for all cells and groups at once."""
+        if error not in self.simultaneous:
+            number = max(int(np.isfinite(self.values).sum()), 1)
+            self.simultaneous[error] = self.exact(1 - (1 - error) ** (1 / number))
+        return self.simultaneous[error]
+
+    @property
+    def proved(self) -> bool:
+        """Whether the exact bounds are proved: those of a rate, or of a function of one."""
+        return self.counts is not None
+
+    def single(self, confidence: float) -> tuple[Floats, Floats]:
+        """Lower and upper limits of every single value; exact ones of a rate."""
+        if self.proved:
+            return self.exact(1 - confidence)
+        from scipy.special import ndtri
+
+        reach = float(-ndtri((1 - confidence) / 2))
+        return curve_at(self.curves, -reach), curve_at(self.curves, reach)
+
+
+def curve_at(curves: Floats, distance: float) -> Floats:
+    """The values at one signed distance."""
+    place = np.clip((distance - DISTANCES[0]) / STEP, 0, len(DISTANCES) - 1)
+    below = min(int(place), len(DISTANCES) - 2)
+    part = place - below
+    return np.asarray((1 - part) * curves[below] + part * curves[below + 1])
+
+
+def rate_curves(hits: Floats, sizes: Floats, free: Floats | None = None) -> Floats:
+    """Limits of rates by quantiles of beta distributions, a little wider than Jeffreys'."""
+    from scipy.special import betaincinv, ndtr
+
+    pairs, places = np.unique(hits + 1j * sizes, return_inverse=True)  # small counts often repeat
+    if len(pairs) < hits.size:
+        return rate_curves(pairs.real, pairs.imag)[:, places.reshape(hits.shape)]
+    z = DISTANCES.reshape(-1, *(1,) * hits.ndim)
+    if free is not None:
+        z = stretched(z, free)
+    shift = np.sign(z) * CAUTION
+    more, less = np.maximum(hits + 0.5 + shift, 1e-3), np.maximum(sizes - hits + 0.5 - shift, 1e-3)
+    limits = betaincinv(more, less, ndtr(z))
+    limits = np.where(np.isfinite(limits), limits, np.where(z < 0, 0.0, 1.0))  # in the far tails
+    limits = np.where((hits <= 0) & (z < 0), 0.0, np.where((hits >= sizes) & (z > 0), 1.0, limits))
+    return np.asarray(np.where(sizes > 0, limits, np.nan))
+
+
+def stretched(z: Floats, free: Floats) -> Floats:
+    """The distances that Student's t exceeds as seldom as a normal variable exceeds these."""
+    from scipy.special import ndtr, stdtrit
+
+    tail = np.maximum(ndtr(-np.abs(z)), 1e-280)
+    return np.asarray(np.where(z == 0, 0.0, -np.sign(z) * stdtrit(free, tail)))
+
+
+def widened(free: Floats) -> Floats:
+    """How much farther Student's 95 % limits are than normal ones."""
+    from scipy.special import ndtri, stdtrit
+
+    return np.asarray(stdtrit(free, 0.025) / ndtri(0.025))
+
+
+def student_limits(
+    table: Table,
+    center: Floats,
+    error: Floats,
+    free: Floats,
+    bounds: tuple[float, float],
+    skew: Floats,
+) -> Estimates:
+    """Student's limits, bent by `skew`, the skewness of a row over the root of the rows.
+
+    A mean of skewed rows is more often too small than too large, with too small an error. Hall's
+    cubic transformation of Student's t (1992, Journal of the Royal Statistical Society B 54)
+    removes that; its limits are never nearer than the plain ones above the mean.
+    """
+    from scipy.special import ndtr, stdtrit
+
+    def at(z: Floats) -> Floats:
+        tail = np.maximum(ndtr(-np.abs(z)), 1e-280)
+        reach = np.where(z == 0, 0.0, -np.sign(z) * stdtrit(free, tail))
+        by = np.where(skew > 0, skew, 1.0)
+        bent = np.fmax(reach, 3 / by * (1 - np.cbrt(1 - by * reach)))
+        reach = np.where(skew > 0, bent, reach)
+        return np.asarray(np.clip(center + reach * error, *bounds))
+
+    def exact(error_rate: float) -> tuple[Floats, Floats]:
+        from scipy.special import ndtri
+
+        reach = np.asarray(-ndtri(error_rate / 2))
+        return at(-reach), at(reach)
+
+    curves = np.array([at(np.asarray(z)) for z in DISTANCES])
+    curves = np.where(np.isnan(center), np.nan, curves)
+    strata, looks = np.zeros(len(table.cells), np.intp), float(max(len(table.cells) - 1, 1))
+    return Estimates(
+        table.values, curves, table.cells, table.groups, free + 1, strata, looks, exact
+    )

@@ -1,0 +1,372 @@
+"""Rates, and what monotone functions make of them: shares of rows, with exact limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._distributions import Distribution
+from evenhand._tally import Tally
+from evenhand._uncertainty import replicates
+from evenhand._uncertainty.clusters import (
+    KNOWN,
+    Amount,
+    Reader,
+    are_dependent,
+    as_known,
+    smallest,
+    units_of,
+    units_of_scores,
+)
+from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, rate_curves, student_limits
+from evenhand._uncertainty.differences import rate_bounds
+from evenhand._uncertainty.replicates import rates_amount
+from evenhand.statistics import Average, E, P, Ratio, Table
+from evenhand.statistics.forms import one_against_rest, ratio
+
+LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
+MOST_CUTS = 24
+
+
+def shares(source: Tally, statistic: P, table: Table) -> Estimates:
+    axes = [name for name in (statistic.given, statistic.event) if name]
+    kept = _places(statistic.read(source), table)
+    events = len(source.labels(statistic.event))
+    strata = np.asarray(kept) // events if statistic.given else np.zeros(len(kept), np.intp)
+    looks = 1.0 if len(kept) <= 2 else float(max(np.bincount(strata).max() - 1, 1))
+    return _rates(table, _shares_drawn(source, axes, kept), strata.astype(np.intp), looks)
+
+
+def ratios(source: Tally, statistic: Ratio, table: Table) -> Estimates:
+    """A ratio of two kinds of rows is a monotone function of the share of one kind among both.
+
+    So TPR is a share of the positives, F1 = 2 s / (1 + s) with s = tp / (tp + fp + fn), and
+    fn / fp = s / (1 − s) with s = fn / (fn + fp): each has a rate's exact limits.
+    """
+    kept = _places(statistic.read(source), table)
+    kinds = _kinds(statistic)
+    strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
+    if kinds is None:
+        return _linear_fractional(source, statistic, table, kept)
+    (first, above), (second, below) = kinds
+
+    def read(counts: Tally) -> tuple[Floats, Floats]:
+        tables = [counts.table("y", "yhat", "group", of=name) for name in _weights(counts)]
+        sums = [one_against_rest(each) for each in tables]
+        hits, rest = (
+            np.array([_added(each, part)[kept] for each in sums]) for part in (first, second)
+        )
+        return hits, hits + rest
+
+    def link(share: Floats) -> Floats:
+        top = above[0] * share + below[0] * (1 - share)
+        bottom = above[1] * share + below[1] * (1 - share)
+        return np.asarray(
+            np.divide(top, bottom, out=np.full(share.shape, np.inf), where=bottom > 0)
+        )
+
+    return _rates(table, _drawn(source, read), strata, looks, link)
+
+
+def binned_rates(source: Tally, statistic: E, table: Table) -> Estimates:
+    """Rates of hits in bins of the score: the bins are strata."""
+    draws = bins_drawn(source, str(statistic.given), statistic.of)
+    return _rates(table, draws, np.arange(len(draws.sizes), dtype=np.intp))
+
+
+def cuts(scores: Distribution) -> Estimates:
+    """Shares of each group at or below a number of cut points."""
+    mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
+    at = np.searchsorted(mass, np.linspace(0, mass[-1], MOST_CUTS // 2 + 1)[1:-1])
+    spaced = np.linspace(scores.values[0], scores.values[-1], MOST_CUTS // 2 + 1)[1:-1]
+    edges = np.unique(np.concatenate([scores.values[at], spaced]))
+    bins = np.searchsorted(edges, scores.values, side="left")
+    codes, groups = scores.codes.astype(np.intp), len(scores.groups)
+
+    def below(weight: Floats | None, codes: NDArray[np.intp], groups: int) -> tuple[Floats, Floats]:
+        """What lies below each cut (cuts, groups), and everything."""
+        shape = (groups, len(edges) + 1)
+        key = codes * shape[1] + bins
+        counted = np.bincount(key, weight, minlength=shape[0] * shape[1]).reshape(shape)
+        grown = np.cumsum(counted, axis=1).T.astype(np.float64)
+        return grown[:-1], np.broadcast_to(grown[-1], grown[:-1].shape)
+
+    hits, total = below(scores.weights, codes, groups)
+    share = ratio(hits, total)
+    table = Table(share, tuple(edges.tolist()), scores.groups)
+    square = scores.squared_weights
+    if scores.weights is not None:
+        hits, total = _linearized(hits, total, *below(square, codes, groups))
+    draws, share = _unweighed(hits, np.asarray(total)), np.nan_to_num(share)
+    amounts = []
+    for which in range(len(scores.clusters)):
+        units, unit = units_of_scores(scores, which)
+        under, weight = below(scores.weights, unit, len(units.owner))
+        alone = below(square, unit, len(units.owner))[1]
+        residuals = under - share[:, units.owner] * weight
+        amounts.append(units.amount(residuals, weight, alone, share * (1 - share)))
+    draws = _fewer(draws, smallest(amounts)) if amounts else draws
+    if scores.survey is not None:
+        each = (ratio(*below(weight, codes, groups)) for weight in scores.survey.replicates)
+        moved = replicates.deviations(map(np.nan_to_num, each), share, scores.survey.scale)
+        draws = _amounting(draws, replicates.amount(moved, share * (1 - share), draws.sizes))
+    return _rates(table, draws, np.zeros(len(edges), np.intp), LOOKS)
+
+
+def averages(source: Tally, statistic: Average, table: Table) -> Estimates:
+    """The mean of two rates of different rows: their limits, combined as variances add up."""
+    parts = []
+    for part in (statistic.first, statistic.second):
+        read = part.read(source)
+        kept = _places(read, table)
+        chosen = Table(read.values[kept], table.cells, table.groups)
+        parts.append(ratios(source, part, chosen))
+    moves = [np.abs(part.curves - part.values) for part in parts]
+    # In a cluster both may go together: then their deviations add up, not their variances.
+    together = moves[0] + moves[1] if are_dependent(source) else np.hypot(*moves)
+    reach = together / 2
+    z = DISTANCES[:, None, None]
+    curves = np.clip(table.values + np.sign(z) * reach, 0.0, 1.0)
+    sizes = np.minimum(parts[0].sizes, parts[1].sizes)
+
+    def exact(error: float) -> tuple[Floats, Floats]:
+        (low, high), (lower, higher) = (part.exact(error / 2) for part in parts)
+        return (low + lower) / 2, (high + higher) / 2
+
+    strata, looks = np.zeros(len(table.cells), np.intp), float(max(len(table.cells) - 1, 1))
+    return Estimates(table.values, curves, table.cells, table.groups, sizes, strata, looks, exact)
+
+
+def bins_drawn(source: Tally, given: str, of: str) -> Draws:
+    """The hits, a sum of the rows, among those in every bin and group (bins, groups)."""
+    total, hits = source.table(given, "group"), source.table(given, "group", of=of)
+    share, is_weighted = np.nan_to_num(ratio(hits, total)), "weight²" in source.sums
+    squares = source.table(given, "group", of="weight²") if is_weighted else total
+    if is_weighted:
+        hits, total = _linearized(hits, total, squares * share, squares)
+    draws = _unweighed(hits, total)
+
+    def read(counts: Tally) -> tuple[Floats, Floats]:
+        names = ("weight", "weight²") if "weight²" in counts.sums else ("rows",)
+        rows = np.array([counts.table(given, "group", of=name) for name in names])
+        return np.broadcast_to(counts.table(given, "group", of=of), rows.shape), rows
+
+    amount = rates_amount(source, read)
+    if amount is None:
+        return draws
+    return _amounting(draws, amount) if source.scale else _fewer(draws, amount)
+
+
+class Draws(NamedTuple):
+    """Hits of so many rows of equal weight; the odds say how much more a hit weighs than a miss.
+
+    Where rows come in clusters, `free` are the degrees of freedom of what they amount to.
+    """
+
+    hits: Floats
+    sizes: Floats
+    odds: Floats
+    free: Floats | None = None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether these are not rows but what weighted or clustered ones amount to."""
+        return self.free is not None or bool((self.odds != 1).any())
+
+    @property
+    def counts(self) -> tuple[Floats, Floats]:
+        """Hits and rows whose share is the weighted rate, with its linearized variance."""
+        if (self.odds == 1).all():
+            return self.hits, self.sizes
+        share = np.nan_to_num(ratio(self.hits, self.sizes))
+        rate = _tilted(share, self.odds)
+        slope = np.where(share * (1 - share) > 0, ratio(rate * (1 - rate), share * (1 - share)), 1)
+        sizes = self.sizes / np.maximum(slope, 1e-9)
+        return rate * sizes, sizes
+
+
+def _rates(
+    table: Table,
+    draws: Draws,
+    strata: NDArray[np.intp],
+    looks: float = 1.0,
+    link: Callable[[Floats], Floats] = np.asarray,
+) -> Estimates:
+    """Rates, or what a monotone function makes of them."""
+
+    def exact(error: float) -> tuple[Floats, Floats]:
+        rows = draws.sizes if draws.free is None else as_known(draws.sizes, draws.free, error)
+        low, high = rate_bounds(ratio(draws.hits, draws.sizes), rows, error)
+        return link(_tilted(low, draws.odds)), link(_tilted(high, draws.odds))
+
+    curves = link(_tilted(rate_curves(draws.hits, draws.sizes, draws.free), draws.odds))
+    curves = np.where(np.isnan(table.values), np.nan, curves)
+    known = (table.values, curves, table.cells, table.groups, draws.sizes, strata, looks, exact)
+    return Estimates(*known, counts=draws.counts, is_weighted=draws.is_weighted)
+
+
+def _tilted(share: Floats, odds: Floats) -> Floats:
+    """The weighted rate of a share of rows."""
+    return np.asarray(odds * share / (1 - share + odds * share))
+
+
+def _weighed(hits: Floats, total: Floats) -> Draws:
+    """The rows of equal weight that vary as much, from rows, weights and squared weights.
+
+    Hits and misses each count as many as vary as much (Kish), and the odds say what they weigh. To
+    first order this is the linearized variance Σ w² (y − p)² / (Σ w)². Where weights depend on the
+    outcome alone it is exact: a group in which an outcome was not seen would have seen it with the
+    weight that it has in the other groups.
+    """
+    counts, heavy = [], []
+    for rows, weight, squares in (hits, total - hits):
+        design = np.maximum(np.nan_to_num(ratio(rows * squares, weight**2)), 1.0)
+        shared = rows.sum(axis=-1, keepdims=True)
+        typical = np.nan_to_num(ratio((design * rows).sum(axis=-1, keepdims=True), shared))
+        counts.append(rows / np.maximum(design, np.maximum(typical, 1.0)))
+        common = ratio(weight.sum(axis=-1, keepdims=True), counts[-1].sum(axis=-1, keepdims=True))
+        heavy.append(np.where(counts[-1] > 0, ratio(weight, counts[-1]), common))
+    odds = ratio(heavy[0], heavy[1])
+    odds = np.where(np.isfinite(odds) & (odds > 0), odds, 1.0)
+    return Draws(counts[0], counts[0] + counts[1], odds)
+
+
+def _unweighed(hits: Floats, sizes: Floats) -> Draws:
+    return Draws(hits, sizes, np.ones(1))
+
+
+def _drawn(source: Tally, read: Reader) -> Draws:
+    """What the hits among rows amount to; `read` gives both (sums, cells, groups) of a tally."""
+    hits, total = read(source.whole)
+    draws = _unweighed(hits[0], total[0]) if len(hits) == 1 else _weighed(hits, total)
+    amount = rates_amount(source, read)
+    if amount is not None:
+        return _amounting(draws, amount) if source.scale else _fewer(draws, amount)
+    return _corrected(draws, source, read) if "fpc" in source.sums else draws
+
+
+def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
+    """More rows, by as much as a finite population leaves less to chance."""
+    squares, left = (
+        read(Tally(source.axes, source.cells, {"rows": source.sums[name]}))[1][0]
+        for name in ("weight²", "fpc")
+    )
+    part = np.where(left > 0, left / np.where(squares > 0, squares, 1.0), 1.0)
+    hits, sizes = draws.counts
+    return Draws(hits / part, sizes / part, np.ones(1), np.full(sizes.shape, KNOWN))
+
+
+def _fewer(draws: Draws, amount: Amount) -> Draws:
+    """The same rates of as few rows as clustered ones amount to."""
+    return _amounting(draws, Amount(np.minimum(amount.rows, draws.counts[1]), amount.free))
+
+
+def _amounting(draws: Draws, amount: Amount) -> Draws:
+    """The same rates of as many rows as dependent ones amount to."""
+    share = np.nan_to_num(ratio(*draws.counts))
+    return Draws(share * amount.rows, amount.rows, np.ones(1), amount.free)
+
+
+def _shares_drawn(source: Tally, axes: list[str], kept: list[int]) -> Draws:
+    """Hits and rows (cells, groups) of the last axis."""
+
+    def read(counts: Tally) -> tuple[Floats, Floats]:
+        sums = np.array([counts.table(*axes, "group", of=name) for name in _weights(counts)])
+        total = np.broadcast_to(sums.sum(axis=-2, keepdims=True), sums.shape)
+        shape = (len(sums), -1, sums.shape[-1])
+        return sums.reshape(shape)[:, kept], total.reshape(shape)[:, kept]
+
+    return _drawn(source, read)
+
+
+def _weights(source: Tally) -> tuple[str, ...]:
+    """The sums that say how many rows there are, and how they are weighted."""
+    return ("rows", "weight", "weight²") if "weight²" in source.sums else ("rows",)
+
+
+def _linearized(
+    hits: Floats, total: Floats, squares: Floats, all_squares: Floats
+) -> tuple[Floats, Floats]:
+    """The effective size p (1 − p) / variance of each weighted share, and the hits among it."""
+    share = np.nan_to_num(ratio(hits, total))
+    variance = (1 - share) ** 2 * squares + share**2 * (all_squares - squares)
+    varies = (share > 0) & (share < 1)
+    sizes = np.where(
+        varies,
+        np.nan_to_num(ratio(share * (1 - share) * total**2, np.where(varies, variance, 1.0))),
+        np.nan_to_num(ratio(total**2, all_squares)),
+    )
+    return share * sizes, sizes
+
+
+def _places(whole: Table, kept: Table) -> list[int]:
+    where = {cell: place for place, cell in enumerate(whole.cells)}
+    return [where[cell] for cell in kept.cells]
+
+
+def _added(outcomes: dict[str, Floats], names: list[str]) -> Floats:
+    return np.asarray(sum(outcomes[name] for name in names), dtype=np.float64)
+
+
+Terms = tuple[list[str], tuple[float, float]]
+
+
+def _kinds(statistic: Ratio) -> tuple[Terms, Terms] | None:
+    """The outcomes above and below by their coefficients, where there are two kinds of them."""
+    above, below = dict(statistic.numerator), dict(statistic.denominator)
+    for terms in (above, below):
+        if "all" in terms:
+            whole = terms.pop("all")
+            for name in ("correct", "wrong"):
+                terms[name] = terms.get(name, 0.0) + whole
+    pairs: dict[tuple[float, float], list[str]] = {}
+    for name in above.keys() | below.keys():
+        pairs.setdefault((above.get(name, 0.0), below.get(name, 0.0)), []).append(name)
+    if len(pairs) != 2:
+        return None
+    (one, names), (two, others) = pairs.items()
+    if one[0] * two[1] < two[0] * one[1]:
+        return (others, two), (names, one)
+    return (names, one), (others, two)
+
+
+def _linear_fractional(source: Tally, statistic: Ratio, table: Table, kept: list[int]) -> Estimates:
+    """Any other ratio of counts, by its linear approximation."""
+    above, below = statistic.numerator, statistic.denominator
+    value = np.nan_to_num(table.values)
+
+    def added(counts: Tally, factors: Mapping[str, Floats]) -> Floats:
+        counted = one_against_rest(counts.table("y", "yhat", "group"))
+        parts = [factor * counted[name][kept] for name, factor in factors.items()]
+        return np.asarray(sum(parts), dtype=np.float64)
+
+    def moves(values: Floats) -> dict[str, Floats]:
+        names = above.keys() | below.keys()
+        return {name: above.get(name, 0.0) - values * below.get(name, 0.0) for name in names}
+
+    total = added(source, {name: np.asarray(factor) for name, factor in below.items()})
+    square = added(source, {name: move**2 for name, move in moves(value).items()})
+    variance, free = ratio(square, total**2), np.maximum(total, 2.0)
+    everyone = np.broadcast_to(source.table("group", of="rows"), total.shape)
+    spread, amounts = np.nan_to_num(ratio(square, everyone)), []
+    for axis in source.clusters:
+        units, each = units_of(source, axis)
+        rows = np.broadcast_to(each.table("group", of="rows"), (len(kept), len(units.owner)))
+        moved = added(each, moves(value[:, units.owner]))
+        amounts.append(units.amount(moved, rows, rows, spread))
+    if source.scale:
+        again = (_places_of(statistic, one, kept) for one in replicates.replicates_of(source))
+        variance = (replicates.deviations(again, value, source.scale) ** 2).sum(axis=0)
+        free = np.minimum(free, len(source.scale))
+    elif amounts:
+        amount = smallest(amounts)
+        variance, free = variance * ratio(everyone, amount.rows), amount.free
+    error, none = np.sqrt(variance), np.zeros_like(variance)
+    return student_limits(table, table.values, error, free, statistic.bounds, none)
+
+
+def _places_of(statistic: Ratio, counts: Tally, kept: list[int]) -> Floats:
+    return np.nan_to_num(statistic.read(counts).values[kept])
