@@ -16,7 +16,7 @@ distributed = pytest.importorskip("distributed")
 def test_a_cluster_gives_the_same_results(tmp_path, monkeypatch):
     wanted = design(seeds=(0, 1))
     run(wanted, tmp_path / "here", n_jobs=1)
-    monkeypatch.setattr("evenhand.benchmark.running.jobs.prepare", None)  # not here
+    monkeypatch.setattr("evenhand.benchmark.running.jobs.Prepared", None)  # not here
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None

@@ -81,12 +81,9 @@ def test_a_task_of_the_catalogue_needs_its_name_only(write):
 
 
 def test_what_the_file_holds_is_part_of_the_address(write, tmp_path):
-    from evenhand.benchmark.design import fingerprints
-
     before = set(read_design(write(DESIGN)).runs())
     content = (tmp_path / "hiring.csv").read_text()
     (tmp_path / "hiring.csv").write_text(content + content.splitlines()[1] + "\n")
-    fingerprints.file_fingerprint.cache_clear()
     assert not before & set(read_design(write(DESIGN)).runs())
 
 
@@ -191,7 +188,7 @@ MISTAKES = {
     "[problems.nowhere]\n[methods.Reweight]\n": "the source 'nowhere', which is no task",
     '[problems.a]\nsource = "gone.csv"\n[methods.Reweight]\n': r"gone\.csv, which is not there",
     "[problems.adult]\ncolor = 1\n[methods.Reweight]\n": r"problems.adult\] has the key 'color'",
-    "[problems.adult]\n[methods.Rewieght]\n": "no method 'Rewieght'; there are Reweight",
+    "[problems.adult]\n[methods.Rewieght]\n": "no method 'Rewieght'. Did you mean 'Reweight'",
     "[problems.adult]\n[methods.Reweight]\ngird = 1\n": "key 'gird'. Did you mean 'grid'",
     '[problems.adult]\n[methods.LinearPost]\nconstraints = ["sp"]\n': "takes statistical_parity",
     '[problems.adult]\n[methods.m]\nestimator = "no.such:Thing"\n': "cannot be imported",

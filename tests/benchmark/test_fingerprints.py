@@ -1,11 +1,13 @@
 """What a source fingerprint depends on, and what not."""
 
+import importlib
 import sys
 from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 
-from evenhand.benchmark.design import fingerprints
+from evenhand.benchmark.design import code, fingerprints
 from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
 
 METHOD = """
@@ -108,9 +110,11 @@ def test_what_cannot_be_written_down_is_refused():
 
 
 def test_installed_packages_count_by_their_version_alone():
-    assert fingerprints.own_fingerprint("sklearn.linear_model") is None
-    assert fingerprints.own_fingerprint("json") is None
-    assert fingerprints.own_fingerprint("none") is None
+    named = f"scikit-learn {version('scikit-learn')}"
+    assert fingerprints.version_of("sklearn.linear_model") == named
+    assert fingerprints.version_of("json") == "json"
+    assert not code.is_own("sklearn.linear_model")
+    assert code.is_own("none")
 
 
 @pytest.mark.slow
@@ -119,11 +123,17 @@ def test_a_base_model_that_is_edited_has_to_run_again(tmp_path, monkeypatch):
     from evenhand.benchmark import Base, run, status
 
     monkeypatch.syspath_prepend(tmp_path)
-    source = "from sklearn.linear_model import LogisticRegression as Model\n"
+    source = (
+        "from sklearn.linear_model import LogisticRegression\n"
+        "class Model(LogisticRegression):\n"
+        "    def fit(self, X, y, sample_weight=None):\n"
+        "        return super().fit(X, y, sample_weight)\n"
+    )
     (tmp_path / "model_of_mine.py").write_text(source)
 
     def wanted():
-        source_fingerprint.cache_clear()
+        sys.modules.pop("model_of_mine", None)
+        importlib.invalidate_caches()
         base = Base("mine", {"classification": "model_of_mine:Model"})
         study = replace(design().studies[0], bases=(base,))
         return replace(design(), studies=(study,))
@@ -132,5 +142,5 @@ def test_a_base_model_that_is_edited_has_to_run_again(tmp_path, monkeypatch):
     assert status(wanted(), tmp_path / "out").missing == 0
     (tmp_path / "model_of_mine.py").write_text(f"# a comment\n{source}")
     assert status(wanted(), tmp_path / "out").missing == 0
-    (tmp_path / "model_of_mine.py").write_text(f"{source}Model = Model\n")
+    (tmp_path / "model_of_mine.py").write_text(source.replace("fit(X, y,", "fit(X, 1 - y,"))
     assert status(wanted(), tmp_path / "out").missing == 6

@@ -8,7 +8,7 @@ from evenhand.benchmark.running.jobs import jobs
 
 def job(rows):
     problem = Problem("p", "acs_income", rows=rows)
-    return jobs(design(Treatment(), problems=(problem,)).runs().values())[0]
+    return jobs(design(Treatment(), problems=(problem,)).runs().values())[0][0]
 
 
 def test_as_many_workers_as_have_room():

@@ -231,7 +231,7 @@ def test_a_new_question_fits_nothing(store, monkeypatch):
     def refuse(*_):
         raise AssertionError("a fit")
 
-    monkeypatch.setattr("evenhand.benchmark.running.jobs.prepare", refuse)
+    monkeypatch.setattr("evenhand.benchmark.running.jobs.Prepared", refuse)
     asked = {
         "classification": (Question("accuracy_parity", "mpd"),),
         "regression": (Question("weak_parity", "mpd"),),

@@ -15,9 +15,9 @@ from hypothesis.extra import numpy as hnp
 
 from benchmark.designs import design, regression
 from evenhand import _writing as writing
-from evenhand.benchmark import Store, run, status
+from evenhand.benchmark import Predictions, Store, run, status
 from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns
-from evenhand.benchmark.store import Predictions, append_manifest, read_manifest
+from evenhand.benchmark.store import read_manifest, write_manifest
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_a_manifest_of_rubbish_is_passed_over(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("rubbish") / "manifest.jsonl"
     path.write_bytes(content)
     assert read_manifest(path) == {}
-    append_manifest(path, [{"key": "a", "seed": 1}])
+    write_manifest(path, [{"key": "a", "seed": 1}])
     assert read_manifest(path) == {"a": {"key": "a", "seed": 1}}
 
 

@@ -13,19 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evenhand.benchmark import figures
+    from evenhand.benchmark.adapters import ADAPTERS
+    from evenhand.benchmark.design.bases import BASES, Base
     from evenhand.benchmark.design.from_file import DesignError, read_design
     from evenhand.benchmark.design.problems import Problem
     from evenhand.benchmark.design.questions import QUESTIONS, Question, add_questions
-    from evenhand.benchmark.design.studies import (
-        BASES,
-        Base,
-        Design,
-        Run,
-        Study,
-        Treatment,
-        treatment,
-    )
+    from evenhand.benchmark.design.studies import Design, Run, Skipped, Study
+    from evenhand.benchmark.design.treatments import Treatment, treatment
     from evenhand.benchmark.page import write_report
+    from evenhand.benchmark.predictions import Predictions, Truth
     from evenhand.benchmark.running.schedule import Status, run, status
     from evenhand.benchmark.scoring.results import Results, read_results, results
     from evenhand.benchmark.sections import (
@@ -38,9 +34,10 @@ if TYPE_CHECKING:
         run_times,
         usual_sections,
     )
-    from evenhand.benchmark.store import Predictions, Store, Truth
+    from evenhand.benchmark.store import Store
 
 __all__ = [
+    "ADAPTERS",
     "BASES",
     "QUESTIONS",
     "Base",
@@ -53,6 +50,7 @@ __all__ = [
     "Results",
     "Run",
     "Section",
+    "Skipped",
     "Status",
     "Store",
     "Study",
@@ -78,15 +76,17 @@ _HOMES = {
     **dict.fromkeys(("DesignError", "read_design"), "design.from_file"),
     "Problem": "design.problems",
     **dict.fromkeys(("QUESTIONS", "Question", "add_questions"), "design.questions"),
-    **dict.fromkeys(
-        ("BASES", "Base", "Design", "Run", "Study", "Treatment", "treatment"), "design.studies"
-    ),
+    "ADAPTERS": "adapters",
+    **dict.fromkeys(("BASES", "Base"), "design.bases"),
+    **dict.fromkeys(("Design", "Run", "Skipped", "Study"), "design.studies"),
+    **dict.fromkeys(("Treatment", "treatment"), "design.treatments"),
     **dict.fromkeys(("Finding", "Section", "Table", "Verdict", "count_verdicts"), "sections"),
     **dict.fromkeys(("data_sets", "run_times", "usual_sections"), "sections"),
     "write_report": "page",
     **dict.fromkeys(("Status", "run", "status"), "running.schedule"),
     **dict.fromkeys(("Results", "read_results", "results"), "scoring.results"),
-    **dict.fromkeys(("Predictions", "Store", "Truth"), "store"),
+    **dict.fromkeys(("Predictions", "Truth"), "predictions"),
+    "Store": "store",
 }
 
 

@@ -1,9 +1,10 @@
 """A folder of predictions: one file for each run, the truth once for each split.
 
-    runs/<problem>/<key>.parquet       labels, chances, scores or values of the test rows
+    runs/<problem>/<key>.parquet          labels, chances, scores or values of the test rows
     truth/<problem>/<split key>.parquet   row number, true value and group of the test rows
-    failures/<key>.json                why a run has no result
-    manifest.jsonl                     what the files say of themselves; made anew if lost
+    bases/<problem>/<base key>.parquet    a base model's scores of all rows; may be deleted
+    failures/<key>.json                   why a run has no result
+    manifest.jsonl                        what the files say of themselves; made anew if lost
 
 Files are never changed once written, and appear whole or not at all. What they hold is hashed: a
 file that was damaged since is named, and its run is done again.
@@ -13,125 +14,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column
 from evenhand._counting import count, expected_tally
 from evenhand._groups import Groups
 from evenhand._tally import Tally
-from evenhand._writing import fill_whole, sweep
+from evenhand._writing import fill_whole, sweep, write_whole
+from evenhand.benchmark.predictions import BaseScores, Predictions, Truth
 from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns, save_columns
 
 Entry = dict[str, Any]
 
-Floats = NDArray[np.floating[Any]]
-
 DAMAGED = ".damaged"
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """Labels, chances and scores of a classifier; values of a regressor, maybe several draws.
-
-    Parameters
-    ----------
-    labels : array of int, optional
-        The predicted classes by number; one draw where they are drawn at random.
-    chances : array (rows × classes), optional
-        The chance of each class, where labels are drawn at random.
-    scores : array (rows × classes), optional
-        Probabilities that are not those of the decision.
-    values : array (rows × draws), optional
-        Predicted quantities; a regressor that does not draw has one column.
-
-    Examples
-    --------
-    >>> Predictions(labels=np.array([0, 1], dtype=np.uint8)).by_lot
-    False
-
-    """
-
-    labels: NDArray[np.unsignedinteger[Any]] | None = None
-    chances: Floats | None = None
-    scores: Floats | None = None
-    values: Floats | None = None
-
-    @property
-    def by_lot(self) -> bool:
-        """Whether another draw could give other answers."""
-        return self.chances is not None or (self.values is not None and self.values.shape[1] > 1)
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """As named columns; the first class's probability is what the others leave."""
-        columns: dict[str, NDArray[Any]] = {}
-        if self.labels is not None:
-            columns["label"] = self.labels
-        for name, matrix in (("chance", self.chances), ("score", self.scores)):
-            if matrix is not None:
-                parts = matrix.astype(np.float32)
-                columns |= {f"{name}_{k}": parts[:, k] for k in range(1, matrix.shape[1])}
-        if self.values is not None:
-            columns |= {f"value_{k}": column for k, column in enumerate(self.values.T)}
-        return columns
-
-    @classmethod
-    def from_columns(cls, columns: dict[str, NDArray[Any]]) -> Predictions:
-        """The inverse of `columns`."""
-        values = [column for name, column in columns.items() if name.startswith("value_")]
-        return cls(
-            labels=columns.get("label"),
-            chances=_matrix(columns, "chance"),
-            scores=_matrix(columns, "score"),
-            values=np.column_stack(values) if values else None,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Truth:
-    """Of the test rows of a split: number in the data set, true value, and group.
-
-    Parameters
-    ----------
-    rows : array of int
-        Their numbers in the data set.
-    y : array
-        Their true classes by number, or their true values.
-    group : array of int
-        Their groups by number.
-    about : dict
-        What is said of the data set, the names of groups and classes included.
-
-    Examples
-    --------
-    >>> none = np.array([], dtype=int)
-    >>> Truth(none, none, none, {"groups": ["f", "m"], "classes": []}).groups
-    ('f', 'm')
-
-    """
-
-    rows: NDArray[np.int64]
-    y: NDArray[Any]
-    group: NDArray[np.intp]
-    about: dict[str, Any]
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The groups in words, by number."""
-        return tuple(self.about["groups"])
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes in words, by number; none for a regression."""
-        return tuple(self.about["classes"])
+NAMES = ("problem", "base", "method", "constraint")
+NAMES += ("hyperparameter", "seed", "fit_rows", "held_out")
 
 
 @dataclass(frozen=True)
@@ -156,10 +61,36 @@ class Store:
         """What is known of every run that is there, by key; the manifest is brought up to date."""
         here = {path.stem: path for path in self.folder.glob("runs/*/*.parquet")}
         listed = read_manifest(self._manifest)
-        new = [read_about(here[key]) for key in sorted(here.keys() - listed.keys())]
-        append_manifest(self._manifest, new)
-        listed |= {entry["key"]: entry for entry in new}
-        return {key: listed[key] for key in sorted(here)}
+        known = {
+            key: listed[key] if key in listed else read_about(here[key]) for key in sorted(here)
+        }
+        if here and not _is_whole(self._manifest, known, listed):
+            with suppress(OSError):  # a folder that cannot be written can be read all the same
+                write_manifest(self._manifest, known.values())
+        return known
+
+    def current(self) -> tuple[dict[str, Entry], dict[str, Entry]]:
+        """The entries, without those that a later version replaces; and these.
+
+        An entry has the version of its code and settings, and of its data. Where a base model and
+        method, or a problem, is there in several, only runs of the latest are current: a mean over
+        runs of two versions would be a number about neither.
+        """
+        entries = self.entries()
+        latest: dict[Any, tuple[float, Any]] = {}
+        for entry in entries.values():
+            for name, version in _versions_of(entry):
+                newest = max(latest.get(name, (0.0, version)), (entry.get("written", 0.0), version))
+                latest[name] = newest
+        old = {
+            key
+            for key, entry in entries.items()
+            if any(latest[name][1] != version for name, version in _versions_of(entry))
+        }
+        return (
+            {key: entry for key, entry in entries.items() if key not in old},
+            {key: entry for key, entry in entries.items() if key in old},
+        )
 
     def keys(self) -> set[str]:
         """The runs that are there."""
@@ -221,6 +152,37 @@ class Store:
             columns = {"row": truth.rows.astype(np.int32), "y": truth.y, "group": group}
             save_columns(path, columns, truth.about)
 
+    def add_base(self, problem: str, base_key: str, scores: BaseScores) -> None:
+        """Keep a base model's scores, for the methods that read them."""
+        save_columns(self.base_path(problem, base_key), scores.columns(), scores.about)
+
+    def base(self, problem: str, base_key: str) -> BaseScores | None:
+        """A base model's scores; None where they are not there, or damaged."""
+        path = self.base_path(problem, base_key)
+        try:
+            return BaseScores.from_columns(read_columns(path), read_about(path))
+        except (DamagedFileError, FileNotFoundError):
+            return None
+
+    def adopt(self, other: Store, wanted: Iterable[Entry]) -> int:
+        """Take from another folder what it has of these runs; how many those were.
+
+        A run is the same if its key is, or if it has the same names, settings and rows: made with
+        other versions, then, which its entry goes on to say.
+        """
+        theirs = other.entries()
+        by_name = {_identity(entry): entry for entry in other.current()[0].values()}
+        taken = 0
+        for entry in wanted:
+            stored = theirs.get(entry["key"]) or by_name.get(_identity(entry))
+            if stored is not None and _fault(other.truth_path(stored)) is None:
+                truth = other.truth(stored)
+                self.add_truth(entry["problem"], entry["split_key"], truth)
+                kept = {**stored, **entry, "stored_as": stored["key"]}
+                self.add(other.predictions(stored), kept)
+                taken += 1
+        return taken
+
     def predictions(self, entry: Entry) -> Predictions:
         """The predictions of a run."""
         return Predictions.from_columns(read_columns(self.run_path(entry)))
@@ -243,6 +205,10 @@ class Store:
     def truth_path(self, entry: Entry) -> Path:
         """The file of its test rows' truth."""
         return self.folder / "truth" / plain(entry["problem"]) / f"{entry['split_key']}.parquet"
+
+    def base_path(self, problem: str, base_key: str) -> Path:
+        """The file of a base model's scores."""
+        return self.folder / "bases" / plain(problem) / f"{base_key}.parquet"
 
     def sweep(self) -> None:
         """Remove what killed processes left unfinished."""
@@ -294,25 +260,30 @@ def read_manifest(path: Path) -> dict[str, Entry]:
     return entries
 
 
-def append_manifest(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
-    """Add lines, after ending a line that a killed process may have left torn."""
-    lines = [json.dumps(dict(entry) | {"sha256": _hash(entry)}) for entry in entries]
-    if not lines:
-        return
-    with path.open("ab") as file:
-        file.write(("\n" + "\n".join(lines) + "\n").encode())
-        file.flush()
-        os.fsync(file.fileno())
+def write_manifest(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
+    """One JSON document a line, and nothing else, as JSON lines are read anywhere."""
+    sealed = ({**entry, "sha256": _hash(entry)} for entry in entries)
+    lines = (json.dumps(entry, allow_nan=False) for entry in sealed)
+    write_whole(path, "".join(f"{line}\n" for line in lines))
 
 
-def _matrix(columns: dict[str, NDArray[Any]], name: str) -> Floats | None:
-    parts = [column for key, column in columns.items() if key.startswith(f"{name}_")]
-    if not parts:
-        return None
-    rest = np.column_stack(parts).astype(np.float64)
-    first = np.maximum(1 - rest.sum(axis=1), 0)
-    whole = np.column_stack([first, rest])
-    return np.asarray(whole / whole.sum(axis=1, keepdims=True))
+def _is_whole(path: Path, known: dict[str, Entry], listed: dict[str, Entry]) -> bool:
+    """Whether a manifest has a line for each run and no other, torn or empty."""
+    if known.keys() != listed.keys():
+        return False
+    content = path.read_bytes()
+    return content.count(b"\n") == len(known) and content.endswith(b"\n")
+
+
+def _versions_of(entry: Entry) -> list[tuple[Any, Any]]:
+    """Of what there may be several versions, and which one this is."""
+    method = ("method", entry["base"], entry["method"], entry["constraint"], entry.get("fit_rows"))
+    return [(method, entry.get("version")), (("data", entry["problem"]), entry.get("data"))]
+
+
+def _identity(entry: Entry) -> tuple[Any, ...]:
+    """By what a run of another version is recognized: names, settings and rows."""
+    return (*(entry.get(name) for name in NAMES), entry.get("settings"), entry["split_key"])
 
 
 @lru_cache(maxsize=4)

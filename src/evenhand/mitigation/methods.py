@@ -21,7 +21,7 @@ from evenhand.mitigation.transport import ParityConstrainedRegressor, TransportR
 
 Stage = Literal["pre", "in", "post"]
 Task = Literal["classification", "regression"]
-Extent = Literal["two", "any"]
+Extent = Literal["two", "any"] | int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +41,14 @@ class Method:
     criteria : tuple of str, default ()
         What it can make equal; the first is the default. An estimator that lets one choose has a
         parameter `criterion`, and others have none to choose.
-    classes, groups : {"two", "any"}, default "any"
-        How many of each it takes.
+    classes, groups : {"two", "any"} or int, default "any"
+        How many of each it takes, at most.
     needs_group_at_predict : bool
         Whether `predict` must know the group.
     randomized : bool
         Whether it decides at random.
+    needs_sample_weight : bool, default False
+        Whether the base model must take weights of rows.
     hyperparameter : str, default None
         The parameter that trades performance for parity, `epsilon` for most.
     grid : mapping of str to tuple of float, default {}
@@ -75,6 +77,7 @@ class Method:
     groups: Extent = "any"
     needs_group_at_predict: bool
     randomized: bool
+    needs_sample_weight: bool = False
     hyperparameter: str | None = None
     grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -134,6 +137,7 @@ _LIST: list[Method] = [
         criteria=ReweightingClassifier.criteria,
         needs_group_at_predict=False,
         randomized=False,
+        needs_sample_weight=True,
         citation="Kamiran, Calders: Data Preprocessing Techniques for Classification without "
         "Discrimination, 2012",
     ),
@@ -147,6 +151,7 @@ _LIST: list[Method] = [
         groups="two",
         needs_group_at_predict=False,
         randomized=False,
+        needs_sample_weight=True,
         hyperparameter="epsilon",
         grid=dict.fromkeys(LabelFlippingClassifier.criteria, _LEVELS),
         citation="Zeng, Yang, Wang, Dobriban, Cheng: FairRR, Pre-Processing for Group Fairness "
@@ -161,6 +166,7 @@ _LIST: list[Method] = [
         classes="two",
         needs_group_at_predict=False,
         randomized=True,
+        needs_sample_weight=True,
         hyperparameter="softness",
         grid=dict.fromkeys(ReductionClassifier.criteria, _SOFTNESS),
         citation="Agarwal, Beygelzimer, Dudík, Langford, Wallach: A Reductions Approach to Fair "
@@ -258,6 +264,7 @@ _LIST: list[Method] = [
         criteria=BoundedGroupLossRegressor.criteria,
         needs_group_at_predict=False,
         randomized=False,
+        needs_sample_weight=True,
         hyperparameter="constraint_weight",
         grid={"bounded_group_loss": (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.4, 0.8, 0.99)},
         citation="Agarwal, Dudík, Wu: Fair Regression, 2019; by the grid search of AIF360",
@@ -270,6 +277,7 @@ _LIST: list[Method] = [
         criteria=ParityReductionRegressor.criteria,
         needs_group_at_predict=False,
         randomized=True,
+        needs_sample_weight=True,
         hyperparameter="epsilon",
         grid={"strong_parity": (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)},
         citation="Agarwal, Dudík, Wu: Fair Regression, 2019",

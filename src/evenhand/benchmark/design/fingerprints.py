@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import sysconfig
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
+from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from evenhand._errors import InputTypeError
 
 LENGTH = 24
+GROUND = frozenset(("numpy", "scipy", "pandas", "sklearn", "joblib", "narwhals", "pyarrow"))
 
 
 def fingerprint(content: Any) -> str:
@@ -38,9 +40,19 @@ def _plain(value: Any) -> Any:
     )
 
 
-@cache
 def file_fingerprint(path: str) -> str:
     """Of a file's bytes."""
+    return _file_fingerprint(path, *file_stamp(path))
+
+
+def file_stamp(path: str) -> tuple[int, int]:
+    """Time of the last change and size: while they stay, so does the content."""
+    about = Path(path).stat()
+    return about.st_mtime_ns, about.st_size
+
+
+@cache
+def _file_fingerprint(path: str, *_: int) -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:LENGTH]
 
@@ -53,36 +65,83 @@ def source_fingerprint(module: str) -> str:
     `evenhand.mitigation` depends on what it uses there, and on no other method. Comments,
     docstrings, layout and imports for type checkers do not count.
     """
+    return fingerprint({name: ast.dump(tree) for name, (tree, _) in _sources(module).items()})
+
+
+@cache
+def package_versions(module: str) -> tuple[str, ...]:
+    """Versions of other packages that a module and those it uses call: solvers, peers.
+
+    The ground that everything stands on does not count here (`GROUND`): its versions are stored
+    with each run.
+
+    >>> package_versions("evenhand.mitigation.reweighting")
+    ()
+    """
+    own = module.partition(".")[0]
+    called = {
+        name.partition(".")[0]
+        for tree, spec in _sources(module).values()
+        for name in _imports(tree, spec)
+    }
+    others = called - GROUND - sys.stdlib_module_names - {own}
+    return tuple(version_of(name) for name in sorted(others) if is_installed(name))
+
+
+@cache
+def version_of(module: str) -> str:
+    """Name and version of the installed package that a module belongs to; of Python's, its name.
+
+    >>> version_of("json"), version_of("sklearn.svm").split(" ")[0]
+    ('json', 'scikit-learn')
+    """
+    top = module.partition(".")[0]
+    names = () if top in sys.stdlib_module_names or top in GROUND - {"sklearn"} else _owners(top)
+    return " ".join([names[0], version(names[0])]) if names else top
+
+
+@cache
+def _owners(top: str) -> tuple[str, ...]:
+    return tuple(sorted(set(packages_distributions().get(top, ()))))
+
+
+@cache
+def is_installed(module: str) -> bool:
+    """Whether a module comes with Python or a package, and not from one's own folders.
+
+    >>> is_installed("sklearn.svm"), is_installed("json"), is_installed("__main__")
+    (True, True, False)
+    """
+    if module == "__main__":
+        return False
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        return True
+    spec = _spec(module)
+    origin = None if spec is None else spec.origin
+    if origin is None:  # a package without a file; what is nowhere is nobody's
+        folders = () if spec is None else spec.submodule_search_locations or ()
+        return any(map(_is_package_folder, folders))
+    return _is_package_folder(origin)
+
+
+def _is_package_folder(path: str) -> bool:
+    return not {"site-packages", "dist-packages"}.isdisjoint(Path(path).parts)
+
+
+def _sources(module: str) -> dict[str, tuple[ast.Module, ModuleSpec]]:
+    """The code of a module and those it imports from its package."""
     package = ".".join(module.split(".")[:2]) if module.count(".") > 1 else module.split(".")[0]
-    sources: dict[str, str] = {}
+    sources: dict[str, tuple[ast.Module, ModuleSpec]] = {}
     waiting = [module]
     while waiting:
         name = waiting.pop()
         spec = None if name in sources else _spec(name)
         if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
             tree = _parsed(spec.origin)
-            sources[name] = ast.dump(tree)
+            sources[name] = (tree, spec)
             imports = _imports(tree, spec)
             waiting += [other for other in imports if f"{other}.".startswith(f"{package}.")]
-    return fingerprint(sources)
-
-
-def own_fingerprint(module: str) -> str | None:
-    """`source_fingerprint` of code that changes between runs; None for an installed package.
-
-    What is installed has a version, which is stored with each run instead.
-
-    >>> own_fingerprint("sklearn.linear_model") is None
-    True
-    """
-    spec = _spec(module)
-    origin = None if spec is None else spec.origin
-    if origin is None or not origin.endswith(".py"):
-        return None
-    installed = (sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib"))
-    if any(Path(origin).is_relative_to(folder) for folder in installed):
-        return None
-    return source_fingerprint(module)
+    return sources
 
 
 def _spec(module: str) -> ModuleSpec | None:

@@ -10,18 +10,23 @@ from typing import Any
 
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
-from evenhand.benchmark.design.importing import imported, is_import_path
+from evenhand.benchmark.design.bases import BASES, Base
+from evenhand.benchmark.design.importing import entry_point, imported, is_import_path
 from evenhand.benchmark.design.problems import Problem
 from evenhand.benchmark.design.questions import Question, add_questions
-from evenhand.benchmark.design.studies import BASES, Base, Design, Study, Treatment, treatment
+from evenhand.benchmark.design.studies import Design, Study
+from evenhand.benchmark.design.treatments import Treatment, find_method, own_method, treatment
 from evenhand.datasets import TASKS
-from evenhand.mitigation.methods import METHODS, Method
+from evenhand.mitigation.methods import Method
 
-TOP = ("name", "seeds", "bases", "problems", "methods", "questions")
-OWN = ("estimator", "stage", "task", "randomized", "hyperparameter", "classes", "groups")
-OF_METHOD = ("constraints", "grid", "settings", "fit_rows", "method", *OWN)
+TOP = ("name", "extends", "tasks", "seeds", "held_out", "stored")
+TOP += ("bases", "problems", "methods", "questions")
+OWN = ("stage", "task", "randomized", "hyperparameter", "classes", "groups", "needs_sample_weight")
+OF_METHOD = ("constraints", "grid", "settings", "fit_rows", "method", "estimator", *OWN)
+OF_BASE = ("name", "estimator", "settings", "encoding")
 OF_QUESTION = tuple(field.name for field in fields(Question))
 OF_PROBLEM = tuple(field.name for field in fields(Problem) if field.name != "name")
+BASE_ENTRY_POINTS = "evenhand.bases"
 
 
 class DesignError(InputError):
@@ -63,16 +68,64 @@ def read_design(path: str | Path) -> Design:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as failure:
         raise DesignError(f"{path} cannot be read as TOML: {failure}") from failure
     _check("the design", content, TOP)
-    problems = tuple(_problems(_tables(content, "problems"), path.parent))
-    treatments = (Treatment(), *_treatments(_tables(content, "methods")))
-    study = Study(
-        name=str(content.get("name", path.stem)),
+    name = str(content.get("name", path.stem))
+    more = list(_questions(content.get("questions", [])))
+    if "extends" in content:
+        design = replace(_extended(content, path), name=name)
+        questions = {
+            kind: tuple(dict.fromkeys([*asked, *(one for one in more if one.kind == kind)]))
+            for kind, asked in design.questions.items()
+        }
+    else:
+        design, questions = Design(name, (_study(name, content, path.parent),)), add_questions(more)
+    stored = content.get("stored", design.stored)
+    return replace(
+        design, questions=questions, stored=None if stored is None else str(path.parent / stored)
+    )
+
+
+def _study(name: str, content: Mapping[str, Any], folder: Path) -> Study:
+    """What a design runs that stands for itself."""
+    if "tasks" in content:
+        raise DesignError("tasks chooses from another design; say which one with extends.")
+    problems = tuple(_problems(_tables(content, "problems"), folder))
+    return Study(
+        name=name,
         problems=problems,
         bases=_bases(content, problems),
-        treatments=treatments,
+        treatments=(Treatment(), *_treatments(_tables(content, "methods"))),
         seeds=_seeds(content.get("seeds", 3)),
+        held_out=_share(content.get("held_out", 0.0)),
     )
-    return Design(study.name, (study,), add_questions(_questions(content.get("questions", []))))
+
+
+def _extended(content: Mapping[str, Any], path: Path) -> Design:
+    """Another design, with what this one says in place of it, and more methods."""
+    design = _other(str(content["extends"]), path)
+    if "tasks" in content:
+        design = design.only(*_listed(content["tasks"]))
+    changes: dict[str, Any] = {}
+    if "problems" in content:
+        changes["problems"] = tuple(_problems(_tables(content, "problems"), path.parent))
+    if "bases" in content:
+        changes["bases"] = _bases(content, ())
+    if "seeds" in content:
+        changes["seeds"] = _seeds(content["seeds"])
+    if "held_out" in content:
+        changes["held_out"] = _share(content["held_out"])
+    studies = tuple(replace(study, **changes) for study in design.studies)
+    methods = _treatments(_tables(content, "methods")) if "methods" in content else ()
+    return replace(design, studies=studies).plus(*methods)
+
+
+def _other(name: str, path: Path) -> Design:
+    """The design that is extended: a file beside this one, or package.module:DESIGN."""
+    if not is_import_path(name):
+        return read_design(path.parent / name)
+    design = imported(name)
+    if not isinstance(design, Design):
+        raise DesignError(f"extends names {name}, a {type(design).__name__} and not a Design.")
+    return design
 
 
 def _questions(tables: Any) -> Iterator[Question]:
@@ -125,19 +178,46 @@ def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator
 
 
 def _bases(content: Mapping[str, Any], problems: tuple[Problem, ...]) -> tuple[Base, ...]:
-    """The base models by name, or package.module:Class; by default linear ones."""
-    kinds = {problem.extent.kind for problem in problems}
-    usual = [name for name in ("logistic", "linear") if kinds & BASES[name].estimators.keys()]
-    return tuple(_base(name) for name in _listed(content.get("bases", usual)))
+    """The base models, as a list of names and tables or as tables; by default linear ones."""
+    given = content.get("bases")
+    if given is None:
+        kinds = {problem.extent.kind for problem in problems}
+        usual = (BASES[name] for name in ("logistic", "linear"))
+        return tuple(base for base in usual if not kinds.isdisjoint(base.kinds))
+    if isinstance(given, Mapping):
+        tables = _tables(content, "bases")
+        return tuple(_base(name, table) for name, table in tables.items())
+    listed = [(one, {}) if isinstance(one, str) else (_name(one), one) for one in _listed(given)]
+    return tuple(_base(name, table) for name, table in listed)
 
 
-def _base(name: str) -> Base:
+def _name(table: Any) -> str:
+    if not isinstance(table, Mapping) or "name" not in table:
+        raise DesignError(f"bases holds {table!r}; give a name, or a table with a name.")
+    return str(table["name"])
+
+
+def _base(name: str, table: Mapping[str, Any]) -> Base:
+    """A known base model, an estimator by import path, or a table that describes one."""
+    where = f"[bases.{name}]"
+    _check(where, table, OF_BASE)
+    options = {key: table[key] for key in ("settings", "encoding") if key in table}
+    if "estimator" in table:
+        return Base(name, table["estimator"], **options)
     if is_import_path(name):
-        imported(name)
-        return Base(name.partition(":")[2], {"classification": name, "regression": name})
-    if name not in BASES:
-        raise DesignError(f"There is no base model {name!r}; there are {', '.join(BASES)}.")
-    return BASES[name]
+        return Base(name.partition(":")[2], name, **options)
+    known = BASES.get(name) or entry_point(BASE_ENTRY_POINTS, name)
+    if known is None:
+        raise DesignError(
+            f"There is no base model {name!r}.{did_you_mean(name, BASES)} "
+            f"There are {', '.join(BASES)}; for another, say "
+            f"{where} estimator = 'package.module:Class'."
+        )
+    if not isinstance(known, Base):
+        return Base(name, known, **options)
+    if "settings" in options:
+        options["settings"] = {**known.settings, **options["settings"]}
+    return replace(known, **options)
 
 
 def _treatments(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Treatment]:
@@ -145,7 +225,7 @@ def _treatments(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Treatment]:
         where = f"[methods.{name}]"
         _check(where, table, OF_METHOD)
         method = _method(name, table, where)
-        constraints = _listed(table.get("constraints", method.criteria[:1] or (None,)))
+        constraints = _listed(table.get("constraints", method.criteria[:1])) or [None]
         for constraint in constraints:
             if constraint is not None and constraint not in method.criteria:
                 raise DesignError(
@@ -163,35 +243,27 @@ def _treatments(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Treatment]:
 
 
 def _method(name: str, table: Mapping[str, Any], where: str) -> Method:
-    """A method of the catalogue, an imported `Method`, or one made of an estimator."""
+    """A method by name, an imported `Method`, or one made of an estimator."""
+    declared = {key: table[key] for key in OWN if key in table}
     if "estimator" in table:
-        return _own(name, table)
-    wanted = table.get("method", name)
-    if is_import_path(wanted):
-        method = imported(wanted)
-        if isinstance(method, Method):
-            return method
-        raise DesignError(f"{where}: {wanted} is a {type(method).__name__}, not a Method.")
-    if wanted not in METHODS:
+        criteria = tuple(_listed(table.get("constraints", ())))
+        return own_method(imported(table["estimator"]), name=name, criteria=criteria, **declared)
+    if declared:
         raise DesignError(
-            f"{where}: there is no method {wanted!r}; there are {', '.join(METHODS)}. "
-            "For one of your own, say estimator = 'package.module:Class'."
+            f"{where} has the key {next(iter(declared))!r}, which is for an estimator of your "
+            "own; say which with estimator = 'package.module:Class'."
         )
-    return METHODS[wanted]
-
-
-def _own(name: str, table: Mapping[str, Any]) -> Method:
-    given = {key: table[key] for key in OWN if key in table}
-    estimator = imported(given.pop("estimator"))
-    values: dict[str, Any] = {"stage": "in", "task": "classification", "randomized": False, **given}
-    return Method(
-        name=name,
-        estimator=estimator,
-        criteria=tuple(_listed(table.get("constraints", ()))),
-        needs_group_at_predict=True,
-        citation=f"{estimator.__module__}.{estimator.__qualname__}",
-        **values,
-    )
+    wanted = str(table.get("method", name))
+    if not is_import_path(wanted):
+        try:
+            return find_method(wanted)
+        except InputError as failure:
+            text = str(failure)
+            raise DesignError(f"{where}: {text[0].lower()}{text[1:]}") from None
+    method = imported(wanted)
+    if isinstance(method, Method):
+        return method
+    raise DesignError(f"{where}: {wanted} is a {type(method).__name__}, not a Method.")
 
 
 def _listed(value: Any) -> list[Any]:
@@ -204,3 +276,9 @@ def _seeds(value: Any) -> tuple[int, ...]:
     if not seeds or any(not isinstance(seed, int) or seed < 0 for seed in seeds):
         raise DesignError(f"seeds is {value!r}; give how many, or a list of numbers from 0.")
     return seeds
+
+
+def _share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DesignError(f"held_out is {value!r}; give a share of the training rows, such as 0.3.")
+    return float(value)

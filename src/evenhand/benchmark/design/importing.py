@@ -1,8 +1,9 @@
-"""Things by import path: package.module:name."""
+"""Things by name: an import path package.module:name, or an entry point of an installed package."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 from evenhand._errors import InputError
@@ -34,3 +35,11 @@ def is_import_path(text: str) -> bool:
     """
     module, colon, name = text.partition(":")
     return bool(colon) and name.isidentifier() and all(map(str.isidentifier, module.split(".")))
+
+
+def entry_point(group: str, name: str) -> Any:
+    """What an installed package offers by that name; None if none does.
+
+    >>> entry_point("evenhand.methods", "nothing")
+    """
+    return next((one.load() for one in entry_points(group=group, name=name)), None)

@@ -11,7 +11,8 @@ import numpy as np
 
 from evenhand._errors import InputError, InputTypeError
 from evenhand._tasks import task_of
-from evenhand.benchmark.design.fingerprints import file_fingerprint, fingerprint, source_fingerprint
+from evenhand.benchmark.design.code import code_fingerprint, described
+from evenhand.benchmark.design.fingerprints import file_fingerprint, file_stamp, fingerprint
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.datasets import Dataset, Origin, Task, load
 from evenhand.datasets.draws import some
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 FILE = "file"  # the origin of rows of one's own
 SAMPLE_SEED = 5
+DECLARED = ("kind", "targets", "sensitive", "n_groups", "classes", "groups", "model_sees_sensitive")
 
 
 class Extent(NamedTuple):
@@ -75,8 +77,8 @@ class Problem:
     favorable: str | None = None
 
     def load(self) -> Dataset:
-        """The rows; the last two data sets asked for are kept."""
-        return _loaded(self)
+        """The rows; the last two data sets asked for are kept, while their source is the same."""
+        return _loaded(self, self._stamp)
 
     @cached_property
     def extent(self) -> Extent:
@@ -128,24 +130,46 @@ class Problem:
         """Whether the source is a file of one's own."""
         return Path(self.source).suffix in (".parquet", ".csv")
 
+    @property
+    def _stamp(self) -> Any:
+        """What changes when the rows may have changed."""
+        if self.is_file:
+            return file_stamp(self.source)
+        return code_fingerprint(imported(self.source)) if is_import_path(self.source) else None
+
     @cached_property
     def fingerprint(self) -> str:
-        """What the rows depend on, without loading them."""
+        """What the rows depend on; only those that a function gives are looked at."""
+        content: Any
         if self.is_file:
             content = file_fingerprint(self.source)
         elif is_import_path(self.source):
-            content = source_fingerprint(self.source.partition(":")[0])
+            content = _content(self.load())
         else:
-            here = [origin.name for origin in self.task.origins if is_here(origin)]
-            content = here[0] if here else "official"
+            content = _declaration(self.task)
         value = {k: v for k, v in asdict(self).items() if k != "name"}
-        if self.is_file:
-            value["source"] = Path(self.source).name
+        if self.is_file or is_import_path(self.source):
+            value["source"] = None  # where the rows are does not matter, only what they are
         return fingerprint([value, content])
 
 
+def _declaration(task: Task) -> Any:
+    """Of a task of the catalogue: which rows it takes, from where, and how it cleans them."""
+    here = [origin for origin in task.origins if is_here(origin)]
+    origin = vars(here[0] if here else task.origins[0])
+    return described([origin, {name: getattr(task, name) for name in DECLARED}])
+
+
+def _content(dataset: Dataset) -> list[Any]:
+    """Of rows that a function gave: what they hold, and what is said of them."""
+    import joblib
+
+    about = [dataset.kind, list(dataset.classes), list(dataset.sensitive)]
+    return [*about, list(dataset.model_columns), joblib.hash([dataset.X, dataset.y])]
+
+
 @lru_cache(maxsize=2)
-def _loaded(problem: Problem) -> Dataset:
+def _loaded(problem: Problem, _: Any) -> Dataset:
     if problem.is_file:
         dataset = _from_file(problem)
     elif is_import_path(problem.source):

@@ -2,237 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
-from evenhand.benchmark.design.fingerprints import (
-    fingerprint,
-    own_fingerprint,
-    source_fingerprint,
-)
-from evenhand.benchmark.design.importing import imported
-from evenhand.benchmark.design.problems import Extent, Problem
+from evenhand.benchmark.design.bases import Base
+from evenhand.benchmark.design.code import is_own
+from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.design.problems import Problem
 from evenhand.benchmark.design.questions import QUESTIONS, Questions
-from evenhand.datasets.task import Kind
-from evenhand.mitigation.methods import METHODS, Method
+from evenhand.benchmark.design.treatments import BASE as BASE
+from evenhand.benchmark.design.treatments import Treatment, treatment
+from evenhand.mitigation.methods import Method
 
-PREPARATION = "evenhand.benchmark.running.preparation"
 FITTING = "evenhand.benchmark.running.fitting"
-BASE = "Base"
-
-Encoding = Literal["indicators", "codes"]
-
-
-@dataclass(frozen=True)
-class Base:
-    """A base model by name: an estimator for each kind of task, and how it reads the columns.
-
-    Parameters
-    ----------
-    name : str
-        What it is called in results and figures.
-    estimators : mapping of str to str
-        For "classification" and "regression" the import path `package.module:Class`, so that a
-        base model is a value that can be written down. A kind that is not there is skipped.
-    encoding : {"indicators", "codes"}, default "indicators"
-        Categories as 0/1 columns, or as numbers that the estimator is told are categories.
-    settings : mapping, default {}
-        Parameters of the estimator.
-    is_truth : bool, default False
-        The true targets stand in for a model: published code of some regression methods adjusts
-        them, also those of the test rows.
-
-    Examples
-    --------
-    >>> forest = Base(
-    ...     "forest",
-    ...     {"classification": "sklearn.ensemble:RandomForestClassifier"},
-    ...     settings={"n_estimators": 50},
-    ... )
-    >>> forest.estimator("classification")
-    RandomForestClassifier(n_estimators=50)
-
-    """
-
-    name: str
-    estimators: Mapping[Kind, str]
-    encoding: Encoding = "indicators"
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    is_truth: bool = False
-
-    def estimator(self, kind: Kind, is_category: Any = None) -> Any:
-        """A new estimator, not fitted."""
-        make = imported(self.estimators[kind])
-        special = {"categorical_features": is_category} if self.encoding == "codes" else {}
-        return make(**{**special, **self.settings})
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """What its scores depend on, for given rows: its settings, your code, and ours."""
-        value = [dict(self.estimators), self.encoding, dict(self.settings), self.is_truth]
-        modules = sorted({path.partition(":")[0] for path in self.estimators.values()})
-        own = [source for source in map(own_fingerprint, modules) if source is not None]
-        return fingerprint([value, source_fingerprint(PREPARATION), *own])
-
-
-BASES: dict[str, Base] = {
-    base.name: base
-    for base in (
-        Base(
-            "logistic",
-            {"classification": "sklearn.linear_model:LogisticRegression"},
-            settings={"max_iter": 1000},
-        ),
-        Base("linear", {"regression": "sklearn.linear_model:LinearRegression"}),
-        Base(
-            "boosting",
-            {
-                "classification": "sklearn.ensemble:HistGradientBoostingClassifier",
-                "regression": "sklearn.ensemble:HistGradientBoostingRegressor",
-            },
-            encoding="codes",
-            settings={"random_state": 0},
-        ),
-        Base("targets", {"regression": "none"}, is_truth=True),
-    )
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Treatment:
-    """A method with one constraint, over a grid; without a method, the base model as it is.
-
-    `treatment` makes one from the name of a method.
-
-    Parameters
-    ----------
-    name : str, default "Base"
-        What it is called in results and figures.
-    method : Method, optional
-        The method; None for the base model as it is.
-    constraint : str, optional
-        What the method is told to meet.
-    grid : tuple of float, default (None,)
-        Values of the method's hyperparameter; (None,) for its default.
-    settings : mapping, default {}
-        Further parameters of the method's estimator.
-    fit_rows : int, optional
-        Fit the method (not the base model) to a sample of that many training rows.
-
-    Examples
-    --------
-    >>> Treatment().name
-    'Base'
-
-    """
-
-    name: str = BASE
-    method: Method | None = None
-    constraint: str | None = None
-    grid: tuple[float | None, ...] = (None,)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    fit_rows: int | None = None
-
-    def takes(self, extent: Extent, base: Base) -> bool:
-        """Whether the method can do this problem at all, on this base model."""
-        if extent.kind not in base.estimators:
-            return False
-        if self.method is None:
-            return True
-        return (
-            self.method.task == extent.kind
-            and (self.method.classes == "any" or extent.classes <= 2)
-            and (self.method.groups == "any" or extent.groups <= 2)
-            and (self.method.stage == "post" or not base.is_truth)
-        )
-
-    def thinned(self, most: int) -> Treatment:
-        """The same with at most so many values of its grid, evenly chosen, with both ends.
-
-        >>> Treatment(grid=(1.0, 2.0, 3.0, 4.0, 5.0)).thinned(3).grid
-        (1.0, 3.0, 5.0)
-        """
-        if len(self.grid) <= most:
-            return self
-        step = (len(self.grid) - 1) / max(most - 1, 1)
-        return replace(self, grid=tuple(self.grid[round(i * step)] for i in range(most)))
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """What its answers depend on, for given scores: settings and source code."""
-        if self.method is None:
-            return BASE
-        method, settings = self.method, {**self.method.settings, **self.settings}
-        source = source_fingerprint(method.estimator.__module__)
-        use = [method.hyperparameter, method.stage, method.randomized]
-        return fingerprint([method.estimator.__qualname__, settings, use, source])
-
-
-def treatment(
-    method: str | Method,
-    constraint: str | None = None,
-    *,
-    grid: Sequence[float] | None = None,
-    name: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-    fit_rows: int | None = None,
-) -> Treatment:
-    """A method with one constraint, over its own grid or another.
-
-    Parameters
-    ----------
-    method : str or Method
-        A name of `evenhand.mitigation.METHODS`, or a method of your own.
-    constraint : str, optional
-        What the method is told to meet; by default the first that it can.
-    grid : sequence of float, optional
-        Values of the method's hyperparameter; by default those that the method declares.
-    name : str, optional
-        What it is called in results and figures; by default the method's name.
-    settings : mapping, optional
-        Further parameters of the method's estimator.
-    fit_rows : int, optional
-        Fit the method to a sample of that many training rows.
-
-    Returns
-    -------
-    Treatment
-        A value to put into a `Study`.
-
-    Raises
-    ------
-    ValueError
-        If there is no method of that name.
-
-    Examples
-    --------
-    >>> treatment("LinearPost", "equalized_odds", grid=[0.01, 0.1]).grid
-    (0.01, 0.1)
-
-    """
-    if isinstance(method, str):
-        if method not in METHODS:
-            raise InputError(
-                f"There is no method {method!r}.{did_you_mean(method, METHODS)} "
-                f"There are {', '.join(METHODS)}."
-            )
-        method = METHODS[method]
-    constraint = constraint or next(iter(method.criteria), None)
-    values: tuple[float | None, ...] = tuple(
-        method.grid.get(constraint or "", ()) if grid is None else grid
-    )
-    return Treatment(
-        name=name or method.name,
-        method=method,
-        constraint=constraint,
-        grid=values if method.hyperparameter and values else (None,),
-        settings=dict(settings or {}),
-        fit_rows=fit_rows,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,9 +39,12 @@ class Run:
         One value of the treatment's grid.
     seed : int
         Of the split, and of all draws.
+    held_out : float, default 0.0
+        The share of the training rows that a post-processor is fitted to, and its base model not.
 
     Examples
     --------
+    >>> from evenhand.benchmark import BASES
     >>> run = Run(
     ...     problem=Problem("people", "simulated", rows=300),
     ...     base=BASES["logistic"],
@@ -273,21 +62,40 @@ class Run:
     treatment: Treatment
     hyperparameter: float | None
     seed: int
+    held_out: float = 0.0
 
     @cached_property
     def key(self) -> str:
         """The address of its result: a fingerprint of everything that the result depends on."""
         return fingerprint(
             {
-                "fitting": source_fingerprint(FITTING),
+                "version": self.version,
                 "split": self.split_key,
-                "base": self.base.fingerprint,
-                "method": self.treatment.fingerprint,
                 "constraint": self.treatment.constraint,
                 "hyperparameter": self.hyperparameter,
                 "fit_rows": self.treatment.fit_rows,
+                "held_out": self.held_out,
             }
         )
+
+    @cached_property
+    def version(self) -> str:
+        """A fingerprint of the code and settings of its base model and method, and of ours."""
+        ours = source_fingerprint(FITTING)
+        return fingerprint([ours, self.base.fingerprint, self.treatment.fingerprint])
+
+    @cached_property
+    def base_key(self) -> str:
+        """The address of the base model's scores, which many runs share."""
+        return fingerprint([self.split_key, self.base.fingerprint, self.held_out])
+
+    @property
+    def has_own_code(self) -> bool:
+        """Whether its model or method is neither evenhand's nor an installed package's."""
+        method = self.treatment.method
+        things = [] if method is None else [method.estimator.__module__]
+        things += [] if self.base.is_truth else [self.base.module(self.problem.extent.kind)]
+        return any(map(is_own, things))
 
     @cached_property
     def split_key(self) -> str:
@@ -307,7 +115,31 @@ class Run:
             "hyperparameter": self.hyperparameter,
             "seed": self.seed,
             "fit_rows": treatment.fit_rows,
+            "held_out": self.held_out,
         }
+
+
+class Skipped(NamedTuple):
+    """A method that cannot do a problem on a base model, and why.
+
+    Parameters
+    ----------
+    problem, base, method : str
+        Their names.
+    reason : str
+        What the method or base model would have to be able to do.
+
+    Examples
+    --------
+    >>> Skipped("people", "logistic", "FairRR", "FairRR takes two groups, and there are 3").method
+    'FairRR'
+
+    """
+
+    problem: str
+    base: str
+    method: str
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,9 +158,14 @@ class Study:
         The methods; `Treatment()` is the base model as it is.
     seeds : tuple of int
         One split of each problem for each seed.
+    held_out : float, default 0.0
+        What post-processors are fitted to: 0 for the base model's predictions of the rows it was
+        fitted to itself, which flatter it; a share of the training rows, such as 0.3, for rows
+        that are kept from the base model underneath. Other methods have all training rows.
 
     Examples
     --------
+    >>> from evenhand.benchmark import BASES
     >>> study = Study(
     ...     name="a first look",
     ...     problems=(Problem("people", "simulated"),),
@@ -346,6 +183,14 @@ class Study:
     bases: tuple[Base, ...]
     treatments: tuple[Treatment, ...]
     seeds: tuple[int, ...]
+    held_out: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.held_out < 1:
+            raise InputError(
+                f"held_out is {self.held_out}; give a share of the training rows, such as 0.3, or "
+                "0 for training predictions."
+            )
 
     def runs(self) -> Iterator[Run]:
         """The runs, those that share a base fit together.
@@ -356,20 +201,47 @@ class Study:
             One fit.
 
         """
+        for problem, seed, base, one in self._combinations():
+            if one.takes(problem.extent, base):
+                for value in one.grid:
+                    yield Run(
+                        problem=problem,
+                        base=base,
+                        treatment=one,
+                        hyperparameter=value,
+                        seed=seed,
+                        held_out=self.held_out if one.is_post else 0.0,
+                    )
+
+    def skipped(self) -> Iterator[Skipped]:
+        """What cannot be done, and why.
+
+        Yields
+        ------
+        Skipped
+            Problem, base model and method, and the reason.
+
+        """
+        for problem, seed, base, one in self._combinations():
+            reason = one.obstacle(problem.extent, base)
+            if reason is not None and seed == self.seeds[0]:
+                yield Skipped(problem.name, base.name, one.name, reason)
+
+    def _combinations(self) -> Iterator[tuple[Problem, int, Base, Treatment]]:
         for problem in self.problems:
-            extent = problem.extent
             for seed in self.seeds:
                 for base in self.bases:
-                    for treatment in self.treatments:
-                        if treatment.takes(extent, base):
-                            for value in treatment.grid:
-                                yield Run(
-                                    problem=problem,
-                                    base=base,
-                                    treatment=treatment,
-                                    hyperparameter=value,
-                                    seed=seed,
-                                )
+                    for one in self.treatments:
+                        yield problem, seed, base, one
+
+    def _fresh(self) -> Study:
+        """The same without what was worked out before: code and files may have changed since."""
+        return replace(
+            self,
+            problems=tuple(map(replace, self.problems)),
+            bases=tuple(map(replace, self.bases)),
+            treatments=tuple(map(replace, self.treatments)),
+        )
 
 
 @dataclass(frozen=True)
@@ -384,9 +256,13 @@ class Design:
         What is run.
     questions : mapping of str to tuple of Question, optional
         For "classification" and "regression" what is asked; by default `QUESTIONS`.
+    stored : str, optional
+        A folder of predictions that someone else has made: what it has of the design is taken from
+        there by `run`, and not fitted.
 
     Examples
     --------
+    >>> from evenhand.benchmark import BASES
     >>> study = Study(
     ...     name="base models",
     ...     problems=(Problem("people", "simulated"),),
@@ -394,15 +270,105 @@ class Design:
     ...     treatments=(Treatment(),),
     ...     seeds=(0,),
     ... )
-    >>> len(Design("mine", (study, study)).runs())
-    2
+    >>> design = Design("mine", (study, study))
+    >>> len(design.runs()), len(design.plus("Reweight").runs())
+    (2, 4)
 
     """
 
     name: str
     studies: tuple[Study, ...]
     questions: Questions = field(default_factory=lambda: QUESTIONS)
+    stored: str | None = None
 
     def runs(self) -> dict[str, Run]:
         """All runs by key; a run that two studies share is there once."""
-        return {run.key: run for study in self.studies for run in study.runs()}
+        runs: dict[str, Run] = {}
+        names: dict[str, str] = {}
+        for study in self.studies:
+            for run in study._fresh().runs():
+                same = runs.setdefault(run.key, run)
+                namesake = runs[names.setdefault(fingerprint(run.value), run.key)]
+                _refuse_confusion(run, same, namesake)
+        return runs
+
+    def skipped(self) -> list[Skipped]:
+        """What cannot be done: which method on which problem and base model, and why."""
+        return list(dict.fromkeys(one for study in self.studies for one in study.skipped()))
+
+    def plus(self, *methods: Treatment | Method | type[Any] | str) -> Design:
+        """The same design with more methods in every study.
+
+        Parameters
+        ----------
+        *methods : Treatment, Method, class or str
+            Each as `treatment` takes it.
+
+        Returns
+        -------
+        Design
+            Runs that both have, have the same key, and are not done again.
+
+        """
+        more = [one if isinstance(one, Treatment) else treatment(one) for one in methods]
+        return self._with(lambda study: {"treatments": (*study.treatments, *more)})
+
+    def only(self, *problems: str) -> Design:
+        """The part of the design about some problems.
+
+        Parameters
+        ----------
+        *problems : str
+            Names of problems, or of the tasks they are about.
+
+        Returns
+        -------
+        Design
+            Studies that have none of them are left out.
+
+        Raises
+        ------
+        ValueError
+            If the design has no such problem.
+
+        """
+        known = {name for study in self.studies for one in study.problems for name in _names(one)}
+        for name in problems:
+            if name not in known:
+                raise InputError(
+                    f"{self.name} has no problem {name!r}.{did_you_mean(name, known)} "
+                    f"There are {', '.join(sorted(known))}."
+                )
+        some = self._with(
+            lambda study: {
+                "problems": tuple(
+                    one for one in study.problems if not set(problems).isdisjoint(_names(one))
+                )
+            }
+        )
+        return replace(some, studies=tuple(study for study in some.studies if study.problems))
+
+    def _with(self, changes: Callable[[Study], Mapping[str, Any]]) -> Design:
+        return replace(self, studies=tuple(replace(one, **changes(one)) for one in self.studies))
+
+
+def _names(problem: Problem) -> set[str]:
+    return {problem.name, problem.source}
+
+
+def _refuse_confusion(run: Run, same: Run, namesake: Run) -> None:
+    """Refuse one thing under two names, and two things under one: no table could tell."""
+    if same.value != run.value:
+        first, second = (_title(one) for one in (same, run))
+        raise InputError(
+            f"The design has the same runs under two names: {first}, and {second}. Leave one out."
+        )
+    if namesake.key != run.key:
+        raise InputError(
+            f"The design has two different runs called {_title(run)}: the data, the base models or "
+            "the methods differ. Give one of them another name."
+        )
+
+
+def _title(run: Run) -> str:
+    return f"{run.treatment.name} on {run.problem.name} with {run.base.name}"

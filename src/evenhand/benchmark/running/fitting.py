@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from evenhand.benchmark.running.preparation import (
-    GROUP,
-    Prepared,
-    aligned,
-    score_names,
-)
-from evenhand.benchmark.store import Predictions
+from evenhand.benchmark.predictions import BaseScores, Predictions
+from evenhand.benchmark.running.hearing import heard
+from evenhand.benchmark.running.preparation import GROUP, Prepared, aligned
 from evenhand.datasets.draws import some
 from evenhand.mitigation import GivenProbabilities, GivenScores
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.design.studies import Run, Treatment
+    import pandas as pd
+
+    from evenhand.benchmark.design.studies import Run
+    from evenhand.benchmark.design.treatments import Treatment
 
 DRAWS = 20  # of a regressor that draws: their mean stands for its expectation
 MOST_SCORES = 200_000  # test rows up to which probabilities are kept beside labels
@@ -54,18 +53,45 @@ class Work:
     X: Any
     y: Any
     X_test: Any
+    n_classes: int
+    seed: int
 
     @classmethod
-    def of(cls, prepared: Prepared, treatment: Treatment) -> Work:
-        """Post-processors read scores, and other methods the features."""
-        assert treatment.method is not None
-        after = treatment.method.stage == "post"
-        whole: Any = prepared.scored if after else prepared.featured
-        kept = _kept(prepared, treatment)
-        rows: Any = whole.iloc if after else whole
-        test = slice(prepared.fitted, None)
-        estimator = _estimator(prepared, treatment, width=whole.shape[1])
-        return cls(treatment, estimator, rows[kept], prepared.y[kept], rows[test])
+    def of_scores(cls, scores: BaseScores, treatment: Treatment) -> Work:
+        """For a post-processor, which reads scores and group."""
+        X, seed = scored(scores), scores.about["seed"]
+        kept = _kept(np.flatnonzero(scores.fits), treatment, seed)
+        y = scores.y[kept]
+        given = _given(scores.n_classes)
+        options = {"group": GROUP, "sees_group": True, "prefit": True, "unseen": "base"}
+        options |= {"random_state": seed, "favorable": scores.about["favorable"]}
+        return cls(
+            treatment,
+            _estimator(treatment, given, options),
+            X.iloc[kept],
+            y.astype(np.int64) if scores.n_classes else y,
+            X.iloc[scores.test],
+            scores.n_classes,
+            seed,
+        )
+
+    @classmethod
+    def of_features(cls, prepared: Prepared, treatment: Treatment) -> Work:
+        """For another method, which reads the base model's features and the group's number."""
+        X, group = prepared.featured
+        rows: Any = X.iloc if hasattr(X, "iloc") else X
+        kept = _kept(np.arange(prepared.fitted), treatment, prepared.seed)
+        options = {"group": group, "sees_group": False, "prefit": False, "unseen": "base"}
+        options |= {"random_state": prepared.seed, "favorable": prepared.favorable}
+        return cls(
+            treatment,
+            _estimator(treatment, clone(prepared.model), options),
+            rows[kept],
+            prepared.y[kept],
+            rows[prepared.fitted :],
+            prepared.n_classes,
+            prepared.seed,
+        )
 
     def fitted(self, values: Sequence[float | None]) -> Iterator[Any]:
         """Fitted estimators for the values of the grid, in one go where the method can."""
@@ -81,19 +107,39 @@ class Work:
                 yield one.fit(self.X, self.y)
 
 
-def outcomes(prepared: Prepared, runs: Sequence[Run]) -> Iterator[Outcome]:
+def scored(scores: BaseScores) -> pd.DataFrame:
+    """Group and scores: all that a post-processor reads."""
+    import pandas as pd
+
+    labels = pd.Index(scores.about["groups"])
+    group = pd.Categorical.from_codes(scores.group, categories=labels)
+    names = score_names(scores.scores.shape[1])
+    return pd.DataFrame({GROUP: group, **dict(zip(names, scores.scores.T, strict=True))})
+
+
+def score_names(number: int) -> list[str]:
+    """The columns that hold the scores.
+
+    >>> score_names(2)
+    ['score 0', 'score 1']
+    """
+    return [f"score {k}" for k in range(number)]
+
+
+def of_base(scores: BaseScores, runs: Sequence[Run]) -> Iterator[Outcome]:
+    """The base model as it is."""
+    notes, spent = tuple(scores.about["notes"]), scores.about["cpu_seconds"]
+    for run in runs:
+        yield Outcome(run, _of_base(scores), notes=notes, cpu_seconds=spent)
+
+
+def outcomes(work: Work, runs: Sequence[Run]) -> Iterator[Outcome]:
     """The runs of one treatment, each as soon as it is over; one that fails stops no other."""
-    treatment = runs[0].treatment
-    if treatment.method is None:
-        spent = prepared.cpu_seconds
-        yield from (Outcome(run, _of_base(prepared), cpu_seconds=spent) for run in runs)
-        return
-    work = Work.of(prepared, treatment)
     waiting = list(runs)
     while waiting:
         path = work.fitted([run.hyperparameter for run in waiting])
         for run in tuple(waiting):
-            outcome = _timed(run, partial(_next_answer, path, work, prepared))
+            outcome = _timed(run, partial(_next_answer, path, work))
             waiting.remove(run)
             yield outcome
             if outcome.error is not None:  # a path that failed has ended: begin another
@@ -101,89 +147,77 @@ def outcomes(prepared: Prepared, runs: Sequence[Run]) -> Iterator[Outcome]:
 
 
 def _timed(run: Run, work: Callable[[], Answer]) -> Outcome:
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu, wall = time.thread_time(), time.perf_counter()
     result: dict[str, Any] = {"predictions": None}
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+    with heard() as warned:
         try:
             result["predictions"], result["notes"] = work()
         except Exception as failure:
             result["error"] = f"{type(failure).__name__}: {failure}"
             result["trace"] = traceback.format_exc()
-    warned = dict.fromkeys(f"{one.category.__name__}: {one.message}" for one in heard)
     result["notes"] = (*result.get("notes", ()), *warned)
-    result["cpu_seconds"] = time.process_time() - cpu
+    result["cpu_seconds"] = time.thread_time() - cpu
     result["seconds"] = time.perf_counter() - wall
     return Outcome(run=run, **result)
 
 
-def _kept(prepared: Prepared, treatment: Treatment) -> Any:
-    """The training rows a method is fitted to: all, or a sample of those it can do with."""
-    if treatment.fit_rows is None or treatment.fit_rows >= prepared.fitted:
-        return slice(0, prepared.fitted)
-    return some(prepared.fitted, treatment.fit_rows, prepared.seed)
+def _kept(rows: NDArray[np.intp], treatment: Treatment, seed: int) -> NDArray[np.intp]:
+    """The rows a method is fitted to: all of those, or a sample of as many as it can do with."""
+    if treatment.fit_rows is None or treatment.fit_rows >= len(rows):
+        return rows
+    return rows[some(len(rows), treatment.fit_rows, seed)]
 
 
-def _estimator(prepared: Prepared, treatment: Treatment, width: int) -> Any:
+def _estimator(treatment: Treatment, underlying: Any, options: dict[str, Any]) -> Any:
     """The method's estimator with what it takes of all there is to say."""
     method = treatment.method
     assert method is not None
-    after = method.stage == "post"
     known = set(method.estimator._get_param_names())
-    options: dict[str, Any] = {
-        "group": GROUP if after else width - 1,
-        "sees_group": after,
-        "prefit": after,
-        "unseen": "base",
-        "random_state": prepared.seed,
-        "favorable": prepared.favorable,
-    }
     options = {name: value for name, value in options.items() if name in known}
     if "criterion" in known and treatment.constraint is not None:
         options["criterion"] = treatment.constraint
-    underlying = _given(prepared) if after else clone(prepared.model)
     return method(underlying, **{**options, **treatment.settings})
 
 
-def _given(prepared: Prepared) -> Any:
-    if prepared.n_classes:
-        return GivenProbabilities(score_names(prepared.n_classes))
+def _given(n_classes: int) -> Any:
+    if n_classes:
+        return GivenProbabilities(score_names(n_classes))
     return GivenScores(score_names(1)[0])
 
 
-def _of_base(prepared: Prepared) -> Predictions:
-    scores = prepared.scores[prepared.fitted :]
-    if not prepared.n_classes:
-        return Predictions(values=scores)
-    small = np.min_scalar_type(prepared.n_classes)
-    return Predictions(labels=scores.argmax(axis=1).astype(small), scores=scores)
+def _of_base(scores: BaseScores) -> Predictions:
+    tested = scores.scores[scores.test]
+    if not scores.n_classes:
+        return Predictions(values=tested)
+    small = np.min_scalar_type(scores.n_classes)
+    return Predictions(labels=tested.argmax(axis=1).astype(small), scores=tested)
 
 
-def _next_answer(path: Iterator[Any], work: Work, prepared: Prepared) -> Answer:
+def _next_answer(path: Iterator[Any], work: Work) -> Answer:
     fitted, method = next(path), work.treatment.method
     assert method is not None
-    answer = _classified if prepared.n_classes else _regressed
+    answer = _classified if work.n_classes else _regressed
     notes = tuple(getattr(fitted, "notes_", ()))
-    return answer(fitted, work.X_test, prepared, method.randomized), notes
+    return answer(fitted, work, method.randomized), notes
 
 
-def _classified(fitted: Any, X: Any, prepared: Prepared, by_lot: bool) -> Predictions:
-    labels = np.asarray(fitted.predict(X)).astype(np.min_scalar_type(prepared.n_classes))
+def _classified(fitted: Any, work: Work, by_lot: bool) -> Predictions:
+    labels = np.asarray(fitted.predict(work.X_test)).astype(np.min_scalar_type(work.n_classes))
     if not by_lot and (len(labels) > MOST_SCORES or not hasattr(fitted, "predict_proba")):
         return Predictions(labels=labels)
-    chances = aligned(fitted.predict_proba(X), fitted.classes_, prepared.n_classes)
+    chances = aligned(fitted.predict_proba(work.X_test), fitted.classes_, work.n_classes)
     if by_lot:
         return Predictions(labels=labels, chances=chances)
     certain = bool(np.isin(chances, (0.0, 1.0)).all())
     return Predictions(labels=labels, scores=None if certain else chances)
 
 
-def _regressed(fitted: Any, X: Any, prepared: Prepared, by_lot: bool) -> Predictions:
-    first = np.ravel(fitted.predict(X))
+def _regressed(fitted: Any, work: Work, by_lot: bool) -> Predictions:
+    first = np.ravel(fitted.predict(work.X_test))
     if not by_lot or "random_state" not in fitted.get_params():
         return Predictions(values=first[:, None])
-    seeds = prepared.seed + 1000 * np.arange(1, DRAWS)
-    more = [np.ravel(fitted.set_params(random_state=int(one)).predict(X)) for one in seeds]
+    seeds = work.seed + 1000 * np.arange(1, DRAWS)
+    more = [np.ravel(fitted.set_params(random_state=int(s)).predict(work.X_test)) for s in seeds]
     values = np.column_stack([first, *more])
     alike = bool((values == values[:, :1]).all())
     return Predictions(values=values[:, :1] if alike else values)

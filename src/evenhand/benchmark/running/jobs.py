@@ -1,27 +1,39 @@
-"""The unit of work: all missing runs of one split and base model, which share one base fit."""
+"""The unit of work: runs that share a split and base model, or some of them.
+
+A base model is fitted once, and its scores are stored; post-processors need nothing else. So the
+runs of one split can be divided among as many workers as there are.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import platform
+import time
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
+from evenhand._errors import InputError
+from evenhand.benchmark.design.code import code_fingerprint
+from evenhand.benchmark.design.fingerprints import package_versions, version_of
 from evenhand.benchmark.design.problems import FILE
 from evenhand.benchmark.design.studies import Run
-from evenhand.benchmark.running.fitting import Outcome, outcomes
-from evenhand.benchmark.running.preparation import Prepared, prepare
-from evenhand.benchmark.store import Entry, Store, Truth
-from evenhand.datasets import Dataset
+from evenhand.benchmark.predictions import BaseScores
+from evenhand.benchmark.running.fitting import Outcome, Work, of_base, outcomes
+from evenhand.benchmark.running.hearing import heard
+from evenhand.benchmark.running.preparation import Prepared
+from evenhand.benchmark.store import Entry, Store
 
 COST = {"base": 8.0, "pre": 15.0, "in": 30.0, "post": 1.0}  # CPU time on Adult, post-processor: 1
+SHARES = 4  # jobs for each worker, so that none waits long for the last
 
 
 class Done(NamedTuple):
@@ -33,20 +45,21 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """Runs that share problem, seed and base model."""
+    """Runs that share problem, seed, base model and the rows that post-processors see."""
 
     runs: tuple[Run, ...]
+    only_base: bool = False  # fit and store the base model, for others
 
     def __call__(self, store: Store) -> Done:
         """Do the runs one after another; each is on disk before the next begins."""
         with threadpool_limits(1):
-            try:
-                prepared = self._prepared(store)
-            except Exception as failure:
-                return self._all_failed(store, failure)
+            split = _Split(self.runs[0], store)
+            if self.only_base:
+                split.scores  # noqa: B018
+                return Done(0, 0)
             failed = 0
             for runs in by_treatment(self.runs):
-                for outcome in outcomes(prepared, runs):
+                for outcome in _outcomes(split, runs):
                     _keep(store, outcome)
                     failed += outcome.error is not None
         return Done(len(self.runs) - failed, failed)
@@ -63,33 +76,57 @@ class Job:
     def costs(self) -> dict[str, float]:
         """A guess of how long each run takes, by key: for the order of jobs, and the time left."""
         unit = (2000 + self.rows) * max(self.runs[0].problem.extent.classes, 2)
-        methods = [(run.key, run.treatment.method) for run in self.runs]
-        return {key: unit * COST[one.stage if one else "base"] for key, one in methods}
+        return {run.key: unit * _relative_cost(run) for run in self.runs}
 
     @cached_property
     def cost(self) -> float:
         """The same for all runs together."""
         return sum(self.costs.values())
 
-    def _prepared(self, store: Store) -> Prepared:
-        run, problem = self.runs[0], self.runs[0].problem
-        prepared = prepare(problem.load(), run.base, run.seed, problem.favored)
-        store.add_truth(problem.name, run.split_key, _truth(prepared))
-        return prepared
 
-    def _all_failed(self, store: Store, failure: Exception) -> Done:
-        error = f"{type(failure).__name__}: {failure}"
-        for run in self.runs:
-            _keep(store, Outcome(run=run, predictions=None, error=f"before the method: {error}"))
-        return Done(0, len(self.runs))
+def jobs(runs: Iterable[Run], workers: int = 1, store: Store | None = None) -> list[list[Job]]:
+    """The runs in jobs, the longest first, in waves: a wave needs what the one before has stored.
 
-
-def jobs(runs: Iterable[Run]) -> list[Job]:
-    """The runs in jobs, the longest first."""
+    Where there are fewer splits than workers, the runs of a split are divided, and their base model
+    is fitted before.
+    """
     shared: dict[Any, list[Run]] = {}
     for run in runs:
-        shared.setdefault((run.split_key, run.problem.name, run.base.name), []).append(run)
-    return sorted((Job(tuple(some)) for some in shared.values()), key=lambda job: -job.cost)
+        name = (run.split_key, run.problem.name, run.base.name, run.held_out)
+        shared.setdefault(name, []).append(run)
+    pieces = math.ceil(SHARES * workers / len(shared)) if shared and workers > 1 else 1
+    first, then = [], []
+    for some in shared.values():
+        parts = _divided(some, pieces)
+        scored = [run for run in some if _needs_scores(run)]
+        if len(parts) > 1 and scored and not _has_scores(store, scored[0]):
+            first.append(Job(tuple(scored), only_base=True))
+        then += parts
+    waves = (sorted(wave, key=lambda job: -job.cost) for wave in (first, then))
+    return [wave for wave in waves if wave]
+
+
+def _divided(runs: Sequence[Run], pieces: int) -> list[Job]:
+    """At most so many jobs of about the same cost; what is fitted in one go stays together."""
+    whole = Job(tuple(runs))
+    if pieces == 1:
+        return [whole]
+    units = [unit for together in by_treatment(runs) for unit in _units(together)]
+    bins: list[list[Run]] = [[] for _ in range(min(pieces, len(units)))]
+    loads = [0.0] * len(bins)
+    for unit in sorted(units, key=lambda unit: -sum(whole.costs[run.key] for run in unit)):
+        lightest = loads.index(min(loads))
+        bins[lightest] += unit
+        loads[lightest] += sum(whole.costs[run.key] for run in unit)
+    return [Job(tuple(some)) for some in bins]
+
+
+def _units(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs of one treatment that are fitted apart anyway, each alone."""
+    method = runs[0].treatment.method
+    if method is None or method.stage == "post" or hasattr(method.estimator, "fit_path"):
+        return [list(runs)]
+    return [[run] for run in runs]
 
 
 def by_treatment(runs: Sequence[Run]) -> Iterator[list[Run]]:
@@ -97,6 +134,98 @@ def by_treatment(runs: Sequence[Run]) -> Iterator[list[Run]]:
     ordered = sorted(runs, key=_place)
     for _, together in groupby(ordered, key=_place):
         yield list(together)
+
+
+def described_entry(run: Run) -> Entry:
+    """What is said of a run before it is done."""
+    return {
+        "key": run.key,
+        **run.value,
+        "split_key": run.split_key,
+        "version": run.version,
+        "data": run.problem.fingerprint,
+        "settings": _written([dict(run.base.settings), dict(run.treatment.settings)]),
+    }
+
+
+class _Split:
+    """A split for a base model: scores from the store or fitted, features when they are needed."""
+
+    def __init__(self, run: Run, store: Store) -> None:
+        self.run = run
+        self.store = store
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        problem = self.run.problem
+        _refuse_changed(problem, f"The data of {problem.name!r}")
+        _refuse_changed(self.run.base, f"The base model {self.run.base.name!r}")
+        favored, held_out = problem.favored, self.run.held_out
+        return Prepared(problem.load(), self.run.base, self.run.seed, favored, held_out)
+
+    @cached_property
+    def scores(self) -> BaseScores:
+        run, store = self.run, self.store
+        stored = store.base(run.problem.name, run.base_key)
+        if stored is None:
+            with heard() as notes:
+                fitted = self.prepared.scores()
+            about = {"provenance": _provenance(self.prepared), "notes": notes}
+            stored = replace(fitted, about=fitted.about | about)
+            store.add_base(run.problem.name, run.base_key, stored)
+        store.add_truth(run.problem.name, run.split_key, stored.truth())
+        return stored
+
+    def keep_truth(self) -> None:
+        """Truth and groups of the test rows, where no base model was fitted."""
+        about = self.prepared.about() | {"provenance": _provenance(self.prepared)}
+        self.store.add_truth(self.run.problem.name, self.run.split_key, self.prepared.truth(about))
+
+
+def _outcomes(split: _Split, runs: Sequence[Run]) -> Iterator[Outcome]:
+    """The runs of one treatment; what fails before the method fails for all of them."""
+    treatment = runs[0].treatment
+    try:
+        with heard():
+            _refuse_changed(treatment, f"The method {treatment.name!r}")
+            if treatment.method is None:
+                done = of_base(split.scores, runs)
+            elif treatment.is_post:
+                done = outcomes(Work.of_scores(split.scores, treatment), runs)
+            else:
+                split.keep_truth()
+                done = outcomes(Work.of_features(split.prepared, treatment), runs)
+    except Exception as failure:
+        error = f"before the method: {type(failure).__name__}: {failure}"
+        trace = traceback.format_exc()
+        yield from (Outcome(run, None, error=error, trace=trace) for run in runs)
+    else:
+        yield from done
+
+
+def _refuse_changed(thing: Any, what: str) -> None:
+    """The key was made where the design was read; what runs here must be the same.
+
+    A worker imports modules and reads files itself, and may find others than were there before.
+    """
+    if replace(thing).fingerprint != thing.fingerprint:
+        raise InputError(
+            f"{what} is not what it was when the design was read: a file was changed since. "
+            "Start Python again, and run the design once more."
+        )
+
+
+def _needs_scores(run: Run) -> bool:
+    return run.treatment.method is None or run.treatment.is_post
+
+
+def _has_scores(store: Store | None, run: Run) -> bool:
+    return store is not None and store.base_path(run.problem.name, run.base_key).exists()
+
+
+def _relative_cost(run: Run) -> float:
+    method = run.treatment.method
+    return COST[method.stage if method else "base"]
 
 
 def _place(run: Run) -> tuple[bool, str, str, str, str]:
@@ -121,41 +250,37 @@ def _keep(store: Store, outcome: Outcome) -> None:
 def _entry(outcome: Outcome) -> Entry:
     """What is said of a run beside its predictions."""
     predictions = outcome.predictions
-    return {
-        "key": outcome.run.key,
-        **outcome.run.value,
-        "split_key": outcome.run.split_key,
+    return described_entry(outcome.run) | {
         "by_lot": predictions is not None and predictions.by_lot,
         "has_scores": predictions is not None and predictions.scores is not None,
         "cpu_seconds": round(outcome.cpu_seconds, 4),
         "seconds": round(outcome.seconds, 4),
         "notes": list(outcome.notes),
-        "versions": _versions(),
+        "versions": _versions(outcome.run),
+        "written": round(time.time(), 3),
     }
 
 
-def _versions() -> dict[str, str]:
+def _written(settings: Any) -> str:
+    """As text; of what cannot be written down, a fingerprint."""
+    try:
+        return json.dumps(settings, sort_keys=True)
+    except (TypeError, ValueError):
+        return code_fingerprint(settings)
+
+
+def _versions(run: Run) -> dict[str, str]:
+    """Of Python, of what everything stands on, and of what the model and the method come from."""
     packages = ("evenhand", "numpy", "scipy", "scikit-learn")
-    return {"python": platform.python_version()} | {name: version(name) for name in packages}
+    versions = {"python": platform.python_version()} | {name: version(name) for name in packages}
+    method = run.treatment.method
+    modules = [] if run.base.is_truth else [run.base.module(run.problem.extent.kind)]
+    named = [version_of(module) for module in modules]
+    named += () if method is None else package_versions(method.estimator.__module__)
+    return versions | dict(one.split(" ", 1) for one in named if " " in one)
 
 
-def _provenance(dataset: Dataset) -> str:
+def _provenance(prepared: Prepared) -> str:
     """Where the rows come from; rows of a file of one's own are not the official ones."""
-    return Path(dataset.task.source).name if dataset.origin.name == FILE else dataset.provenance
-
-
-def _truth(prepared: Prepared) -> Truth:
-    test = slice(prepared.fitted, None)
     dataset = prepared.dataset
-    y = prepared.y[test]
-    about = dataset.metadata | {
-        "title": dataset.title,
-        "provenance": _provenance(dataset),
-        "groups": prepared.group_labels,
-        "favorable": prepared.favorable,
-        "seed": prepared.seed,
-        "train": prepared.fitted,
-        "test": len(y),
-    }
-    y = y.astype(np.min_scalar_type(len(dataset.classes))) if dataset.classes else y
-    return Truth(prepared.rows[test], y, prepared.whom.codes[test].astype(np.intp), about)
+    return Path(dataset.task.source).name if dataset.origin.name == FILE else dataset.provenance

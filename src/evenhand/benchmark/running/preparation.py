@@ -1,114 +1,178 @@
-"""What all methods on one split share: rows, groups, and the base model's scores."""
+"""What all methods on one split share: rows, groups, features, and the base model's scores."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils import get_tags
 
 from evenhand._groups import Groups, groups, show
+from evenhand.benchmark.predictions import BaseScores, Truth
 from evenhand.datasets import split
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evenhand.benchmark.design.studies import Base
+    from evenhand.benchmark.design.bases import Base
     from evenhand.datasets import Dataset, Split
 
 Floats = NDArray[np.float64]
 GROUP = "group"
 MOST_CATEGORIES = 255  # more than scikit-learn's boosting takes; such a column is read as a number
-
-
-def score_names(number: int) -> list[str]:
-    """The columns that hold the scores.
-
-    >>> score_names(2)
-    ['score 0', 'score 1']
-    """
-    return [f"score {k}" for k in range(number)]
+FOLDS = 5  # of the calibration of a model that has no probabilities
+OTHER_SEED = 1_000_003  # so that held-out rows are drawn apart from test rows
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A split that is ready: training rows first, then test rows, `fitted` of them for training.
+    """A split of a data set for a base model: training rows first, then test rows.
 
-    `scores` are the base model's probabilities (rows × classes) or predictions (rows × 1).
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows.
+    base : Base
+        The model underneath.
+    seed : int
+        Of the split, and of the model.
+    favorable : int, optional
+        The class that methods about one class favor.
+    held_out : float, default 0.0
+        The share of the training rows that is kept from the base model for post-processors.
+
     """
 
     dataset: Dataset
     base: Base
     seed: int
-    fitted: int
-    rows: NDArray[np.intp]
-    y: NDArray[Any]
-    whom: Groups
-    matrix: Any
-    model: Any
-    scores: Floats
     favorable: int | None = None
-    cpu_seconds: float = 0.0
+    held_out: float = 0.0
 
     @property
     def n_classes(self) -> int:
         """How many classes; 0 for a regression."""
         return len(self.dataset.classes)
 
+    @cached_property
+    def halves(self) -> Split:
+        """The numbers of training and test rows."""
+        return split(self.dataset, seed=self.seed)
+
     @property
-    def group_labels(self) -> list[str]:
-        """The groups in words, by number."""
-        return [show(label) for label in self.whom.labels]
+    def fitted(self) -> int:
+        """How many training rows there are."""
+        return len(self.halves.train)
 
     @cached_property
-    def scored(self) -> pd.DataFrame:
-        """Group and scores: all that a post-processor reads."""
-        import pandas as pd
+    def _parts(self) -> tuple[pd.DataFrame, NDArray[Any]]:
+        return _joined(self.halves)
 
-        group = pd.Categorical.from_codes(
-            self.whom.codes.astype(np.intp), categories=pd.Index(self.group_labels)
-        )
-        scores = dict(zip(score_names(self.scores.shape[1]), self.scores.T, strict=True))
-        return pd.DataFrame({GROUP: group, **scores})
+    @property
+    def y(self) -> NDArray[Any]:
+        """The target, normalized."""
+        return self._parts[1]
 
     @cached_property
-    def featured(self) -> Any:
-        """The base model's features with the group's number after them, for other methods."""
-        group = self.whom.codes.astype(np.float64)[:, None]
+    def whom(self) -> Groups:
+        """The groups."""
+        return groups(self._parts[0][list(self.dataset.sensitive)])
+
+    @cached_property
+    def _encoded(self) -> tuple[Any, Any]:
+        """The features, and the model that reads them."""
+        model = self.base.estimator(self.dataset.kind, self.seed)
+        X = self._parts[0][list(self.dataset.model_columns)]
+        return encoded(X, model, self.base, self.fitted)
+
+    @property
+    def matrix(self) -> Any:
+        """The base model's features."""
+        return self._encoded[0]
+
+    @cached_property
+    def model(self) -> Any:
+        """The base model, not fitted, with probabilities if it is a classifier."""
+        model = self._encoded[1]
+        return model if not self.n_classes else calibrated(model, self.y[: self.fitted])
+
+    @cached_property
+    def featured(self) -> tuple[Any, Any]:
+        """The base model's features with the group's number beside them, and that column's name."""
+        group = self.whom.codes.astype(np.float64)
+        if hasattr(self.matrix, "columns"):
+            name = GROUP
+            while name in self.matrix.columns:
+                name += "_"
+            return self.matrix.assign(**{name: group}), name
         if sparse.issparse(self.matrix):
-            return sparse.csr_array(sparse.hstack([self.matrix, sparse.csr_array(group)], "csr"))
-        return np.column_stack([self.matrix, group])
+            blocks = [self.matrix, sparse.csr_array(group[:, None])]
+            whole = sparse.csr_array(sparse.hstack(blocks, "csr"))
+        else:
+            whole = np.column_stack([self.matrix, group])
+        return whole, whole.shape[1] - 1
 
+    def scores(self) -> BaseScores:
+        """Fit the base model, and score every row."""
+        started = time.thread_time()
+        fits = self._held_out()
+        rest = np.flatnonzero(~fits[: self.fitted] | (not self.held_out))
+        scores = self._scored(rest)
+        about = self.about() | {"cpu_seconds": time.thread_time() - started, "notes": []}
+        rows = np.concatenate([self.halves.train, self.halves.test])
+        group = self.whom.codes.astype(np.intp)
+        return BaseScores(rows, self._small_y, group, fits, scores, about)
 
-def prepare(dataset: Dataset, base: Base, seed: int, favorable: int | None = None) -> Prepared:
-    """Split, normalize and encode the rows, and fit the base model."""
-    started = time.process_time()
-    halves = split(dataset, seed=seed)
-    X, y = _joined(halves)
-    fitted = len(halves.train)
-    matrix, is_category = _encoded(X[list(dataset.model_columns)], base, fitted, dataset.kind)
-    model, scores = _scored(base, dataset, matrix, y, fitted, is_category)
-    return Prepared(
-        dataset=dataset,
-        base=base,
-        seed=seed,
-        fitted=fitted,
-        rows=np.concatenate([halves.train, halves.test]),
-        y=y,
-        whom=groups(X[list(dataset.sensitive)]),
-        matrix=matrix,
-        model=model,
-        scores=scores,
-        favorable=favorable,
-        cpu_seconds=time.process_time() - started,
-    )
+    def truth(self, about: dict[str, Any]) -> Truth:
+        """Of the test rows."""
+        group = self.whom.codes[self.fitted :].astype(np.intp)
+        return Truth(self.halves.test, self._small_y[self.fitted :], group, about)
+
+    @property
+    def _small_y(self) -> NDArray[Any]:
+        return self.y.astype(np.min_scalar_type(self.n_classes)) if self.n_classes else self.y
+
+    def about(self) -> dict[str, Any]:
+        """What is said of the data set and its split."""
+        return self.dataset.metadata | {
+            "title": self.dataset.title,
+            "groups": [show(label) for label in self.whom.labels],
+            "favorable": self.favorable,
+            "seed": self.seed,
+            "train": self.fitted,
+            "test": len(self.halves.test),
+        }
+
+    def _scored(self, rest: NDArray[np.intp]) -> Floats:
+        if self.base.is_truth:
+            return self.y[:, None].astype(np.float64)
+        model = self.model.fit(_rows(self.matrix, rest), self.y[rest])
+        if not self.n_classes:
+            return np.ravel(model.predict(self.matrix))[:, None].astype(np.float64)
+        if hasattr(model, "predict_proba"):
+            return aligned(model.predict_proba(self.matrix), model.classes_, self.n_classes)
+        labels = np.asarray(model.predict(self.matrix), dtype=np.intp)
+        return np.eye(self.n_classes)[labels]
+
+    def _held_out(self) -> NDArray[np.bool_]:
+        """Which rows post-processors are fitted to: all training rows, or those held out."""
+        fits = np.arange(len(self.y)) < self.fitted
+        if self.held_out:
+            train = self.halves.train
+            X, y = self.dataset.X.iloc[train], self.dataset.y.iloc[train]
+            inner = replace(self.dataset, X=X.reset_index(drop=True), y=y.reset_index(drop=True))
+            seed = self.seed + OTHER_SEED
+            fits[split(inner, seed=seed, test_size=self.held_out).train] = False
+        return fits
 
 
 def _joined(halves: Split) -> tuple[pd.DataFrame, NDArray[Any]]:
@@ -120,11 +184,49 @@ def _joined(halves: Split) -> tuple[pd.DataFrame, NDArray[Any]]:
     return X, np.concatenate([parts.y_train.to_numpy(), parts.y_test.to_numpy()])
 
 
-def _encoded(X: pd.DataFrame, base: Base, fitted: int, kind: str) -> tuple[Any, Any]:
-    if base.encoding == "codes":
-        return codes(X)
+def _rows(X: Any, which: NDArray[np.intp]) -> Any:
+    return X.iloc[which] if hasattr(X, "iloc") else X[which]
+
+
+def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, Any]:
+    """The features as the base model reads them, and the model told which are categories."""
+    known = model.get_params()
+    tags = _tags(model)
+    encoding = base.encoding
+    if encoding == "auto":
+        numbers = "onehot" if tags is not None and tags.sparse else "dense"
+        encoding = "ordinal" if "categorical_features" in known else numbers
+    if encoding == "none":
+        return X, model
+    if encoding == "ordinal":
+        matrix, is_category = codes(X)
+        if tags is None or not tags.allow_nan:
+            matrix = np.nan_to_num(matrix)
+        if "categorical_features" in known and "categorical_features" not in base.settings:
+            model = model.set_params(categorical_features=is_category)
+        return matrix, model
     matrix = indicators(X, np.arange(fitted))
-    return (matrix.toarray() if kind == "regression" else matrix), None
+    return (matrix.toarray() if encoding == "dense" else matrix), model
+
+
+def _tags(model: Any) -> Any:
+    """What scikit-learn is told of an estimator's input; None if it does not say."""
+    try:
+        return get_tags(model).input_tags
+    except (AttributeError, TypeError):
+        return None
+
+
+def calibrated(model: Any, y: NDArray[Any]) -> Any:
+    """A classifier with probabilities: itself, or by the sigmoid of its decision function.
+
+    The sigmoid is fitted to cross-validated decisions, and the model to all rows. One that has
+    nothing but labels is left as it is; they stand for probabilities of 0 and 1.
+    """
+    if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
+        return model
+    folds = int(min(FOLDS, np.unique(y, return_counts=True)[1].min()))
+    return CalibratedClassifierCV(model, cv=max(folds, 2), ensemble=False)
 
 
 def indicators(X: pd.DataFrame, train: NDArray[np.intp]) -> sparse.csr_array:
@@ -161,17 +263,6 @@ def _codes(column: pd.Series[Any]) -> Floats:
     categories = column.astype("category").cat
     numbers = categories.codes.to_numpy().astype(np.float64)
     return np.where(numbers < 0, len(categories.categories), numbers)
-
-
-def _scored(
-    base: Base, dataset: Dataset, matrix: Any, y: Any, fitted: int, is_category: Any
-) -> tuple[Any, Floats]:
-    if base.is_truth:
-        return None, y[:, None].astype(np.float64)
-    model = base.estimator(dataset.kind, is_category).fit(matrix[:fitted], y[:fitted])
-    if dataset.kind == "regression":
-        return model, np.ravel(model.predict(matrix))[:, None]
-    return model, aligned(model.predict_proba(matrix), model.classes_, len(dataset.classes))
 
 
 def aligned(probabilities: Any, classes: Sequence[int], number: int) -> Floats:

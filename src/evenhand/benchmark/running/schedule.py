@@ -5,21 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from evenhand._errors import require
-from evenhand.benchmark.design.studies import Design, Run
-from evenhand.benchmark.running.jobs import Done, Job, jobs
+from evenhand.benchmark.design.studies import Design, Run, Skipped
+from evenhand.benchmark.progress import LAYOUT, is_watched
+from evenhand.benchmark.running.jobs import Done, Job, described_entry, jobs
 from evenhand.benchmark.store import Store
 
 BYTES_PER_ROW = 1500  # 800 were measured at the peak, on over a million rows in 550 columns
 WORKER = 300 * 2**20
 RESERVE = 0.8  # of the memory that is free
 LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of a container
-LAYOUT = "{percentage:3.0f}% |{bar}| {desc} [{elapsed}, left {remaining}]"
 SECONDS = 2.0  # between two looks at what is done
 
 
@@ -35,6 +38,8 @@ class Status:
         How many of them have a result.
     failures : dict of str to dict
         By key, what is known of each run that failed, its error included.
+    skipped : tuple of Skipped, default ()
+        What the design names, and cannot be done.
 
     Examples
     --------
@@ -46,6 +51,7 @@ class Status:
     runs: int
     done: int
     failures: dict[str, dict[str, Any]]
+    skipped: tuple[Skipped, ...] = field(default=(), repr=False)
 
     @property
     def missing(self) -> int:
@@ -84,7 +90,8 @@ def status(design: Design, folder: str | Path) -> Status:
     """
     store, wanted = Store(Path(folder)), design.runs()
     failures = {key: entry for key, entry in store.failures().items() if key in wanted}
-    return Status(len(wanted), len(wanted.keys() & store.keys()), failures)
+    done = len(wanted.keys() & store.keys())
+    return Status(len(wanted), done, failures, tuple(design.skipped()))
 
 
 def run(
@@ -97,7 +104,8 @@ def run(
     """Do every run that has no result yet, and say how far the design has come.
 
     Inside `joblib.parallel_config(backend="dask")` runs are done on that cluster, whose workers
-    must see the folder under the same name.
+    must see the folder under the same name; with backend="threading" in threads of this process.
+    Wherever they are done, the results are the same.
 
     Parameters
     ----------
@@ -137,10 +145,15 @@ def run(
     store.folder.mkdir(parents=True, exist_ok=True)
     store.sweep()
     store.set_aside_damaged(design.runs())
-    todo = jobs(missing(design, store))
-    with progress_bar(todo, store, progress):
-        for _ in _finished(todo, store, n_jobs):
-            pass
+    todo = missing(design, store)
+    if design.stored is not None and todo:
+        store.adopt(Store(Path(design.stored)), map(described_entry, todo))
+        todo = missing(design, store)
+    waves = jobs(todo, _workers(n_jobs), store)
+    with progress_bar([job for wave in waves for job in wave], store, progress):
+        for wave in waves:
+            for _ in _finished(wave, store, n_jobs):
+                pass
     store.entries()
     return status(design, folder)
 
@@ -151,38 +164,83 @@ def missing(design: Design, store: Store) -> list[Run]:
     return [run for key, run in design.runs().items() if key not in done]
 
 
-def _finished(todo: list[Job], store: Store, n_jobs: int | None) -> Iterator[Done]:
-    from joblib import Parallel, cpu_count, delayed, parallel_config
+def _workers(n_jobs: int | None) -> int:
+    """How many jobs can run side by side."""
+    from joblib import cpu_count, effective_n_jobs
 
-    wanted = cpu_count() if n_jobs is None else n_jobs
-    for workers, batch in _batches(todo, wanted):
-        with parallel_config(**_backend(workers)):
+    if _elsewhere() is not None:
+        return int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    return cpu_count() if n_jobs is None else n_jobs
+
+
+def _finished(todo: list[Job], store: Store, n_jobs: int | None) -> Iterator[Done]:
+    from joblib import Parallel, delayed, parallel_config
+
+    for workers, batch in _batches(todo, _workers(n_jobs)):
+        with parallel_config(**_backend(workers)), threadpool_limits(1):
             parallel = Parallel(return_as="generator_unordered", batch_size=1)
-            yield from parallel(delayed(_done)(job, store) for job in batch)
+            if _is_here():
+                yield from parallel(delayed(_done)(job, store) for job in batch)
+            else:
+                _forget_workers(batch)
+                sent = ((_pickler().dumps(job), sys.path, store) for job in batch)
+                yield from parallel(delayed(_done_there)(*one) for one in sent)
 
 
 def _batches(todo: list[Job], wanted: int) -> Iterable[tuple[int, list[Job]]]:
     """A cluster has its own memory to look after."""
-    return [(wanted, todo)] if _elsewhere() else batches(todo, wanted, free_memory())
+    elsewhere = _elsewhere() is not None
+    return [(wanted, todo)] if elsewhere else batches(todo, wanted, free_memory())
 
 
-def _elsewhere() -> bool:
-    """Whether the caller has chosen where joblib runs."""
+def _elsewhere() -> str | None:
+    """The back end that the caller has chosen for joblib, if any."""
     from joblib.parallel import get_active_backend
 
-    return type(get_active_backend()[0]).__name__ not in ("LokyBackend", "SequentialBackend")
+    name = type(get_active_backend()[0]).__name__
+    return None if name in ("LokyBackend", "SequentialBackend") else name
 
 
 def _backend(workers: int) -> dict[str, Any]:
-    if _elsewhere():
+    if _elsewhere() is not None:
         return {}
     if workers == 1:
         return {"backend": "sequential"}
     return {"backend": "loky", "n_jobs": workers, "inner_max_num_threads": 1}
 
 
+def _is_here() -> bool:
+    """Whether jobs run in this process, on the code that is loaded here."""
+    from joblib.parallel import get_active_backend
+
+    return type(get_active_backend()[0]).__name__ in ("SequentialBackend", "ThreadingBackend")
+
+
+def _forget_workers(batch: Iterable[Job]) -> None:
+    """Let new processes import modules of one's own, which may have changed since."""
+    if _elsewhere() is None and any(run.has_own_code for job in batch for run in job.runs):
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor().shutdown(wait=True)
+
+
+def _pickler() -> Any:
+    """What sends classes of a notebook as they are; joblib brings it, or has it inside."""
+    try:
+        return import_module("cloudpickle")
+    except ImportError:
+        return import_module("joblib.externals.cloudpickle")
+
+
 def _done(job: Job, store: Store) -> Done:
     return job(store)
+
+
+def _done_there(job: bytes, paths: list[str], store: Store) -> Done:
+    """In another process, which finds modules where this one does."""
+    sys.path += [path for path in paths if path not in sys.path]
+    done: Done = _pickler().loads(job)(store)
+    return done
 
 
 def memory_of(job: Job) -> int:
@@ -226,14 +284,14 @@ def progress_bar(jobs: Sequence[Job], store: Store, progress: bool | None = None
 
     What is done is read from the store, so it does not matter where the jobs run.
     """
-    wanted = sys.stderr.isatty() if progress is None else progress
-    if not wanted or not jobs:
+    if not is_watched(progress) or not jobs:
         yield
         return
     require("tqdm")
     from tqdm import tqdm
 
-    costs = {key: cost for job in jobs for key, cost in job.costs.items()}
+    some = [job for job in jobs if not job.only_base]
+    costs = {key: cost for job in some for key, cost in job.costs.items()}
     over = Event()
     with tqdm(total=sum(costs.values()), bar_format=LAYOUT, file=sys.stderr) as bar:
         watch = Thread(target=_watch, args=(bar, costs, store, over), daemon=True)

@@ -14,6 +14,7 @@ from evenhand._writing import fill_whole
 from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
 from evenhand.benchmark.design.importing import is_import_path
 from evenhand.benchmark.design.questions import Questions
+from evenhand.benchmark.progress import tracked
 from evenhand.benchmark.scoring.scores import Scores, scores
 from evenhand.benchmark.store import Entry, Store
 
@@ -21,7 +22,13 @@ SOURCES = ("evenhand.benchmark.scoring.scores", "evenhand.criteria")  # with wha
 COLUMNS = ("key", "question", "lot", "value")
 
 
-def scored(store: Store, entries: Mapping[str, Entry], questions: Questions, n_jobs: int) -> Any:
+def scored(
+    store: Store,
+    entries: Mapping[str, Entry],
+    questions: Questions,
+    n_jobs: int,
+    progress: bool | None = None,
+) -> Any:
     """The table of scores of these runs: key, question, lot and value."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -29,9 +36,8 @@ def scored(store: Store, entries: Mapping[str, Entry], questions: Questions, n_j
     folder, address = store.folder / "scores", _address(questions)
     known = _read(folder, address)
     done = set() if known is None else set(pc.unique(known["key"]).to_pylist())
-    new = _computed(
-        store, [one for key, one in entries.items() if key not in done], questions, n_jobs
-    )
+    todo = [entry for key, entry in entries.items() if key not in done]
+    new = _computed(store, todo, questions, n_jobs, progress)
     parts = [part for part in (known, new) if part is not None]
     if not parts:
         return _columns([])
@@ -50,7 +56,9 @@ def _address(questions: Questions) -> str:
     return fingerprint([asked, sources])
 
 
-def _computed(store: Store, entries: list[Entry], questions: Questions, n_jobs: int) -> Any:
+def _computed(
+    store: Store, entries: list[Entry], questions: Questions, n_jobs: int, progress: bool | None
+) -> Any:
     from joblib import Parallel, delayed
 
     splits: dict[str, list[Entry]] = {}
@@ -59,7 +67,8 @@ def _computed(store: Store, entries: list[Entry], questions: Questions, n_jobs: 
     if not splits:
         return None
     work = (delayed(_answers)(store, some, questions) for some in splits.values())
-    return _columns(Parallel(n_jobs=n_jobs if len(splits) > 1 else 1)(work))
+    parallel = Parallel(n_jobs=n_jobs if len(splits) > 1 else 1, return_as="generator")
+    return _columns(tracked(parallel(work), len(splits), "splits scored", progress))
 
 
 def _answers(store: Store, entries: list[Entry], questions: Questions) -> Scores:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand._errors import InputError, require
+from evenhand._words import plural
 from evenhand._writing import fill_whole
 from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
 from evenhand.benchmark.design.studies import Design
@@ -37,6 +39,7 @@ RUNS = {
     "hyperparameter": NUMBER,
     "seed": WHOLE,
     "fit_rows": WHOLE,
+    "held_out": NUMBER,
     "by_lot": FLAG,
     "has_scores": FLAG,
     "cpu_seconds": NUMBER,
@@ -215,10 +218,13 @@ def results(
     *,
     questions: Questions | None = None,
     n_jobs: int | None = 1,
+    progress: bool | None = None,
 ) -> Results:
     """Score what a store holds, or the part of it that belongs to a design.
 
-    Scores are kept beside the predictions, so that only runs that are new are scored.
+    Scores are kept beside the predictions, so that only runs that are new are scored. Without a
+    design, runs that were replaced since, by other code, settings or data of the same name, are
+    left out, with a warning.
 
     Parameters
     ----------
@@ -230,6 +236,8 @@ def results(
         What is asked; by default the design's questions, or `QUESTIONS`.
     n_jobs : int, optional
         Processes side by side; None for one on each core.
+    progress : bool, optional
+        Whether to show a bar on stderr; by default where that is a terminal.
 
     Returns
     -------
@@ -244,21 +252,38 @@ def results(
     """
     require("pyarrow", "joblib")
     store = store if isinstance(store, Store) else Store(Path(store))
-    entries = store.entries()
     if questions is None:
         questions = QUESTIONS if design is None else design.questions
-    if design is not None:
-        wanted = design.runs().keys()
-        entries = {key: entry for key, entry in entries.items() if key in wanted}
+    named: dict[str, Mapping[str, Any]] = {}  # as the design names them now
+    if design is None:
+        entries = _current(store)
+    else:
+        wanted = design.runs()
+        entries = {key: entry for key, entry in store.entries().items() if key in wanted}
+        named = {key: wanted[key].value for key in entries}
     tables = Results.from_rows(
-        runs=[_run(entry) for entry in entries.values()],
+        runs=[_run(entry | named.get(key, {})) for key, entry in entries.items()],
         questions=[question for some in questions.values() for question in some],
-        problems=_problems(store, entries),
+        problems=_problems(store, entries, named),
         scores=(),
     )
-    return replace(
-        tables, scores=scored(store, entries, questions, -1 if n_jobs is None else n_jobs)
-    )
+    jobs = -1 if n_jobs is None else n_jobs
+    return replace(tables, scores=scored(store, entries, questions, jobs, progress))
+
+
+def _current(store: Store) -> dict[str, Entry]:
+    """The runs without those of earlier versions, and a warning that says which these are."""
+    entries, old = store.current()
+    if old:
+        names = sorted({f"{one['method']} on {one['problem']}" for one in old.values()})
+        listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        warnings.warn(
+            f"{store.folder} holds {plural(len(old), 'run')} of an earlier version of the code, "
+            f"settings or data ({listed}); they are left out. Pass design= to say which runs are "
+            "meant.",
+            stacklevel=3,
+        )
+    return entries
 
 
 def read_results(folder: str | Path) -> Results:
@@ -344,9 +369,13 @@ def _run(entry: Entry) -> Entry:
     }
 
 
-def _problems(store: Store, entries: Mapping[str, Entry]) -> list[dict[str, Any]]:
+def _problems(
+    store: Store, entries: Mapping[str, Entry], named: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """A row for each problem, with what must be said of its rows in any caption."""
-    first = {entry["problem"]: entry for entry in reversed(list(entries.values()))}
+    first = {
+        named.get(key, entry)["problem"]: entry for key, entry in reversed(list(entries.items()))
+    }
     rows = []
     for problem, entry in sorted(first.items()):
         about = store.truth(entry).about

@@ -14,7 +14,8 @@ from evenhand._distributions import Distribution, distribution
 from evenhand._groups import Groups
 from evenhand._tally import Axis, Tally
 from evenhand.benchmark.design.questions import Question
-from evenhand.benchmark.store import Entry, Predictions, Store, Truth, counts, groups_of
+from evenhand.benchmark.predictions import Predictions, Truth
+from evenhand.benchmark.store import Entry, Store, counts, groups_of
 from evenhand.statistics import Statistic, Table
 from evenhand.statistics.kinds import KINDS, Rows, summarize
 

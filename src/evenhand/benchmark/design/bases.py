@@ -1,0 +1,179 @@
+"""Base models: any scikit-learn estimator, by import path, class or value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from evenhand._errors import InputError, InputTypeError
+from evenhand.benchmark.design.code import described
+from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.design.importing import imported
+from evenhand.datasets.task import Kind
+
+PREPARATION = "evenhand.benchmark.running.preparation"
+
+Encoding = Literal["auto", "onehot", "dense", "ordinal", "none"]
+Estimator = str | type[Any] | Callable[..., Any] | Any
+
+
+@dataclass(frozen=True)
+class Base:
+    """A base model by name: an estimator for each kind of task, and how it reads the columns.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in results and figures.
+    estimators : str, class or estimator, or mapping of str to these
+        An estimator as import path `package.module:Class`, as class, or as a value with its
+        parameters, such as a pipeline. It is asked whether it is a classifier or a regressor; a
+        mapping names one for "classification" and one for "regression". Problems of a kind that
+        is not there are skipped.
+    encoding : {"auto", "onehot", "dense", "ordinal", "none"}, default "auto"
+        How columns of text become numbers: 0/1 columns in a sparse matrix ("onehot") or in an array
+        ("dense"), the number of the category ("ordinal"), or not at all ("none": a dataframe with
+        categorical columns). By default "ordinal" for an estimator that has a parameter
+        `categorical_features`, and 0/1 columns for others, sparse if they take it.
+    settings : mapping, default {}
+        Parameters of the estimator.
+    is_truth : bool, default False
+        The true targets stand in for a model: published code of some regression methods adjusts
+        them, also those of the test rows.
+
+    Notes
+    -----
+    Every `random_state` is set from the split, and `n_jobs` is 1, since jobs run side by side;
+    settings that name them prevail.
+
+    Examples
+    --------
+    >>> path = "sklearn.ensemble:RandomForestClassifier"
+    >>> forest = Base("forest", path, settings={"max_depth": 3})
+    >>> forest.kinds
+    ('classification',)
+    >>> forest.estimator("classification", seed=7)
+    RandomForestClassifier(max_depth=3, random_state=7)
+
+    """
+
+    name: str
+    estimators: Mapping[Kind, Estimator] | Estimator
+    encoding: Encoding = "auto"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    is_truth: bool = False
+
+    def __post_init__(self) -> None:
+        if self.encoding not in get_args(Encoding):
+            raise InputError(
+                f"The base model {self.name!r} has the encoding {self.encoding!r}; there are "
+                f"{', '.join(get_args(Encoding))}."
+            )
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What it can predict."""
+        return tuple(self._by_kind)
+
+    def estimator(self, kind: Kind, seed: int = 0) -> Any:
+        """A new estimator, not fitted."""
+        model = self._made(self._by_kind[kind])
+        known = model.get_params()
+        threads = "n_jobs" in known and not type(model).__module__.startswith("sklearn.")
+        usual = {"n_jobs": 1} if threads else {}  # scikit-learn's own have one by default
+        usual |= {name: seed for name in sorted(known) if _is_seed(name)}
+        return model.set_params(**{k: v for k, v in usual.items() if k not in self.settings})
+
+    def takes_weights(self, kind: Kind) -> bool:
+        """Whether rows may have weights, as several methods need it."""
+        from evenhand.mitigation.base_models import weight_parameter
+
+        if self.is_truth:
+            return False
+        try:
+            weight_parameter(self.estimator(kind))
+        except InputError:
+            return False
+        return True
+
+    def module(self, kind: Kind) -> str:
+        """The module that defines its estimator."""
+        return type(self._made(self._by_kind[kind])).__module__
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What its scores depend on, for given rows: its settings, your code, and ours."""
+        models = {} if self.is_truth else {k: self._thing(one) for k, one in self._by_kind.items()}
+        value = [described(models), self.encoding, described(dict(self.settings)), self.is_truth]
+        return fingerprint([value, source_fingerprint(PREPARATION)])
+
+    @cached_property
+    def _by_kind(self) -> dict[Kind, Estimator]:
+        if isinstance(self.estimators, Mapping):
+            return dict(self.estimators)
+        return dict.fromkeys(_kinds(self._made(self.estimators)), self.estimators)
+
+    def _made(self, given: Estimator) -> Any:
+        from sklearn.base import clone
+
+        thing = self._thing(given)
+        try:
+            if isinstance(thing, type) or not hasattr(thing, "get_params"):
+                return thing(**self.settings)
+            return clone(thing).set_params(**self.settings)
+        except (TypeError, ValueError) as failure:
+            raise InputError(
+                f"The base model {self.name!r} cannot be made with the settings "
+                f"{dict(self.settings)}: {failure}"
+            ) from failure
+
+    def _thing(self, given: Estimator) -> Any:
+        thing = imported(given) if isinstance(given, str) else given
+        if not hasattr(thing, "get_params") and not callable(thing):
+            raise InputTypeError(
+                f"The base model {self.name!r} is a {type(thing).__name__}; give a scikit-learn "
+                "estimator, its class, or package.module:Class."
+            )
+        return thing
+
+
+def _kinds(model: Any) -> tuple[Kind, ...]:
+    """What an estimator predicts; one that does not say may do either."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if not hasattr(model, "get_params"):
+        raise InputTypeError(
+            f"{type(model).__name__} has no get_params; derive it from sklearn.base.BaseEstimator."
+        )
+    if is_classifier(model):
+        return ("classification",)
+    return ("regression",) if is_regressor(model) else ("classification", "regression")
+
+
+def _is_seed(parameter: str) -> bool:
+    return parameter == "random_state" or parameter.endswith("__random_state")
+
+
+BASES: dict[str, Base] = {
+    base.name: base
+    for base in (
+        Base(
+            "logistic",
+            {"classification": "sklearn.linear_model:LogisticRegression"},
+            encoding="onehot",
+            settings={"max_iter": 1000},
+        ),
+        Base("linear", {"regression": "sklearn.linear_model:LinearRegression"}, encoding="dense"),
+        Base(
+            "boosting",
+            {
+                "classification": "sklearn.ensemble:HistGradientBoostingClassifier",
+                "regression": "sklearn.ensemble:HistGradientBoostingRegressor",
+            },
+            encoding="ordinal",
+        ),
+        Base("targets", {"regression": "none"}, is_truth=True),
+    )
+}
