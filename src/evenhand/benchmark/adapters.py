@@ -321,7 +321,8 @@ class OxonFairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """A class for each row."""
         unknown = {"target": np.zeros(len(X), int)}
-        return self.classes_[np.asarray(self.predictor_.predict(self._data(X) | unknown))]
+        chosen = np.asarray(self.predictor_.predict(self._data(X) | unknown))
+        return np.asarray(self.classes_[chosen])
 
     def _data(self, X: Any) -> dict[str, Any]:
         codes = np.searchsorted(self.groups_, _apart(X, self.group)[1])

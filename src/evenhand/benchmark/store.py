@@ -35,8 +35,10 @@ from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns
 Entry = dict[str, Any]
 
 DAMAGED = ".damaged"
-NAMES = ("problem", "base", "method", "constraint")
-NAMES += ("hyperparameter", "seed", "fit_rows", "held_out")
+NAMES = (
+    *("problem", "base", "method", "constraint"),
+    *("hyperparameter", "seed", "fit_rows", "held_out"),
+)
 
 
 @dataclass(frozen=True)

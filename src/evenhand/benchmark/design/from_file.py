@@ -13,14 +13,16 @@ from evenhand._words import did_you_mean
 from evenhand.benchmark.design.bases import BASES, Base
 from evenhand.benchmark.design.importing import entry_point, imported, is_import_path
 from evenhand.benchmark.design.problems import Problem
-from evenhand.benchmark.design.questions import Question, add_questions
+from evenhand.benchmark.design.questions import Question, Questions, add_questions
 from evenhand.benchmark.design.studies import Design, Study
 from evenhand.benchmark.design.treatments import Treatment, find_method, own_method, treatment
 from evenhand.datasets import TASKS
 from evenhand.mitigation.methods import Method
 
-TOP = ("name", "extends", "tasks", "seeds", "held_out", "stored")
-TOP += ("bases", "problems", "methods", "questions")
+TOP = (
+    *("name", "extends", "tasks", "seeds", "held_out", "stored"),
+    *("bases", "problems", "methods", "questions"),
+)
 OWN = ("stage", "task", "randomized", "hyperparameter", "classes", "groups", "needs_sample_weight")
 OF_METHOD = ("constraints", "grid", "settings", "fit_rows", "method", "estimator", *OWN)
 OF_BASE = ("name", "estimator", "settings", "encoding")
@@ -72,7 +74,7 @@ def read_design(path: str | Path) -> Design:
     more = list(_questions(content.get("questions", [])))
     if "extends" in content:
         design = replace(_extended(content, path), name=name)
-        questions = {
+        questions: Questions = {
             kind: tuple(dict.fromkeys([*asked, *(one for one in more if one.kind == kind)]))
             for kind, asked in design.questions.items()
         }

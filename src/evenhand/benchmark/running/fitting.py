@@ -165,7 +165,7 @@ def _kept(rows: NDArray[np.intp], treatment: Treatment, seed: int) -> NDArray[np
     """The rows a method is fitted to: all of those, or a sample of as many as it can do with."""
     if treatment.fit_rows is None or treatment.fit_rows >= len(rows):
         return rows
-    return rows[some(len(rows), treatment.fit_rows, seed)]
+    return np.asarray(rows[some(len(rows), treatment.fit_rows, seed)])
 
 
 def _estimator(treatment: Treatment, underlying: Any, options: dict[str, Any]) -> Any:

@@ -192,7 +192,7 @@ def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, 
     """The features as the base model reads them, and the model told which are categories."""
     known = model.get_params()
     tags = _tags(model)
-    encoding = base.encoding
+    encoding: str = base.encoding
     if encoding == "auto":
         numbers = "onehot" if tags is not None and tags.sparse else "dense"
         encoding = "ordinal" if "categorical_features" in known else numbers

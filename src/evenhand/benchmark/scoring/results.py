@@ -254,7 +254,7 @@ def results(
     store = store if isinstance(store, Store) else Store(Path(store))
     if questions is None:
         questions = QUESTIONS if design is None else design.questions
-    named: dict[str, Mapping[str, Any]] = {}  # as the design names them now
+    named: dict[str, Entry] = {}  # as the design names them now
     if design is None:
         entries = _current(store)
     else:

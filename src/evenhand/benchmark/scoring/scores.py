@@ -129,7 +129,7 @@ def _means(values: Any, repeats: Sequence[int]) -> Floats:
     >>> _means(np.array([1.0, 0.0, 4.0]), [1, 2])
     array([1., 2.])
     """
-    starts = np.cumsum(repeats) - repeats
+    starts = np.cumsum([0, *repeats[:-1]], dtype=np.intp)
     return np.asarray(np.add.reduceat(values, starts) / repeats)
 
 
