@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from evenhand.benchmark.figures.theme import PERFORMANCES, SOFT, Style, Theme
+from evenhand.benchmark.figures.theme import BAND, PERFORMANCES, SOFT, Style, Theme
+from evenhand.benchmark.scoring.floors import floors_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT, LEGEND = 2.55, 2.15, 0.23  # inches, of a panel and of a legend's line
 STEPS = (1.0, 2.0, 5.0)  # round ticks
 KEYS = ["problem", "base", "method", "constraint", "hyperparameter"]
+LINE = 34  # letters of a title beside each other
+CROWD, CROWDED = 0.6, 0.3  # this share of the points in less than this share of a panel
+FLOOR = "noise: all groups treated alike"
+
+Limits = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,8 @@ class Panel:
         to meet "".
     title : str, optional
         By default what the theme calls the problem.
+    is_zoom : bool, default False
+        Whether it shows the crowded corner only.
 
     Examples
     --------
@@ -52,6 +62,7 @@ class Panel:
     y: str
     constraints: frozenset[str] | None = None
     title: str | None = None
+    is_zoom: bool = False
 
     @property
     def height(self) -> tuple[str, str, str]:
@@ -71,8 +82,12 @@ class Grid:
     missing: tuple[str, ...]
 
 
-def grid(results: Results, rows: Rows, theme: Theme) -> Grid:
-    """Draw panels in rows, with one legend for all.
+def grid(
+    results: Results, rows: Rows, theme: Theme, *, zoom: bool = False, floors: bool = False
+) -> Grid:
+    """Draw panels in rows, with letters, and one legend for all.
+
+    A point far from all others is drawn at the edge, with an arrow and its value.
 
     Parameters
     ----------
@@ -82,6 +97,10 @@ def grid(results: Results, rows: Rows, theme: Theme) -> Grid:
         The panels from top to bottom and left to right; rows may have different lengths.
     theme : Theme
         Names and styles.
+    zoom : bool, default False
+        Add a panel to each row for its first panel with a crowded corner.
+    floors : bool, default False
+        Shade what chance alone shows, where the results have noise floors (`with_floors`).
 
     Returns
     -------
@@ -101,8 +120,18 @@ def grid(results: Results, rows: Rows, theme: Theme) -> Grid:
     import pandas as pd
 
     panels = [panel for row in rows for panel in row]
-    points = _points(results, panels, theme)
-    lines = sorted({name for table in points for name in table["series"]}, key=theme.place)
+    points = dict(zip(panels, _points(results, panels, theme), strict=True))
+    data = pd.concat([points[panel] for panel in panels], ignore_index=True)
+    missing = _missing(panels, [points[panel] for panel in panels], theme)
+    windows = _windows(points)
+    corners = {
+        panel: corner
+        for row in rows
+        for panel in ([_crowded(row, points, windows)] if zoom else [])
+        if panel is not None and (corner := corner_of(points[panel], *windows[panel])) is not None
+    }
+    rows = [[*row, *(replace(one, is_zoom=True) for one in row if one in corners)] for row in rows]
+    lines = sorted(set(data["series"]), key=theme.place)
     wide = max(map(len, rows))
     figure = framed(len(rows), wide, len(lines))
     places = figure.subplots(len(rows), wide, squeeze=False)
@@ -110,15 +139,29 @@ def grid(results: Results, rows: Rows, theme: Theme) -> Grid:
     for row, axes in zip(rows, places, strict=True):
         for spare in axes[len(row) :]:
             spare.remove()
-    every = [axes for row in kept for axes in row]
+    where = {
+        panel: axes
+        for row, places in zip(rows, kept, strict=True)
+        for panel, axes in zip(row, places, strict=True)
+    }
     marked = results.stand_ins
-    for panel, table, axes in zip(panels, points, every, strict=True):
-        _panel(axes, panel, table, theme, marked=panel.problem in marked)
-    _share_heights(panels, points, every)
+    for panel, axes in where.items():
+        whole = replace(panel, is_zoom=False)
+        _panel(axes, panel, points[whole], theme, marked=panel.problem in marked)
+        if points[whole].empty:
+            continue
+        if panel.is_zoom:
+            _frame(where[whole], axes, corners[whole])
+        else:
+            x, y = windows[panel]
+            _limit(axes, panel, x, y)
+            _beyond(axes, points[panel], x, y, theme)
+    shaded = floors and _shade(results, where)
     _drop_repeated(rows, kept)
-    legend(figure, lines, theme)
-    data = pd.concat(points, ignore_index=True)
-    return Grid(figure, data, _missing(panels, points, theme))
+    if len(where) > 1:
+        _letter(where.values())
+    legend(figure, lines, theme, floor=shaded)
+    return Grid(figure, data, missing)
 
 
 def _missing(panels: Sequence[Panel], points: Sequence[Any], theme: Theme) -> tuple[str, ...]:
@@ -158,7 +201,8 @@ def framed(rows: int, columns: int, lines: int) -> Figure:
 
 def _panel(axes: Axes, panel: Panel, points: Any, theme: Theme, marked: bool) -> None:
     title = theme.problem(panel.problem) if panel.title is None else panel.title
-    axes.set_title(f"{title}{'†' if marked else ''}", loc="left")
+    title = fill(f"{title}{'†' if marked else ''}", LINE)
+    axes.set_title(title, loc="left")
     axes.set_xlabel(theme.question(panel.x))
     axes.set_ylabel(theme.question(panel.y))
     if points.empty:
@@ -166,11 +210,6 @@ def _panel(axes: Axes, panel: Panel, points: Any, theme: Theme, marked: bool) ->
         return
     for name in sorted(set(points["series"]), key=theme.place):
         _line(axes, points[points["series"] == name], name, theme.style(name))
-    highest = float(np.nanmax(points["x"] + points["x_error"].fillna(0)))
-    if is_by_root(panel.x):
-        by_root(axes, 1.06 * highest)
-    else:
-        axes.set_xlim(0 if points["x"].min() >= 0 else None, 1.05 * highest)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
 
@@ -198,45 +237,166 @@ def blank(axes: Axes, text: str = "no results yet") -> None:
     axes.set(xticks=[], yticks=[])
 
 
-def legend(figure: Figure, names: Sequence[str], theme: Theme) -> None:
-    """The lines by color and marker, below all panels."""
+def legend(figure: Figure, names: Sequence[str], theme: Theme, *, floor: bool = False) -> None:
+    """The lines by color and marker, below all panels, and what is shaded."""
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    handles = [Line2D([], [], label=name, **theme.style(name).line) for name in names]
+    handles: list[Any] = [Line2D([], [], label=name, **theme.style(name).line) for name in names]
+    if floor:
+        handles.append(Patch(facecolor=BAND, edgecolor="none", label=FLOOR))
     if handles:
-        longest = max(map(len, names))
+        longest = max(len(handle.get_label()) for handle in handles)
         wide = max(int(figure.get_size_inches()[0] // max(1.6, 0.5 + 0.07 * longest)), 1)
         figure.legend(handles=handles, loc="outside lower center", ncols=min(wide, len(handles)))
 
 
-def _share_heights(panels: Sequence[Panel], points: Sequence[Any], axes: Any) -> None:
-    """Panels of one problem have the same y axis; what lies beyond it is counted at its edge."""
-    together: dict[Any, list[int]] = {}
-    for at, (panel, one) in enumerate(zip(panels, points, strict=True)):
-        if len(one):
-            together.setdefault(panel.height, []).append(at)
-    for (_, y, _), places in together.items():
-        every = np.concatenate([points[at]["y"].to_numpy() for at in places])
-        if is_by_root(y):
-            for at in places:
-                by_root(axes[at], 1.06 * float(every.max()), "y")
+def _windows(points: dict[Panel, Any]) -> dict[Panel, tuple[Limits, Limits]]:
+    """Limits of x and y of every panel; panels of one problem have the same y axis."""
+    heights: dict[Any, list[Any]] = {}
+    for panel, table in points.items():
+        if len(table):
+            heights.setdefault(panel.height, []).append(table)
+    y_limits = {height: _height(height[1], tables) for height, tables in heights.items()}
+    return {
+        panel: (_breadth(panel.x, table), y_limits[panel.height])
+        for panel, table in points.items()
+        if len(table)
+    }
+
+
+def _height(y: str, tables: Sequence[Any]) -> Limits:
+    values = np.concatenate([table["y"].to_numpy() for table in tables])
+    if is_by_root(y):
+        return 0.0, 1.06 * float(values.max())
+    is_high_good = y in ("accuracy", "r2")
+    low, high = window(values, low_is_good=not is_high_good)
+    bars = np.concatenate([table["y_error"].fillna(0).to_numpy() for table in tables])
+    room = float(np.clip((values + bars if is_high_good else values - bars) - high, 0, None).max())
+    if is_high_good:  # bars of the best points stay inside, unless they are very long
+        high += min(room, 0.25 * (high - low))
+    return low if y in PERFORMANCES else 0.0, high  # a criterion is best at 0
+
+
+def _breadth(x: str, table: Any) -> Limits:
+    values = table["x"].to_numpy()
+    highest = float(np.nanmax(values + table["x_error"].fillna(0)))
+    if values.min() < 0 or is_by_root(x):
+        return (0.0, 1.06 * highest) if is_by_root(x) else (float(values.min()), 1.05 * highest)
+    far = window(values, low_is_good=True)[1]
+    return 0.0, max(min(far, 1.05 * highest), 1e-12)
+
+
+def _limit(axes: Axes, panel: Panel, x: Limits, y: Limits) -> None:
+    if is_by_root(panel.x):
+        by_root(axes, x[1])
+    else:
+        axes.set_xlim(*x)
+    if is_by_root(panel.y):
+        by_root(axes, y[1], "y")
+    else:
+        axes.set_ylim(*y)
+
+
+def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None:
+    """Points beyond the window at its edge, each with an arrow towards where it is, and a value."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    for row in points.itertuples():
+        right, up = int(row.x > x[1]), int(row.y > y[1]) - int(row.y < y[0])
+        if not right and not up:
             continue
-        low, high = window(every, low_is_good=y not in ("accuracy", "r2"))
-        limits = (low if y in PERFORMANCES else 0.0, high)  # a criterion is best at 0
-        for at in places:
-            axes[at].set_ylim(*limits)
-            _beyond(axes[at], points[at]["y"].to_numpy(), limits)
+        inside = (min(max(row.x, x[0]), x[1]), min(max(row.y, y[0]), y[1]))
+        at = np.asarray(to_axes.transform(inside))
+        at = np.array([0.93 if right else at[0], {0: at[1], 1: 0.9, -1: 0.1}[up]])
+        style = theme.style(row.series)
+        axes.plot(*at, transform=axes.transAxes, label="_beyond", zorder=6, **style.line)
+        tip = at + 0.1 * np.array([right, up]) / max(np.hypot(right, up), 1)
+        axes.annotate(
+            "",
+            xy=tip,
+            xytext=at,
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            arrowprops={"arrowstyle": "->", "color": style.ink, "linewidth": 1.0},
+        )
+        value = f"{row.y:.3g}" if up else f"{row.x:.3g}"
+        offset: dict[str, Any] = {"ha": "right" if at[0] > 0.5 else "left", "va": "center"}
+        axes.annotate(
+            value,
+            xy=at,
+            xycoords="axes fraction",
+            xytext=(-6 if at[0] > 0.5 else 6, 0),
+            textcoords="offset points",
+            color=SOFT,
+            fontsize=7,
+            **offset,
+        )
 
 
-def _beyond(axes: Axes, y: Any, limits: tuple[float, float]) -> None:
-    for count, edge, mark in (
-        (int((y < limits[0]).sum()), 0.03, "↓"),
-        (int((y > limits[1]).sum()), 0.97, "↑"),
-    ):
-        if count:
-            where: dict[str, Any] = {"va": "bottom" if edge < 0.5 else "top", "ha": "right"}
-            label = f"{mark} {count} beyond"
-            axes.text(0.98, edge, label, transform=axes.transAxes, color=SOFT, fontsize=7, **where)
+def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None:
+    """The corner where most points crowd, if it is a small part of the panel; else None.
+
+    It holds the points nearest to where the middle of them is, and lines of two methods at least.
+    """
+    inside = points[points["x"].between(*x) & points["y"].between(*y)]
+    if len(inside) < 6 or inside["series"].nunique() < 2:
+        return None
+    spans = np.array([x[1] - x[0], y[1] - y[0]])
+    places = (inside[["x", "y"]].to_numpy() - [x[0], y[0]]) / spans
+    near = np.hypot(*(places - np.median(places, axis=0)).T)
+    crowd = places[np.argsort(near, kind="stable")[: int(np.ceil(CROWD * len(places)))]]
+    low, high = crowd.min(axis=0), crowd.max(axis=0)
+    margin = 0.08 * np.maximum(high - low, 0.05)
+    low, high = np.maximum(low - margin, 0), np.minimum(high + margin, 1)
+    if np.prod(high - low) > CROWDED or (high - low).max() > 0.8:
+        return None
+    ends = np.array([low, high]) * spans + [x[0], y[0]]
+    return (float(ends[0, 0]), float(ends[1, 0])), (float(ends[0, 1]), float(ends[1, 1]))
+
+
+def _crowded(row: Sequence[Panel], points: Any, windows: Any) -> Panel | None:
+    """The first panel of a row that has a crowded corner."""
+    for panel in row:
+        if panel in windows and not is_by_root(panel.x):
+            if corner_of(points[panel], *windows[panel]) is not None:
+                return panel
+    return None
+
+
+def _frame(whole: Axes, axes: Axes, corner: tuple[Limits, Limits]) -> None:
+    """Limits of a panel that zooms, and where that is in the panel it belongs to."""
+    from matplotlib.patches import Rectangle
+
+    (left, right), (bottom, top) = corner
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, top)
+    size = (right - left, top - bottom)
+    edge: dict[str, Any] = {"facecolor": "none", "edgecolor": SOFT, "linewidth": 0.8, "zorder": 2}
+    whole.add_patch(Rectangle((left, bottom), *size, **edge))
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(True)
+
+
+def _shade(results: Results, where: dict[Panel, Axes]) -> bool:
+    """Noise floors behind the points; whether there are any."""
+    floors = floors_of(results).set_index(["problem", "base", "question"])
+    for panel, axes in where.items():
+        key = (panel.problem, panel.base, panel.x)
+        if key in floors.index and axes.lines:
+            limits = axes.get_xlim()
+            axes.axvspan(0, floors.loc[key, "high"], color=BAND, linewidth=0, zorder=0)
+            axes.axvline(floors.loc[key, "floor"], color=SOFT, linestyle=":", label="_floor")
+            axes.set_xlim(*limits)
+    return len(floors) > 0
+
+
+def _letter(every: Iterable[Axes]) -> None:
+    """Panels as (a), (b) …; after (z) comes (aa)."""
+    for at, axes in enumerate(every):
+        more, last = divmod(at, len(ascii_lowercase))
+        letter = (ascii_lowercase[more - 1] if more else "") + ascii_lowercase[last]
+        title = axes.get_title(loc="left")
+        axes.set_title(f"({letter}) {title}".rstrip(), loc="left")
 
 
 def _drop_repeated(rows: Rows, places: Sequence[Sequence[Axes]]) -> None:
@@ -244,10 +404,9 @@ def _drop_repeated(rows: Rows, places: Sequence[Sequence[Axes]]) -> None:
     for row, own in zip(rows, places, strict=True):
         for left, right, axes in zip(row, row[1:], own[1:], strict=False):
             if left.height == right.height:
+                axes.set_title("zoom" if right.is_zoom else "", loc="left")
                 axes.set_ylabel("")
-                if right.title is None:
-                    axes.set_title("", loc="left")
-                if axes.lines:
+                if axes.lines and not right.is_zoom:
                     axes.tick_params(labelleft=False)
 
 

@@ -22,6 +22,7 @@ from evenhand.statistics.kinds import KINDS, Rows, summarize
 Floats = NDArray[np.float64]
 Answered = tuple[str, Predictions]  # with the lot
 EXPECTED, DRAWN, DRAWS = "expected", "drawn", "draws"
+EMPTY_AS_ZERO = "empty as 0"
 REPEATS = 20  # draws whose criteria are averaged
 
 
@@ -32,6 +33,8 @@ class Scores:
     Where a run decides at random, the lot is "expected" for the criterion of the table to be
     expected, "drawn" for that of one draw, and "draws" for its mean over many draws: a gap is
     convex, so the chance of single decisions adds to it. Other runs have the first only.
+    "empty as 0" is what the score would be if a rate of no rows (0/0) counted as 0, as in other
+    libraries: it is there only where such a rate exists, and only to be counted.
     """
 
     keys: tuple[str, ...]
@@ -45,10 +48,18 @@ def scores(store: Store, entries: Sequence[Entry], questions: Sequence[Question]
     truth = store.truth(entries[0])
     stored = [(entry["key"], store.predictions(entry)) for entry in entries]
     named = [(key, lot, one) for key, one in stored for lot in _lots(one)]
-    answer = classification if truth.classes else regression
-    values = answer(truth, [(lot, one) for _, lot, one in named], questions)
-    keys, lots = tuple(key for key, _, _ in named), tuple(lot for _, lot, _ in named)
-    return Scores(keys, lots, tuple(questions), values)
+    answered = [(lot, one) for _, lot, one in named]
+    keys, lots = [key for key, _, _ in named], [lot for _, lot, _ in named]
+    if truth.classes:
+        values = classification(truth, answered, questions)
+        zeroed = _with_empty_as_zero(truth, answered, questions)
+        there = np.flatnonzero(~np.isnan(zeroed).all(axis=0))
+        values = np.hstack([values, zeroed[:, there]])
+        keys += [keys[run] for run in there]
+        lots += [EMPTY_AS_ZERO] * len(there)
+    else:
+        values = regression(truth, answered, questions)
+    return Scores(tuple(keys), tuple(lots), tuple(questions), values)
 
 
 def _lots(predictions: Predictions) -> tuple[str, ...]:
@@ -99,9 +110,33 @@ def _counted(question: Question, together: Tally, truth: Truth) -> Any:
     """All runs at once: their counts are one tally, with a batch axis before the cells."""
     if question.measure is None:
         return _accuracy(together)
+    return answers(question, _rates(question, together, truth))
+
+
+def _rates(question: Question, together: Tally, truth: Truth) -> Table:
     asked = question.asked  # only a question about one class looks at the favorable one
     favorable = truth.about["favorable"] if asked.one_class else None
-    return answers(question, asked.table(together, favorable))
+    return asked.table(together, favorable)
+
+
+def _with_empty_as_zero(
+    truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]
+) -> Floats:
+    """Expected answers where a group has no rows to count, if their rate were 0; else NaN."""
+    values = np.full((len(questions), len(runs)), np.nan)
+    expected = [at for at, (lot, _) in enumerate(runs) if lot == EXPECTED]
+    tables = [_tables(truth, EXPECTED, runs[at][1]) for at in expected]
+    together = _stacked(np.concatenate(tables), truth)
+    for place in _kinds(questions)[0]:
+        question = questions[place]
+        if question.measure is None:
+            continue
+        table = _rates(question, together, truth)
+        empty = np.isnan(table.values).reshape(len(expected), -1).any(axis=1)
+        if empty.any():
+            filled = Table(np.nan_to_num(table.values[empty]), table.cells, table.groups)
+            values[place, np.array(expected)[empty]] = answers(question, filled)
+    return values
 
 
 def _spread(truth: Truth, run: Answered, questions: Sequence[Question]) -> Any:

@@ -1,0 +1,1 @@
+"""One number for each method, ranks over problems, and which methods differ by more than noise."""

@@ -1,0 +1,244 @@
+"""One number for each method: how much of the base model's gap it removes for how little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.benchmark.design.studies import BASE
+from evenhand.benchmark.ranking.inference import Estimate, split_interval
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.scoring.results import Results
+
+PERFORMANCE = {"classification": "accuracy", "regression": "rmse"}
+LOSS = 0.05
+USUAL_RATIO = 0.25  # test rows over training rows, where results do not say
+SETTING = ["constraint", "hyperparameter"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """A method's area on a problem and base model, for each split.
+
+    Parameters
+    ----------
+    problem, base, method : str
+        Whose it is.
+    removed : ndarray
+        For each split the share of the base model's gap that is gone, on average over the
+        allowed losses: 0 like the base model, 1 no gap at no loss.
+    lost : ndarray
+        For each split the performance given up for it, on average over the allowed losses.
+    gap : float
+        The base model's gap, mean over the splits.
+    ratio : float
+        Test rows over training rows.
+    settings, incomplete : int
+        How many settings were compared, and how many lack a split and were left out.
+
+    Examples
+    --------
+    >>> area = Area("people", "logistic", "mine", np.array([0.5, 0.7]), np.zeros(2), 0.1, 0.25, 3)
+    >>> round(area.estimate.value, 2)
+    0.6
+
+    """
+
+    problem: str
+    base: str
+    method: str
+    removed: Floats
+    lost: Floats
+    gap: float
+    ratio: float
+    settings: int
+    incomplete: int = 0
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean over the splits, with its interval."""
+        return split_interval(self.removed, self.ratio)
+
+    @property
+    def loss(self) -> Estimate:
+        """The same for the performance given up."""
+        return split_interval(self.lost, self.ratio)
+
+
+class Curve(NamedTuple):
+    """What a method's settings lose and what gap they leave: arrays (splits × settings)."""
+
+    lost: Floats
+    gap: Floats
+
+
+def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
+    """The area of every method on every problem and base model that has an answer.
+
+    Parameters
+    ----------
+    results : Results
+        Scores of stored runs.
+    question : str
+        The name of a question, such as "statistical_parity.mpd"; 0 must mean no gap.
+    loss : float, default 0.05
+        The most that may be given up: points of accuracy, or a share of the base model's RMSE.
+
+    Returns
+    -------
+    list of Area
+        By problem, base model and method. A base model without any gap has none, and so has a
+        method none of whose settings has a result on every split.
+
+    Notes
+    -----
+    Let u(ℓ) be the gap that a user is left with who accepts to lose ℓ and takes the setting with
+    the smallest gap that loses no more. The area is the mean of 1 − u(ℓ)/u₀ over ℓ from 0 to
+    `loss`, with u₀ the base model's gap. Doing nothing is always a choice, so a method
+    that only harms has an area of about 0. The setting is chosen by its means over the *other*
+    splits and judged on this one: chosen where it is judged, a method with many
+    settings would win by luck. With a single split there is no other to choose on.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Question, Results
+    >>> runs = [
+    ...     {
+    ...         "key": f"{method}{seed}",
+    ...         "problem": "people",
+    ...         "base": "b",
+    ...         "method": method,
+    ...         "seed": seed,
+    ...     }
+    ...     for method in ("Base", "mine")
+    ...     for seed in (0, 1)
+    ... ]
+    >>> scores = []
+    >>> for run in runs:
+    ...     mine = run["method"] == "mine"
+    ...     scores.append((run["key"], "accuracy", "expected", 0.79 if mine else 0.80))
+    ...     scores.append((run["key"], "statistical_parity.mpd", "expected", 0.1 if mine else 0.2))
+    >>> found = Results.from_rows(
+    ...     runs=runs,
+    ...     questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
+    ...     problems=[{"problem": "people", "kind": "classification"}],
+    ...     scores=scores,
+    ... )
+    >>> mine = areas(found, "statistical_parity.mpd", loss=0.05)[1]
+    >>> mine.method, round(mine.estimate.value, 2)  # half of the gap, from a loss of 0.01 on
+    ('mine', 0.4)
+
+    """
+    about = {row["problem"]: row for row in results.problems.to_pylist()}
+    wide = results.wide([question, *PERFORMANCE.values()])
+    wide = wide.dropna(subset=[question])
+    found = []
+    for (problem, base), here in wide.groupby(["problem", "base"], observed=True):
+        row = about.get(str(problem), {})
+        performance = PERFORMANCE.get(row.get("kind") or "")
+        if performance is None:
+            continue
+        ratio = row["test"] / row["train"] if row["train"] and row["test"] else USUAL_RATIO
+        found += _of_problem(here, question, performance, loss, (str(problem), str(base), ratio))
+    return found
+
+
+def area_of(curve: Curve, gap: Floats, loss: float) -> tuple[Floats, Floats]:
+    """By split, the share of the gap removed and the performance lost, as in `areas`.
+
+    Parameters
+    ----------
+    curve : Curve
+        What each setting loses against the base model and which gap it leaves, by split.
+    gap : ndarray
+        The base model's gap by split.
+    loss : float
+        The most that may be lost.
+
+    Returns
+    -------
+    tuple of ndarray
+        Share removed and performance lost.
+
+    Examples
+    --------
+    >>> curve = Curve(np.array([[0.0, 0.02], [0.0, 0.02]]), np.array([[0.1, 0.0], [0.1, 0.0]]))
+    >>> removed, lost = area_of(curve, np.array([0.2, 0.2]), loss=0.04)
+    >>> removed.round(3).tolist(), lost.round(3).tolist()
+    ([0.75, 0.75], [0.01, 0.01])
+
+    """
+    splits = len(gap)
+    lost = np.column_stack([np.zeros(splits), curve.lost])  # doing nothing comes first
+    left = np.column_stack([gap, curve.gap])
+    removed, paid = np.empty(splits), np.empty(splits)
+    for split in range(splits):
+        others = np.arange(splits) != split if splits > 1 else np.ones(1, dtype=bool)
+        chosen, widths = _chosen(lost[others].mean(axis=0), left[others].mean(axis=0), loss)
+        removed[split] = 1 - widths @ left[split, chosen] / gap.mean()
+        paid[split] = widths @ lost[split, chosen]
+    return removed, paid
+
+
+def _chosen(lost: Floats, left: Floats, loss: float) -> tuple[NDArray[np.intp], Floats]:
+    """The settings that a rising allowance takes one after another, and for how much of it."""
+    order = np.lexsort((left, np.maximum(lost, 0)))
+    steps: list[tuple[float, int]] = []
+    for setting in order:
+        at = max(float(lost[setting]), 0.0)
+        if at >= loss:
+            break
+        if not steps or left[setting] < left[steps[-1][1]]:
+            if steps and steps[-1][0] == at:
+                steps.pop()
+            steps.append((at, int(setting)))
+    ends = np.append([at for at, _ in steps], loss)
+    return np.array([setting for _, setting in steps]), np.diff(ends) / loss
+
+
+def _of_problem(
+    here: Any, question: str, performance: str, loss: float, where: tuple[str, str, float]
+) -> list[Area]:
+    problem, base, ratio = where
+    plain = here[here["method"] == BASE].drop_duplicates("seed").set_index("seed")
+    plain = plain[~np.isnan(plain[performance].astype(float))].sort_index()
+    gap = plain[question].to_numpy(dtype=np.float64)
+    if not len(plain) or not gap.mean() > 0:
+        return []
+    nothing = np.zeros(len(plain))
+    found = [Area(problem, base, BASE, nothing, nothing, float(gap.mean()), ratio, 1)]
+    for method, own in here[here["method"] != BASE].groupby("method", observed=True):
+        tables = [_by_setting(own, name).reindex(plain.index) for name in (performance, question)]
+        complete = ~(tables[0].isna().any() | tables[1].isna().any())
+        if not complete.any():
+            continue
+        performed, left = (table.loc[:, complete].to_numpy(dtype=np.float64) for table in tables)
+        before = plain[performance].to_numpy(dtype=np.float64)[:, None]
+        lost = before - performed if performance == "accuracy" else performed / before - 1
+        removed, paid = area_of(Curve(lost, left), gap, loss)
+        found.append(
+            Area(
+                problem,
+                base,
+                str(method),
+                removed,
+                paid,
+                float(gap.mean()),
+                ratio,
+                settings=int(complete.sum()),
+                incomplete=int((~complete).sum()),
+            )
+        )
+    return found
+
+
+def _by_setting(own: Any, name: str) -> Any:
+    """A column for each setting, a row for each split."""
+    settings = own.groupby(SETTING, dropna=False, observed=True).ngroup()
+    return own.assign(setting=settings).pivot_table(index="seed", columns="setting", values=name)

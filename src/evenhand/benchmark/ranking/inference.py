@@ -1,0 +1,265 @@
+"""Tests that rankings rest on: over splits that share rows, and over problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+NAN = float("nan")
+
+
+class Estimate(NamedTuple):
+    """A mean over splits with its interval; NaN where there is none.
+
+    Examples
+    --------
+    >>> Estimate(0.812, 0.7, 0.9).text
+    '0.81 [0.70, 0.90]'
+
+    """
+
+    value: float
+    low: float = NAN
+    high: float = NAN
+
+    @property
+    def text(self) -> str:
+        """With its interval, in two digits."""
+        if isnan(self.value):
+            return "–"
+        ends = "" if isnan(self.low) else f" [{self.low:.2f}, {self.high:.2f}]"
+        return f"{self.value:.2f}{ends}".replace("-", "−")
+
+
+def split_interval(values: ArrayLike, ratio: float, confidence: float = 0.95) -> Estimate:
+    """The mean over repeated splits, with an interval that knows that splits share rows.
+
+    Parameters
+    ----------
+    values : array-like
+        A number for each split.
+    ratio : float
+        Test rows over training rows.
+    confidence : float, default 0.95
+        How often the interval should hold.
+
+    Returns
+    -------
+    Estimate
+        Mean and interval; from one split the mean alone.
+
+    Notes
+    -----
+    Training sets of random splits overlap, so that the variance of the mean of n of them is
+    about (1/n + ratio)·s², not s²/n (Nadeau, Bengio: Inference for the Generalization Error,
+    Machine Learning 52, 2003). The quantile is Student's with n − 1 degrees of freedom.
+
+    Examples
+    --------
+    >>> split_interval([0.1, 0.2, 0.3], ratio=0.25).text
+    '0.20 [−0.13, 0.53]'
+
+    """
+    from scipy.special import stdtrit
+
+    seen = np.asarray(values, dtype=np.float64)
+    if len(seen) < 2:
+        return Estimate(float(seen.mean()) if len(seen) else NAN)
+    quantile = stdtrit(len(seen) - 1, (1 + confidence) / 2)
+    half = quantile * _standard_error(seen, ratio)
+    return Estimate(float(seen.mean()), float(seen.mean() - half), float(seen.mean() + half))
+
+
+def paired_p_value(differences: ArrayLike, ratio: float) -> float:
+    """The corrected t test of paired differences over splits: two-sided p value.
+
+    Parameters
+    ----------
+    differences : array-like
+        One method's number less another's, on each split.
+    ratio : float
+        Test rows over training rows.
+
+    Returns
+    -------
+    float
+        1 where all differences are 0; NaN from one split.
+
+    Examples
+    --------
+    >>> round(paired_p_value([0.1, 0.2, 0.3], ratio=0.25), 3)
+    0.12
+
+    """
+    from scipy.special import stdtr
+
+    seen = np.asarray(differences, dtype=np.float64)
+    if len(seen) < 2:
+        return NAN
+    error = _standard_error(seen, ratio)
+    if error == 0:
+        return 1.0 if seen.mean() == 0 else 0.0
+    return float(2 * stdtr(len(seen) - 1, -abs(seen.mean()) / error))
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """P values corrected for their number (Holm 1979); NaN are not counted.
+
+    Parameters
+    ----------
+    p_values : array-like
+        One for each comparison.
+
+    Returns
+    -------
+    ndarray
+        The corrected ones, in the same order.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    corrected = np.full(len(p), np.nan)
+    order = [i for i in np.argsort(p) if not isnan(p[i])]
+    steps = [(len(order) - place) * p[i] for place, i in enumerate(order)]
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if steps else []
+    return corrected
+
+
+def average_ranks(table: ArrayLike) -> NDArray[np.float64]:
+    """Ranks along the last axis, the highest value first; ties share the mean of their ranks.
+
+    Examples
+    --------
+    >>> average_ranks([[0.5, 0.7, 0.5]]).tolist()
+    [[2.5, 1.0, 2.5]]
+
+    """
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(-np.asarray(table, dtype=np.float64), axis=-1))
+
+
+class Friedman(NamedTuple):
+    """Friedman's test in the form of Iman and Davenport."""
+
+    statistic: float
+    p_value: float
+
+
+def friedman(table: ArrayLike) -> Friedman:
+    """Whether methods differ at all over problems (problems × methods).
+
+    Parameters
+    ----------
+    table : array-like
+        A row for each problem, a column for each method; higher is better.
+
+    Returns
+    -------
+    Friedman
+        F and its p value; NaN with fewer than two problems or three methods.
+
+    Notes
+    -----
+    The χ² of Friedman, corrected for ties, in the F form of Iman and Davenport (1980), which
+    Demšar (2006) recommends.
+
+    Examples
+    --------
+    >>> round(friedman([[3, 2, 1], [3, 2, 1], [3, 1, 2], [3, 2, 1]]).statistic, 2)
+    13.0
+
+    """
+    from scipy.stats import f, friedmanchisquare
+
+    values = np.asarray(table, dtype=np.float64)
+    problems, methods = values.shape
+    if problems < 2 or methods < 3:
+        return Friedman(NAN, NAN)
+    if np.ptp(values, axis=1).max() == 0:
+        return Friedman(0.0, 1.0)
+    chi = float(friedmanchisquare(*values.T).statistic)
+    left = problems * (methods - 1) - chi
+    if left <= 1e-9:  # every problem has the same order
+        return Friedman(float("inf"), 0.0)
+    statistic = (problems - 1) * chi / left
+    freedom = (methods - 1, (methods - 1) * (problems - 1))
+    return Friedman(statistic, float(f.sf(statistic, *freedom)))
+
+
+def critical_difference(problems: int, methods: int, alpha: float = 0.05) -> float:
+    """By how much two mean ranks must differ to be told apart (Nemenyi).
+
+    Parameters
+    ----------
+    problems, methods : int
+        How many of them were ranked.
+    alpha : float, default 0.05
+        How often any two equal methods may be told apart.
+
+    Returns
+    -------
+    float
+        The critical difference of mean ranks.
+
+    Notes
+    -----
+    CD = q·√(k(k + 1)/(6N)) with the quantile of the studentized range over √2 (Demšar 2006).
+
+    Examples
+    --------
+    >>> round(critical_difference(problems=14, methods=4), 2)  # as in Demšar's example
+    1.25
+
+    """
+    from scipy.stats import studentized_range
+
+    quantile = float(studentized_range.isf(alpha, methods, np.inf)) / np.sqrt(2)
+    return float(quantile * np.sqrt(methods * (methods + 1) / (6 * problems)))
+
+
+def wilcoxon_p_value(differences: ArrayLike) -> float:
+    """Wilcoxon's signed-rank test of differences over problems: two-sided p value.
+
+    Examples
+    --------
+    >>> wilcoxon_p_value([0.1, 0.2, 0.3, 0.4])
+    0.125
+
+    """
+    from scipy.stats import wilcoxon
+
+    seen = np.asarray(differences, dtype=np.float64)
+    if not seen.any():
+        return 1.0
+    exact = len(np.unique(abs(seen))) == len(seen) <= 25
+    return float(wilcoxon(seen, method="exact" if exact else "approx").pvalue)
+
+
+def not_told_apart(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+    """The longest runs of sorted mean ranks within a critical difference, first and last place.
+
+    Examples
+    --------
+    >>> not_told_apart([1.0, 1.5, 2.6, 4.0], difference=1.2)
+    [(0, 1), (1, 2)]
+
+    """
+    ends = [
+        max(j for j, other in enumerate(ranks) if other - rank <= difference)
+        for i, rank in enumerate(ranks)
+    ]
+    return [(i, end) for i, end in enumerate(ends) if end > i and (i == 0 or ends[i - 1] < end)]
+
+
+def _standard_error(values: NDArray[np.float64], ratio: float) -> float:
+    """Of a mean over splits, by Nadeau and Bengio."""
+    return float(np.sqrt((1 / len(values) + ratio) * values.var(ddof=1)))

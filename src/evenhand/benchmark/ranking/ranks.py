@@ -1,0 +1,326 @@
+"""Methods in order, over problems, with what can be told apart and what cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._errors import InputError
+from evenhand.benchmark.ranking.areas import LOSS, Area, areas
+from evenhand.benchmark.ranking.inference import (
+    Estimate,
+    Friedman,
+    average_ranks,
+    critical_difference,
+    friedman,
+    holm,
+    not_told_apart,
+    paired_p_value,
+    split_interval,
+    wilcoxon_p_value,
+)
+from evenhand.benchmark.ranking.tracks import track_of, track_order
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.scoring.results import Results
+
+ALPHA = 0.05
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A ranked method: its number over all problems with an interval, and its mean rank.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    removed : Estimate
+        The share of the base model's gap that it removes, mean over the problems.
+    lost : Estimate
+        The performance it gives up for that.
+    rank : float
+        Its mean rank over the problems; 1 is best.
+
+    Examples
+    --------
+    >>> Entrant("mine", Estimate(0.5, 0.4, 0.6), Estimate(0.01), 1.5).removed.text
+    '0.50 [0.40, 0.60]'
+
+    """
+
+    method: str
+    removed: Estimate
+    lost: Estimate
+    rank: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two ranked methods side by side.
+
+    Parameters
+    ----------
+    better, worse : str
+        The methods, in the order of their mean ranks.
+    wins, losses, undecided : int
+        On how many problems and base models the first is better, worse, or cannot be told from
+        the second: the corrected t test over splits, by Holm over all pairs there.
+    p_value : float
+        Wilcoxon's signed-rank test over the problems, by Holm over all pairs; NaN for one problem.
+    told_apart : bool
+        Whether their mean ranks differ by more than the critical difference; with a single
+        problem, whether the test over its splits tells them apart.
+
+    Examples
+    --------
+    >>> Pair("mine", "Base", wins=3, losses=0, undecided=1, p_value=0.25, told_apart=False).wins
+    3
+
+    """
+
+    better: str
+    worse: str
+    wins: int
+    losses: int
+    undecided: int
+    p_value: float
+    told_apart: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The methods of a track by one question, best first. `rank` makes it.
+
+    Parameters
+    ----------
+    track : str
+        What its problems have in common.
+    question : str
+        What was asked, by name.
+    loss : float
+        The most that could be given up.
+    problems : tuple of str
+        Over which the methods are ranked, base models taken together.
+    entrants : tuple of Entrant
+        The methods that have a number on every one of them, in the order of their mean ranks.
+    pairs : tuple of Pair
+        Every two of them.
+    areas : tuple of Area
+        What the ranking rests on, problem by problem; of methods that are not ranked too.
+    difference : float
+        Nemenyi's critical difference of mean ranks; NaN with a single problem.
+    friedman : Friedman
+        Whether the methods differ at all.
+    unranked : mapping of str to tuple of str
+        Methods that are not ranked, with the problems they lack.
+    splits : int
+        On how many splits, at least.
+
+    """
+
+    track: str
+    question: str
+    loss: float
+    problems: tuple[str, ...]
+    entrants: tuple[Entrant, ...]
+    pairs: tuple[Pair, ...]
+    areas: tuple[Area, ...]
+    difference: float
+    friedman: Friedman
+    unranked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    splits: int = 1
+
+    @property
+    def bars(self) -> list[tuple[int, int]]:
+        """Runs of methods that cannot be told apart, by first and last place."""
+        if isnan(self.difference):
+            return []
+        return not_told_apart([one.rank for one in self.entrants], self.difference)
+
+    @property
+    def sentence(self) -> str:
+        """Who leads, and who cannot be told from the leader."""
+        if not self.entrants:
+            return "No method has a result on every problem."
+        first = self.entrants[0]
+        near = [
+            pair.worse for pair in self.pairs if pair.better == first.method and not pair.told_apart
+        ]
+        head = f"{first.method} removes most of the gap, {first.removed.text}"
+        if len(self.entrants) == 1:
+            return f"{first.method} is the only method with a result on every problem."
+        if not near:
+            return f"{head}, and is told apart from all others."
+        if len(near) == len(self.entrants) - 1:
+            return f"{head}, but no other method can be told from it."
+        others = " and ".join(filter(None, (", ".join(near[:-1]), near[-1])))
+        return f"{head}; {others} cannot be told from it."
+
+
+def rank(
+    results: Results,
+    question: str,
+    *,
+    loss: float = LOSS,
+    tracks: Iterable[str] | None = None,
+) -> tuple[Ranking, ...]:
+    """Rank the methods of every track by how much of the gap they remove.
+
+    Parameters
+    ----------
+    results : Results
+        Scores of stored runs.
+    question : str
+        The name of a question, such as "equalized_odds.pq".
+    loss : float, default 0.05
+        The most that may be given up: points of accuracy, or a share of the base model's RMSE.
+    tracks : iterable of str, optional
+        Rank in these only, such as "binary, two groups"; by default in all.
+
+    Returns
+    -------
+    tuple of Ranking
+        One for each track that has two methods with results, the simplest first.
+
+    Raises
+    ------
+    ValueError
+        If nobody has asked that question.
+
+    Notes
+    -----
+    A method's number on a problem is its area (`evenhand.benchmark.areas`), mean over the
+    base models. Methods are ranked on each problem; mean ranks are compared as Demšar (2006)
+    proposes, by the tests of Friedman and Nemenyi. These take problems as independent: several
+    problems from one data set are not quite that. On single problems, methods are compared over
+    splits by the corrected t test of Nadeau and Bengio (2003).
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Question, Results
+    >>> nothing = Results.from_rows(
+    ...     runs=[], questions=[Question("statistical_parity", "mpd")], problems=[], scores=[]
+    ... )
+    >>> rank(nothing, "statistical_parity.mpd")
+    ()
+
+    """
+    asked = results.questions["name"].to_pylist()
+    if question not in asked:
+        raise InputError(
+            f"Nobody asked {question!r}. These results answer {', '.join(map(str, asked)) or 'none'}."
+        )
+    track = {row["problem"]: track_of(row) for row in results.problems.to_pylist()}
+    together: dict[str, list[Area]] = {}
+    for area in areas(results, question, loss=loss):
+        together.setdefault(track[area.problem], []).append(area)
+    wanted = sorted(together, key=track_order) if tracks is None else tracks
+    made = (_ranked(name, question, loss, together.get(name, [])) for name in wanted)
+    return tuple(ranking for ranking in made if len(ranking.entrants) > 1)
+
+
+def _ranked(track: str, question: str, loss: float, found: Sequence[Area]) -> Ranking:
+    places = list(dict.fromkeys((area.problem, area.base) for area in found))
+    problems = tuple(dict.fromkeys(problem for problem, _ in places))
+    by_method: dict[str, dict[tuple[str, str], Area]] = {}
+    for area in found:
+        by_method.setdefault(area.method, {})[area.problem, area.base] = area
+    whole = {name: own for name, own in by_method.items() if len(own) == len(places)}
+    unranked = {
+        name: tuple(
+            dict.fromkeys(problem for problem, base in places if (problem, base) not in own)
+        )
+        for name, own in by_method.items()
+        if name not in whole
+    }
+    table = np.array([[_mean(own, one) for own in whole.values()] for one in problems])
+    ranks = average_ranks(table.round(5)).mean(axis=0) if whole else np.array([])
+    names = list(whole)
+    order = sorted(range(len(names)), key=lambda at: (ranks[at], -table[:, at].mean(), names[at]))
+    several = len(problems) > 1 and len(names) > 1
+    difference = critical_difference(len(problems), len(names)) if several else float("nan")
+    entrants = tuple(_entrant(names[at], whole[names[at]], float(ranks[at])) for at in order)
+    return Ranking(
+        track=track,
+        question=question,
+        loss=loss,
+        problems=problems,
+        entrants=entrants,
+        pairs=_pairs([names[at] for at in order], whole, table[:, order], difference, entrants),
+        areas=tuple(found),
+        difference=difference,
+        friedman=friedman(table.round(5)) if several else Friedman(float("nan"), float("nan")),
+        unranked=unranked,
+        splits=min((len(area.removed) for area in found), default=0),
+    )
+
+
+def _mean(own: Mapping[tuple[str, str], Area], problem: str) -> float:
+    return float(np.mean([one.removed.mean() for key, one in own.items() if key[0] == problem]))
+
+
+def _entrant(name: str, own: Mapping[tuple[str, str], Area], rank: float) -> Entrant:
+    """Its means over problems and base models; the same split of all of them is one draw."""
+    ratio = float(np.mean([one.ratio for one in own.values()]))
+    splits = min(len(one.removed) for one in own.values())
+    removed = np.mean([one.removed[:splits] for one in own.values()], axis=0)
+    lost = np.mean([one.lost[:splits] for one in own.values()], axis=0)
+    return Entrant(name, split_interval(removed, ratio), split_interval(lost, ratio), rank)
+
+
+def _pairs(
+    names: Sequence[str],
+    whole: Mapping[str, Mapping[tuple[str, str], Area]],
+    table: Floats,
+    difference: float,
+    entrants: Sequence[Entrant],
+) -> tuple[Pair, ...]:
+    both = list(combinations(range(len(names)), 2))
+    places = list(next(iter(whole.values()))) if whole else []
+    signs = np.array([_signs(names, whole, place, both) for place in places]).reshape(-1, len(both))
+    over = [wilcoxon_p_value(table[:, i] - table[:, j]) for i, j in both]
+    corrected = holm(over) if len(table) > 1 else np.full(len(both), np.nan)
+    made = []
+    for at, (i, j) in enumerate(both):
+        wins, losses = int((signs[:, at] > 0).sum()), int((signs[:, at] < 0).sum())
+        if isnan(difference):
+            apart = (wins > 0) != (losses > 0)
+        else:
+            apart = entrants[j].rank - entrants[i].rank > difference
+        made.append(
+            Pair(
+                names[i],
+                names[j],
+                wins,
+                losses,
+                len(places) - wins - losses,
+                float(corrected[at]),
+                apart,
+            )
+        )
+    return tuple(made)
+
+
+def _signs(
+    names: Sequence[str],
+    whole: Mapping[str, Mapping[tuple[str, str], Area]],
+    place: tuple[str, str],
+    both: Sequence[tuple[int, int]],
+) -> list[int]:
+    """On one problem and base model: 1 if the first is better, −1 if worse, 0 if nobody knows."""
+    own = [whole[name][place] for name in names]
+    differences = [own[i].removed - own[j].removed for i, j in both]
+    p_values = holm([paired_p_value(one, own[0].ratio) for one in differences])
+    return [
+        int(np.sign(one.mean())) if p_value <= ALPHA else 0
+        for one, p_value in zip(differences, p_values, strict=True)
+    ]
