@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark.design.questions import Question
+from evenhand.benchmark.design.questions import QUESTIONS, Question
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
 from evenhand.benchmark.figures.panels import Panel, grid, is_by_root
 from evenhand.benchmark.figures.theme import BASES, Theme, theme_of, topic
+from evenhand.benchmark.ranking.areas import PERFORMANCE
+from evenhand.benchmark.scoring.floors import HIGH
+from evenhand.benchmark.store import plain
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from evenhand.benchmark.scoring.results import Results
 
-PERFORMANCE = {"classification": "accuracy", "regression": "rmse"}
 BETTER = {"accuracy": "Upper left is better.", "rmse": "Lower left is better."}
 ROOT = "Axes of PQ are spaced by the square root, as PQ grows with the square of differences."
+FLOORS = (
+    "Shaded: what a model that treats all groups alike would show by chance in 19 of 20 samples of "
+    "this size; dotted, its mean. Differences inside the shade are not evidence."
+)
+BEYOND = "An arrow at the edge marks a point that lies further out, with its value."
+ZOOM = "The last panel of a row enlarges the box in the first."
 MOST_COLUMNS = 4
 
 
-def usual_figures(results: Results) -> dict[str, Callable[[Results], Drawing]]:
-    """A trade-off for each criterion that the results have answers to, by name.
+def usual_figures(
+    results: Results, criteria: Collection[str] | None = None
+) -> dict[str, Callable[[Results], Drawing]]:
+    """A trade-off for each criterion and problem that the results have answers to, by name.
 
     Parameters
     ----------
     results : Results
         Whose questions and problems are drawn.
+    criteria : collection of str, optional
+        Draw these only, such as those of `main_criteria`; by default all.
 
     Returns
     -------
@@ -41,24 +55,71 @@ def usual_figures(results: Results) -> dict[str, Callable[[Results], Drawing]]:
     {}
 
     """
-    drawn = (
-        _name(answer.question)
+    drawn = dict.fromkeys(
+        (criterion_name(answer.question), answer.problem)
         for answer in _answered(results)
         if answer.question.measure is not None
     )
-    return {f"tradeoffs-{name}": partial(tradeoffs, name=name) for name in dict.fromkeys(drawn)}
+    return {
+        f"tradeoffs-{name}-{plain(problem)}": partial(tradeoffs, name=name, problem=problem)
+        for name, problem in drawn
+        if criteria is None or name in criteria
+    }
 
 
-def tradeoffs(results: Results, name: str, theme: Theme | None = None) -> Drawing:
+def main_criteria(results: Results) -> list[str]:
+    """The criteria a reader looks for first: those a method was told to meet, and your own.
+
+    Parameters
+    ----------
+    results : Results
+        Whose runs and questions are looked at.
+
+    Returns
+    -------
+    list of str
+        Names as in `tradeoffs`; all that have answers where no method was told anything.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Results
+    >>> main_criteria(Results.from_rows(runs=[], questions=[], problems=[], scores=[]))
+    []
+
+    """
+    told = set(results.runs["constraint"].to_pylist())
+    usual = {question for some in QUESTIONS.values() for question in some}
+    kinds: dict[str, dict[str, bool]] = {}
+    for answer in _answered(results):
+        question = answer.question
+        if question.measure is not None:
+            is_main = question.criterion in told or question not in usual
+            names = kinds.setdefault(answer.performance, {})
+            name = criterion_name(question)
+            names[name] = names.get(name, False) or is_main
+    chosen = (
+        name
+        for names in kinds.values()
+        for name, is_main in names.items()
+        if is_main or not any(names.values())
+    )
+    return list(dict.fromkeys(chosen))
+
+
+def tradeoffs(
+    results: Results, name: str, problem: str | None = None, theme: Theme | None = None
+) -> Drawing:
     """Performance over one criterion: rows for each problem and base model, a panel a measure.
 
     Parameters
     ----------
     results : Results
-        What is drawn.
+        What is drawn; with noise floors (`with_floors`), these are shaded.
     name : str
         The criterion, with the statistic behind a hyphen where it has one:
         "statistical_parity", "performance_parity-f1".
+    problem : str, optional
+        Draw this problem only.
     theme : Theme, optional
         Names and styles; by default the usual ones.
 
@@ -81,26 +142,35 @@ def tradeoffs(results: Results, name: str, theme: Theme | None = None) -> Drawin
     ...     ],
     ... )
     >>> tradeoffs(found, "statistical_parity").title
-    'Statistical parity and accuracy'
+    'Statistical parity and accuracy on people'
 
     """
     theme = theme or theme_of(results)
-    answers = [answer for answer in _answered(results) if _name(answer.question) == name]
-    made = grid(results, _rows(answers), theme)
+    answers = [
+        answer
+        for answer in _answered(results)
+        if criterion_name(answer.question) == name and problem in (None, answer.problem)
+    ]
+    made = grid(results, _rows(answers), theme, zoom=True, floors=True)
     about = topic(answers[0].question)
     performances = list(dict.fromkeys(answer.performance for answer in answers))
     what = listed([theme.question(one) for one in performances])
-    title = f"{about} and {what}"
-    what = what[0].upper() + what[1:]
     problems = list(dict.fromkeys(answer.problem for answer in answers))
-    asked = dict.fromkeys(answer.question.name for answer in answers)
     where = listed([theme.problem(problem) for problem in problems])
+    title = f"{about} and {what} on {where}"
+    what = what[0].upper() + what[1:]
+    asked = dict.fromkeys(answer.question.name for answer in answers)
+    has_floors = HIGH in results.scores["lot"].unique().to_pylist()
     return Drawing(
         title=title[0].upper() + title[1:],
         caption=caption(
-            f"{what} over {listed([theme.question(one) for one in asked])} on {where}.",
             *(BETTER[one] for one in performances),
+            f"{what} over {listed([theme.question(one) for one in asked])} on {where}: a line is "
+            "a method, a point one of its settings.",
             over_seeds(made.data),
+            FLOORS if has_floors else "",
+            BEYOND if _has_label(made.figure, "_beyond") else "",
+            ZOOM if _has_zoom(made.figure) else "",
             ROOT if any(map(is_by_root, asked)) else "",
             provenance(results, problems, theme),
         ),
@@ -109,6 +179,14 @@ def tradeoffs(results: Results, name: str, theme: Theme | None = None) -> Drawin
         data=made.data,
         missing=made.missing,
     )
+
+
+def _has_label(figure: Figure, label: str) -> bool:
+    return any(line.get_label() == label for axes in figure.axes for line in axes.get_lines())
+
+
+def _has_zoom(figure: Figure) -> bool:
+    return any(axes.get_title(loc="left").endswith("zoom") for axes in figure.axes)
 
 
 def alt_text(data: Any, shows: str, theme: Theme) -> str:
@@ -133,8 +211,12 @@ class _Answer:
         return Panel(self.problem, self.base, self.question.name, self.performance, title=title)
 
 
-def _name(question: Question) -> str:
-    """The criterion and its statistic, as part of a file's name."""
+def criterion_name(question: Question) -> str:
+    """The criterion and its statistic, as part of a file's name.
+
+    >>> criterion_name(Question("performance_parity", "pq", g="f1"))
+    'performance_parity-f1'
+    """
     words = [question.criterion, *([question.g] if question.g else [])]
     return "-".join(word.rpartition(":")[2] for word in words)
 

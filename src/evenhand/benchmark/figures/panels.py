@@ -25,8 +25,9 @@ WIDTH, HEIGHT, LEGEND = 2.55, 2.15, 0.23  # inches, of a panel and of a legend's
 STEPS = (1.0, 2.0, 5.0)  # round ticks
 KEYS = ["problem", "base", "method", "constraint", "hyperparameter"]
 LINE = 34  # letters of a title beside each other
-CROWD, CROWDED = 0.6, 0.3  # this share of the points in less than this share of a panel
+CROWD, CROWDED = 0.6, 0.2  # this share of the points in less than this share of a panel
 FLOOR = "noise: all groups treated alike"
+SHADE = 0.6
 
 Limits = tuple[float, float]
 
@@ -211,6 +212,7 @@ def _panel(axes: Axes, panel: Panel, points: Any, theme: Theme, marked: bool) ->
     for name in sorted(set(points["series"]), key=theme.place):
         _line(axes, points[points["series"] == name], name, theme.style(name))
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
 
 
 def _line(axes: Axes, points: Any, name: str, style: Style) -> None:
@@ -244,7 +246,7 @@ def legend(figure: Figure, names: Sequence[str], theme: Theme, *, floor: bool = 
 
     handles: list[Any] = [Line2D([], [], label=name, **theme.style(name).line) for name in names]
     if floor:
-        handles.append(Patch(facecolor=BAND, edgecolor="none", label=FLOOR))
+        handles.append(Patch(facecolor=BAND, alpha=SHADE, edgecolor="none", label=FLOOR))
     if handles:
         longest = max(len(handle.get_label()) for handle in handles)
         wide = max(int(figure.get_size_inches()[0] // max(1.6, 0.5 + 0.07 * longest)), 1)
@@ -307,10 +309,10 @@ def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None
             continue
         inside = (min(max(row.x, x[0]), x[1]), min(max(row.y, y[0]), y[1]))
         at = np.asarray(to_axes.transform(inside))
-        at = np.array([0.93 if right else at[0], {0: at[1], 1: 0.9, -1: 0.1}[up]])
+        at = np.array([0.86 if right else at[0], {0: at[1], 1: 0.84, -1: 0.16}[up]])
         style = theme.style(row.series)
         axes.plot(*at, transform=axes.transAxes, label="_beyond", zorder=6, **style.line)
-        tip = at + 0.1 * np.array([right, up]) / max(np.hypot(right, up), 1)
+        tip = at + 0.14 * np.array([right, up]) / max(np.hypot(right, up), 1)
         axes.annotate(
             "",
             xy=tip,
@@ -357,9 +359,10 @@ def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None
 def _crowded(row: Sequence[Panel], points: Any, windows: Any) -> Panel | None:
     """The first panel of a row that has a crowded corner."""
     for panel in row:
-        if panel in windows and not is_by_root(panel.x):
-            if corner_of(points[panel], *windows[panel]) is not None:
-                return panel
+        if panel not in windows or is_by_root(panel.x):
+            continue
+        if corner_of(points[panel], *windows[panel]) is not None:
+            return panel
     return None
 
 
@@ -384,8 +387,10 @@ def _shade(results: Results, where: dict[Panel, Axes]) -> bool:
         key = (panel.problem, panel.base, panel.x)
         if key in floors.index and axes.lines:
             limits = axes.get_xlim()
-            axes.axvspan(0, floors.loc[key, "high"], color=BAND, linewidth=0, zorder=0)
-            axes.axvline(floors.loc[key, "floor"], color=SOFT, linestyle=":", label="_floor")
+            floor, high = floors.loc[key, "floor"], floors.loc[key, "high"]
+            axes.axvspan(0, high, color=BAND, alpha=SHADE, linewidth=0, zorder=0)
+            line: dict[str, Any] = {"color": SOFT, "linestyle": ":", "linewidth": 0.9}
+            axes.axvline(floor, zorder=1, label="_floor", **line)
             axes.set_xlim(*limits)
     return len(floors) > 0
 

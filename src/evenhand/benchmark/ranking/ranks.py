@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._errors import InputError
+from evenhand._words import did_you_mean
 from evenhand.benchmark.ranking.areas import LOSS, Area, areas
 from evenhand.benchmark.ranking.inference import (
     Estimate,
@@ -217,7 +218,8 @@ def rank(
     asked = results.questions["name"].to_pylist()
     if question not in asked:
         raise InputError(
-            f"Nobody asked {question!r}. These results answer {', '.join(map(str, asked)) or 'none'}."
+            f"Nobody asked {question!r}.{did_you_mean(question, asked)} "
+            f"These results answer {', '.join(map(str, asked)) or 'nothing'}."
         )
     track = {row["problem"]: track_of(row) for row in results.problems.to_pylist()}
     together: dict[str, list[Area]] = {}
