@@ -138,8 +138,8 @@ def test_one_split_has_no_bars_and_the_caption_says_so():
 def test_stand_ins_are_marked_and_named(drawn):
     drawing = drawn("tradeoffs-others")
     titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
-    assert "HSLS†" in titles
-    assert "COMPAS" in titles
+    assert any(title.endswith("HSLS†") for title in titles)
+    assert any(title.endswith("COMPAS") for title in titles)
     assert f"HSLS† ({invented.STAND_IN}; 1,000 rows)" in drawing.caption
 
 

@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 
 from benchmark import invented
-from evenhand.benchmark import figures
+from evenhand.benchmark import Question, Results, figures
 from evenhand.benchmark.figures import Panel, drawn, grid, inline, save, theme_of, usual_figures
-from evenhand.benchmark.figures.panels import _beyond, root_ticks, window
+from evenhand.benchmark.figures.panels import corner_of, root_ticks, window
 from evenhand.benchmark.figures.theme import PALETTE, STYLES
 
 
@@ -44,13 +43,13 @@ def means(results, question, **wanted):
 
 
 @pytest.mark.slow
-def test_there_is_a_figure_for_each_criterion_that_has_answers(results, drawings):
+def test_there_is_a_figure_for_each_criterion_and_problem_that_has_answers(results, drawings):
     assert list(usual_figures(results)) == list(drawings)
     assert list(drawings) == [
-        "tradeoffs-statistical_parity",
-        "tradeoffs-performance_parity-f1",
-        "tradeoffs-SHORTLISTED",
-        "tradeoffs-weak_parity",
+        "tradeoffs-statistical_parity-hiring",
+        "tradeoffs-performance_parity-f1-hiring",
+        "tradeoffs-SHORTLISTED-hiring",
+        "tradeoffs-weak_parity-pay",
     ]
 
 
@@ -64,11 +63,11 @@ def test_no_panel_is_empty_and_every_line_is_in_the_legend(drawings):
             lines |= {label for label in seen if not label.startswith("_")}
             assert seen
         names = [text.get_text() for text in drawing.figure.legends[0].get_texts()]
-        assert set(names) == lines
+        assert set(names) - {"noise: all groups treated alike"} == lines
 
 
 def test_points_and_bars_are_means_and_standard_errors(results, drawings):
-    drawing = drawings["tradeoffs-statistical_parity"]
+    drawing = drawings["tradeoffs-statistical_parity-hiring"]
     wanted = {"method": "mine", "problem": "hiring"}
     for axes, question in zip(
         drawing.figure.axes, ("statistical_parity.mpd", "statistical_parity.pq"), strict=True
@@ -85,7 +84,7 @@ def test_points_and_bars_are_means_and_standard_errors(results, drawings):
 
 
 def test_a_method_told_to_meet_two_things_has_two_lines(drawings):
-    data = drawings["tradeoffs-statistical_parity"].data
+    data = drawings["tradeoffs-statistical_parity-hiring"].data
     assert set(data["series"]) == {
         "Base",
         "LinearPost, statistical parity",
@@ -107,15 +106,15 @@ def test_twenty_methods_of_ones_own_do_not_look_alike_either():
 
 
 def test_axes_speak_the_fields_words(drawings):
-    axes = drawings["tradeoffs-performance_parity-f1"].figure.axes[0]
+    axes = drawings["tradeoffs-performance_parity-f1-hiring"].figure.axes[0]
     assert axes.get_xlabel() == "performance parity of F1 by Gini"
     assert axes.get_ylabel() == "accuracy"
-    (axes,) = drawings["tradeoffs-SHORTLISTED"].figure.axes
+    (axes,) = drawings["tradeoffs-SHORTLISTED-hiring"].figure.axes
     assert axes.get_xlabel() == "SHORTLISTED by span"
 
 
 def test_a_regression_is_drawn_over_its_error_and_stand_ins_are_marked(drawings):
-    drawing = drawings["tradeoffs-weak_parity"]
+    drawing = drawings["tradeoffs-weak_parity-pay"]
     (axes,) = drawing.figure.axes
     assert (axes.get_title(loc="left"), axes.get_ylabel()) == ("pay†", "RMSE")
     assert f"pay† ({invented.STAND_IN}; 1,000 rows)" in drawing.caption
@@ -127,7 +126,7 @@ def test_a_regression_is_drawn_over_its_error_and_stand_ins_are_marked(drawings)
 def test_one_split_has_no_bars_and_the_caption_says_so():
     ((_, drawing),) = drawn(
         invented.results(seeds=1),
-        {"one": usual_figures(invented.results(seeds=1))["tradeoffs-weak_parity"]},
+        {"one": usual_figures(invented.results(seeds=1))["tradeoffs-weak_parity-pay"]},
     )
     assert "One split" in drawing.caption
     assert drawing.data["x_error"].isna().all()
@@ -137,7 +136,7 @@ def test_one_split_has_no_bars_and_the_caption_says_so():
 def test_a_name_is_drawn_as_it_is():
     own = "<mine> & $x_1$"
     found = invented.results(seeds=1, method=own)
-    ((_, drawing),) = drawn(found, {"a": usual_figures(found)["tradeoffs-weak_parity"]})
+    ((_, drawing),) = drawn(found, {"a": usual_figures(found)["tradeoffs-weak_parity-pay"]})
     assert len(line(drawing.figure.axes[0], own).get_xdata()) == 1
     assert theme_of(found).style(own) not in STYLES.values()
     assert "&lt;mine&gt; &amp; $x_1$" in inline(drawing, "one")
@@ -188,16 +187,83 @@ def test_the_best_value_is_always_in_the_window(values, low_is_good):
     assert best <= high + 1e-6
 
 
-def test_points_beyond_the_window_are_counted():
-    axes = Figure().subplots()
-    _beyond(axes, np.array([0.1, 0.2, 0.7]), (0.5, 1.0))
-    assert [text.get_text() for text in axes.texts] == ["↓ 2 beyond"]
+def scattered(points, *, floors=()):
+    """Results of one problem whose methods lie at these points: name, gap, accuracy."""
+    questions = [Question("accuracy"), Question("statistical_parity", "mpd")]
+    runs, scores = [], []
+    for at, (method, gap, accuracy) in enumerate(points):
+        runs.append({"key": f"{at}", "problem": "p", "base": "b", "method": method})
+        runs[-1] |= {"hyperparameter": float(at), "seed": 0}
+        scores.append((f"{at}", "accuracy", "expected", accuracy))
+        scores.append((f"{at}", "statistical_parity.mpd", "expected", gap))
+    scores += [("0", "statistical_parity.mpd", lot, value) for lot, value in floors]
+    problems = [{"problem": "p", "kind": "classification"}]
+    return Results.from_rows(runs=runs, questions=questions, problems=problems, scores=scores)
+
+
+CLOUD = [(f"m{at % 3}", 0.10 + 0.01 * at, 0.80 + 0.001 * at) for at in range(9)]
+FAR = [("far", 0.12, 0.30), ("wide", 0.95, 0.803)]
+
+
+def test_a_point_far_from_all_others_is_an_arrow_at_the_edge_with_its_value():
+    drawing = figures.tradeoffs(scattered([*CLOUD, *FAR]), "statistical_parity")
+    axes = drawing.figure.axes[0]
+    assert axes.get_ylim()[0] > 0.5
+    assert axes.get_xlim()[1] < 0.5
+    assert {text.get_text() for text in axes.texts} == {"", "0.3", "0.95"}
+    marks = [one for one in axes.get_lines() if one.get_label() == "_beyond"]
+    styles = {theme_of(scattered([*CLOUD, *FAR])).style(name).ink for name in ("far", "wide")}
+    assert {one.get_color() for one in marks} == styles
+    assert all(0 < float(one.get_xdata()[0]) < 1 for one in marks)
+    assert "arrow at the edge" in drawing.caption
+    assert {"far", "wide"} <= set(drawing.data["series"])
+
+
+def test_without_far_points_there_is_no_arrow():
+    drawing = figures.tradeoffs(scattered(CLOUD), "statistical_parity")
+    assert "arrow" not in drawing.caption
+    assert not drawing.figure.axes[0].texts
+
+
+def test_a_crowded_corner_is_enlarged_and_framed_where_it_is():
+    crowd = [(f"m{at % 3}", 0.02 + 0.002 * at, 0.80 + 0.0005 * at) for at in range(9)]
+    drawing = figures.tradeoffs(scattered([*crowd, ("Base", 0.3, 0.84)]), "statistical_parity")
+    whole, zoom = drawing.figure.axes
+    assert [axes.get_title(loc="left") for axes in (whole, zoom)] == ["(a) p", "(b) zoom"]
+    (box,) = [patch for patch in whole.patches if patch.get_facecolor()[3] == 0]
+    assert zoom.get_xlim() == (box.get_x(), box.get_x() + box.get_width())
+    assert zoom.get_xlim()[1] < 0.1
+    assert "enlarges the box" in drawing.caption
+
+
+def test_points_that_are_spread_out_need_no_zoom():
+    grid_like = [(f"m{at % 3}", 0.1 * at, 0.5 + 0.05 * (at * 4 % 9)) for at in range(9)]
+    drawing = figures.tradeoffs(scattered(grid_like), "statistical_parity")
+    assert len(drawing.figure.axes) == 1
+    assert corner_of(drawing.data, (0, 1), (0.5, 1)) is None
+
+
+def test_the_noise_floor_is_shaded_up_to_what_chance_exceeds_once_in_twenty_times():
+    noisy = scattered(CLOUD, floors=[("floor", 0.02), ("high", 0.05)])
+    drawing = figures.tradeoffs(noisy, "statistical_parity")
+    axes = drawing.figure.axes[0]
+    (band,) = [patch for patch in axes.patches if patch.get_facecolor()[3] > 0]
+    assert (band.get_x(), band.get_x() + band.get_width()) == (0, 0.05)
+    assert list(line(axes, "_floor").get_xdata()) == [0.02, 0.02]
+    assert "in 19 of 20 samples" in drawing.caption
+    names = [text.get_text() for text in drawing.figure.legends[0].get_texts()]
+    assert names[-1].startswith("noise")
+    assert "noise" not in figures.tradeoffs(scattered(CLOUD), "statistical_parity").caption
+
+
+def test_criteria_that_a_method_was_told_to_meet_come_first(results):
+    assert figures.main_criteria(results) == ["statistical_parity", "SHORTLISTED", "weak_parity"]
 
 
 @pytest.mark.slow
 def test_an_svg_inside_a_page_has_its_own_names_and_no_address(drawings):
     seen: set[str] = set()
-    for name in ("tradeoffs-SHORTLISTED", "tradeoffs-weak_parity"):
+    for name in ("tradeoffs-SHORTLISTED-hiring", "tradeoffs-weak_parity-pay"):
         text = inline(drawings[name], name)
         assert "http" not in text
         ElementTree.fromstring(text)
@@ -210,7 +276,7 @@ def test_an_svg_inside_a_page_has_its_own_names_and_no_address(drawings):
 
 @pytest.mark.slow
 def test_numbers_that_people_read_stay_as_they_are(drawings):
-    drawing = drawings["tradeoffs-weak_parity"]
+    drawing = drawings["tradeoffs-weak_parity-pay"]
     text = inline(drawing, "one")
     told = set(re.findall(r"<text[^>]*>([^<]*)</text>", text))
     ticks = {one.get_text() for one in drawing.figure.axes[0].get_xticklabels()}
@@ -223,7 +289,7 @@ def test_numbers_that_people_read_stay_as_they_are(drawings):
 
 @pytest.mark.slow
 def test_a_drawing_follows_the_colors_of_the_page(drawings):
-    text = inline(drawings["tradeoffs-statistical_parity"], "one")
+    text = inline(drawings["tradeoffs-statistical_parity-hiring"], "one")
     assert "var(--c-red)" in text
     assert "var(--ink)" in text
     assert PALETTE["red"][0] not in text
@@ -231,7 +297,7 @@ def test_a_drawing_follows_the_colors_of_the_page(drawings):
 
 @pytest.mark.slow
 def test_figures_are_saved_in_three_formats_with_their_points(drawings, tmp_path):
-    drawing = drawings["tradeoffs-weak_parity"]
+    drawing = drawings["tradeoffs-weak_parity-pay"]
     paths = save(drawing, tmp_path / "new", "one")
     assert [path.suffix for path in paths] == [".svg", ".pdf", ".png", ".csv"]
     assert all(path.stat().st_size > 200 for path in paths)

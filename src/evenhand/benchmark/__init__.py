@@ -22,31 +22,53 @@ if TYPE_CHECKING:
     from evenhand.benchmark.design.treatments import Treatment, treatment
     from evenhand.benchmark.page import write_report
     from evenhand.benchmark.predictions import Predictions, Truth
+    from evenhand.benchmark.ranking.areas import Area, areas
+    from evenhand.benchmark.ranking.inference import Estimate
+    from evenhand.benchmark.ranking.ranks import Entrant, Pair, Ranking, rank
     from evenhand.benchmark.running.schedule import Status, run, status
+    from evenhand.benchmark.scoring.empty import EmptyCells, empty_cells
+    from evenhand.benchmark.scoring.floors import with_floors
     from evenhand.benchmark.scoring.results import Results, read_results, results
     from evenhand.benchmark.sections import (
         Finding,
         Section,
-        Table,
         Verdict,
         count_verdicts,
-        data_sets,
-        run_times,
+        usual_rankings,
         usual_sections,
     )
     from evenhand.benchmark.store import Store
+    from evenhand.benchmark.tables.contents import (
+        data_sets,
+        failure_table,
+        run_times,
+        score_table,
+    )
+    from evenhand.benchmark.tables.rankings import (
+        area_table,
+        empty_cell_table,
+        pair_table,
+        ranking_table,
+    )
+    from evenhand.benchmark.tables.table import Table, write_tables
 
 __all__ = [
     "ADAPTERS",
     "BASES",
     "QUESTIONS",
+    "Area",
     "Base",
     "Design",
     "DesignError",
+    "EmptyCells",
+    "Entrant",
+    "Estimate",
     "Finding",
+    "Pair",
     "Predictions",
     "Problem",
     "Question",
+    "Ranking",
     "Results",
     "Run",
     "Section",
@@ -59,18 +81,30 @@ __all__ = [
     "Truth",
     "Verdict",
     "add_questions",
+    "area_table",
+    "areas",
     "count_verdicts",
     "data_sets",
+    "empty_cell_table",
+    "empty_cells",
+    "failure_table",
     "figures",
+    "pair_table",
+    "rank",
+    "ranking_table",
     "read_design",
     "read_results",
     "results",
     "run",
     "run_times",
+    "score_table",
     "status",
     "treatment",
+    "usual_rankings",
     "usual_sections",
+    "with_floors",
     "write_report",
+    "write_tables",
 ]
 _HOMES = {
     **dict.fromkeys(("DesignError", "read_design"), "design.from_file"),
@@ -80,8 +114,18 @@ _HOMES = {
     **dict.fromkeys(("BASES", "Base"), "design.bases"),
     **dict.fromkeys(("Design", "Run", "Skipped", "Study"), "design.studies"),
     **dict.fromkeys(("Treatment", "treatment"), "design.treatments"),
-    **dict.fromkeys(("Finding", "Section", "Table", "Verdict", "count_verdicts"), "sections"),
-    **dict.fromkeys(("data_sets", "run_times", "usual_sections"), "sections"),
+    **dict.fromkeys(("Finding", "Section", "Verdict", "count_verdicts"), "sections"),
+    **dict.fromkeys(("usual_rankings", "usual_sections"), "sections"),
+    **dict.fromkeys(("Table", "write_tables"), "tables.table"),
+    **dict.fromkeys(("data_sets", "failure_table", "run_times", "score_table"), "tables.contents"),
+    **dict.fromkeys(
+        ("area_table", "empty_cell_table", "pair_table", "ranking_table"), "tables.rankings"
+    ),
+    **dict.fromkeys(("Area", "areas"), "ranking.areas"),
+    "Estimate": "ranking.inference",
+    **dict.fromkeys(("Entrant", "Pair", "Ranking", "rank"), "ranking.ranks"),
+    **dict.fromkeys(("EmptyCells", "empty_cells"), "scoring.empty"),
+    "with_floors": "scoring.floors",
     "write_report": "page",
     **dict.fromkeys(("Status", "run", "status"), "running.schedule"),
     **dict.fromkeys(("Results", "read_results", "results"), "scoring.results"),

@@ -15,8 +15,16 @@ from evenhand._words import plural
 from evenhand._writing import write_whole
 from evenhand.benchmark.figures import drawn
 from evenhand.benchmark.figures.drawing import FORMATS, Drawing
-from evenhand.benchmark.sections import Finding, Section, count_verdicts, usual_sections
+from evenhand.benchmark.scoring.floors import with_floors
+from evenhand.benchmark.sections import (
+    Finding,
+    Section,
+    count_verdicts,
+    main_questions,
+    usual_sections,
+)
 from evenhand.benchmark.store import Store
+from evenhand.benchmark.tables.contents import failure_table
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
@@ -34,6 +42,7 @@ def write_report(
     lede: str | None = None,
     sections: Sequence[Section] | None = None,
     store: Store | str | Path | None = None,
+    design: str | None = None,
     formats: Sequence[str] = FORMATS,
 ) -> Path:
     """Write report.html, figures and results into a folder, and say where the report is.
@@ -52,7 +61,10 @@ def write_report(
     sections : sequence of Section, optional
         The page's parts; by default `usual_sections`.
     store : Store, str or Path, optional
-        Where the predictions are, so that the page names the runs that failed.
+        Where the predictions are, so that the page names every run that failed, and figures
+        shade noise floors.
+    design : str, optional
+        The text of the design, which the page shows.
     formats : sequence of {"svg", "pdf", "png"}, default all
         Which files of each figure are written; the page has its own.
 
@@ -77,8 +89,11 @@ def write_report(
     folder = Path(folder)
     if isinstance(store, str | Path):
         store = Store(Path(store))
-    failures = [] if store is None else store.failures().values()
-    sections = usual_sections(results) if sections is None else sections
+    failures = [] if store is None else list(store.failures().values())
+    if sections is None:
+        if store is not None:
+            results = with_floors(results, store, main_questions(results))
+        sections = usual_sections(results)
     drawings = drawings_of(results, sections)
     for name, drawing in drawings.items():
         save(drawing, folder / "figures", name, formats)
@@ -91,6 +106,7 @@ def write_report(
         subject=subject,
         lede=lede,
         failures=failures,
+        design=design,
     )
     write_whole(path, html)
     results.write(folder / "results")
@@ -111,7 +127,8 @@ def page_html(
     title: str,
     subject: str = "",
     lede: str | None = None,
-    failures: Iterable[Mapping[str, Any]] = (),
+    failures: Sequence[Mapping[str, Any]] = (),
+    design: str | None = None,
 ) -> str:
     """One HTML file with all of it, and nothing from elsewhere."""
     require("matplotlib", "jinja2")
@@ -130,6 +147,8 @@ def page_html(
             sections=[_prepared(section, shown) for section in sections],
             stand_ins=_stand_ins(results),
             failures=failure_counts(failures),
+            failure_table=failure_table(failures),
+            design=design,
             versions=_versions(),
             fitted=_fitted_with(results),
             palette=PALETTE,

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
-from evenhand._words import plural
+from evenhand.benchmark.figures.theme import criterion_name, question_in, theme_of
+from evenhand.benchmark.ranking.areas import LOSS
+from evenhand.benchmark.ranking.ranks import rank
+from evenhand.benchmark.tables.contents import data_sets, methods, run_times, score_table
+from evenhand.benchmark.tables.rankings import (
+    area_table,
+    empty_cell_table,
+    pair_table,
+    ranking_table,
+)
 
 if TYPE_CHECKING:
     from evenhand.benchmark.figures import Drawing
+    from evenhand.benchmark.ranking.ranks import Ranking
     from evenhand.benchmark.scoring.results import Results
+    from evenhand.benchmark.tables.table import Table
 
 Verdict = Literal["agrees", "differs", "cannot tell"]
 MARKS: dict[Verdict, str] = {"agrees": "✓", "differs": "✗", "cannot tell": "?"}
@@ -99,40 +110,6 @@ def count_verdicts(findings: Iterable[Finding]) -> str:
     return ", ".join(f"{seen[one]} {word}" for one, word in VERDICTS.items() if seen[one])
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table in words.
-
-    Parameters
-    ----------
-    name : str
-        Its address on the page.
-    title : str
-        What it shows.
-    head : tuple of str
-        The names of the columns.
-    rows : tuple of tuples of str
-        The cells.
-    note : str, default ""
-        A sentence below it.
-    numeric : frozenset of int, default frozenset()
-        Which columns hold numbers.
-
-    Examples
-    --------
-    >>> Table("sizes", "Sizes", ("Data", "Rows"), (("people", "300"),)).head
-    ('Data', 'Rows')
-
-    """
-
-    name: str
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-    numeric: frozenset[int] = frozenset()
-
-
 @dataclass(frozen=True, eq=False)
 class Section:
     """A part of the page: text, findings, figures and tables, in this order.
@@ -168,13 +145,21 @@ class Section:
     tables: tuple[Table, ...] = ()
 
 
-def usual_sections(results: Results) -> tuple[Section, ...]:
-    """The sections of a page on any results: trade-offs of every criterion, and tables.
+def usual_sections(
+    results: Results, *, loss: float = LOSS, measure: str | None = None, all_criteria: bool = False
+) -> tuple[Section, ...]:
+    """The sections of a page on any results: who wins, trade-offs, empty cells, and what was run.
 
     Parameters
     ----------
     results : Results
-        What the page is about.
+        What the page is about; with noise floors (`with_floors`), figures shade them.
+    loss : float, default 0.05
+        The most that a method may give up: points of accuracy, or a share of the base model's RMSE.
+    measure : str, optional
+        Rank by this measure; by default the first that each criterion was asked with.
+    all_criteria : bool, default False
+        Draw every criterion, not only those that a method was told to meet and your own.
 
     Returns
     -------
@@ -186,149 +171,131 @@ def usual_sections(results: Results) -> tuple[Section, ...]:
     >>> from evenhand.benchmark import Results
     >>> nothing = Results.from_rows(runs=[], questions=[], problems=[], scores=[])
     >>> [section.title for section in usual_sections(nothing)]
-    ['Tables']
+    ['What was run']
 
     """
-    from evenhand.benchmark.figures import usual_figures
+    from evenhand.benchmark.figures import main_criteria, usual_figures
 
-    figures = usual_figures(results)
-    text = (
-        "What every method gives up for what it gains. A line is a method, a point one value of "
-        "its hyperparameter."
-    )
-    shown = (Section("figures", "Trade-offs", text, figures=figures),) if figures else ()
+    criteria = main_criteria(results)
+    rankings = usual_rankings(results, loss=loss, measure=measure)
+    figures = usual_figures(results, None if all_criteria else criteria)
+    told = "What every method gives up for what it gains, setting by setting."
     tables = (data_sets(results), methods(results), run_times(results))
     kept = tuple(table for table in tables if table.rows) or tables[:1]
-    return (*shown, Section("tables", "Tables", tables=kept))
+    asked = list(dict.fromkeys(ranking.question for ranking in rankings))
+    return (
+        *((_who_wins(results, rankings),) if rankings else ()),
+        *((Section("figures", "Trade-offs", told, figures=figures),) if figures else ()),
+        *((_details(results, rankings, asked),) if rankings else ()),
+        Section("tables", "What was run", tables=kept),
+    )
 
 
-def data_sets(results: Results, name: Callable[[str], str] = str) -> Table:
-    """The problems and where their rows come from; those of one name share a row.
+def usual_rankings(
+    results: Results, *, loss: float = LOSS, measure: str | None = None
+) -> tuple[Ranking, ...]:
+    """Rankings by every criterion of `main_criteria`, in every track.
 
     Parameters
     ----------
     results : Results
-        What the table is about.
-    name : callable, default str
-        From the name of a problem to what it is called.
+        Scores of stored runs.
+    loss : float, default 0.05
+        The most that a method may give up: points of accuracy, or a share of the base model's RMSE.
+    measure : str, optional
+        Rank by this measure; by default the first that each criterion was asked with.
 
     Returns
     -------
-    Table
-        Kind, rows, classes, groups and origin of each.
+    tuple of Ranking
+        By criterion, then by track.
 
     Examples
     --------
     >>> from evenhand.benchmark import Results
-    >>> problem = {"problem": "people", "kind": "regression", "train": 80, "test": 20}
-    >>> found = Results.from_rows(runs=[], questions=[], problems=[problem], scores=[])
-    >>> data_sets(found).rows[0][:3]
-    ('people', 'regression', '100')
+    >>> usual_rankings(Results.from_rows(runs=[], questions=[], problems=[], scores=[]))
+    ()
 
     """
-    rows: dict[str, tuple[str, ...]] = {}
-    groups: dict[str, list[int]] = {}
-    for row in results.problems.to_pylist():
-        called = name(row["problem"])
-        groups.setdefault(called, []).append(row["n_groups"] or 0)
-        rows.setdefault(called, _data_set(called, row))
-    cells = tuple(
-        (*row[:4], ", ".join(map(str, sorted(set(groups[called])))), *row[4:])
-        for called, row in rows.items()
+    from evenhand.benchmark.figures import main_criteria
+
+    return tuple(
+        ranking
+        for criterion in main_criteria(results)
+        if (question := question_of(results, criterion, measure)) is not None
+        for ranking in rank(results, question, loss=loss)
     )
-    head = ("Data", "Task", "Rows", "Classes", "Groups", "Sensitive", "Where the rows come from")
-    note = ""
-    if results.stand_ins:
-        note = "† marks a stand-in: rows that are not the official ones. † appears in figures too."
-    return Table("data", "Data sets", head, cells, note, frozenset({2, 3, 4}))
 
 
-def _data_set(called: str, row: dict[str, Any]) -> tuple[str, ...]:
-    about = json.loads(row["about"] or "{}")
-    rows = f"{about.get('rows') or (row['train'] or 0) + (row['test'] or 0):,}"
-    classes = str(row["n_classes"]) if row["n_classes"] else "–"
-    sensitive = ", ".join(about.get("sensitive", ()))
-    mark = "†" if row["is_stand_in"] else ""
-    return f"{called}{mark}", row["kind"] or "", rows, classes, sensitive, row["provenance"] or ""
-
-
-def methods(results: Results) -> Table:
-    """The methods, what they were told to meet, and the values tried."""
-    runs = results.query(
-        "select method, coalesce(\"constraint\", '') as told, coalesce(parameter, '') as name, "
-        "list(distinct hyperparameter order by hyperparameter) as tried "
-        "from runs group by method, told, name order by method <> 'Base', method, told"
-    )
-    rows = tuple(
-        (
-            row["method"],
-            row["told"].replace("_", " ") or "–",
-            row["name"] or "–",
-            ", ".join(f"{value:g}" for value in row["tried"] if value == value) or "–",
-        )
-        for row in runs.to_dict("records")
-    )
-    head = ("Method", "Told to meet", "Parameter", "Values")
-    note = "Base is the model underneath, as it is."
-    return Table("methods", "Methods", head, rows, note)
-
-
-def run_times(results: Results, name: Callable[[str], str] = str) -> Table:
-    """Median processor seconds of a run, by method and problem.
-
-    Parameters
-    ----------
-    results : Results
-        What the table is about.
-    name : callable, default str
-        From the name of a problem to what it is called; those of one name share a column.
-
-    Returns
-    -------
-    Table
-        A row for each method, and one for all.
+def main_questions(results: Results) -> list[str]:
+    """The names of all questions about the criteria of `main_criteria`.
 
     Examples
     --------
     >>> from evenhand.benchmark import Results
-    >>> run = {"key": "a", "problem": "people", "method": "Base", "cpu_seconds": 0.5}
-    >>> found = Results.from_rows(runs=[run], questions=[], problems=[], scores=[])
-    >>> run_times(found).rows
-    (('Base', '0.5'), ('All runs together', '0.5'))
+    >>> main_questions(Results.from_rows(runs=[], questions=[], problems=[], scores=[]))
+    []
 
     """
-    title = "Run times"
-    runs = results.query("select problem, method, cpu_seconds from runs where cpu_seconds >= 0")
-    if runs.empty:
-        return Table("times", title, ("Method",), ())
-    runs["called"] = [name(problem) for problem in runs["problem"]]
-    wide = runs.pivot_table(
-        index="method", columns="called", values="cpu_seconds", aggfunc="median"
-    )
-    rows = tuple(
-        (str(method), *(_seconds(value) for value in values))
-        for method, values in zip(wide.index, wide.to_numpy(), strict=True)
-    )
-    sums = runs.groupby("called")["cpu_seconds"].sum()[wide.columns]
-    rows += (("All runs together", *(_seconds(value) for value in sums)),)
-    total = float(runs["cpu_seconds"].sum())
-    took = f"{total / 3600:.1f} hours" if total >= 3600 else f"{total:.3g} seconds"
-    return Table(
-        "times",
-        title,
-        ("Method", *map(str, wide.columns)),
-        rows,
-        "Median seconds of processor time of a run, over settings, splits and base models; for "
-        f"Base the time to prepare the rows and fit the model. All {plural(len(runs), 'run')} "
-        f"took {took}.",
-        frozenset(range(1, 1 + wide.shape[1])),
-    )
+    from evenhand.benchmark.figures import main_criteria
+
+    questions = [question_in(row) for row in results.questions.to_pylist()]
+    criteria = main_criteria(results)
+    return [one.name for one in questions if one.measure and criterion_name(one) in criteria]
 
 
-def _seconds(value: float) -> str:
-    if value != value:
-        return "–"
-    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+def question_of(results: Results, criterion: str, measure: str | None = None) -> str | None:
+    """The name of the first question about a criterion, by a measure if one is given.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Question, Results
+    >>> asked = [Question("equalized_odds", "mpd"), Question("equalized_odds", "pq")]
+    >>> found = Results.from_rows(runs=[], questions=asked, problems=[], scores=[])
+    >>> question_of(found, "equalized_odds", "pq")
+    'equalized_odds.pq'
+
+    """
+    questions = (question_in(row) for row in results.questions.to_pylist())
+    fitting = (
+        question.name
+        for question in questions
+        if question.measure is not None
+        and criterion_name(question) == criterion
+        and measure in (None, question.measure)
+    )
+    return next(fitting, None)
+
+
+def _who_wins(results: Results, rankings: Sequence[Ranking]) -> Section:
+    from evenhand.benchmark.figures import ranking_figure
+
+    first = rankings[0]
+    what = theme_of(results).question(first.question)
+    share = f"{100 * first.loss:g} %"
+    text = (
+        f"By {what} ({first.track}): {first.sentence} The number of a method is the share of the "
+        "base model’s gap that is gone, averaged over what may be given up for it: from nothing to "
+        f"{share} of accuracy, or of RMSE. 0 is like the base model, 1 is no gap at no loss. "
+        "A setting is chosen on other splits than it is judged on. Intervals and tests over splits "
+        "know that splits share rows (Nadeau and Bengio); mean ranks over problems are compared as "
+        "Demšar proposes."
+    )
+    figures = {
+        ranking_table(results, one).name: partial(ranking_figure, ranking=one) for one in rankings
+    }
+    tables = tuple(
+        replace(table, name=f"{table.name}-table")
+        for table in (ranking_table(results, one) for one in rankings)
+    )
+    return Section("ranking", "Who removes most of the gap", text, figures=figures, tables=tables)
+
+
+def _details(results: Results, rankings: Sequence[Ranking], asked: Sequence[str]) -> Section:
+    tables = [make(results, ranking) for ranking in rankings for make in (area_table, pair_table)]
+    text = "Problem by problem, pair by pair, setting by setting."
+    tables += [empty_cell_table(results), score_table(results, asked)]
+    return Section("details", "In detail", text, tables=tuple(tables))
 
 
 def _number(value: float) -> str:

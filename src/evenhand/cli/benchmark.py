@@ -1,22 +1,27 @@
-"""The commands `evenhand bench run`, `status`, `verify`, `figures` and `export`."""
+"""The group `evenhand bench` with its commands `run`, `status`, `verify` and `export`."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.failures import INTERRUPTED, UNUSABLE, Unusable
+from evenhand.cli import ranking
+from evenhand.cli.designs import (
+    FAILED,
+    design_argument,
+    design_in,
+    failures_in_one_line,
+    jobs_option,
+    out_option,
+    results_of,
+)
+from evenhand.cli.failures import INTERRUPTED, UNUSABLE
 
 if TYPE_CHECKING:
-    from evenhand.benchmark import Design, Results, Status
+    from evenhand.benchmark import Design, Status
 
-FAILED = 3
 MOST_FAILURES = 10
 EXAMPLE = """\
 name = "hiring"
@@ -48,13 +53,6 @@ measure = "pq"
 p = 0.5
 """
 
-out_option = click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the results."
-)
-jobs_option = click.option(
-    "--jobs", type=click.IntRange(min=1), help="Processes; by default one for each core."
-)
-design_argument = click.argument("design", type=click.Path(dir_okay=False, path_type=Path))
 STATUSES = f"""\b
 Exit status:
   0    every run has a result
@@ -70,35 +68,16 @@ Exit status:
 """
 
 
-class Lost(click.ClickException):
-    """Some runs have no result."""
-
-    exit_code = FAILED
-
-
-@contextmanager
-def failures_in_one_line() -> Iterator[None]:
-    """Turn what goes wrong with a benchmark into one message and its status."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
-        raise click.exceptions.Exit(INTERRUPTED) from None
-    except BrokenExecutor as failure:
-        raise Lost(
-            "A worker process died, perhaps for want of memory; what was done is kept. "
-            "Run the same command to go on, with fewer --jobs."
-        ) from failure
-    except (ValueError, TypeError, OSError, ImportError) as failure:
-        raise Unusable(str(failure)) from failure
-
-
 SHOWN = EXAMPLE.replace("\n\n", "\n\n\b\n")
 
 
 @click.group(epilog=f"A design:\n\n\b\n{SHOWN}")
 def bench() -> None:
     """Benchmark methods on your own data, by a design in a TOML file."""
+
+
+for _command in ranking.COMMANDS:
+    bench.add_command(_command)
 
 
 @bench.command("run", epilog=STATUSES)
@@ -109,7 +88,7 @@ def run_(design: Path, jobs: int | None, out: Path | None) -> None:
     """Do every run of DESIGN that has no result yet, those that failed included."""
     with failures_in_one_line():
         folder = out or design.with_suffix("")
-        state = _run(_design(design), folder, jobs)
+        state = _run(design_in(design), folder, jobs)
     _finish(state, folder)
 
 
@@ -121,7 +100,7 @@ def status_(design: Path, out: Path | None) -> None:
     with failures_in_one_line():
         from evenhand.benchmark import status
 
-        state = status(_design(design), out or design.with_suffix(""))
+        state = status(design_in(design), out or design.with_suffix(""))
     _say(state, out or design.with_suffix(""))
 
 
@@ -133,7 +112,7 @@ def verify(design: Path, out: Path | None) -> None:
     with failures_in_one_line():
         from evenhand.benchmark import Store
 
-        store, wanted = Store(out or design.with_suffix("")), _design(design).runs()
+        store, wanted = Store(out or design.with_suffix("")), design_in(design).runs()
         there = len(wanted.keys() & store.keys())
         damaged = store.set_aside_damaged(wanted)
     for path, fault in damaged.items():
@@ -143,19 +122,6 @@ def verify(design: Path, out: Path | None) -> None:
     click.get_current_context().exit(FAILED if damaged else 0)
 
 
-@bench.command("figures")
-@design_argument
-@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="Folder to write.")
-@out_option
-def figures_(design: Path, to: Path | None, out: Path | None) -> None:
-    """Draw what every method gives up for what it gains, and write a page of it."""
-    with failures_in_one_line():
-        folder = out or design.with_suffix("")
-        wanted = _design(design)
-        path = _report(_results(wanted, folder), to or folder / "report", folder, wanted.name)
-    click.echo(f"The report is {path}.")
-
-
 @bench.command("export", epilog="Example: evenhand bench export hiring.toml --to scores.csv")
 @design_argument
 @click.option("--to", required=True, help="A .parquet, .csv or .duckdb file, or a folder.")
@@ -163,23 +129,9 @@ def figures_(design: Path, to: Path | None, out: Path | None) -> None:
 def export(design: Path, to: str, out: Path | None) -> None:
     """Write every score of every run as one table."""
     with failures_in_one_line():
-        results = _results(_design(design), out or design.with_suffix(""))
+        results = results_of(design_in(design), out or design.with_suffix(""))
         results.write(to)
     click.echo(f"{to}: {results.scores.num_rows:,} scores of {results.runs.num_rows:,} runs.")
-
-
-def _design(path: Path) -> Design:
-    """The design in a file, which may name modules beside it."""
-    from evenhand.benchmark import read_design
-
-    sys.path.insert(0, str(path.parent.absolute()))
-    return read_design(path)
-
-
-def _results(design: Design, folder: Path, jobs: int | None = None) -> Results:
-    from evenhand.benchmark import results
-
-    return results(folder, design, n_jobs=jobs)
 
 
 def _run(design: Design, folder: Path, jobs: int | None) -> Status:
@@ -205,10 +157,3 @@ def _say(state: Status, folder: Path) -> None:
         click.echo(f"  failed: {name}: {' '.join(run['error'].split())[:300]}", err=True)
     if len(state.failures) > MOST_FAILURES:
         click.echo(f"  and {len(state.failures) - MOST_FAILURES} more", err=True)
-
-
-def _report(found: Results, folder: Path, store: Path, name: str) -> Path:
-    """Draw the figures and write the page that holds them."""
-    from evenhand.benchmark import write_report
-
-    return write_report(found, folder, title=name, store=store)

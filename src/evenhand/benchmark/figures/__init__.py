@@ -15,7 +15,12 @@ from evenhand._errors import require
 from evenhand.benchmark.figures.drawing import FORMATS
 
 if TYPE_CHECKING:
-    from evenhand.benchmark.figures._tradeoffs import alt_text, tradeoffs, usual_figures
+    from evenhand.benchmark.figures._tradeoffs import (
+        alt_text,
+        main_criteria,
+        tradeoffs,
+        usual_figures,
+    )
     from evenhand.benchmark.figures.drawing import (
         Drawing,
         caption,
@@ -34,6 +39,7 @@ if TYPE_CHECKING:
         grid,
         readings,
     )
+    from evenhand.benchmark.figures.ranking import ranking_figure
     from evenhand.benchmark.figures.saving import inline, save
     from evenhand.benchmark.figures.theme import (
         BAND,
@@ -134,7 +140,8 @@ _HOMES = {
     **dict.fromkeys(("inline", "save"), "saving"),
     **dict.fromkeys(("BAND", "INK", "PALETTE", "SOFT", "STYLES", "WHITE"), "theme"),
     **dict.fromkeys(("Style", "Theme", "theme_of"), "theme"),
-    **dict.fromkeys(("alt_text", "tradeoffs", "usual_figures"), "_tradeoffs"),
+    **dict.fromkeys(("alt_text", "main_criteria", "tradeoffs", "usual_figures"), "_tradeoffs"),
+    "ranking_figure": "ranking",
 }
 __all__ = [
     "BAND",
@@ -161,8 +168,10 @@ __all__ = [
     "grid",
     "inline",
     "listed",
+    "main_criteria",
     "over_seeds",
     "provenance",
+    "ranking_figure",
     "readings",
     "save",
     "theme_of",
@@ -174,6 +183,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if _HOMES[name] in ("panels", "saving", "_tradeoffs"):
+    if _HOMES[name] in ("panels", "ranking", "saving", "_tradeoffs"):
         require("matplotlib")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

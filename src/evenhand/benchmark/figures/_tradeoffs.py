@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark.design.questions import QUESTIONS, Question
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
 from evenhand.benchmark.figures.panels import Panel, grid, is_by_root
-from evenhand.benchmark.figures.theme import BASES, Theme, theme_of, topic
+from evenhand.benchmark.figures.theme import (
+    BASES,
+    Theme,
+    criterion_name,
+    question_in,
+    theme_of,
+    topic,
+)
 from evenhand.benchmark.ranking.areas import PERFORMANCE
 from evenhand.benchmark.scoring.floors import HIGH
 from evenhand.benchmark.store import plain
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
 
 BETTER = {"accuracy": "Upper left is better.", "rmse": "Lower left is better."}
 ROOT = "Axes of PQ are spaced by the square root, as PQ grows with the square of differences."
+RATIO = "Of ratios, 1 is equal: there, right is better."
 FLOORS = (
     "Shaded: what a model that treats all groups alike would show by chance in 19 of 20 samples of "
     "this size; dotted, its mean. Differences inside the shade are not evidence."
@@ -165,6 +173,7 @@ def tradeoffs(
         title=title[0].upper() + title[1:],
         caption=caption(
             *(BETTER[one] for one in performances),
+            RATIO if any(answer.question.measure == "ratio" for answer in answers) else "",
             f"{what} over {listed([theme.question(one) for one in asked])} on {where}: a line is "
             "a method, a point one of its settings.",
             over_seeds(made.data),
@@ -211,23 +220,9 @@ class _Answer:
         return Panel(self.problem, self.base, self.question.name, self.performance, title=title)
 
 
-def criterion_name(question: Question) -> str:
-    """The criterion and its statistic, as part of a file's name.
-
-    >>> criterion_name(Question("performance_parity", "pq", g="f1"))
-    'performance_parity-f1'
-    """
-    words = [question.criterion, *([question.g] if question.g else [])]
-    return "-".join(word.rpartition(":")[2] for word in words)
-
-
 def _answered(results: Results) -> list[_Answer]:
     """Every question with an answer, in the order asked, where performance has one too."""
-    names = [field.name for field in fields(Question)]
-    asked = {
-        row["name"]: Question(**{name: row[name] for name in names})
-        for row in results.questions.to_pylist()
-    }
+    asked = {row["name"]: question_in(row) for row in results.questions.to_pylist()}
     kinds = {row["problem"]: row["kind"] for row in results.problems.to_pylist()}
     there = results.query(
         "select distinct problem, base, question from results "

@@ -26,6 +26,7 @@ STEPS = (1.0, 2.0, 5.0)  # round ticks
 KEYS = ["problem", "base", "method", "constraint", "hyperparameter"]
 LINE = 34  # letters of a title beside each other
 CROWD, CROWDED = 0.6, 0.2  # this share of the points in less than this share of a panel
+FEW = 8  # points that anyone can distinguish
 FLOOR = "noise: all groups treated alike"
 SHADE = 0.6
 
@@ -341,7 +342,7 @@ def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None
     It holds the points nearest to where the middle of them is, and lines of two methods at least.
     """
     inside = points[points["x"].between(*x) & points["y"].between(*y)]
-    if len(inside) < 6 or inside["series"].nunique() < 2:
+    if len(inside) < FEW or inside["series"].nunique() < 2:
         return None
     spans = np.array([x[1] - x[0], y[1] - y[0]])
     places = (inside[["x", "y"]].to_numpy() - [x[0], y[0]]) / spans
@@ -385,7 +386,7 @@ def _shade(results: Results, where: dict[Panel, Axes]) -> bool:
     floors = floors_of(results).set_index(["problem", "base", "question"])
     for panel, axes in where.items():
         key = (panel.problem, panel.base, panel.x)
-        if key in floors.index and axes.lines:
+        if key in floors.index and axes.lines and not panel.x.partition(" ")[0].endswith(".ratio"):
             limits = axes.get_xlim()
             floor, high = floors.loc[key, "floor"], floors.loc[key, "high"]
             axes.axvspan(0, high, color=BAND, alpha=SHADE, linewidth=0, zorder=0)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from evenhand.benchmark.design.studies import BASE
 from evenhand.benchmark.figures.drawing import Drawing, caption
 from evenhand.benchmark.figures.theme import INK, SOFT, STYLES, Style, Theme, theme_of
 from evenhand.benchmark.ranking.tracks import REGRESSION
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 
 LINE = 0.24  # inches of height for a method
 NARROW, WIDE = 2.6, 3.4
-INTERVALS = (
-    "Bars are 95 % intervals over splits, corrected for splits that share rows (Nadeau and Bengio)."
-)
+INTERVALS = "Bars are 95 % intervals over splits that share rows."
 
 
 def ranking_figure(results: Results, ranking: Ranking, theme: Theme | None = None) -> Drawing:
@@ -57,6 +54,8 @@ def ranking_figure(results: Results, ranking: Ranking, theme: Theme | None = Non
     parts: Any = figure.subfigures(2, 1, height_ratios=[above, below]) if several else [figure]
     if several:
         _draw_ranks(parts[0].subplots(), ranking, styles)
+    layout: Any = figure.get_layout_engine()
+    layout.set(w_pad=0.1)
     left, right = parts[-1].subplots(1, 2, width_ratios=[WIDE, NARROW], sharey=True)
     removed = [one.removed for one in ranking.entrants]
     lost = [one.lost for one in ranking.entrants]
@@ -68,8 +67,8 @@ def ranking_figure(results: Results, ranking: Ranking, theme: Theme | None = Non
     right.set_title(f"{next(letters)} {_lost(ranking)}", loc="left")
     what = theme.question(ranking.question)
     return Drawing(
-        title=f"Who removes most of the gap: {what}, {ranking.track}",
-        caption=caption(ranking.sentence, _exactly(ranking, what), INTERVALS, _apart(ranking)),
+        title=f"{what[:1].upper()}{what[1:]}: {ranking.track}",
+        caption=caption(ranking.sentence, INTERVALS, _one_split(ranking), _apart(ranking)),
         alt=_alt(ranking, what),
         figure=figure,
         data=_table(ranking),
@@ -152,17 +151,10 @@ def _draw_ranks(axes: Axes, ranking: Ranking, styles: dict[str, Style]) -> None:
         axes.text(tick, -0.3, str(tick), ha="center", va="bottom", fontsize=7.5, color=SOFT)
 
 
-def _exactly(ranking: Ranking, what: str) -> str:
-    unit = "of RMSE" if ranking.track.startswith(REGRESSION) else "of accuracy"
-    return (
-        f"The share of the base model’s gap ({what}) that is gone, averaged over allowed losses "
-        f"from 0 to {100 * ranking.loss:g} % {unit}: 0 like {BASE}, 1 no gap at no loss. Settings "
-        "are chosen on other splits than they are judged on."
-        if ranking.splits > 1
-        else f"The share of the base model’s gap ({what}) that is gone, averaged over allowed "
-        f"losses from 0 to {100 * ranking.loss:g} % {unit}. One split: settings are chosen where "
-        "they are judged, which flatters methods with many."
-    )
+def _one_split(ranking: Ranking) -> str:
+    if ranking.splits > 1:
+        return ""
+    return "One split: settings are chosen where they are judged, which flatters many settings."
 
 
 def _apart(ranking: Ranking) -> str:

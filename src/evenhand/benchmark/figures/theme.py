@@ -196,11 +196,7 @@ def theme_of(results: Results) -> Theme:
         several = len(constraints.get(method, ())) > 1
         return f"{method}, {words(constraint)}" if several else method
 
-    names = {field.name for field in fields(Question)}
-    labels = {
-        row["name"]: label(Question(**{key: row[key] for key in names}))
-        for row in results.questions.to_pylist()
-    }
+    labels = {row["name"]: label(question_in(row)) for row in results.questions.to_pylist()}
     return Theme(
         styles=_styles((method, series(method, constraint)) for method, constraint in pairs),
         series=series,
@@ -252,6 +248,25 @@ def label(question: Question) -> str:
     ]
     measure = MEASURES.get(question.measure, words(question.measure))
     return ", ".join([f"{topic(question)} by {measure}", *filter(None, options)])
+
+
+def criterion_name(question: Question) -> str:
+    """The criterion and its statistic, as part of a file's name.
+
+    >>> criterion_name(Question("performance_parity", "pq", g="f1"))
+    'performance_parity-f1'
+    """
+    words = [question.criterion, *([question.g] if question.g else [])]
+    return "-".join(word.rpartition(":")[2] for word in words)
+
+
+def question_in(row: Mapping[str, Any]) -> Question:
+    """The question of a row of `Results.questions`.
+
+    >>> question_in({"name": "r2", "criterion": "r2"}).name
+    'r2'
+    """
+    return Question(**{field.name: row.get(field.name) for field in fields(Question)})
 
 
 def topic(question: Question) -> str:

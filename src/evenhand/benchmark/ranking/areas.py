@@ -86,7 +86,8 @@ def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
     results : Results
         Scores of stored runs.
     question : str
-        The name of a question, such as "statistical_parity.mpd"; 0 must mean no gap.
+        The name of a question, such as "statistical_parity.mpd". Of a ratio, the gap is what it
+        lacks to 1; by every other measure, 0 is no gap.
     loss : float, default 0.05
         The most that may be given up: points of accuracy, or a share of the base model's RMSE.
 
@@ -100,10 +101,11 @@ def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
     -----
     Let u(ℓ) be the gap that a user is left with who accepts to lose ℓ and takes the setting with
     the smallest gap that loses no more. The area is the mean of 1 − u(ℓ)/u₀ over ℓ from 0 to
-    `loss`, with u₀ the base model's gap. Doing nothing is always a choice, so a method
-    that only harms has an area of about 0. The setting is chosen by its means over the *other*
-    splits and judged on this one: chosen where it is judged, a method with many
-    settings would win by luck. With a single split there is no other to choose on.
+    `loss`, with u₀ the base model's gap, its mean over the splits. Doing nothing is always a
+    choice, so a method that only harms has an area of about 0. The setting is chosen by its means
+    over the *other* splits and judged on this one: chosen where it is judged, a method with many
+    settings would win by luck. With a single split there is no other to choose on. The base
+    model's own area is 0 on average, and its interval is that of its gap.
 
     Examples
     --------
@@ -138,6 +140,9 @@ def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
     about = {row["problem"]: row for row in results.problems.to_pylist()}
     wide = results.wide([question, *PERFORMANCE.values()])
     wide = wide.dropna(subset=[question])
+    asked = {row["name"]: row["measure"] for row in results.questions.to_pylist()}
+    if asked.get(question) == "ratio":
+        wide[question] = 1 - wide[question]  # the one measure by which 1 is equal
     found = []
     for (problem, base), here in wide.groupby(["problem", "base"], observed=True):
         row = about.get(str(problem), {})
@@ -212,7 +217,8 @@ def _of_problem(
     if not len(plain) or not gap.mean() > 0:
         return []
     nothing = np.zeros(len(plain))
-    found = [Area(problem, base, BASE, nothing, nothing, float(gap.mean()), ratio, 1)]
+    own_gap = 1 - gap / gap.mean()
+    found = [Area(problem, base, BASE, own_gap, nothing, float(gap.mean()), ratio, 1)]
     for method, own in here[here["method"] != BASE].groupby("method", observed=True):
         tables = [_by_setting(own, name).reindex(plain.index) for name in (performance, question)]
         complete = ~(tables[0].isna().any() | tables[1].isna().any())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ def floors_of(results: Results) -> Any:
 def _floors(
     results: Results, store: Store, wanted: Collection[str] | None
 ) -> Iterator[tuple[str, str, str, float]]:
-    names = [name for name in results.questions.column_names if name != "name"]
+    names = [field.name for field in fields(Question)]
     questions = [
         Question(**{name: row[name] for name in names})
         for row in results.questions.to_pylist()

@@ -1,0 +1,1 @@
+"""Results as tables, for a page, an article or a spreadsheet."""

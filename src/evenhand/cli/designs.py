@@ -1,0 +1,65 @@
+"""What the commands about a benchmark share: its design, its folder, and what can go wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.cli.failures import INTERRUPTED, Unusable
+
+if TYPE_CHECKING:
+    from evenhand.benchmark import Design, Results
+
+FAILED = 3
+
+out_option = click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the results."
+)
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), help="Processes; by default one for each core."
+)
+design_argument = click.argument("design", type=click.Path(dir_okay=False, path_type=Path))
+
+
+class Lost(click.ClickException):
+    """Some runs have no result."""
+
+    exit_code = FAILED
+
+
+@contextmanager
+def failures_in_one_line() -> Iterator[None]:
+    """Turn what goes wrong with a benchmark into one message and its status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except BrokenExecutor as failure:
+        raise Lost(
+            "A worker process died, perhaps for want of memory; what was done is kept. "
+            "Run the same command to go on, with fewer --jobs."
+        ) from failure
+    except (ValueError, TypeError, OSError, ImportError) as failure:
+        raise Unusable(str(failure)) from failure
+
+
+def design_in(path: Path) -> Design:
+    """The design in a file, which may name modules beside it."""
+    from evenhand.benchmark import read_design
+
+    sys.path.insert(0, str(path.parent.absolute()))
+    return read_design(path)
+
+
+def results_of(design: Design, folder: Path, jobs: int | None = None) -> Results:
+    """The scores of a design's runs that are there."""
+    from evenhand.benchmark import results
+
+    return results(folder, design, n_jobs=jobs)

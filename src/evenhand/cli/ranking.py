@@ -1,0 +1,335 @@
+"""What a benchmark says: `evenhand bench rank`, `figures`, `tables` and `page`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from evenhand.cli.designs import design_in, failures_in_one_line, jobs_option, out_option
+
+if TYPE_CHECKING:
+    from evenhand.benchmark import Results, Table
+
+LOSS = 0.05
+WHERE = """\b
+DESIGN is the TOML file, or the folder of stored predictions, whatever design filled it.
+"""
+
+
+class Opened(NamedTuple):
+    """Results, where their predictions are, and the design's name and text."""
+
+    results: Results
+    folder: Path
+    name: str
+    text: str | None
+
+
+source_argument = click.argument("design", type=click.Path(exists=True, path_type=Path))
+loss_option = click.option(
+    "--loss",
+    type=click.FloatRange(min=0, min_open=True),
+    default=LOSS,
+    show_default=True,
+    help="The most that may be given up: points of accuracy, or a share of RMSE.",
+)
+criteria_option = click.option(
+    "--criteria",
+    help="Criteria with commas between, or 'all'; by default those that methods were told to meet.",
+)
+measure_option = click.option(
+    "--measure", help="A measure of `evenhand measures`, or package.module:function of your own."
+)
+to_option = click.option(
+    "--to", type=click.Path(file_okay=False, path_type=Path), help="Folder to write."
+)
+
+
+def formats_option(usual: str) -> Callable[[Any], Any]:
+    """Which files are written."""
+    return click.option("--formats", default=usual, show_default=True, help="With commas between.")
+
+
+@click.command("rank", epilog=WHERE)
+@source_argument
+@criteria_option
+@measure_option
+@loss_option
+@jobs_option
+@out_option
+def rank_(
+    design: Path,
+    criteria: str | None,
+    measure: str | None,
+    loss: float,
+    jobs: int | None,
+    out: Path | None,
+) -> None:
+    """Say which method removes most of the gap, and which differences are more than noise.
+
+    A method's number is the share of the base model's gap that it removes, on average over
+    losses of accuracy from 0 to --loss. With --measure, stored predictions are scored
+    anew and nothing is fitted.
+    """
+    with failures_in_one_line():
+        from evenhand.benchmark import empty_cell_table, ranking_table
+
+        opened = _opened(design, out, jobs, criteria, measure)
+        rankings = _rankings(opened.results, criteria, measure, loss)
+        tables = [ranking_table(opened.results, ranking) for ranking in rankings]
+        note = empty_cell_table(opened.results).note
+    for table in tables:
+        _show(table)
+    if not tables:
+        click.echo(f"{opened.folder}: no two methods have results on the same problems.")
+    click.echo(note)
+
+
+@click.command("figures", epilog=WHERE)
+@source_argument
+@to_option
+@criteria_option
+@measure_option
+@loss_option
+@formats_option("svg,pdf,png")
+@jobs_option
+@out_option
+def figures_(
+    design: Path,
+    to: Path | None,
+    criteria: str | None,
+    measure: str | None,
+    loss: float,
+    formats: str,
+    jobs: int | None,
+    out: Path | None,
+) -> None:
+    """Draw what every method gives up for what it gains, and the ranking of methods."""
+    with failures_in_one_line():
+        from evenhand.benchmark import figures, ranking_table, with_floors
+
+        opened = _opened(design, out, jobs, criteria, measure)
+        names = _criteria(opened.results, criteria)
+        results = with_floors(opened.results, opened.folder, _asked_of(opened.results, names))
+        rankings = _rankings(results, criteria, measure, loss)
+        made = figures.usual_figures(results, names)
+        for ranking in rankings:
+            name = ranking_table(results, ranking).name
+            made[name] = _drawn_by(figures.ranking_figure, ranking)
+        folder = to or opened.folder / "figures"
+        with click.progressbar(made.items(), label="Drawing", file=_terminal()) as bar:
+            for name, figure in bar:
+                figures.draw(results, folder, {name: figure}, formats.split(","))
+    click.echo(f"{folder}: {len(made)} figures.")
+
+
+@click.command("tables", epilog=WHERE)
+@source_argument
+@to_option
+@criteria_option
+@measure_option
+@loss_option
+@formats_option("tex,md,csv")
+@jobs_option
+@out_option
+def tables_(
+    design: Path,
+    to: Path | None,
+    criteria: str | None,
+    measure: str | None,
+    loss: float,
+    formats: str,
+    jobs: int | None,
+    out: Path | None,
+) -> None:
+    """Write rankings, pairs, gaps, scores, data, methods and failures as tables."""
+    with failures_in_one_line():
+        from evenhand.benchmark import write_tables
+
+        opened = _opened(design, out, jobs, criteria, measure)
+        every = _tables(opened, criteria, measure, loss)
+        folder = to or opened.folder / "tables"
+        paths = write_tables(every, folder, formats.split(","))
+    click.echo(f"{folder}: {len(every)} tables in {len(paths)} files.")
+
+
+@click.command("page", epilog=WHERE)
+@source_argument
+@to_option
+@measure_option
+@loss_option
+@formats_option("svg,pdf,png")
+@jobs_option
+@out_option
+def page(
+    design: Path,
+    to: Path | None,
+    measure: str | None,
+    loss: float,
+    formats: str,
+    jobs: int | None,
+    out: Path | None,
+) -> None:
+    """Write a page with the ranking, every figure and table, the design, and every failure."""
+    with failures_in_one_line():
+        from evenhand.benchmark import usual_sections, with_floors, write_report
+
+        opened = _opened(design, out, jobs, None, measure)
+        names = _asked_of(opened.results, _criteria(opened.results, None))
+        results = with_floors(opened.results, opened.folder, names)
+        path = write_report(
+            results,
+            to or opened.folder / "report",
+            title=opened.name,
+            sections=usual_sections(results, loss=loss, measure=measure),
+            store=opened.folder,
+            design=opened.text,
+            formats=[kind for kind in formats.split(",") if kind],
+        )
+    click.echo(f"The page is {path}.")
+
+
+COMMANDS: tuple[click.Command, ...] = (rank_, figures_, tables_, page)
+
+
+def _opened(
+    path: Path, out: Path | None, jobs: int | None, criteria: str | None, measure: str | None
+) -> Opened:
+    """The scores of a design's runs, or of all that a folder holds; by another measure if asked."""
+    from evenhand.benchmark import results
+
+    if path.is_dir():
+        folder, name, text, design = path, path.name, None, None
+    else:
+        design = design_in(path)
+        folder, name = out or path.with_suffix(""), design.name
+        text = path.read_text(encoding="utf-8")
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is not there: run `evenhand bench run {path}` first.")
+    found = results(folder, design, n_jobs=jobs)
+    if measure is not None and measure not in set(found.questions["measure"].to_pylist()):
+        names = _criteria(found, criteria)
+        found = results(folder, design, questions=_by(found, names, measure), n_jobs=jobs)
+    return Opened(found, folder, name, text)
+
+
+def _by(found: Results, names: Sequence[str], measure: str) -> Any:
+    """Performances, and the criteria of these names by a measure that nobody asked for yet."""
+    from dataclasses import replace
+
+    from evenhand.benchmark.design.questions import QUESTIONS
+    from evenhand.benchmark.figures.theme import criterion_name, question_in
+
+    asked = [question_in(row) for row in found.questions.to_pylist()]
+    new = [
+        replace(question, measure=measure, p=None, q=None)
+        for question in asked
+        if question.measure is not None and criterion_name(question) in names
+    ]
+    for question in new:
+        question.check()
+    return {
+        kind: tuple(
+            dict.fromkeys(
+                [
+                    *(question for question in usual if question.measure is None),
+                    *(question for question in new if question.kind == kind or question in usual),
+                ]
+            )
+        )
+        for kind, usual in QUESTIONS.items()
+    }
+
+
+def _criteria(found: Results, criteria: str | None) -> list[str]:
+    """The criteria asked for on the command line; by default the main ones."""
+    from evenhand._words import did_you_mean
+    from evenhand.benchmark.figures import main_criteria
+    from evenhand.benchmark.figures.theme import criterion_name, question_in
+
+    questions = [question_in(row) for row in found.questions.to_pylist()]
+    known = list(dict.fromkeys(criterion_name(one) for one in questions if one.measure))
+    if criteria is None:
+        return main_criteria(found)
+    if criteria == "all":
+        return known
+    for name in criteria.split(","):
+        if name not in known:
+            raise ValueError(
+                f"No criterion {name!r} was asked.{did_you_mean(name, known)} "
+                f"There are {', '.join(known)}."
+            )
+    return criteria.split(",")
+
+
+def _asked_of(found: Results, names: Sequence[str]) -> list[str]:
+    from evenhand.benchmark.figures.theme import criterion_name, question_in
+
+    questions = [question_in(row) for row in found.questions.to_pylist()]
+    return [one.name for one in questions if one.measure and criterion_name(one) in names]
+
+
+def _rankings(found: Results, criteria: str | None, measure: str | None, loss: float) -> list[Any]:
+    from evenhand.benchmark import rank
+    from evenhand.benchmark.sections import question_of
+
+    questions = (question_of(found, name, measure) for name in _criteria(found, criteria))
+    return [
+        ranking
+        for question in questions
+        if question is not None
+        for ranking in rank(found, question, loss=loss)
+    ]
+
+
+def _tables(opened: Opened, criteria: str | None, measure: str | None, loss: float) -> list[Table]:
+    from evenhand import benchmark
+    from evenhand.benchmark.tables.contents import methods
+
+    found = opened.results
+    rankings = _rankings(found, criteria, measure, loss)
+    asked = list(dict.fromkeys(ranking.question for ranking in rankings))
+    made = [
+        make(found, ranking)
+        for ranking in rankings
+        for make in (benchmark.ranking_table, benchmark.area_table, benchmark.pair_table)
+    ]
+    store = benchmark.Store(opened.folder)
+    return [
+        *made,
+        benchmark.empty_cell_table(found),
+        benchmark.score_table(found, asked),
+        benchmark.data_sets(found),
+        methods(found),
+        benchmark.run_times(found),
+        benchmark.failure_table(store.failures().values()),
+    ]
+
+
+def _drawn_by(draw: Callable[..., Any], ranking: Any) -> Callable[[Results], Any]:
+    return lambda results: draw(results, ranking)
+
+
+def _show(table: Table) -> None:
+    """A table on the terminal, its note first: the plain sentence, then the numbers."""
+    click.echo(click.style(table.title, bold=True))
+    click.echo(table.note)
+    rows = [table.head, *table.rows]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(table.head))]
+    for row in rows:
+        cells = (
+            cell.rjust(width) if at in table.numeric else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        click.echo("  " + "  ".join(cells).rstrip())
+    click.echo()
+
+
+def _terminal() -> Any:
+    """Progress is shown on stderr, and only where that is a terminal."""
+    import sys
+
+    return sys.stderr
