@@ -317,7 +317,7 @@ def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None
         axes.annotate(
             "",
             xy=tip,
-            xytext=at,
+            xytext=(at[0], at[1]),
             xycoords="axes fraction",
             textcoords="axes fraction",
             arrowprops={"arrowstyle": "->", "color": style.ink, "linewidth": 1.0},
@@ -326,7 +326,7 @@ def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None
         offset: dict[str, Any] = {"ha": "right" if at[0] > 0.5 else "left", "va": "center"}
         axes.annotate(
             value,
-            xy=at,
+            xy=(at[0], at[1]),
             xycoords="axes fraction",
             xytext=(-6 if at[0] > 0.5 else 6, 0),
             textcoords="offset points",

@@ -101,7 +101,11 @@ def _draw_intervals(
     for row, (one, value) in enumerate(zip(ranking.entrants, values, strict=True)):
         style = styles[one.method]
         if not isnan(value.low):
-            ends = {"color": style.ink, "linewidth": 1.4, "label": f"_bar of {one.method}"}
+            ends: dict[str, Any] = {
+                "color": style.ink,
+                "linewidth": 1.4,
+                "label": f"_bar of {one.method}",
+            }
             axes.plot([value.low, value.high], [row, row], **ends)
         axes.plot(value.value, row, label=one.method, **style.line | {"linestyle": "none"})
     names = [one.method for one in ranking.entrants]
@@ -141,8 +145,8 @@ def _draw_ranks(axes: Axes, ranking: Ranking, styles: dict[str, Style]) -> None:
     )
     axes.set_xticks(range(1, count + 1))
     axes.set_title(f"(a) mean rank over {len(ranking.problems)} problems, 1 is best", loc="left")
-    for side in ("left", "right", "bottom"):
-        axes.spines[side].set_visible(False)
+    for edge in ("left", "right", "bottom"):
+        axes.spines[edge].set_visible(False)
     axes.plot([1, count], [0, 0], color=SOFT, linewidth=0.9, zorder=1)
     axes.grid(visible=False)
     axes.tick_params(axis="x", bottom=False, labelbottom=False)

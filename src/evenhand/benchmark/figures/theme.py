@@ -266,7 +266,8 @@ def question_in(row: Mapping[str, Any]) -> Question:
     >>> question_in({"name": "r2", "criterion": "r2"}).name
     'r2'
     """
-    return Question(**{field.name: row.get(field.name) for field in fields(Question)})
+    values: dict[str, Any] = {field.name: row.get(field.name) for field in fields(Question)}
+    return Question(**values)
 
 
 def topic(question: Question) -> str:

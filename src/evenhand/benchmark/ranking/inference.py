@@ -15,6 +15,13 @@ NAN = float("nan")
 class Estimate(NamedTuple):
     """A mean over splits with its interval; NaN where there is none.
 
+    Parameters
+    ----------
+    value : float
+        The mean.
+    low, high : float, default NaN
+        The ends of the interval.
+
     Examples
     --------
     >>> Estimate(0.812, 0.7, 0.9).text

@@ -36,6 +36,27 @@ def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None
     Table
         The best method first; methods that are not ranked are in the note.
 
+    Examples
+    --------
+    >>> from evenhand.benchmark import Question, Results, rank
+    >>> runs = [
+    ...     {"key": name, "problem": "people", "base": "b", "method": name, "seed": 0}
+    ...     for name in ("Base", "mine")
+    ... ]
+    >>> gaps = {"Base": 0.2, "mine": 0.1}
+    >>> found = Results.from_rows(
+    ...     runs=runs,
+    ...     questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
+    ...     problems=[{"problem": "people", "kind": "classification"}],
+    ...     scores=[
+    ...         *((name, "accuracy", "expected", 0.8) for name in gaps),
+    ...         *((name, "statistical_parity.mpd", "expected", gap) for name, gap in gaps.items()),
+    ...     ],
+    ... )
+    >>> (ranking,) = rank(found, "statistical_parity.mpd")
+    >>> ranking_table(found, ranking).rows[0][:3]
+    ('mine', '1.00', '0.50')
+
     """
     theme = theme or theme_of(results)
     first = ranking.entrants[0].method
@@ -87,6 +108,27 @@ def area_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
     Table
         A row for each problem and base model, a column for each method.
 
+    Examples
+    --------
+    >>> from evenhand.benchmark import Question, Results, rank
+    >>> runs = [
+    ...     {"key": name, "problem": "people", "base": "b", "method": name, "seed": 0}
+    ...     for name in ("Base", "mine")
+    ... ]
+    >>> gaps = {"Base": 0.2, "mine": 0.1}
+    >>> found = Results.from_rows(
+    ...     runs=runs,
+    ...     questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
+    ...     problems=[{"problem": "people", "kind": "classification"}],
+    ...     scores=[
+    ...         *((name, "accuracy", "expected", 0.8) for name in gaps),
+    ...         *((name, "statistical_parity.mpd", "expected", gap) for name, gap in gaps.items()),
+    ...     ],
+    ... )
+    >>> (ranking,) = rank(found, "statistical_parity.mpd")
+    >>> area_table(found, ranking).rows
+    (('people', 'b', '0.2', '0.50', '0.00'),)
+
     """
     theme = theme or theme_of(results)
     names = [one.method for one in ranking.entrants] + sorted(ranking.unranked)
@@ -125,6 +167,27 @@ def pair_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
     -------
     Table
         A row for each pair.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark import Question, Results, rank
+    >>> runs = [
+    ...     {"key": name, "problem": "people", "base": "b", "method": name, "seed": 0}
+    ...     for name in ("Base", "mine")
+    ... ]
+    >>> gaps = {"Base": 0.2, "mine": 0.1}
+    >>> found = Results.from_rows(
+    ...     runs=runs,
+    ...     questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
+    ...     problems=[{"problem": "people", "kind": "classification"}],
+    ...     scores=[
+    ...         *((name, "accuracy", "expected", 0.8) for name in gaps),
+    ...         *((name, "statistical_parity.mpd", "expected", gap) for name, gap in gaps.items()),
+    ...     ],
+    ... )
+    >>> (ranking,) = rank(found, "statistical_parity.mpd")
+    >>> pair_table(found, ranking).rows
+    (('mine', 'Base', '0', '0', '1', '–', 'no'),)
 
     """
     theme = theme or theme_of(results)
