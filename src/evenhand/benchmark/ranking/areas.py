@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.benchmark.design.studies import BASE
+from evenhand.benchmark.design.treatments import BASE
 from evenhand.benchmark.ranking.inference import Estimate, split_interval
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from evenhand._distributions import distribution
 from evenhand._errors import EvenhandError
 from evenhand._uncertainty.chance import chance
 from evenhand.benchmark.design.questions import Question
-from evenhand.benchmark.design.studies import BASE
-from evenhand.benchmark.store import Entry, Store, Truth, groups_of
+from evenhand.benchmark.design.treatments import BASE
+from evenhand.benchmark.predictions import Truth
+from evenhand.benchmark.store import Entry, Store, groups_of
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
