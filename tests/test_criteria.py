@@ -378,6 +378,97 @@ class TestASummaryHoldsItsColumns:
             assert criterion(counts, measure) == pytest.approx(whole, nan_ok=True)
 
 
+class TestAReading:
+    """Rates of two classes are 0.1 and 0.2 of ten rows, so the favorable class is less equal."""
+
+    P = np.array([1] + [0] * 9 + [1] * 2 + [0] * 8)
+    GROUP = np.repeat(["a", "b"], 10)
+
+    def read(self, name="statistical_parity", y_true=None, **options):
+        return eh.CRITERIA[name].read(y_true, self.P, sensitive_features=self.GROUP, **options)
+
+    def test_the_worst_cell_is_the_one_that_is_least_equal_by_a_ratio_too(self):
+        ratio = self.read(measure="ratio")
+        assert ratio.cell_values == pytest.approx([0.8 / 0.9, 0.5])
+        assert ratio.unevenness == pytest.approx([1 - 0.8 / 0.9, 0.5])
+        assert ratio.worst_cell == 1
+        shortfall = self.read(measure="shortfall")
+        assert shortfall.unevenness == pytest.approx(ratio.unevenness)
+        assert float(ratio) == pytest.approx(0.5)
+
+    def test_nothing_is_the_worst_where_every_cell_is_undefined(self):
+        alone = eh.tally(None, [1, 0], sensitive_features=["a", "a"])
+        assert statistical_parity.read(alone).worst_cell is None
+
+    def test_pairs_without_a_value_are_left_out_by_name(self):
+        truth = np.where(self.GROUP == "a", 0, self.P)  # nobody in a qualifies
+        odds = self.read("equalized_odds", truth)
+        assert odds.left_out == (((1, 0), "a"), ((1, 1), "a"))
+        assert str(odds) == (
+            "equalized_odds = 0.1 (mpd, worst); undefined and left out: a at 1 × 0, a at 1 × 1"
+        )
+
+    def test_a_pair_that_any_of_a_batch_lacks_is_left_out(self):
+        counts = eh.tally(None, [1, 0, 1], sensitive_features=["a", "b", "c"])
+        rows = np.array([[3, 2, 4], [0, 2, 4], [3, 2, 0]])  # of b, a and c
+        batch = eh.Tally(counts.axes, counts.cells, {"rows": rows})
+        assert statistical_parity.read(batch).left_out == ((0, "b"), (0, "c"), (1, "b"), (1, "c"))
+        assert str(statistical_parity.read(batch)).startswith("statistical_parity = [1. 0. 1.] (")
+
+    def test_a_batch_of_many_is_shortened_to_four_digits_of_its_ends(self):
+        counts = eh.tally(None, [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"])
+        for number, shown in ((6, "[0.1667 0.1667 0.1667 0.1667 0.1667 0.1667]"), (7, " ... ")):
+            rows = np.tile([1, 1, 1, 2], (number, 1))
+            batch = eh.Tally(counts.axes, counts.cells, {"rows": rows})
+            assert shown in str(statistical_parity.read(batch))
+
+    def test_an_integral_over_cut_points_has_no_cells_and_leaves_nothing_out(self):
+        area = self.read("wasserstein_parity")
+        assert (area.cells, area.left_out, area.table.shape) == ((), (), (0, 2))
+        assert str(area) == "wasserstein_parity = 0.1 (mpd, integral)"
+        assert self.read("strong_parity").left_out == ()
+
+    def test_its_source_and_settings_are_not_printed(self):
+        text = repr(self.read())
+        assert text.startswith("Reading(criterion='statistical_parity'")
+        assert "source=" not in text
+        assert "settings=" not in text
+
+    def test_a_transform_is_named_where_it_was_used(self):
+        assert "(gini, exp transform, worst)" in str(self.read(measure="gini", transform="exp"))
+        assert "(gini, worst)" in str(self.read(measure="gini", transform="raw"))
+        assert "(mpd, worst)" in str(self.read(transform="exp"))  # a difference needs none
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("strong_parity", {"aggregate": "mean"}, "'worst' or 'integral', not 'mean'"),
+        ("statistical_parity", {"transform": "log"}, "no transform 'log'; there are"),
+        ("statistical_parity", {"tau": 0.1}, "tau is for 'strong_parity'"),
+        ("statistical_parity", {"measure": "ratio", "aggregate": "total"}, "are not added up"),
+        ("wasserstein_parity", {"measure": "ratio"}, 'is "worst" or "mean", not .integral'),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(name, options, message):
+    with pytest.raises(eh.InputError, match=message):
+        eh.evaluate(name, None, P, sensitive_features=GROUP, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("strong_parity", {"aggregate": "integral"}),
+        ("strong_parity", {"tau": 0.1}),
+        ("statistical_parity", {"aggregate": "total"}),
+        ("statistical_parity", {"measure": "ratio", "aggregate": "mean"}),
+        ("statistical_parity", {"measure": "gini", "transform": "raw"}),
+    ],
+)
+def test_settings_that_go_together_are_answered(name, options):
+    assert eh.evaluate(name, None, P, sensitive_features=GROUP, **options) >= 0
+
+
 def test_a_statistic_that_needs_an_unknown_summary_is_refused_at_once():
     with pytest.raises(ValueError, match=r"needs 'moment'.*Did you mean 'moments'"):
         eh.Criterion("mine", E("yhat", needs="moment"))
