@@ -41,6 +41,7 @@ def mutated(runner, tmp_path, monkeypatch, text):
         ("x = zip(a, b, strict=True)", []),
         ("def f(x='a'): return x", ["def f(x='mutated'): return x", "def f(x='a'): return None"]),
         ("raise E(1 + 1)", ["pass"]),
+        ("def f(): return None", []),
         ("x = a if f(b) else c", ["x = a if (not f(b)) else c"]),
     ],
 )

@@ -208,6 +208,24 @@ def test_values_that_can_just_be_squared_twice_are_taken(size):
     assert sums.table("group", of="yhat²").tolist() == [size * size] * 2
 
 
+@pytest.mark.parametrize("size", [1.5e50, 0.6e-50])
+def test_values_that_are_lost_when_squared_twice_are_refused(size):
+    with pytest.raises(eh.InputError, match=r"beyond what can be squared.*another unit"):
+        eh.moments([0.0, 0.0], [size, -size], sensitive_features=["a", "b"])
+
+
+@pytest.mark.parametrize("name", ["sampel_weight", "stratum", "clusters"])
+def test_a_misspelt_option_is_named(name):
+    with pytest.raises(TypeError, match=name):
+        eh.tally([1, 0], [1, 1], sensitive_features=["a", "b"], **{name: [1, 1]})
+
+
+@pytest.mark.parametrize("thing", [3, 0.5, object()])
+def test_what_has_no_rows_is_refused_as_a_column_by_name(thing):
+    with pytest.raises(eh.EvenhandError, match="y_pred"):
+        eh.tally([1, 0], thing, sensitive_features=["a", "b"])
+
+
 def test_the_rows_of_groups_that_were_left_out_are_not_counted():
     whom = eh.groups(["a", "b", "b", "c"], min_count=2, rare="drop")
     counts = eh.tally([1, 0, 1, 1], [1, 1, 0, 0], sensitive_features=whom)

@@ -1,0 +1,232 @@
+"""Small designs of every kind, and what inference answers about them.
+
+    PYTHONPATH=src:tests python -m inference.answers      writes answers.json anew
+
+That the answers are right is for other tests to say: coverage by simulation, other libraries, brute
+force, and the bootstrap and permutations in `test_answers.py`. Here a change of any of them is seen
+at once, so the file is written anew only after a change of the method that those tests have passed.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import evenhand as eh
+from evenhand._uncertainty.estimates import Estimates, estimates_of
+from evenhand._uncertainty.homogeneity import homogeneity
+from evenhand._uncertainty.needed import needed
+from evenhand._uncertainty.pooling import levels_of, pooled
+from evenhand.criteria.criterion import Criterion
+
+PLACE = Path(__file__).with_name("answers.json")
+MEASURES = ("mpd", "gini", "pq", "ratio")
+
+
+@cache
+def labels(name: str) -> dict[str, Any]:
+    """Columns of labels: groups of these sizes, and rates that differ."""
+    sizes = {
+        "two": [40, 60],
+        "small": [4, 12, 40, 90],
+        "crowd": [20] * 14 + [35] * 6,
+        "large": [4000, 9000, 2500],
+    }.get(name, [60, 90, 50])
+    rng = np.random.default_rng(len(sizes))
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    steep = (group + 1) / (len(sizes) + 1)
+    score = np.clip(0.25 + 0.5 * steep + 0.25 * rng.standard_normal(len(group)), 0.01, 0.99)
+    if name == "three classes":
+        y, p = (np.digitize(score + 0.2 * rng.standard_normal(len(group)), [0.4, 0.65]),) * 2
+        p = np.where(rng.random(len(group)) < 0.3, rng.integers(0, 3, len(group)), p)
+    else:
+        y, p = (rng.random(len(group)) < score).astype(int), (score > 0.5).astype(int)
+        p = np.where(rng.random(len(group)) < 0.15, 1 - p, p)
+    if name == "small":
+        y[group == 0], p[group == 0] = 0, 0  # of whom none is selected, nor qualifies
+    columns = {"y_true": y, "y_pred": p, "sensitive_features": group}
+    if name == "weighted":
+        columns["sample_weight"] = np.round(0.4 + rng.exponential(1.0, len(group)), 2)
+    if name == "clustered":
+        columns["cluster"] = rng.integers(0, 45, len(group))
+    if name == "strata":
+        columns["strata"] = (rng.random(len(group)) < 0.4).astype(int)
+    return columns | ({"y_score": score} if name.startswith("scores") else {})
+
+
+@cache
+def numbers(name: str) -> dict[str, Any]:
+    """Columns of numbers: groups whose means and losses differ."""
+    sizes = [8, 30, 22] if name == "few" else [50, 80, 40, 30]
+    rng = np.random.default_rng(7)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    y = 3 + 0.4 * group + rng.gamma(2.0, 0.7, len(group))
+    columns = {"y_true": y, "y_pred": y + (0.3 + 0.2 * group) * rng.standard_normal(len(group))}
+    columns["sensitive_features"] = group
+    if name == "weighted":
+        columns["sample_weight"] = np.round(0.4 + rng.exponential(1.0, len(group)), 2)
+    if name == "clustered":
+        columns["cluster"] = rng.integers(0, 40, len(group))
+    return columns
+
+
+ASKED = {  # the design, the criterion and its statistic
+    "two rates": (labels, "two", "statistical_parity", None),
+    "rates of small groups": (labels, "small", "statistical_parity", None),
+    "odds of small groups": (labels, "small", "equalized_odds", None),
+    "rates of twenty groups": (labels, "crowd", "statistical_parity", None),
+    "rates of many rows": (labels, "large", "equal_opportunity", None),
+    "three classes": (labels, "three classes", "statistical_parity", None),
+    "odds of three classes": (labels, "three classes", "equalized_odds", None),
+    "precision": (labels, "three", "predictive_parity", None),
+    "accuracy": (labels, "three", "accuracy_parity", None),
+    "error odds": (labels, "three", "treatment_equality", None),
+    "average odds": (labels, "three", "average_odds", None),
+    "f1": (labels, "three", "performance_parity", "f1"),
+    "rates in strata": (labels, "strata", "conditional_statistical_parity", None),
+    "weighted rates": (labels, "weighted", "statistical_parity", None),
+    "weighted odds": (labels, "weighted", "equalized_odds", None),
+    "weighted f1": (labels, "weighted", "performance_parity", "f1"),
+    "clustered rates": (labels, "clustered", "statistical_parity", None),
+    "clustered precision": (labels, "clustered", "predictive_parity", None),
+    "areas": (labels, "scores", "performance_parity", "auroc"),
+    "cross entropy": (labels, "scores", "performance_parity", "cross_entropy"),
+    "calibration": (labels, "scores", "calibration_parity", None),
+    "calibration errors": (labels, "scores", "calibration_within_groups", None),
+    "means": (numbers, "four", "weak_parity", None),
+    "means of few": (numbers, "few", "weak_parity", None),
+    "weighted means": (numbers, "weighted", "weak_parity", None),
+    "clustered means": (numbers, "clustered", "weak_parity", None),
+    "squared errors": (numbers, "four", "performance_parity", "mse"),
+    "root of squared errors": (numbers, "four", "performance_parity", "rmse"),
+    "variance explained": (numbers, "four", "performance_parity", "r2"),
+    "absolute errors": (numbers, "weighted", "performance_parity", "mae"),
+    "distributions": (numbers, "four", "strong_parity", None),
+    "weighted distributions": (numbers, "weighted", "strong_parity", None),
+    "clustered distributions": (numbers, "clustered", "strong_parity", None),
+    "areas between distributions": (numbers, "few", "wasserstein_parity", None),
+}
+
+
+@cache
+def known(name: str) -> tuple[Criterion, Any, Estimates]:
+    """The criterion, the summary of the rows, and what is known of the groups."""
+    make, design, criterion, g = ASKED[name]
+    asked = eh.CRITERIA[criterion].with_statistic(g)
+    source = asked.read(**make(design)).source
+    return asked, source, estimates_of(source, asked)
+
+
+def intervals(name: str, method: str) -> Iterator[float]:
+    """Ends by every measure at two levels of confidence."""
+    asked, source, _ = known(name)
+    for measure in MEASURES:
+        if measure == "ratio" and asked.across == "integral":
+            continue
+        for confidence in (0.8, 0.99) if measure == "gini" else (0.95,):
+            options = {"measure": measure, "confidence": confidence, "method": method}
+            found = eh.interval(asked, source, **options)
+            yield from (found.value, found.low, found.high)
+
+
+def chances(name: str) -> Iterator[float]:
+    """The noise floor by two measures."""
+    asked, source, _ = known(name)
+    for measure in ("mpd", "gini"):
+        found = eh.chance(asked, source, measure=measure, replicates=150)
+        yield from (found.value, found.floor, found.high)
+
+
+def tests(name: str) -> Iterator[float]:
+    """The p-value that all groups are alike."""
+    asked, source, estimates = known(name)
+    yield homogeneity(source, asked, estimates)
+
+
+def estimated(name: str) -> Iterator[float]:
+    """Single limits, shrunken values, and rows that would tell."""
+    *_, estimates = known(name)
+    for end in estimates.single(0.9):
+        yield from end.ravel()[:12]
+    yield from pooled(estimates, levels_of(estimates.groups, 1)).ravel()[:12]
+    more = needed(estimates, 0.05, 0.1, tests=2)
+    if more is not None:
+        yield from (more.differ, more.alike, float(len(more.lacking)))
+
+
+def beside(name: str) -> Iterator[float]:
+    """Groups beside a reference."""
+    asked, source, estimates = known(name)
+    for to in ("best", "overall", estimates.groups[1]):
+        for by in ("difference", "ratio"):
+            found = eh.contrasts(asked, source, to=to, by=by)
+            yield from (part for one in found[:6] for part in one[2:])
+        for measure in ("mpd", "ratio"):
+            limits = eh.interval(asked, source, to=to, measure=measure)
+            yield from (limits.low, limits.high)
+
+
+POWERS: dict[str, dict[str, Any]] = {
+    "two rates": {"sizes": [60, 90], "rates": [0.3, 0.5]},
+    "one of four apart": {"sizes": [30, 200, 150, 120], "rate": 0.4, "difference": 0.2},
+    "another apart": {"sizes": [30, 200, 150], "rate": 0.9, "difference": 0.25, "apart": "group 2"},
+    "alike": {"sizes": [900, 700, 800], "rate": 0.3, "margin": 0.1},
+    "means": {"sizes": [40, 60, 30], "means": [1.0, 1.4, 1.1], "sd": 0.9},
+    "means alike": {"sizes": [90, 60], "means": [1.0, 1.1], "sd": [0.5, 0.8], "margin": 0.6},
+    "strict": {"sizes": [500, 800], "rates": [0.1, 0.16], "confidence": 0.99, "power": 0.9},
+}
+
+
+def powers(name: str) -> Iterator[float]:
+    found = eh.power(**POWERS[name])
+    yield from (found.power, found.difference, found.factor, found.at_least)
+    yield from (*found.sizes.values(), float(len(found.limiting)))
+
+
+def compared(name: str) -> Iterator[float]:
+    """Two models on the same rows: their differences by every measure."""
+    make, design, criterion, _ = ASKED[name]
+    columns = dict(make(design))
+    p = columns.pop("y_pred")
+    rng = np.random.default_rng(3)
+    if make is labels:
+        other = np.where(rng.random(len(p)) < 0.25, rng.permutation(p), p)
+    else:
+        other = p + 0.3 * rng.standard_normal(len(p)) - 0.2 * columns["sensitive_features"]
+    asked = {"criteria": [criterion], "measures": ["mpd", "gini", "pq", "shortfall"]}
+    found = eh.compare(columns.pop("y_true"), {"m": p, "n": other}, **columns, **asked)
+    for row in found.differences.to_dict("records"):
+        yield from (value for value in row.values() if isinstance(value, float))
+
+
+COUNTED = [name for name, (make, *_) in ASKED.items() if make is labels]
+BESIDE = ["rates of small groups", "three classes", "precision", "weighted rates", "means"]
+COMPARED = ["two rates", "odds of small groups", "three classes", "weighted rates", "means"]
+ANSWERS: dict[str, Callable[[], Iterator[float]]] = {
+    f"{kind}: {name}": lambda function=function, name=name, more=more: function(name, *more)
+    for kind, function, names, more in [
+        ("calibrated interval", intervals, ASKED, ("calibrated",)),
+        ("guaranteed interval", intervals, ASKED, ("guaranteed",)),
+        ("chance", chances, ASKED, ()),
+        ("test", tests, ASKED, ()),
+        ("estimates", estimated, ASKED, ()),
+        ("reference", beside, BESIDE, ()),
+        ("power", powers, POWERS, ()),
+        ("comparison", compared, COMPARED, ()),
+    ]
+    for name in names
+}
+
+
+def main() -> None:
+    """Write them all."""
+    found = {name: [round(float(v), 12) for v in answer()] for name, answer in ANSWERS.items()}
+    lines = (f" {json.dumps(name)}: {json.dumps(values)}" for name, values in found.items())
+    PLACE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
