@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import evenhand as eh
+from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.estimates import Estimates, estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.needed import needed
@@ -34,6 +35,8 @@ def labels(name: str) -> dict[str, Any]:
         "small": [4, 12, 40, 90],
         "crowd": [20] * 14 + [35] * 6,
         "large": [4000, 9000, 2500],
+        "one apart": [60, *[40] * 24],
+        "none selected": [12, 30, 9],
     }.get(name, [60, 90, 50])
     rng = np.random.default_rng(len(sizes))
     group = np.repeat(np.arange(len(sizes)), sizes)
@@ -47,29 +50,40 @@ def labels(name: str) -> dict[str, Any]:
         p = np.where(rng.random(len(group)) < 0.15, 1 - p, p)
     if name == "small":
         y[group == 0], p[group == 0] = 0, 0  # of whom none is selected, nor qualifies
+    if name == "one apart":
+        p = np.where(group == 0, rng.random(len(group)) < 0.95, rng.random(len(group)) < 0.35) * 1
+    if name == "none selected":
+        p = np.where(group == 1, rng.random(len(group)) < 0.1, False) * 1
     columns = {"y_true": y, "y_pred": p, "sensitive_features": group}
-    if name == "weighted":
+    if "weighted" in name:
         columns["sample_weight"] = np.round(0.4 + rng.exponential(1.0, len(group)), 2)
-    if name == "clustered":
+    if "clustered" in name:
         columns["cluster"] = rng.integers(0, 45, len(group))
+    if "few clusters" in name:  # each with its own habit
+        columns["cluster"] = rng.integers(0, 5, len(group))
+        columns["y_pred"] = np.where(columns["cluster"] == 1, 1, p)
     if name == "strata":
         columns["strata"] = (rng.random(len(group)) < 0.4).astype(int)
-    return columns | ({"y_score": score} if name.startswith("scores") else {})
+    return columns | ({"y_score": score.round(2)} if name.startswith("scores") else {})
 
 
 @cache
 def numbers(name: str) -> dict[str, Any]:
     """Columns of numbers: groups whose means and losses differ."""
-    sizes = [8, 30, 22] if name == "few" else [50, 80, 40, 30]
+    sizes = {"few": [8, 30, 22], "seventy": [6] * 70}.get(name, [50, 80, 40, 30])
     rng = np.random.default_rng(7)
     group = np.repeat(np.arange(len(sizes)), sizes)
     y = 3 + 0.4 * group + rng.gamma(2.0, 0.7, len(group))
     columns = {"y_true": y, "y_pred": y + (0.3 + 0.2 * group) * rng.standard_normal(len(group))}
     columns["sensitive_features"] = group
-    if name == "weighted":
+    if name == "below 0":
+        columns["y_pred"] = columns["y_pred"] - 4.5
+    if "weighted" in name:
         columns["sample_weight"] = np.round(0.4 + rng.exponential(1.0, len(group)), 2)
-    if name == "clustered":
+    if "clustered" in name:
         columns["cluster"] = rng.integers(0, 40, len(group))
+    if "few clusters" in name:
+        columns["cluster"] = rng.integers(0, 6, len(group))
     return columns
 
 
@@ -79,6 +93,8 @@ ASKED = {  # the design, the criterion and its statistic
     "odds of small groups": (labels, "small", "equalized_odds", None),
     "rates of twenty groups": (labels, "crowd", "statistical_parity", None),
     "rates of many rows": (labels, "large", "equal_opportunity", None),
+    "one group apart": (labels, "one apart", "statistical_parity", None),
+    "hardly anyone": (labels, "none selected", "selection_rate_ratio", None),
     "three classes": (labels, "three classes", "statistical_parity", None),
     "odds of three classes": (labels, "three classes", "equalized_odds", None),
     "precision": (labels, "three", "predictive_parity", None),
@@ -92,6 +108,13 @@ ASKED = {  # the design, the criterion and its statistic
     "weighted f1": (labels, "weighted", "performance_parity", "f1"),
     "clustered rates": (labels, "clustered", "statistical_parity", None),
     "clustered precision": (labels, "clustered", "predictive_parity", None),
+    "rates of few clusters": (labels, "few clusters", "statistical_parity", None),
+    "weighted odds of clusters": (labels, "weighted clustered", "equalized_odds", None),
+    "f1 of clusters": (labels, "clustered", "performance_parity", "f1"),
+    "average odds of clusters": (labels, "clustered", "average_odds", None),
+    "areas of clusters": (labels, "scores clustered", "performance_parity", "auroc"),
+    "weighted areas": (labels, "scores weighted", "performance_parity", "auroc"),
+    "weighted calibration": (labels, "scores weighted", "calibration_parity", None),
     "areas": (labels, "scores", "performance_parity", "auroc"),
     "cross entropy": (labels, "scores", "performance_parity", "cross_entropy"),
     "calibration": (labels, "scores", "calibration_parity", None),
@@ -100,6 +123,9 @@ ASKED = {  # the design, the criterion and its statistic
     "means of few": (numbers, "few", "weak_parity", None),
     "weighted means": (numbers, "weighted", "weak_parity", None),
     "clustered means": (numbers, "clustered", "weak_parity", None),
+    "means of few clusters": (numbers, "few clusters", "weak_parity", None),
+    "means below 0": (numbers, "below 0", "weak_parity", None),
+    "likelihood": (numbers, "four", "performance_parity", "gaussian_log_likelihood"),
     "squared errors": (numbers, "four", "performance_parity", "mse"),
     "root of squared errors": (numbers, "four", "performance_parity", "rmse"),
     "variance explained": (numbers, "four", "performance_parity", "r2"),
@@ -107,6 +133,7 @@ ASKED = {  # the design, the criterion and its statistic
     "distributions": (numbers, "four", "strong_parity", None),
     "weighted distributions": (numbers, "weighted", "strong_parity", None),
     "clustered distributions": (numbers, "clustered", "strong_parity", None),
+    "distributions of seventy groups": (numbers, "seventy", "strong_parity", None),
     "areas between distributions": (numbers, "few", "wasserstein_parity", None),
 }
 
@@ -121,22 +148,45 @@ def known(name: str) -> tuple[Criterion, Any, Estimates]:
 
 
 def intervals(name: str, method: str) -> Iterator[float]:
-    """Ends by every measure at two levels of confidence."""
-    asked, source, _ = known(name)
+    """Ends by every measure, at two levels of confidence by Gini."""
+    asked, source, estimates = known(name)
     for measure in MEASURES:
         if measure == "ratio" and asked.across == "integral":
             continue
         for confidence in (0.8, 0.99) if measure == "gini" else (0.95,):
             options = {"measure": measure, "confidence": confidence, "method": method}
+            if measure != "mpd" and (estimates.values < 0).any():
+                options["transform"] = "exp"
             found = eh.interval(asked, source, **options)
             yield from (found.value, found.low, found.high)
 
 
+def spread(values: Any) -> Any:
+    """A measure of one's own."""
+    return np.std(values, axis=-1)
+
+
+def other_intervals(name: str) -> Iterator[float]:
+    """Ends by other aggregates, transforms and measures."""
+    asked, source, _ = known(name)
+    ways: list[dict[str, Any]] = [{"measure": spread}]
+    if asked.across == "worst" and name != "distributions":
+        ways += [{"aggregate": "mean"}, {"aggregate": "total", "measure": "pq"}]
+        ways += [{"measure": "gini", "transform": "exp"}, {"measure": "shortfall"}]
+    else:
+        ways += [{"measure": "gini", "transform": "raw", "tau": 0.2}]
+    for way in ways:
+        found = eh.interval(asked, source, **way)
+        yield from (found.value, found.low, found.high)
+
+
 def chances(name: str) -> Iterator[float]:
     """The noise floor by two measures."""
-    asked, source, _ = known(name)
+    asked, source, estimates = known(name)
+    exp = "exp" if (estimates.values < 0).any() else None
     for measure in ("mpd", "gini"):
-        found = eh.chance(asked, source, measure=measure, replicates=150)
+        options = {"transform": exp, "replicates": 150}
+        found = eh.chance(asked, source, measure=measure, **options)
         yield from (found.value, found.floor, found.high)
 
 
@@ -152,6 +202,10 @@ def estimated(name: str) -> Iterator[float]:
     for end in estimates.single(0.9):
         yield from end.ravel()[:12]
     yield from pooled(estimates, levels_of(estimates.groups, 1)).ravel()[:12]
+    crossed = np.stack(
+        [np.arange(len(estimates.groups)) // 2, np.arange(len(estimates.groups)) % 2]
+    )
+    yield from pooled(estimates, crossed).ravel()[:12]
     more = needed(estimates, 0.05, 0.1, tests=2)
     if more is not None:
         yield from (more.differ, more.alike, float(len(more.lacking)))
@@ -173,6 +227,10 @@ POWERS: dict[str, dict[str, Any]] = {
     "two rates": {"sizes": [60, 90], "rates": [0.3, 0.5]},
     "one of four apart": {"sizes": [30, 200, 150, 120], "rate": 0.4, "difference": 0.2},
     "another apart": {"sizes": [30, 200, 150], "rate": 0.9, "difference": 0.25, "apart": "group 2"},
+    "rare": {"sizes": [90, 400], "rates": [0.0005, 0.03]},
+    "certain": {"sizes": [25, 40, 18], "rates": [1.0, 0.8, 1.0], "confidence": 0.8},
+    "many groups": {"sizes": [30] * 12, "rate": 0.2, "difference": 0.3, "apart": "group 3"},
+    "least": {"sizes": {"a": 80, "b": 300}, "rate": 0.25},
     "alike": {"sizes": [900, 700, 800], "rate": 0.3, "margin": 0.1},
     "means": {"sizes": [40, 60, 30], "means": [1.0, 1.4, 1.1], "sd": 0.9},
     "means alike": {"sizes": [90, 60], "means": [1.0, 1.1], "sd": [0.5, 0.8], "margin": 0.6},
@@ -184,6 +242,18 @@ def powers(name: str) -> Iterator[float]:
     found = eh.power(**POWERS[name])
     yield from (found.power, found.difference, found.factor, found.at_least)
     yield from (*found.sizes.values(), float(len(found.limiting)))
+
+
+def sure_differences(name: str) -> Iterator[float]:
+    """How far pairs of rates surely are apart, with rows of equal and of unequal weight."""
+    rng = np.random.default_rng(len(name))
+    sizes = rng.integers(3, 200, (2, 12)).astype(float)
+    hits = np.floor(sizes * np.clip([[0.15], [0.8]] + 0.1 * rng.standard_normal((2, 12)), 0, 1))
+    odds = np.ones((2, 12)) if name == "rows" else rng.exponential(1.0, (2, 12)) + 0.2
+    pairs = [Binomials(*part) for part in zip(hits, sizes, odds, strict=True)]
+    for error in (0.2, 1e-4):
+        yield from sure_difference(pairs[0], pairs[1], error)
+        yield from sure_difference(pairs[1], pairs[0], error)
 
 
 def compared(name: str) -> Iterator[float]:
@@ -202,19 +272,22 @@ def compared(name: str) -> Iterator[float]:
         yield from (value for value in row.values() if isinstance(value, float))
 
 
-COUNTED = [name for name, (make, *_) in ASKED.items() if make is labels]
+FEW = [name for name in ASKED if "seventy" not in name]
+OTHERS = ["odds of small groups", "three classes", "means of few", "distributions"]
 BESIDE = ["rates of small groups", "three classes", "precision", "weighted rates", "means"]
 COMPARED = ["two rates", "odds of small groups", "three classes", "weighted rates", "means"]
 ANSWERS: dict[str, Callable[[], Iterator[float]]] = {
     f"{kind}: {name}": lambda function=function, name=name, more=more: function(name, *more)
     for kind, function, names, more in [
-        ("calibrated interval", intervals, ASKED, ("calibrated",)),
-        ("guaranteed interval", intervals, ASKED, ("guaranteed",)),
+        ("calibrated interval", intervals, FEW, ("calibrated",)),
+        ("guaranteed interval", intervals, FEW, ("guaranteed",)),
+        ("other interval", other_intervals, OTHERS, ()),
         ("chance", chances, ASKED, ()),
         ("test", tests, ASKED, ()),
         ("estimates", estimated, ASKED, ()),
         ("reference", beside, BESIDE, ()),
         ("power", powers, POWERS, ()),
+        ("sure difference", sure_differences, ("rows", "weighted rows"), ()),
         ("comparison", compared, COMPARED, ()),
     ]
     for name in names

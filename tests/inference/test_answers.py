@@ -8,14 +8,15 @@ from scipy.stats import anderson_ksamp, chi2_contingency
 from statsmodels.stats.oneway import anova_oneway
 
 import evenhand as eh
-from inference.answers import ANSWERS, ASKED, PLACE, known, labels, numbers
+from inference.answers import ANSWERS, ASKED, FEW, PLACE, known, labels, numbers
 
 EXPECTED = json.loads(PLACE.read_text())
 DRAWN = 3e-3  # p-values by draws: numbers that tie may fall on either side on another machine
 # Losses have long tails, of which a bootstrap sees too little; bands of distributions hold at once.
 CAUTIOUS = {
     *("squared errors", "root of squared errors", "absolute errors", "calibration errors"),
-    "areas between distributions",
+    *("areas between distributions", "likelihood"),
+    *("rates of few clusters", "means of few clusters"),  # of five clusters it draws too few kinds
 }
 
 
@@ -46,7 +47,7 @@ def resampled(columns, rng):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::evenhand.UndefinedWarning")
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", FEW)
 def test_an_interval_reaches_about_as_far_as_the_bootstraps(name):
     make, design, *_ = ASKED[name]
     asked, source, _ = known(name)
