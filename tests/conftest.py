@@ -7,12 +7,22 @@ from hypothesis import settings
 
 from engines import ENGINES, LOCAL
 
-# Time limits of single examples say more of the machine than of the code.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# Time limits of single examples say more of the machine than of the code. Every run draws other
+# examples, so a few of each law are enough; EVENHAND_EXAMPLES asks for more.
+EXAMPLES = int(os.environ.get("EVENHAND_EXAMPLES", "40"))
+settings.register_profile("ours", deadline=None, max_examples=EXAMPLES)
+settings.load_profile("ours")
 
 # Workers of pytest-xdist inherit the width of the terminal; ours is that of a pipe.
 os.environ.pop("COLUMNS", None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """The tests of a file run in one worker, so that what they share is made once."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(params=[engine.as_parameter for engine in ENGINES.values()])

@@ -164,7 +164,7 @@ def test_scores_counted_in_bins_know_their_clusters(monkeypatch: pytest.MonkeyPa
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_cluster_may_lie_in_several_parts(data: st.DataObject) -> None:
     rows = people(clusters=6, size=5, seed=data.draw(st.integers(0, 99)))
     part = np.array(data.draw(st.lists(st.integers(0, 2), min_size=30, max_size=30)))

@@ -77,7 +77,7 @@ def people(draw, classes=2, most=300):
 NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": ["sex", "race"]}
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(people=people(classes=3), engine=st.sampled_from(list(ENGINES)))
 def test_counts_give_an_audit_the_evidence_that_the_rows_give(people, engine):
     options = {**NAMES, "strata": "region"}
@@ -91,7 +91,7 @@ def test_counts_give_an_audit_the_evidence_that_the_rows_give(people, engine):
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(people=people(), engine=st.sampled_from(list(ENGINES)))
 def test_an_audit_of_counts_is_that_of_the_rows(people, engine):
     counts = counts_of(people, "y", "p", "sex", "race", "region")
@@ -111,7 +111,7 @@ def test_an_audit_of_counts_of_several_classes_is_that_of_the_rows(people):
 
 
 @pytest.mark.slow
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(people=people())
 def test_weights_are_those_of_each_row_of_a_line(people):
     counts = counts_of(people, "y", "p", "sex", "race", "weight")
@@ -121,7 +121,7 @@ def test_weights_are_those_of_each_row_of_a_line(people):
 
 
 @pytest.mark.slow
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(people=people())
 def test_an_audit_of_counted_scores_is_that_of_the_rows(people):
     counts = counts_of(people, "y", "score", "sex")
@@ -131,7 +131,7 @@ def test_an_audit_of_counted_scores_is_that_of_the_rows(people):
 
 
 @pytest.mark.slow
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(people=people())
 def test_an_audit_of_counted_values_is_that_of_the_rows(people):
     counts = counts_of(people, "value", "amount", "sex")
@@ -268,7 +268,7 @@ def test_a_note_says_how_far_off_counts_of_rates_may_be():
     assert "a count may be off by up to 60." in counts.notes[0]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(1, 5000), st.integers(0, 10**9), st.integers(1, 12))
 def test_a_rounded_rate_never_loses_the_count_if_it_has_digits_enough(size, chosen, digits):
     selected = chosen % (size + 1)

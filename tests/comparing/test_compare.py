@@ -84,7 +84,7 @@ def test_ranks_and_kendall_are_those_of_scipy(three):
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10_000))
 def test_two_groups_are_ranked_alike_by_gini_and_pq(seed):
     """For two groups CV = 2 · Gini, and PQ(1, 2) grows with CV."""
@@ -96,7 +96,7 @@ def test_two_groups_are_ranked_alike_by_gini_and_pq(seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10_000))
 def test_relabelling_groups_and_permuting_models_changes_nothing(seed):
     y, made, group = labeled(seed, rows=120, models=4)

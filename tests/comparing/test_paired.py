@@ -71,7 +71,7 @@ def ends(counts, measure, confidence=0.95):
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10_000))
 def test_the_other_way_round_a_difference_is_the_opposite(seed):
     y, made, group = labeled(seed, rows=150, models=2)

@@ -211,21 +211,21 @@ def frame_of(case, library, **more):
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(cases(BASE + SKLEARN))
 def test_every_number_and_shape_is_that_of_fairlearn(case):
     assert_frames_agree(partial(frame_of, case))
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(cases(["spread", "matrix", "accuracy_score", "count"]))
 def test_a_metric_of_ones_own_is_called_as_fairlearn_calls_it(case):
     assert_frames_agree(partial(frame_of, case))
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(cases([*BASE, "accuracy_score", "spread"]), st.integers(0, 2**31))
 def test_bootstrap_samples_of_one_seed_are_those_of_fairlearn(case, seed):
     draws = {"n_boot": 4, "ci_quantiles": [0.1, 0.5], "random_state": seed}
@@ -241,7 +241,7 @@ def parity_cases(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(parity_cases(), st.sampled_from(["worst_case", "mean"]))
 def test_parity_functions_give_the_numbers_of_fairlearn(case, agg):
     for name in (
