@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick coverage engines fuzz mutants check docstrings hooks bench paper paper-quick docs pictures dist clean
+.PHONY: demo test quick coverage engines fuzz mutants check docstrings hooks bench paper paper-quick docs html doctest pictures dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -58,11 +58,16 @@ paper: $(VENV)/dev
 paper-quick: $(VENV)/dev
 	$(BIN)/python -m paper --quick
 
-docs: $(VENV)/dev $(VENV)/docs
+# Pages and examples can be made side by side: make --jobs=2 docs.
+docs: html doctest
+	@echo "Open docs/_build/html/index.html"
+
+html: $(VENV)/dev $(VENV)/docs
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
 	$(BIN)/python docs/links.py docs/_build/html
+
+doctest: $(VENV)/dev $(VENV)/docs
 	$(BIN)/sphinx-build -W -q -b doctest docs docs/_build/doctest
-	@echo "Open docs/_build/html/index.html"
 
 # The report's first screen in the README; needs Chromium.
 pictures: $(VENV)/dev

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tables import listed  # which puts the root, where paper/ is, on the path
+from tables import listed, put  # which puts the root, where paper/ is, on the path
 
 from evenhand.benchmark import Finding, Results, count_verdicts
 from paper.findings import findings
@@ -84,12 +84,12 @@ def write(folder: Path) -> None:
     """Write a table for each question of the paper, and one of all verdicts."""
     results = stored_results()
     found = findings(results)
-    (folder / "paper-times.md").write_text(times(results), encoding="utf-8")
-    (folder / "paper-short.md").write_text(short(found), encoding="utf-8")
+    put(folder / "paper-times.md", times(results))
+    put(folder / "paper-short.md", short(found))
     unknown = {one.question for one in found} - FILES.keys()
     if unknown:
         raise ValueError(f"No page shows the findings on {sorted(unknown)}.")
     for question, name in FILES.items():
         rows = claims([one for one in found if one.question == question])
         text = listed(("Claim", "Verdicts", "By data"), rows, (30, 14, 56), "claims")
-        (folder / f"paper-{name}.md").write_text(text, encoding="utf-8")
+        put(folder / f"paper-{name}.md", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -279,6 +280,12 @@ TABLES = {
 def write(folder: Path) -> None:
     """Write every table, leaving those that did not change alone, so that builds stay quick."""
     for name, table in TABLES.items():
-        file, text = folder / f"{name}.md", table()
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            file.write_text(text, encoding="utf-8")
+        put(folder / f"{name}.md", table())
+
+
+def put(file: Path, text: str) -> None:
+    """Write a file whole, unless it says so already: builds may run side by side."""
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_text(text, encoding="utf-8")
+        part.replace(file)

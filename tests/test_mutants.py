@@ -42,6 +42,9 @@ def mutated(runner, tmp_path, monkeypatch, text):
         ("def f(x='a'): return x", ["def f(x='mutated'): return x", "def f(x='a'): return None"]),
         ("raise E(1 + 1)", ["pass"]),
         ("def f(): return None", []),
+        ("x = f(a, axis=-1)", ["x = f(a, axis=0)"]),
+        ("x = f(a, axis=0)", ["x = f(a, axis=-1)"]),
+        ("x = f(a, axis=b + 1)", ["x = f(a, axis=(b - 1))", "x = f(a, axis=b + 2)"]),
         ("x = a if f(b) else c", ["x = a if (not f(b)) else c"]),
     ],
 )

@@ -149,7 +149,7 @@ def mutants(file: str) -> Iterator[Mutant]:
             where, key = (part.lineno, part.end_lineno), (*change, seen[change])
             yield Mutant(file, where, (start, end), old, new, key, in_function)
         within = in_function or isinstance(node, ast.FunctionDef | ast.Lambda)
-        if isinstance(node, ast.Raise) or (isinstance(node, ast.keyword) and node.arg in SPARED):
+        if isinstance(node, ast.Raise) or is_spared(node):
             return
         for name, value in ast.iter_fields(node):
             if name not in ("annotation", "returns", "decorator_list", "bases"):
@@ -161,9 +161,25 @@ def mutants(file: str) -> Iterator[Mutant]:
     yield from visit(ast.parse(source), False)
 
 
+def is_spared(node: Any) -> bool:
+    """Whether nothing within a node is mutated."""
+    return isinstance(node, ast.keyword) and (node.arg in SPARED or axis_of(node) is not None)
+
+
+def axis_of(node: Any) -> int | None:
+    """The axis that an array is worked on along, where a keyword names one."""
+    if isinstance(node, ast.keyword) and node.arg == "axis":
+        with contextlib.suppress(ValueError):
+            axis = ast.literal_eval(node.value)
+            return axis if isinstance(axis, int) else None
+    return None
+
+
 def changes(node: Any) -> Iterator[tuple[Any, str]]:
     """What may stand in place of a node, or of a part of it."""
-    if isinstance(node, ast.If | ast.IfExp | ast.While):
+    if axis_of(node) is not None:  # of two axes the last is 1, so another is 0 or the last
+        yield node.value, "0" if axis_of(node) != 0 else "-1"
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
         if isinstance(node.test, ast.Call | ast.Name | ast.Attribute):
             yield node.test, f"(not {ast.unparse(node.test)})"
     elif isinstance(node, ast.arguments):
