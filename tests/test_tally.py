@@ -256,6 +256,13 @@ def test_groups_move_to_new_labels_or_past_the_last_are_dropped():
     assert moved.notes == ("a note",)
 
 
+def test_clusters_are_added_up_unless_they_are_asked_for():
+    columns = {"sensitive_features": [*"aabb"], "cluster": [1, 2, 2, 3]}
+    counts = eh.tally(None, [1, 0, 1, 1], **columns)
+    assert counts.table("yhat", "group").tolist() == [[1, 0], [1, 2]]
+    assert counts.table("group", "cluster").tolist() == [[1, 1, 0], [0, 1, 1]]
+
+
 def test_notes_of_parts_are_kept_once():
     parts = [
         Tally((Axis("group", ("a",)),), np.zeros((1, 1), np.intp), {"rows": np.ones(1)}, notes)
