@@ -16,7 +16,8 @@ MANY = 2 * ROWS_TO_GUESS + 5
 
 def read(path, *columns):
     """The rows of a file, as the audit will see them."""
-    return open_files(connect(), [str(path)], columns).select(*columns).fetchall()
+    quoted = (f'"{name}"' for name in columns)
+    return open_files(connect(), [str(path)], columns).select(*quoted).fetchall()
 
 
 def csv_of(values, path):
@@ -82,17 +83,79 @@ def test_a_column_that_only_a_late_line_of_json_has_is_there(tmp_path):
     assert (0.5,) in read(path, "v")
 
 
-@pytest.mark.parametrize("value", [[1], {"a": 1}])
-def test_lists_and_objects_are_no_values(tmp_path, value):
-    with pytest.raises(ValueError, match="'v' holds lists or objects"):
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([1], r"'v' holds lists; .* such as v\.0\."),
+        ({"a": 1, "b": 2}, r"'v' holds objects; .* fields: v\.a, v\.b\."),
+    ],
+)
+def test_lists_and_objects_are_no_values(tmp_path, value, message):
+    with pytest.raises(ValueError, match=message):
         read(json_of([1, value], tmp_path / "rows.jsonl"), "v")
 
 
-def test_a_whole_number_beyond_64_bits_is_refused_or_text_and_never_rounded(tmp_path, run):
-    (tmp_path / "rows.jsonl").write_text(
-        '{"y": 1, "p": 1, "g": 18446744073709551615}\n{"y": 0, "p": 1, "g": 1}\n'
+@pytest.mark.parametrize(
+    "values", [[1, 2], [1, 0.4], [1, "x"], ["007", "7"], [True, False], [1, None], ["a", 'a"b']]
+)
+@pytest.mark.parametrize(
+    ("nest", "name"),
+    [
+        (lambda value: {"a": value}, "v.a"),
+        (lambda value: {"a": {"b/c~": value}}, "v.a.b/c~"),
+        (lambda value: [[0], [0, value]], "v.1.1"),
+    ],
+)
+def test_a_field_of_an_object_is_read_as_a_column_would_be(tmp_path, values, nest, name):
+    flat = read(json_of(values, tmp_path / "flat.jsonl"), "v")
+    deep = read(json_of([nest(value) for value in values], tmp_path / "deep.jsonl"), name)
+    assert deep == flat
+    assert [type(value) for (value,) in deep] == [type(value) for (value,) in flat]
+
+
+def test_a_column_whose_name_has_a_dot_goes_before_a_field(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"v": {"a": "field"}, "v.a": "column"}\n')
+    assert read(path, "v.a") == [("column",)]
+
+
+def test_a_field_that_no_row_has_is_refused_with_those_there_are(tmp_path, run):
+    (tmp_path / "rows.jsonl").write_text('{"y": 1, "p": 1, "g": {"sex": "F", "age": 4}}\n' * 3)
+    columns = ("--target", "y", "--prediction", "p", "--group")
+    for name, message in {
+        "g.sexx": "No row has a value of 'g.sexx'. There are g.sex, g.age.",
+        "g.sex.x": "The table has no column 'g.sex.x'.",
+        "y.sex": "The table has no column 'y.sex'.",
+    }.items():
+        result = run("rows.jsonl", columns=(*columns, name))
+        assert result.exit_code == 2
+        assert message in result.stderr
+
+
+def test_an_audit_by_fields_is_the_audit_by_columns(run, folder):
+    rows = [{"y": n % 2, "p": n % 3 % 2, "g": "ab"[n % 7 % 2], "c": n % 5} for n in range(200)]
+    lines = [json.dumps({"y": row["y"], "s": {"p": row["p"], "of": row}}) for row in rows]
+    (folder / "flat.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "deep.jsonl").write_text("\n".join(lines))
+    found = []
+    for name, at, of in (("flat.jsonl", "", ""), ("deep.jsonl", "s.", "s.of.")):
+        columns = ("--target", "y", "--prediction", f"{at}p", "--group", f"{of}g")
+        result = run(name, "--cluster", f"{of}c", "--json", "out.json", columns=columns)
+        assert result.exit_code == 0, result.stderr
+        found.append(json.loads((folder / "out.json").read_text())["findings"])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_whole_number_beyond_64_bits_is_refused_or_text_and_never_rounded(tmp_path, run, nested):
+    big, one = (
+        ('{"n": 18446744073709551615}', '{"n": 1}') if nested else ("18446744073709551615", "1")
     )
-    result = run("rows.jsonl")
+    (tmp_path / "rows.jsonl").write_text(
+        f'{{"y": 1, "p": 1, "g": {big}}}\n{{"y": 0, "p": 1, "g": {one}}}\n'
+    )
+    group = "g.n" if nested else "g"
+    result = run("rows.jsonl", columns=("--target", "y", "--prediction", "p", "--group", group))
     assert result.exit_code == 2
     assert "18446744073709551615" in result.stderr
 

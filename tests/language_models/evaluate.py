@@ -16,14 +16,12 @@ import math
 import random
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-NAMES = {
-    "woman": ["Anna", "Maria", "Ruth"],
-    "man": ["Adam", "Martin", "Robert"],
-}
+NAMES = {"woman": ["Anna", "Ruth"], "man": ["Adam", "Robert"]}
 AIMS = """
     a used car|a new roof|a wedding|a food truck|a laptop|a year abroad|dental work|a fishing boat
     a bakery|a heat pump|a horse|a patent|a piano|a divorce lawyer|a tractor|a wheelchair ramp
@@ -61,7 +59,7 @@ filter_list:
 """
 
 
-def prompts(templates: list[str]) -> list[dict[str, Any]]:
+def prompts(templates: Sequence[str]) -> list[dict[str, Any]]:
     """Every template with every name."""
     return [
         {"template": number, "group": group, "name": name, "prompt": template.format(name=name)}
@@ -73,14 +71,14 @@ def prompts(templates: list[str]) -> list[dict[str, Any]]:
 
 def chance_of_yes(row: dict[str, Any], seed: str) -> float:
     """How often a model says yes: by the template, the group, and the two together."""
-    template = random.Random(f"{seed} {row['template']}").gauss(0.5, 1.5)
-    together = random.Random(f"{seed} {row['template']} {row['group']}").gauss(0.0, 0.7)
-    return 1 / (1 + math.exp(-(template + together - 0.4 * (row["group"] == "woman"))))
+    template = random.Random(f"{seed} {row['template']}").gauss(0.5, 2.0)
+    together = random.Random(f"{seed} {row['template']} {row['group']}").gauss(0.0, 1.5)
+    return 1 / (1 + math.exp(-(template + together - 0.6 * (row["group"] == "woman"))))
 
 
 def run_inspect() -> None:
-    """Two epochs of the loans; the table that `samples_df` makes of their log."""
-    from inspect_ai import Task, eval
+    """Four epochs of the loans; the table that `samples_df` makes of their log."""
+    import inspect_ai
     from inspect_ai.analysis import samples_df
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -120,11 +118,14 @@ def run_inspect() -> None:
             for number, row in enumerate(rows)
         ]
     )
-    task = Task(dataset, solver=generate(), scorer=[match(location="begin"), refused()], epochs=2)
+    scorers = [match(location="begin"), refused()]
+    task = inspect_ai.Task(dataset, solver=generate(), scorer=scorers, epochs=4, name="loans")
     with tempfile.TemporaryDirectory() as folder:
         model = get_model("mockllm/model", custom_outputs=answer)
-        eval(task, model=model, log_dir=folder, display="plain", max_samples=1)
-        samples_df(folder, strict=True).to_parquet(HERE / "inspect_samples.parquet")
+        inspect_ai.eval(task, model=model, log_dir=folder, display="plain", max_samples=1)
+        samples_df(folder, strict=True).to_parquet(
+            HERE / "inspect_samples.parquet", compression="zstd"
+        )
 
 
 def run_lm_eval() -> None:
@@ -133,8 +134,8 @@ def run_lm_eval() -> None:
     from lm_eval.api.model import LM
     from lm_eval.api.registry import register_model
 
-    answers = dict(enumerate(total for _, total in SUMS))
-    rows = [row | {"answer": answers[row["template"]]} for row in prompts([sum for sum, _ in SUMS])]
+    templates, totals = zip(*SUMS, strict=True)
+    rows = [row | {"answer": totals[row["template"]]} for row in prompts(templates)]
     by_prompt = {row["prompt"]: row for row in rows}
     lot = random.Random(2)
 

@@ -74,19 +74,30 @@ def typed(database: Any, source: str, columns: Sequence[str]) -> Any:
 
 
 def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
-    """A relation over JSON lines; what is text there is text here."""
+    """A relation over JSON lines; what is text there is text here.
+
+    If there is no column `doc.group`, that is the field `group` of the objects in `doc`.
+    """
     _check_whole(paths)
     options = "format = 'newline_delimited', hive_partitioning = false, union_by_name = true"
     source = f"read_json({_literals(paths)}, {options}"
     seen = database.sql(f"from {source}, map_inference_threshold = -1)").columns
-    values = dict.fromkeys(columns, "JSON")
-    asked = ", ".join(f"list(distinct json_type({_name(name)}))" for name in values)
-    every_row = f"{source}, columns = {_struct(values)})"
+    roots = {name: _root(name, seen) for name in columns}
+    every_row = f"{source}, columns = {_struct(dict.fromkeys(roots.values(), 'JSON'))})"
+    values = {name: _json_value(name, root) for name, root in roots.items()}
+    asked = ", ".join(f"list(distinct json_type({value}))" for value in values.values())
     held = database.sql(f"select {asked} from {every_row}").fetchall()[0]
-    kinds = {name: set(kind or ()) - {None} for name, kind in zip(values, held, strict=True)}
-    types = {name: _json_type(name, kind) for name, kind in kinds.items() if kind or name in seen}
-    others = {name: "VARCHAR" for name in seen if name not in columns}
-    return database.sql(f"from {source}, columns = {_struct(types | others)})")
+    kinds = {name: set(kind or ()) - {None, "NULL"} for name, kind in zip(roots, held, strict=True)}
+    for name, kind in kinds.items():
+        _check_one_value(database, every_row, name, roots[name], kind)
+    types = {name: _json_type(kind) for name, kind in kinds.items() if kind or name in seen}
+    fields = {name: kind for name, kind in types.items() if name != roots[name]}
+    read = dict.fromkeys(seen, "VARCHAR") | {roots[name]: "JSON" for name in fields}
+    read |= {name: kind for name, kind in types.items() if name not in fields}
+    casts = (f"cast({values[at]} ->> '$' as {kind}) as {_name(at)}" for at, kind in fields.items())
+    return database.sql(
+        f"select {', '.join(['*', *casts])} from {source}, columns = {_struct(read)})"
+    )
 
 
 def header(path: Path) -> tuple[list[str], str]:
@@ -154,12 +165,48 @@ def _fitting(database: Any, source: str, types: Mapping[str, str | None]) -> dic
         fitting |= doubtful
 
 
-def _json_type(name: str, kinds: set[str]) -> str:
+def _root(name: str, columns: Sequence[str]) -> str:
+    """The column that a name is about: its own, or the one whose objects have it as a field."""
+    before = name.partition(".")[0]
+    return before if name not in columns and before in columns else name
+
+
+def _json_value(name: str, root: str) -> str:
+    """The value of a column, or of a field of what it holds: `doc.person.age` in `doc`."""
+    if name == root:
+        return _name(root)
+    pointer = name.removeprefix(root).replace("~", "~0").replace("/", "~1").replace(".", "/")
+    return f"json_extract({_name(root)}, {_quoted(pointer)})"
+
+
+def _check_one_value(database: Any, rows: str, name: str, root: str, kinds: set[str]) -> None:
+    """Refuse lists, objects and fields that no row has, and say what can be named instead."""
+    if "ARRAY" in kinds:
+        raise InputError(
+            f"{name!r} holds lists; a column holds one value in each row. Name one entry of the "
+            f"lists, such as {name}.0."
+        )
+    if "OBJECT" in kinds:
+        raise InputError(
+            f"{name!r} holds objects; a column holds one value in each row. Name one of their "
+            f"fields: {', '.join(_fields(database, rows, name, root))}."
+        )
+    if name != root and not kinds:
+        fields = _fields(database, rows, name.rpartition(".")[0], root)
+        if fields:
+            raise InputError(f"No row has a value of {name!r}. There are {', '.join(fields)}.")
+
+
+def _fields(database: Any, rows: str, name: str, root: str) -> list[str]:
+    """What the first object in a column has, by the names that can be asked for."""
+    value = _json_value(name, root)
+    query = f"select json_keys({value}) from {rows} where json_type({value}) = 'OBJECT' limit 1"
+    return [f"{name}.{key}" for (keys,) in database.sql(query).fetchall() for key in keys]
+
+
+def _json_type(kinds: set[str]) -> str:
     """The type of a column that holds values of these kinds."""
-    for kind, allowed in JSON_TYPES.items():
-        if kinds <= allowed:
-            return kind
-    raise InputError(f"{name!r} holds lists or objects; a column holds one value in each row.")
+    return next(kind for kind, allowed in JSON_TYPES.items() if kinds <= allowed)
 
 
 def _check_whole(paths: Sequence[Path]) -> None:
