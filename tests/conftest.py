@@ -1,5 +1,6 @@
 """What must not depend on the machine or on how the tests were started."""
 
+import gc
 import os
 
 import pytest
@@ -22,7 +23,15 @@ def pytest_collection_modifyitems(items):
     """The tests of a file run in one worker, so that what they share is made once."""
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+            file = item.nodeid.partition("::")[0]
+            group = "paper" if file.startswith("paper/") else file  # whose files share, too
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_collection_finish():
+    """What was loaded stays: collecting garbage need not look through it in every test."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(params=[engine.as_parameter for engine in ENGINES.values()])

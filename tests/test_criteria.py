@@ -12,6 +12,7 @@ from sklearn import metrics as sk
 import evenhand as eh
 from evenhand._audit.gate import gate_of
 from evenhand.criteria import accuracy_parity, equalized_odds, statistical_parity
+from evenhand.criteria.criterion import Settings
 from evenhand.criteria.terms import TERMS
 from evenhand.datasets import load
 from evenhand.measures import is_ratio, mpd
@@ -467,6 +468,29 @@ def test_settings_that_do_not_go_together_are_refused(name, options, message):
 )
 def test_settings_that_go_together_are_answered(name, options):
     assert eh.evaluate(name, None, P, sensitive_features=GROUP, **options) >= 0
+
+
+@pytest.mark.parametrize(
+    "options", [{"measure": 3}, {"aggregate": 3}, {"transform": 3}, {"tau": "x"}]
+)
+def test_settings_of_the_wrong_kind_are_refused_by_name(options):
+    (name,) = options
+    for criterion in ("strong_parity", "statistical_parity"):
+        with pytest.raises(eh.InputTypeError, match=f"{name} must be"):
+            eh.CRITERIA[criterion].settings(**options)
+        with pytest.raises(eh.InputTypeError, match=f"{name} must be"):
+            eh.evaluate(criterion, None, P, sensitive_features=GROUP, **options)
+
+
+def test_names_of_measures_and_aggregates_stand_for_their_functions():
+    assert Settings("gini", "mean").resolve() == (eh.gini, eh.AGGREGATES["mean"])
+    assert Settings("ratio", "worst").resolve()[0] is eh.MEASURES["shortfall"]
+    assert Settings("mpd", "integral").resolve() == (mpd, None)  # which is none of cells
+
+
+def test_an_unknown_statistic_is_named_beside_the_one_that_it_means():
+    with pytest.raises(eh.InputError, match=r"no statistic g='acuracy'.*'accuracy'.*There are \["):
+        eh.evaluate("performance_parity", Y, P, sensitive_features=GROUP, g="acuracy")
 
 
 def test_a_statistic_that_needs_an_unknown_summary_is_refused_at_once():
