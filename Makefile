@@ -12,14 +12,14 @@ demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
 
 test: $(VENV)/dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 # In one process: workers would spend more on importing than they save.
 quick: $(VENV)/dev
 	$(BIN)/python -m pytest -m "not slow"
 
 coverage: $(VENV)/dev
-	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term:skip-covered --cov-report=html
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-report=html
 
 # Laws on every engine, Spark on a local cluster of two workers; needs Java.
 engines: $(VENV)/dev $(VENV)/spark

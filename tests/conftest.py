@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from engines import ENGINES, LOCAL
+from workers import scope_of
 
 # Time limits of single examples say more of the machine than of the code. Every run draws other
 # examples, so a few of each law are enough; EVENHAND_EXAMPLES asks for more.
@@ -18,14 +19,16 @@ settings.load_profile("ours")
 os.environ.pop("COLUMNS", None)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
     """The tests of a file run in one worker, so that what they share is made once."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            file = item.nodeid.partition("::")[0]
-            group = "paper" if file.startswith("paper/") else file  # whose files share, too
-            item.add_marker(pytest.mark.xdist_group(group))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return scope_of(nodeid)
+
+    return ByFile(config, log)
 
 
 def pytest_collection_finish():

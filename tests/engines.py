@@ -68,10 +68,7 @@ class Engine:
 
     @property
     def as_parameter(self) -> Any:
-        marks = [pytest.mark.slow] if self.is_slow else []
-        # One worker runs all of Spark's tests, so that only one starts it.
-        marks += [pytest.mark.xdist_group("spark")] if self.is_spark else []
-        return pytest.param(self, id=self.name, marks=marks)
+        return pytest.param(self, id=self.name, marks=[pytest.mark.slow] if self.is_slow else [])
 
 
 LOCAL = [

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import evenhand
+from workers import scope_of
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -85,3 +86,18 @@ def test_the_map_in_contributing_names_every_room_in_the_order_of_the_import_con
     assert set(rooms) - {"__main__"} <= set(named)
     order = [rooms[room] for room in named if room in rooms]
     assert order == sorted(order)
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "scope"),
+    [
+        ("tests/test_sql.py::test_a[duckdb]", "tests/test_sql.py"),
+        ("tests/test_sql.py::TestB::test_a", "tests/test_sql.py"),
+        ("tests/test_sql.py::test_a[spark-nan]", "spark"),
+        ("tests/test_frames.py::test_b[drop-spark connect]", "spark"),
+        ("paper/tests/test_figures.py::test_a[pq::orders]", "paper"),
+        ("src/evenhand/measures.py::evenhand.measures.gini", "src/evenhand/measures.py"),
+    ],
+)
+def test_what_tests_share_is_made_in_one_worker(nodeid, scope):
+    assert scope_of(nodeid) == scope

@@ -111,7 +111,7 @@ def postgres():
         "duckdb",
         "sqlite",
         pytest.param("postgres", marks=pytest.mark.slow),
-        pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.xdist_group("spark")]),
+        pytest.param("spark", marks=pytest.mark.slow),
     ],
 )
 def database(request):
