@@ -2,15 +2,18 @@
 
 A statistic names what it needs to know of the rows, reads a table (…, cells, groups) from it, and
 prints its formula. A cell is a class, a pair of labels, a stratum or a score bin. A quantity that
-was not observed in a group (0/0) is NaN there.
+was not observed in a group (0/0) is NaN there. Tables are NumPy's, or tensors with gradients.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
-from typing import Any, Protocol
+from operator import add
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,10 +192,10 @@ class Ratio:
         """Its value in every cell and group."""
         outcomes = one_against_rest(source.table("y", "yhat", "group"))
         above, below = (
-            sum(factor * outcomes[name] for name, factor in terms.items())
+            reduce(add, (factor * outcomes[name] for name, factor in terms.items()))
             for terms in (self.numerator, self.denominator)
         )
-        values = ratio(np.asarray(above), np.asarray(below))
+        values = ratio(above, below)
         return Table(values, source.labels("y") if self.over else ("all",), source.groups)
 
 
@@ -325,7 +328,7 @@ class CalibrationError:
     def read(self, source: Tally) -> Table:
         """Its value in every cell and group."""
         gaps = source.table("bin", "group", of="hits") - source.table("bin", "group", of="score")
-        error = ratio(np.abs(gaps).sum(axis=-2), source.table("group"))
+        error = ratio(abs(gaps).sum(axis=-2), source.table("group"))
         return Table(error[..., None, :], ("all",), source.groups)
 
 
@@ -400,7 +403,8 @@ def one_against_rest(counts: Floats) -> dict[str, Floats]:
 
     Nothing is subtracted: a light error beside a heavy hit would be lost.
     """
-    tp = np.moveaxis(np.diagonal(counts, axis1=-3, axis2=-2), -1, -2)
+    library = library_of(counts)
+    tp = library.moveaxis(library.diagonal(counts, 0, -3, -2), -1, -2)
     wrong = _without_diagonal(counts)
     fp, fn = wrong.sum(axis=-3), wrong.sum(axis=-2)
     tn = _without_diagonal(sum_of_others(counts, axis=-3)).sum(axis=-2)
@@ -418,25 +422,40 @@ def sum_of_others(values: Floats, axis: int = -1) -> Floats:
     >>> sum_of_others(np.array([1e30, 1.0, 2.0]))
     array([3.e+00, 1.e+30, 1.e+30])
     """
-    moved = np.moveaxis(np.asarray(values), axis, 0)
-    others = np.zeros_like(moved)
-    others[1:] = np.cumsum(moved[:-1], axis=0)
-    others[:-1] += np.cumsum(moved[:0:-1], axis=0)[::-1]
-    return np.moveaxis(others, 0, axis)
+    library = library_of(values)
+    moved = library.moveaxis(values, axis, 0)
+
+    def before(parts: Any) -> Any:
+        return library.concatenate([0 * parts[:1], library.cumsum(parts[:-1], 0)])
+
+    others = before(moved) + library.flip(before(library.flip(moved, (0,))), (0,))
+    return cast(Floats, library.moveaxis(others, 0, axis))
 
 
 def ratio(above: Floats, below: Floats) -> Floats:
     """The quotient, and NaN where nothing was observed."""
-    shape = np.broadcast_shapes(above.shape, below.shape)
-    out = np.full(shape, np.nan)
-    np.divide(above, below, out=out, where=below > 0)
-    return out
+    library = library_of(below)
+    if library is np:
+        out = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
+        np.divide(above, below, out=out, where=below > 0)
+        return out
+    seen = below > 0
+    return cast(Floats, library.where(seen, above / library.where(seen, below, 1.0), np.nan))
+
+
+def library_of(values: Any) -> Any:
+    """NumPy, or the library whose tensors these are; what is asked of it, both have."""
+    if isinstance(values, np.ndarray | np.generic):
+        return np
+    return sys.modules[type(values).__module__.partition(".")[0]]
 
 
 def _without_diagonal(counts: Floats) -> Floats:
     """Counts (…, y, ŷ, groups) where the two labels differ."""
-    differ = ~np.eye(counts.shape[-2], dtype=bool)[..., None]
-    return np.where(differ, counts, 0)
+    library = library_of(counts)
+    labels = library.moveaxis(counts, -1, -3)
+    differ = library.tril(labels, -1) + library.triu(labels, 1)
+    return cast(Floats, library.moveaxis(differ, -3, -1))
 
 
 def _coefficients(terms: str) -> dict[str, float]:

@@ -1,0 +1,17 @@
+"""Training that is even-handed: penalties and bounds of any criterion, in PyTorch, on any device.
+
+predictions ── scatter ──▶ soft tally ── read ──▶ values by group ── measure, less noise ──▶ loss
+
+`pip install "evenhand[torch]"`. Targets and groups are whole numbers from 0, as PyTorch has them.
+"""
+
+from evenhand._errors import require
+
+require("torch", purpose="Training with penalties", extra="torch")
+
+from evenhand.torch.constraint import Constraint  # noqa: E402
+from evenhand.torch.counting import DeviceTally  # noqa: E402
+from evenhand.torch.penalty import Penalty  # noqa: E402
+from evenhand.torch.soft_tally import SoftTally, soft_tally  # noqa: E402
+
+__all__ = ["Constraint", "DeviceTally", "Penalty", "SoftTally", "soft_tally"]

@@ -1,0 +1,110 @@
+"""A bound on a criterion, kept by an augmented Lagrangian."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from evenhand._errors import InputError
+from evenhand.criteria import Criterion
+from evenhand.torch.penalty import Penalty
+
+
+class Constraint(nn.Module):
+    """A term of the loss that grows until a criterion is within a bound.
+
+    For the excess v − ε of the measured inequality over the bound the term is
+    (max(0, λ + ρ (v − ε))² − λ²) / 2ρ. Every `update`, once an epoch or every few steps, raises the
+    multiplier λ by ρ times the excess, so that the bound is met whatever the scale of the loss.
+
+    Parameters
+    ----------
+    criterion : str or Criterion, default "statistical_parity"
+        As of `Penalty`.
+    measure : str, default "pq"
+        As of `Penalty`.
+    epsilon : float
+        The most inequality.
+    groups : int
+        How many groups there are.
+    rate : float, default 10.0
+        The factor ρ.
+    **options : dict
+        Further parameters of `Penalty`; `noise` is "memory" by default, so that the excess is that
+        of many batches.
+
+    References
+    ----------
+    Rockafellar (1973), A dual approach to solving nonlinear programming problems.
+
+    Examples
+    --------
+    >>> import torch
+    >>> bound = Constraint("statistical_parity", "mpd", epsilon=0.1, groups=2)
+    >>> chances = torch.tensor([0.9, 0.7, 0.2, 0.4])
+    >>> _ = bound(chances, group=torch.tensor([0, 0, 1, 1]))
+    >>> bound.update()
+    >>> round(float(bound.multiplier), 6)
+    4.0
+
+    """
+
+    multiplier: Tensor
+    excess: Tensor
+
+    def __init__(
+        self,
+        criterion: str | Criterion = "statistical_parity",
+        measure: str = "pq",
+        *,
+        epsilon: float,
+        groups: int,
+        rate: float = 10.0,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        if not epsilon >= 0:
+            raise InputError(f"epsilon={epsilon!r} is no bound: it is at least 0.")
+        if not rate > 0:
+            raise InputError(f"rate={rate!r} is not positive.")
+        self.penalty = Penalty(criterion, measure, groups=groups, **{"noise": "memory"} | options)
+        self.epsilon, self.rate = epsilon, rate
+        self.register_buffer("multiplier", torch.zeros(()))
+        self.register_buffer("excess", torch.zeros(()))
+
+    def forward(
+        self,
+        predictions: Tensor,
+        y_true: Tensor | None = None,
+        *,
+        group: Tensor,
+        sample_weight: Tensor | None = None,
+    ) -> Tensor:
+        """The term of the loss.
+
+        Parameters
+        ----------
+        predictions, y_true, group, sample_weight : Tensor
+            As of `Penalty.forward`.
+
+        Returns
+        -------
+        Tensor
+            A number.
+
+        """
+        value = self.penalty(predictions, y_true, group=group, sample_weight=sample_weight)
+        excess = value - self.epsilon
+        self.excess = excess.detach().to(self.excess)
+        pushed = (self.multiplier + self.rate * excess).clamp_min(0)
+        return torch.as_tensor((pushed**2 - self.multiplier**2) / (2 * self.rate))
+
+    def update(self) -> None:
+        """Raise or lower the multiplier by the excess of the last batch."""
+        self.multiplier = (self.multiplier + self.rate * self.excess).clamp_min(0)
+
+    def extra_repr(self) -> str:
+        """What it is, in a line."""
+        return f"epsilon={self.epsilon}, rate={self.rate}"

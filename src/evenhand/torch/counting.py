@@ -1,0 +1,98 @@
+"""Decisions counted on the device that made them; only the counts come to the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evenhand._columns import Label
+from evenhand._errors import InputError
+from evenhand._tally import Axis, Tally
+from evenhand.torch.shared import sum_counts
+
+
+class DeviceTally:
+    """Counts of true label, decision and group over the batches of a loader.
+
+    Parameters
+    ----------
+    classes : sequence of labels, or int
+        The classes in the order of their numbers; or how many there are.
+    groups : sequence of labels, or int
+        The groups in the order of their numbers; or how many there are.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from evenhand import CRITERIA
+    >>> counts = DeviceTally(classes=2, groups=["a", "b"])
+    >>> counts.update(torch.tensor([1, 0, 1]), torch.tensor([1, 1, 1]), torch.tensor([0, 1, 0]))
+    >>> CRITERIA["accuracy_parity"](counts.tally(), "mpd")
+    1.0
+
+    """
+
+    def __init__(self, classes: Sequence[Label] | int, groups: Sequence[Label] | int) -> None:
+        self.classes, self.groups = _named(classes), _named(groups)
+        self._counts: Tensor | None = None
+
+    def update(self, predictions: Tensor, y_true: Tensor, group: Tensor) -> None:
+        """Count a batch.
+
+        Parameters
+        ----------
+        predictions : Tensor of shape (rows,) or (rows, classes)
+            Decided classes as whole numbers; or scores of each class, of which the largest decides;
+            or probabilities of the class 1 of two, cut at one half.
+        y_true : Tensor of shape (rows,)
+            True classes, whole numbers from 0.
+        group : Tensor of shape (rows,)
+            Groups from 0; rows of negative ones are left out.
+
+        """
+        decided = predictions
+        if predictions.ndim == 2:
+            decided = predictions.argmax(dim=1)
+        elif predictions.is_floating_point():
+            decided = predictions >= 0.5
+        number, groups = len(self.classes), len(self.groups)
+        key = (y_true.long() * number + decided.long()) * groups + group
+        key = torch.where(group >= 0, key, number * number * groups)
+        counted = torch.bincount(key, minlength=number * number * groups + 1)
+        if len(counted) > number * number * groups + 1:
+            raise InputError(
+                f"A class or group is beyond the {number} classes and {groups} groups that were "
+                "named."
+            )
+        self._counts = counted if self._counts is None else self._counts + counted
+
+    def tally(self) -> Tally:
+        """The counts of all processes, for every criterion, interval and audit.
+
+        Returns
+        -------
+        Tally
+            As `evenhand.tally` makes it.
+
+        """
+        if self._counts is None:
+            raise InputError("Nothing was counted yet.")
+        shape = (len(self.classes), len(self.classes), len(self.groups))
+        counts = sum_counts(self._counts)[:-1].cpu().numpy().astype(np.int64)
+        observed = np.flatnonzero(counts)
+        names: Any = (("y", self.classes), ("yhat", self.classes), ("group", self.groups))
+        cells = np.array(np.unravel_index(observed, shape), dtype=np.intp)
+        axes = tuple(Axis(name, labels) for name, labels in names)
+        return Tally(axes, cells, {"rows": counts[observed]})
+
+    def reset(self) -> None:
+        """Forget what was counted."""
+        self._counts = None
+
+
+def _named(labels: Sequence[Label] | int) -> tuple[Label, ...]:
+    return tuple(range(labels)) if isinstance(labels, int) else tuple(labels)

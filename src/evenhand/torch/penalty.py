@@ -1,0 +1,210 @@
+"""A criterion as a term of the loss, which does not charge for the noise of small groups."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from evenhand._errors import InputError
+from evenhand._words import did_you_mean
+from evenhand.criteria import CRITERIA, Criterion
+from evenhand.statistics import E, F
+from evenhand.torch.measures import NOISE_FREE, measure_of
+from evenhand.torch.noise import variances
+from evenhand.torch.numbers import cumulative, means, values_of
+from evenhand.torch.shared import summed_over_processes
+from evenhand.torch.soft_tally import SoftTally, as_shares, decided, soft_tally
+
+Noise = Literal["subtract", "memory"]
+
+
+class Penalty(nn.Module):
+    """How unequal a batch is by a criterion and a measure, to be added to a loss.
+
+    A batch has few rows of a small group, so its rates are noisy, and a plain measure charges even
+    a fair model. `noise="subtract"` takes off what noise adds on average; `noise="memory"` adds the
+    cells of past batches, without their gradients.
+
+    Parameters
+    ----------
+    criterion : str or Criterion, default "statistical_parity"
+        Of labels (statistical parity, equalized odds, accuracy parity, …), or of numbers: weak,
+        strong and Wasserstein parity.
+    measure : {"pq", "cv", "cv²", "gini", "mpd", "shortfall"}, default "pq"
+        How unequal the groups' values are.
+    groups : int
+        How many groups there are; those absent from a batch are left out of it.
+    noise : {"subtract", "memory"} or None, default "subtract"
+        What is done about noise. "subtract" needs "pq", "cv" or "cv²".
+    memory : float, default 0.95
+        What is kept of past batches at every step, with `noise="memory"`.
+    temperature : float, optional
+        Makes probabilities as sharp as decisions: they are raised to 1 / temperature. Of predicted
+        numbers it is how soft a cut is, in standard deviations; 0.1 by default.
+    hard : bool, default False
+        Count decisions, with the gradient of the probabilities behind them.
+    favorable : int, default 1
+        The favorable label, for criteria about one; and of two classes the one that is looked at.
+    aggregate : {"mean", "worst"}, default "mean"
+        What is made of several classes or cells. The worst of noisy cells is too large on average,
+        whatever is subtracted from each.
+    p, q : float, default 1 and 2
+        The orders of the measure "pq".
+
+    Notes
+    -----
+    Given the numbers of rows by group, "cv²" with noise subtracted is a quotient of unbiased
+    estimates of its numerator and its denominator; "pq" is a smooth function of it. Under
+    `DistributedDataParallel` the cells of all processes are added up.
+
+    Examples
+    --------
+    >>> import torch
+    >>> penalty = Penalty("statistical_parity", "mpd", groups=2, noise=None)
+    >>> chances = torch.tensor([0.9, 0.7, 0.2, 0.4])
+    >>> round(float(penalty(chances, group=torch.tensor([0, 0, 1, 1]))), 6)
+    0.5
+
+    """
+
+    cells: Tensor
+
+    def __init__(
+        self,
+        criterion: str | Criterion = "statistical_parity",
+        measure: str = "pq",
+        *,
+        groups: int,
+        noise: Noise | None = "subtract",
+        memory: float = 0.95,
+        temperature: float | None = None,
+        hard: bool = False,
+        favorable: int = 1,
+        aggregate: Literal["mean", "worst"] = "mean",
+        p: float = 1.0,
+        q: float = 2.0,
+    ) -> None:
+        super().__init__()
+        self.criterion = _criterion(criterion)
+        self.measure, self.p, self.q = measure, p, q
+        self._measure = measure_of(measure, p, q)
+        if groups < 2:
+            raise InputError(f"groups={groups}; at least two are compared.")
+        if noise not in (None, "subtract", "memory"):
+            raise InputError(
+                f"noise={noise!r} is none of 'subtract', 'memory' and None."
+                f"{did_you_mean(noise, ('subtract', 'memory'))}"
+            )
+        if noise == "subtract" and isinstance(self.criterion.statistic, F):
+            raise InputError(
+                f"Noise cannot be subtracted from {self.criterion.name!r}: use noise='memory'."
+            )
+        if noise == "subtract" and (measure not in NOISE_FREE or (p, q) != (1.0, 2.0)):
+            raise InputError(
+                f"Noise cannot be subtracted from {measure!r}, of which no estimate is unbiased. "
+                f"Use noise='memory', or one of {', '.join(NOISE_FREE)}."
+            )
+        if not 0 <= memory < 1:
+            raise InputError(f"memory={memory!r} is not from 0 to below 1.")
+        self.groups, self.noise, self.memory = groups, noise, memory
+        if aggregate not in ("mean", "worst"):
+            raise InputError(f"aggregate={aggregate!r} is neither 'mean' nor 'worst'.")
+        self.temperature, self.hard, self.favorable = temperature, hard, favorable
+        self.aggregate = aggregate
+        self.register_buffer("cells", torch.empty(0), persistent=True)
+
+    def forward(
+        self,
+        predictions: Tensor,
+        y_true: Tensor | None = None,
+        *,
+        group: Tensor,
+        sample_weight: Tensor | None = None,
+    ) -> Tensor:
+        """The inequality of a batch.
+
+        Parameters
+        ----------
+        predictions : Tensor of shape (rows,) or (rows, classes)
+            Probabilities (not logits), or predicted numbers.
+        y_true : Tensor of shape (rows,), optional
+            True classes or numbers, where the criterion asks for them.
+        group : Tensor of shape (rows,)
+            Groups from 0; rows of negative ones are left out.
+        sample_weight : Tensor of shape (rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        Tensor
+            A number; 0 where fewer than two groups can be compared.
+
+        """
+        statistic = self.criterion.statistic
+        common = (group, self.groups, sample_weight, self.with_past)
+        if isinstance(statistic, F):
+            flat = predictions.reshape(len(group))
+            return self._measured(cumulative(flat, *common, self.temperature), None)
+        if isinstance(statistic, E):
+            numbers = values_of(statistic.of, predictions.reshape(len(group)), y_true)
+            mean, varied = means(numbers, *common)
+            return self._measured(mean, varied if self.noise == "subtract" else None)
+        shares = decided(as_shares(predictions), self.temperature, hard=self.hard)
+        truth = y_true if statistic.needs == "labels" else None
+        weight = sample_weight
+        counts = soft_tally(shares, truth, group, groups=self.groups, sample_weight=weight)
+        counts = SoftTally(self.with_past(counts.cells), counts.truths, counts.classes, self.groups)
+        is_one = self.criterion.one_class or counts.classes == 2
+        favorable = self.favorable if is_one else None
+        source: Any = counts  # read as a tally
+        table = self.criterion.table(source, favorable)
+        values: Any = table.values
+        if self.noise != "subtract":
+            return self._measured(values, None)
+        whole: Any = statistic.read(source)
+        every = variances(statistic, counts, whole.values)
+        return self._measured(values, every[[whole.cells.index(cell) for cell in table.cells]])
+
+    def with_past(self, cells: Tensor) -> Tensor:
+        """The sums of all processes, and of past batches where they are remembered.
+
+        The gradient is as large as if all rows were of this batch.
+        """
+        cells = summed_over_processes(cells)
+        if self.noise != "memory":
+            return cells
+        past = self.cells.to(cells) if self.cells.shape == cells.shape else torch.zeros_like(cells)
+        whole = cells.detach() + past
+        if self.training:
+            self.cells = (self.memory * whole).to(cells.dtype)
+        part = cells.detach()[:, -1].sum() / whole[:, -1].sum().clamp_min(1e-12)
+        return whole + (cells - cells.detach()) / part.clamp_min(1e-12)
+
+    def _measured(self, values: Tensor, spread: Tensor | None) -> Tensor:
+        if spread is None:
+            return self._aggregated(self._measure(values))
+        known = torch.where(spread.isnan(), torch.nan, values)  # one row tells no variance
+        return self._aggregated(self._measure(known, spread))  # type: ignore[call-arg]
+
+    def _aggregated(self, cells: Tensor) -> Tensor:
+        seen = ~cells.isnan()
+        if self.aggregate == "mean" and self.criterion.name != "strong_parity":
+            return torch.where(seen, cells, 0.0).sum() / seen.sum().clamp_min(1)
+        worst = torch.where(seen, cells, -torch.inf).amax()
+        return torch.where(seen.any(), worst, torch.zeros_like(worst))
+
+    def extra_repr(self) -> str:
+        """What it is, in a line."""
+        return (
+            f"{self.criterion.name!r}, {self.measure!r}, groups={self.groups}, noise={self.noise!r}"
+        )
+
+
+def _criterion(criterion: str | Criterion) -> Criterion:
+    if isinstance(criterion, Criterion):
+        return criterion
+    if criterion not in CRITERIA:
+        raise InputError(f"There is no criterion {criterion!r}.{did_you_mean(criterion, CRITERIA)}")
+    return CRITERIA[criterion]
