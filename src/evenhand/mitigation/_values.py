@@ -57,7 +57,7 @@ def _is_range(value: Any) -> bool:
 TRUTH = Values("True or False", lambda value: isinstance(value, bool | np.bool_))
 NAME = Values("a name", lambda value: isinstance(value, str))
 VALUES: Mapping[str, Values] = {
-    **dict.fromkeys(("sees_group", "prefit", "draw", "halves", "as_published"), TRUTH),
+    **dict.fromkeys(("sees_group", "prefit", "draw", "hard", "halves", "as_published"), TRUTH),
     **dict.fromkeys(("criterion", "divergence", "flips", "loss", "measure", "objective"), NAME),
     "unseen": Values(
         "'error' or 'base'", lambda value: isinstance(value, str) and value in ("error", "base")
@@ -71,6 +71,12 @@ VALUES: Mapping[str, Values] = {
     "tau": _number(0, 1),
     "fraction": _number(0, 1),
     "constraint_weight": _number(0, 1),
+    "strength": _number(0),
+    "bound": _or_none(_number(0)),
+    "learning_rate": _number(0, above=True),
+    "batch_size": _whole(1),
+    "max_epochs": _whole(1),
+    "patience": _or_none(_whole(1)),
     "privacy": _or_none(_number(0, above=True)),
     "regularization": _or_none(_number(0)),
     "grid_size": _whole(1),

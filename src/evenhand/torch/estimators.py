@@ -1,0 +1,410 @@
+"""Networks and linear models that are trained to be even-handed, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from torch.nn import functional
+
+import torch
+from evenhand._errors import InputError
+from evenhand.criteria import CRITERIA
+from evenhand.mitigation import GroupClassifier, GroupRegressor
+from evenhand.mitigation.estimators import Rows
+from evenhand.mitigation.groups import Bins
+from evenhand.torch.constraint import Constraint
+from evenhand.torch.penalty import Penalty
+from evenhand.torch.shared import best_device
+from evenhand.torch.training import Batch, Training, network_of
+from torch import Tensor, nn
+
+Floats = NDArray[np.float64]
+LABEL_CRITERIA = tuple(
+    name for name, each in CRITERIA.items() if each.statistic.needs in ("labels", "predictions")
+)
+NUMBER_CRITERIA = ("weak_parity", "strong_parity", "wasserstein_parity")
+ROWS_TO_SHOW = 50_000  # a bar is shown where fitting takes a while
+MEMORY = 0.95  # of past batches, where an epoch has enough of them
+HELD_OUT = 0.1  # of the rows, for early stopping
+
+
+class _Penalized:
+    """What both estimators do: rows to tensors, fit, and outputs back."""
+
+    network_: nn.Module
+    history_: list[float]
+
+    def _start(self: Any, rows: Rows, outputs: int) -> None:
+        """Networks, the term of the loss, and how features are scaled."""
+        dense = self._dense(rows.X)
+        self.mean_ = dense.mean(axis=0)
+        spread = dense.std(axis=0)
+        self.scale_ = np.where(spread > 0, spread, 1.0)
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._device = best_device(self.device)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self._seed)
+            network = self.estimator if self.estimator is not None else None
+            if network is None:
+                network = network_of(dense.shape[1], outputs, tuple(self.hidden))
+            elif isinstance(network, nn.Module):
+                from copy import deepcopy
+
+                network = deepcopy(network)
+            else:
+                raise InputError(
+                    f"estimator is a {type(network).__name__}: it is a torch.nn.Module from the "
+                    "features to an output for each class, or None for a network of ours."
+                )
+        self.network_ = network.to(self._device)
+        self.term_ = self._term(len(self.sensitive_.labels), len(rows.y))
+
+    def _term(self: Any, groups: int, rows: int) -> nn.Module | None:
+        """A penalty or a bound; what it remembers is at most an epoch old."""
+        batches = max(rows // self.batch_size, 1)
+        memory = min(MEMORY, 1 - 1 / batches)
+        options: dict[str, Any] = {"temperature": self.temperature, "hard": self.hard}
+        options["memory"] = memory
+        if self.bound is not None:
+            known = {**options, "epsilon": self.bound, "groups": groups}
+            return Constraint(self.criterion, self.measure, **known).to(self._device)
+        if not self.strength:
+            return None
+        options |= {"noise": self.noise, "groups": groups}
+        return Penalty(self.criterion, self.measure, **options).to(self._device)
+
+    def _run(self: Any, rows: Rows, y: Tensor, loss: Any, link: Any, epochs: int) -> None:
+        batch = Batch(
+            self._inputs(rows.X),
+            y.to(self._device),
+            torch.as_tensor(rows.group.astype(np.int64)).to(self._device),
+            torch.as_tensor(rows.weight.astype(np.float32)).to(self._device),
+        )
+        held_out = None
+        patience = None if self.bound is not None else self.patience  # a bound moves the objective
+        if patience is not None and epochs > 1:
+            apart = np.random.default_rng(self._seed).random(len(batch)) < HELD_OUT
+            if 20 <= apart.sum() < len(batch):
+                kept, left = (torch.as_tensor(np.flatnonzero(part)) for part in (~apart, apart))
+                batch, held_out = batch[kept.to(self._device)], batch[left.to(self._device)]
+        training = Training(
+            loss,
+            link,
+            self.term_,
+            1.0 if self.bound is not None else self.strength,
+            self.learning_rate,
+            self.batch_size,
+            epochs,
+            patience,
+            self.progress if self.progress is not None else len(batch) >= ROWS_TO_SHOW,
+        )
+        self.history_ = [
+            *getattr(self, "history_", []),
+            *training.fit(self.network_, batch, held_out, self._seed),
+        ]
+
+    def _dense(self: Any, X: Any) -> Floats:
+        features = self._features(X)
+        if hasattr(features, "toarray"):
+            features = features.toarray()
+        try:
+            return np.asarray(features, dtype=np.float64)
+        except (TypeError, ValueError) as failure:
+            raise InputError(
+                f"{type(self).__name__} reads numbers, and a feature is none ({failure}). Encode "
+                "the columns first, in a Pipeline."
+            ) from failure
+
+    def _inputs(self: Any, X: Any) -> Tensor:
+        scaled = (self._dense(X) - self.mean_) / self.scale_
+        if not np.isfinite(scaled).all():
+            raise InputError("X has values that are not finite; fill or drop those rows.")
+        return torch.as_tensor(scaled.astype(np.float32)).to(self._device)
+
+    def _outputs(self: Any, X: Any) -> Tensor:
+        self.network_.eval()
+        with torch.no_grad():
+            outputs: Tensor = self.network_(self._inputs(X))
+        return outputs.double().cpu()
+
+
+class PenalizedClassifier(_Penalized, GroupClassifier):
+    """A network that is trained with a criterion in its loss; the group is read at fit alone.
+
+    Parameters
+    ----------
+    estimator : torch.nn.Module, default None
+        From features to an output (logit) for each class; None is a network of `hidden` layers.
+    criterion : str, default "statistical_parity"
+        What is to be even: any criterion of labels.
+    measure : str, default "pq"
+        How unequal it is; as of `evenhand.torch.Penalty`.
+    strength : float, default 1.0
+        What the penalty is multiplied by; 0 is plain training.
+    bound : float, default None
+        Instead of a penalty, a bound: the most inequality, kept by an augmented Lagrangian.
+    noise : {"subtract", "memory"} or None, default "memory"
+        What is done about the noise of small groups in a batch.
+    temperature : float, default None
+        Makes probabilities as sharp as decisions in the penalty.
+    hard : bool, default False
+        Count decisions in the penalty, with the gradient of the probabilities.
+    hidden : sequence of int, default (64, 64)
+        The sizes of the layers; () is a linear model.
+    learning_rate, batch_size, max_epochs : float, int, int, default 0.003, 512, 30
+        Of the training (Adam).
+    patience : int, default 5
+        Epochs without progress on a tenth of the rows before training stops; None never stops, and
+        neither does a bound.
+    device : str, default "auto"
+        Where it is trained: "cpu", "cuda", "mps", or the fastest at hand.
+    progress : bool, default None
+        Whether a bar is shown; None shows it for many rows.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        The fitted network, of scaled features.
+    history_ : list of float
+        The mean objective of each epoch.
+
+    Notes
+    -----
+    The same seed gives the same model on the CPU.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.torch import PenalizedClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 2000)
+    >>> X = np.column_stack([group, random.normal(group), random.normal(size=2000)])
+    >>> y = (X[:, 1] + X[:, 2] > 0.5).astype(int)
+    >>> def gap(model):
+    ...     chosen = model.fit(X, y).predict(X)
+    ...     return abs(chosen[group == 0].mean() - chosen[group == 1].mean())
+    >>> common = {"group": 0, "sees_group": False, "random_state": 0, "max_epochs": 10}
+    >>> plain = gap(PenalizedClassifier(**common, strength=0.0))
+    >>> bool(gap(PenalizedClassifier(**common, strength=20.0, noise="subtract")) < plain / 2)
+    True
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = LABEL_CRITERIA
+    _reads_group: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        criterion: str = "statistical_parity",
+        measure: str = "pq",
+        strength: float = 1.0,
+        bound: float | None = None,
+        noise: Literal["subtract", "memory"] | None = "memory",
+        temperature: float | None = None,
+        hard: bool = False,
+        hidden: Sequence[int] = (64, 64),
+        learning_rate: float = 0.003,
+        batch_size: int = 512,
+        max_epochs: int = 30,
+        patience: int | None = 5,
+        device: str = "auto",
+        progress: bool | None = None,
+        bins: Bins = None,
+        sees_group: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator, group=group, bins=bins, sees_group=sees_group, random_state=random_state
+        )
+        self.criterion = criterion
+        self.measure = measure
+        self.strength = strength
+        self.bound = bound
+        self.noise = noise
+        self.temperature = temperature
+        self.hard = hard
+        self.hidden = hidden
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.device = device
+        self.progress = progress
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One more epoch on these rows; the first call learns the classes and groups.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            The features, with the group columns among them. All groups must be in the first call.
+        y : array-like of shape (n_rows,)
+            The true classes.
+        classes : array-like, default None
+            All classes, in the first call; by default those of its rows.
+        sample_weight : array-like of shape (n_rows,), default None
+            The weight of each row.
+
+        Returns
+        -------
+        PenalizedClassifier
+            This estimator, fitted on.
+
+        """
+        if not hasattr(self, "network_"):
+            rows = self._read(X, y, sample_weight)
+            if classes is not None:
+                known = np.unique(np.asarray(classes))
+                place = np.searchsorted(known, self.classes_)
+                rows = Rows(rows.X, place[rows.y], rows.group, rows.sample_weight)
+                self.classes_ = known
+            self._start(rows, len(self.classes_))
+        else:
+            X = self._checked(X, reset=False)
+            codes = np.searchsorted(self.classes_, np.asarray(y))
+            weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+            rows = Rows(X, codes, self.sensitive_.codes(X), weight)
+        self._train(rows, 1)
+        return self
+
+    def _fit(self, rows: Rows) -> None:
+        self._require_criterion()
+        self.history_ = []
+        self._start(rows, len(self.classes_))
+        self._train(rows, self.max_epochs)
+
+    def _train(self, rows: Rows, epochs: int) -> None:
+        def loss(outputs: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+            return (functional.cross_entropy(outputs, y, reduction="none") * weight).mean()
+
+        def link(outputs: Tensor) -> Tensor:
+            return torch.softmax(outputs, dim=1)
+
+        self._run(rows, torch.as_tensor(rows.y.astype(np.int64)), loss, link, epochs)
+
+    def _decide(self, X: Any, group: Any) -> Floats:  # noqa: ARG002
+        return np.asarray(torch.softmax(self._outputs(X), dim=1).numpy())
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels of `classes_`.
+
+        """
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+class PenalizedRegressor(_Penalized, GroupRegressor):
+    """A network for numbers that is trained with a criterion in its loss; blind to the group.
+
+    Parameters
+    ----------
+    estimator : torch.nn.Module, default None
+        From features to one output; None is a network of `hidden` layers.
+    criterion : str, default "weak_parity"
+        What is to be even: "weak_parity" (means), "strong_parity" or "wasserstein_parity".
+    measure : str, default "mpd"
+        How unequal it is; as of `evenhand.torch.Penalty`. Predictions are in standard deviations
+        of the target, so that means may be negative and only "mpd" measures them.
+    strength, bound, noise, temperature, hidden : object
+        As of `PenalizedClassifier`.
+    learning_rate, batch_size, max_epochs, patience, device, progress : object
+        As of `PenalizedClassifier`.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        The fitted network, of scaled features and for the scaled target.
+    history_ : list of float
+        The mean objective of each epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.torch import PenalizedRegressor
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 1000)
+    >>> X = np.column_stack([group, random.normal(group)])
+    >>> y = X[:, 1] + random.normal(size=1000)
+    >>> fair = PenalizedRegressor(group=0, strength=5.0, max_epochs=5, random_state=0).fit(X, y)
+    >>> fair.predict(X[:2]).shape
+    (2,)
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = NUMBER_CRITERIA
+    _reads_group: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        group: Any = None,
+        criterion: str = "weak_parity",
+        measure: str = "mpd",
+        strength: float = 1.0,
+        bound: float | None = None,
+        noise: Literal["subtract", "memory"] | None = "memory",
+        temperature: float | None = None,
+        hidden: Sequence[int] = (64, 64),
+        learning_rate: float = 0.003,
+        batch_size: int = 512,
+        max_epochs: int = 30,
+        patience: int | None = 5,
+        device: str = "auto",
+        progress: bool | None = None,
+        bins: Bins = None,
+        sees_group: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator, group=group, bins=bins, sees_group=sees_group, random_state=random_state
+        )
+        self.criterion = criterion
+        self.measure = measure
+        self.strength = strength
+        self.bound = bound
+        self.noise = noise
+        self.temperature = temperature
+        self.hidden = hidden
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.device = device
+        self.progress = progress
+
+    hard = False
+
+    def _fit(self, rows: Rows) -> None:
+        self._require_criterion()
+        self.history_ = []
+        self._start(rows, 1)
+        self.center_, self.unit_ = float(rows.y.mean()), float(rows.y.std()) or 1.0
+
+        def loss(outputs: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+            return ((outputs[:, 0] - y) ** 2 * weight).mean()
+
+        def link(outputs: Tensor) -> Tensor:
+            return outputs[:, 0]
+
+        scaled = ((rows.y - self.center_) / self.unit_).astype(np.float32)
+        self._run(rows, torch.as_tensor(scaled), loss, link, self.max_epochs)
+
+    def _regress(self, X: Any, group: Any) -> Floats:  # noqa: ARG002
+        return np.asarray(self.center_ + self.unit_ * self._outputs(X)[:, 0].numpy())
