@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
+import torch
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
 from evenhand.torch.shared import sum_counts
+from torch import Tensor
 
 
 class DeviceTally:
@@ -60,14 +60,13 @@ class DeviceTally:
         elif predictions.is_floating_point():
             decided = predictions >= 0.5
         number, groups = len(self.classes), len(self.groups)
-        key = (y_true.long() * number + decided.long()) * groups + group
-        key = torch.where(group >= 0, key, number * number * groups)
-        counted = torch.bincount(key, minlength=number * number * groups + 1)
-        if len(counted) > number * number * groups + 1:
-            raise InputError(
-                f"A class or group is beyond the {number} classes and {groups} groups that were "
-                "named."
-            )
+        truth, decided, cells = y_true.long(), decided.long(), number * number * groups
+        known = (truth >= 0) & (truth < number) & (decided >= 0) & (decided < number)
+        key = torch.where(
+            known & (group < groups), (truth * number + decided) * groups + group, cells
+        )
+        key = torch.where(group >= 0, key, cells + 1)
+        counted = torch.bincount(key, minlength=cells + 2)
         self._counts = counted if self._counts is None else self._counts + counted
 
     def tally(self) -> Tally:
@@ -78,11 +77,22 @@ class DeviceTally:
         Tally
             As `evenhand.tally` makes it.
 
+        Raises
+        ------
+        InputError
+            If a class or group was beyond those that were named, or nothing was counted.
+
         """
         if self._counts is None:
             raise InputError("Nothing was counted yet.")
         shape = (len(self.classes), len(self.classes), len(self.groups))
-        counts = sum_counts(self._counts)[:-1].cpu().numpy().astype(np.int64)
+        *known, unknown, _ = sum_counts(self._counts).tolist()
+        if unknown:
+            raise InputError(
+                f"{unknown:,} rows are beyond the {shape[0]} classes and {shape[2]} groups that "
+                "were named."
+            )
+        counts = np.array(known, dtype=np.int64)
         observed = np.flatnonzero(counts)
         names: Any = (("y", self.classes), ("yhat", self.classes), ("group", self.groups))
         cells = np.array(np.unravel_index(observed, shape), dtype=np.intp)

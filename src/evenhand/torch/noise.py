@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from evenhand._errors import InputError
 from evenhand.statistics import Average, P, Ratio
 from evenhand.torch.soft_tally import SoftTally
+from torch import Tensor
 
 
 def variances(statistic: Any, counts: SoftTally, values: Tensor) -> Tensor:
@@ -89,5 +88,6 @@ def _of_ratio(statistic: Ratio, counts: SoftTally, values: Tensor) -> Tensor:
 
 def _spread(residual: Tensor, total: Tensor, rows: Tensor) -> Tensor:
     enough = (rows > 1) & (total > 0)
-    free = torch.where(enough, rows / torch.where(enough, rows - 1, 1.0), torch.nan)
-    return free * residual.clamp_min(0) / torch.where(total > 0, total, 1.0) ** 2
+    free = rows / torch.where(enough, rows - 1, 1.0)
+    varied = free * residual.clamp_min(0) / torch.where(total > 0, total, 1.0) ** 2
+    return torch.where(enough, varied, torch.nan)

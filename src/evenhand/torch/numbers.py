@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
-
 from evenhand._errors import InputError
+from torch import Tensor
 
 Gather = Callable[[Tensor], Tensor]  # the sums of all processes and past batches, from ours
 
@@ -41,10 +40,11 @@ def means(
     seen = weights > 0
     mean = torch.where(seen, total / torch.where(seen, weights, 1.0), torch.nan)
     enough = rows > 1
-    free = torch.where(enough, rows / torch.where(enough, rows - 1, 1.0), torch.nan)
-    residual = square - 2 * mean * single + mean**2 * heavy
+    free = rows / torch.where(enough, rows - 1, 1.0)
+    known = torch.where(seen, mean, 0.0)
+    residual = square - 2 * known * single + known**2 * heavy
     spread = free * residual.clamp_min(0) / torch.where(seen, weights, 1.0) ** 2
-    return mean[None], spread[None]
+    return mean[None], torch.where(enough, spread, torch.nan)[None]
 
 
 def cumulative(
