@@ -1,0 +1,300 @@
+"""What a penalty costs a training step, and what it buys: on a GPU, or on the CPU with less.
+
+python benchmarks/penalties.py speed              a step with and without, an epoch, counting
+python benchmarks/penalties.py trade DATA.npz     accuracy against inequality of decisions
+
+DATA.npz has X (numbers, int codes), y and group; `python benchmarks/penalties.py data FILE.parquet
+DATA.npz` makes it of ACS income: sex × race × age, 50 groups. "norm" and "kl" are the penalties of
+fairret (Buyl, Defrance and De Bie 2024) from its paper: the norm of the groups' deviations from the
+overall rate, over it; and the mean divergence of predictions from their nearest fair ones, by group.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import torch
+from evenhand import pq as pq_index
+from evenhand.measures import gini, mpd
+from evenhand.torch import DeviceTally, Penalty
+from torch import Tensor, nn
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+GROUPS = 50
+
+
+class Network(nn.Module):
+    """Embeddings of codes beside numbers, and two layers."""
+
+    def __init__(self, sizes: list[int], numbers: int, classes: int, width: int = 256) -> None:
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding(size, 16) for size in sizes)
+        inputs = 16 * len(sizes) + numbers
+        self.layers = nn.Sequential(
+            nn.Linear(inputs, width),
+            nn.ReLU(),
+            nn.Linear(width, width),
+            nn.ReLU(),
+            nn.Linear(width, classes),
+        )
+
+    def forward(self, codes: Tensor, numbers: Tensor) -> Tensor:
+        parts = [table(codes[:, at]) for at, table in enumerate(self.tables)]
+        return self.layers(torch.cat([*parts, numbers], dim=1))
+
+
+def norm(chances: Tensor, group: Tensor) -> Tensor:
+    """Of the groups' rates less the overall one, over it."""
+    rates, seen = group_rates(chances, group)
+    overall = chances.mean()
+    return torch.where(seen, (rates - overall).abs() / overall, 0.0).sum()
+
+
+def divergence(chances: Tensor, group: Tensor) -> Tensor:
+    """Between a group's rate and the overall one, as Bernoulli variables."""
+    rates, seen = group_rates(chances, group)
+    overall = chances.mean().detach()
+    rates = rates.clamp(1e-6, 1 - 1e-6)
+    parts = rates * (rates / overall).log() + (1 - rates) * ((1 - rates) / (1 - overall)).log()
+    return torch.where(seen, parts, 0.0).sum()
+
+
+def hsic(chances: Tensor, group: Tensor) -> Tensor:
+    """Squared covariance of predictions and groups: HSIC with linear kernels."""
+    ones = torch.nn.functional.one_hot(group, GROUPS).to(chances.dtype)
+    covariance = ((chances - chances.mean())[:, None] * (ones - ones.mean(0))).mean(0)
+    return GROUPS * (covariance**2).sum()
+
+
+def group_rates(chances: Tensor, group: Tensor) -> tuple[Tensor, Tensor]:
+    total = torch.zeros(GROUPS, device=chances.device).index_add(0, group, chances)
+    rows = torch.zeros(GROUPS, device=chances.device).index_add(0, group, torch.ones_like(chances))
+    return torch.where(rows > 0, total / rows.clamp_min(1), 0.0), rows > 0
+
+
+def wrapped(penalty: Penalty) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda chances, group: penalty(chances, group=group)
+
+
+def penalties() -> dict[str, Callable[[], Callable[[Tensor, Tensor], Tensor]]]:
+    def ours(**options: Any) -> Callable[[], Any]:
+        return lambda: wrapped(
+            Penalty("statistical_parity", "pq", groups=GROUPS, **options).to(DEVICE)
+        )
+
+    return {
+        "plain": ours(noise=None),
+        "subtract": ours(noise="subtract"),
+        "memory": ours(noise="memory"),
+        "memory, sharp": ours(noise="memory", temperature=0.3),
+        "subtract, sharp": ours(noise="subtract", temperature=0.3),
+        "norm": lambda: norm,
+        "kl": lambda: divergence,
+        "hsic": lambda: hsic,
+    }
+
+
+STRENGTHS = {
+    "plain": (0.5, 2, 8),
+    "subtract": (0.5, 2, 8),
+    "memory": (0.5, 2, 8),
+    "memory, sharp": (0.5, 2, 8),
+    "subtract, sharp": (0.5, 2, 8),
+    "norm": (0.003, 0.01, 0.03),
+    "kl": (0.03, 0.1, 0.3),
+    "hsic": (10, 100, 1000),
+}
+
+
+def trade(file: Path, seeds: int, epochs: int, sizes: list[int]) -> None:
+    """Accuracy, and inequality of decisions on test rows, of every penalty and strength."""
+    data = np.load(file)
+    codes, numbers, y, group = (
+        torch.as_tensor(data[name]).to(DEVICE) for name in ("codes", "numbers", "y", "group")
+    )
+    limits = [int(each) + 1 for each in codes.max(0).values.tolist()]
+    for seed in range(seeds):
+        torch.manual_seed(seed)
+        order = torch.randperm(len(y)).to(DEVICE)
+        test, train = order[: len(y) // 4], order[len(y) // 4 :]
+        for size in sizes:
+            asked = [("none", 0.0), *((name, s) for name in penalties() for s in STRENGTHS[name])]
+            for name, strength in asked:
+                torch.manual_seed(1000 + seed)
+                network = Network(limits, numbers.shape[1], 1).to(DEVICE)
+                term = None if name == "none" else penalties()[name]()
+                fitted(network, term, strength, (codes, numbers, y, group), train, size, epochs)
+                found = judged(network, (codes, numbers, y, group), test)
+                line = {"seed": seed, "batch": size, "penalty": name, "strength": strength}
+                print(json.dumps(line | found), flush=True)
+
+
+def fitted(
+    network: Any, term: Any, strength: float, data: Any, train: Tensor, size: int, epochs: int
+) -> None:
+    codes, numbers, y, group = data
+    optimizer = torch.optim.Adam(
+        network.parameters(), lr=1e-3 * (size / 512) ** 0.5, fused=DEVICE == "cuda"
+    )
+
+    def step(rows: Tensor) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        logits = network(codes[rows], numbers[rows])[:, 0]
+        loss = nn.functional.binary_cross_entropy_with_logits(logits, y[rows].float())
+        if term is not None:
+            loss = loss + strength * term(logits.sigmoid(), group[rows])
+        loss.backward()
+        optimizer.step()
+
+    for _ in range(epochs):
+        for rows in train[torch.randperm(len(train), device=DEVICE)].split(size)[:-1]:
+            step(rows)
+
+
+def judged(network: Any, data: Any, test: Tensor) -> dict[str, float]:
+    codes, numbers, y, group = data
+    with torch.no_grad():
+        parts = [
+            network(codes[rows], numbers[rows])[:, 0].sigmoid() for rows in test.split(1 << 16)
+        ]
+    chances = torch.cat(parts)
+    decided = (chances >= 0.5).float()
+    hard, soft = (
+        group_rates(each, group[test])[0].double().cpu().numpy() for each in (decided, chances)
+    )
+    accuracy = float((decided == y[test]).float().mean())
+    return {
+        "accuracy": accuracy,
+        "pq": float(pq_index(hard)),
+        "gini": float(gini(hard)),
+        "mpd": float(mpd(hard)),
+        "soft_pq": float(pq_index(soft)),
+    }
+
+
+def made(table: Path, out: Path) -> None:
+    """ACS income as codes and numbers, with sex × race × age as the group that is not seen."""
+    import pandas as pd
+
+    rows = pd.read_parquet(table).dropna(subset=["PINCP_gt_50K"])
+    rows = rows.sample(640_000, random_state=0)
+    codes = np.column_stack(
+        [pd.factorize(rows[name])[0] for name in ("COW", "SCHL", "MAR_2", "OCCP", "POBP", "RELP")]
+    )
+    numbers = rows[["AGEP", "WKHP"]].to_numpy(np.float32)
+    numbers = (numbers - numbers.mean(0)) / numbers.std(0)
+    age = pd.qcut(rows["AGEP"], 5, labels=False)
+    group = pd.factorize(rows["SEX"])[0] * 25 + pd.factorize(rows["RAC1P_5"])[0] * 5 + age
+    np.savez_compressed(
+        out,
+        codes=codes.astype(np.int64) + 1,
+        numbers=numbers,
+        y=rows["PINCP_gt_50K"].to_numpy(np.int64),
+        group=group.to_numpy(np.int64),
+    )
+    print(len(rows), group.nunique(), np.bincount(group).min())
+
+
+def speed() -> None:
+    """Of a step and of counting; medians, as ratios to a step without a penalty."""
+    torch.manual_seed(0)
+    for size in (512, 8192):
+        network = Network([30, 30, 10, 500, 200, 20], 2, 5).to(DEVICE)
+        optimizer = torch.optim.Adam(network.parameters(), fused=DEVICE == "cuda")
+        codes = torch.randint(0, 10, (size, 6), device=DEVICE)
+        numbers, y = (
+            torch.randn(size, 2, device=DEVICE),
+            torch.randint(0, 5, (size,), device=DEVICE),
+        )
+        group = torch.randint(0, GROUPS, (size,), device=DEVICE)
+        asked: dict[str, Any] = {"none": None}
+        for noise in (None, "subtract", "memory"):
+            asked[str(noise)] = Penalty("statistical_parity", "pq", groups=GROUPS, noise=noise).to(
+                DEVICE
+            )
+        for way in ("eager", "compiled"):
+            times = {}
+            for name, penalty in asked.items():
+
+                def loss_of(penalty: Any = penalty) -> Tensor:
+                    outputs = network(codes, numbers)
+                    loss = nn.functional.cross_entropy(outputs, y)
+                    if penalty is not None:
+                        loss = loss + penalty(outputs.softmax(1), y, group=group)
+                    return loss
+
+                run = torch.compile(loss_of) if way == "compiled" else loss_of
+
+                def step(run: Any = run) -> None:
+                    optimizer.zero_grad(set_to_none=True)
+                    run().backward()
+                    optimizer.step()
+
+                try:
+                    times[name] = timed(step, 300 if DEVICE == "cuda" else 30)
+                except Exception as failure:
+                    print(way, name, "failed:", repr(failure)[:300], flush=True)
+            ratios = {name: round(each / times["none"], 3) for name, each in times.items()}
+            print(
+                json.dumps(
+                    {"batch": size, "way": way, "step_us": round(times["none"] * 1e6), **ratios}
+                ),
+                flush=True,
+            )
+    rows = 200_000_000 if DEVICE == "cuda" else 2_000_000
+    y, decided = (torch.randint(0, 5, (rows,), device=DEVICE) for _ in range(2))
+    group = torch.randint(0, GROUPS, (rows,), device=DEVICE)
+    counts = DeviceTally(classes=5, groups=GROUPS)
+    seconds = timed(lambda: counts.update(decided, y, group), 5)
+    read = timed(lambda: (y.sum(), decided.sum(), group.sum()), 5)
+    print(
+        json.dumps(
+            {
+                "rows": rows,
+                "counting_ms": 1e3 * seconds,
+                "reading_ms": 1e3 * read,
+                "ratio": seconds / read,
+            }
+        )
+    )
+
+
+def timed(run: Callable[[], Any], times: int) -> float:
+    for _ in range(5):
+        run()
+    taken = []
+    for _ in range(5):
+        if DEVICE == "cuda":
+            torch.cuda.synchronize()
+        started = time.perf_counter()
+        for _ in range(max(times // 5, 1)):
+            run()
+        if DEVICE == "cuda":
+            torch.cuda.synchronize()
+        taken.append((time.perf_counter() - started) / max(times // 5, 1))
+    return float(np.median(taken))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["speed", "trade", "data"])
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batches", type=int, nargs="+", default=[512, 8192])
+    asked = parser.parse_args()
+    if asked.what == "speed":
+        speed()
+    elif asked.what == "data":
+        made(*asked.files)
+    else:
+        trade(asked.files[0], asked.seeds, asked.epochs, asked.batches)
