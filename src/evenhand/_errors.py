@@ -54,6 +54,15 @@ def require(*packages: str, purpose: str = "A benchmark", extra: str = "benchmar
         )
 
 
+def require_package(package: str, purpose: str) -> None:
+    """Raise one clear error if a package is missing that no extra of ours brings.
+
+    >>> require_package("json", "A file")
+    """
+    if find_spec(package) is None:
+        raise MissingExtraError(f"{purpose} needs {package}: pip install {package}", name=package)
+
+
 @contextmanager
 def refusing(what: str) -> Iterator[None]:
     """Let what another library refuses be refused by us, in its words; no warning of NumPy's.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from evenhand._errors import require_package
 from evenhand.cli import ranking
 from evenhand.cli.designs import (
     FAILED,
@@ -26,7 +29,13 @@ MOST_FAILURES = 10
 EXAMPLE = """\
 name = "hiring"
 seeds = 5
-bases = ["logistic", "boosting"]
+held_out = 0.3               # rows for post-processors; left out: training predictions
+
+[bases.logistic]             # a base model of ours
+
+[bases.forest]               # any estimator of scikit-learn's kind
+estimator = "sklearn.ensemble:RandomForestClassifier"
+settings = { n_estimators = 200, min_samples_leaf = 5 }
 
 [problems.hiring]            # a file, with its columns
 source = "hiring.parquet"
@@ -40,6 +49,8 @@ sensitive = ["sex"]
 [methods.LinearPost]
 constraints = ["statistical_parity", "equalized_odds"]
 grid = [0.001, 0.01, 0.1]
+
+[methods."fairlearn.ThresholdOptimizer"]
 
 [methods.mine]               # your own estimator
 estimator = "mypackage.fair:MyClassifier"
@@ -83,12 +94,18 @@ for _command in ranking.COMMANDS:
 @bench.command("run", epilog=STATUSES)
 @design_argument
 @jobs_option
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Run on a Dask cluster, such as scheduler:8786, whose workers see the folder.",
+)
 @out_option
-def run_(design: Path, jobs: int | None, out: Path | None) -> None:
+def run_(design: Path, jobs: int | None, dask: str | None, out: Path | None) -> None:
     """Do every run of DESIGN that has no result yet, those that failed included."""
     with failures_in_one_line():
         folder = out or design.with_suffix("")
-        state = _run(design_in(design), folder, jobs)
+        with _cluster(dask):
+            state = _run(design_in(design), folder, jobs)
     _finish(state, folder)
 
 
@@ -142,6 +159,20 @@ def _run(design: Design, folder: Path, jobs: int | None) -> Status:
     return run(design, folder, n_jobs=jobs)
 
 
+@contextmanager
+def _cluster(address: str | None) -> Iterator[None]:
+    """Let joblib run on a Dask cluster, if one is named."""
+    if address is None:
+        yield
+        return
+    require_package("distributed", "--dask")
+    from distributed import Client
+    from joblib import parallel_config
+
+    with Client(address), parallel_config(backend="dask"):
+        yield
+
+
 def _finish(state: Status, folder: Path) -> None:
     """Say how far it came, and leave with the status that goes with it."""
     _say(state, folder)
@@ -157,3 +188,8 @@ def _say(state: Status, folder: Path) -> None:
         click.echo(f"  failed: {name}: {' '.join(run['error'].split())[:300]}", err=True)
     if len(state.failures) > MOST_FAILURES:
         click.echo(f"  and {len(state.failures) - MOST_FAILURES} more", err=True)
+    reasons = list(dict.fromkeys(f"{one.problem}: {one.reason}" for one in state.skipped))
+    for reason in reasons[:MOST_FAILURES]:
+        click.echo(f"  skipped: {reason}", err=True)
+    if len(reasons) > MOST_FAILURES:
+        click.echo(f"  and {len(reasons) - MOST_FAILURES} more", err=True)

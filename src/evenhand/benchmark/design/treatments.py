@@ -9,7 +9,7 @@ from inspect import signature
 from math import inf, isfinite
 from typing import Any
 
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError, InputTypeError, require_package
 from evenhand._words import did_you_mean
 from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.design.bases import Base
@@ -199,6 +199,8 @@ def treatment(
 def find_method(name: str) -> Method:
     """A method by name: of this package, an adapter's, or one that an installed package offers."""
     known = {**METHODS, **ADAPTERS}
+    if name in ADAPTERS:
+        require_package(name.partition(".")[0], f"The method {name!r}")
     if name in known:
         return known[name]
     offered = entry_point(ENTRY_POINTS, name)

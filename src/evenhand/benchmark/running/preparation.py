@@ -197,7 +197,7 @@ def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, 
         numbers = "onehot" if tags is not None and tags.sparse else "dense"
         encoding = "ordinal" if "categorical_features" in known else numbers
     if encoding == "none":
-        return X, model
+        return _named(X), model
     if encoding == "ordinal":
         matrix, is_category = codes(X)
         if tags is None or not tags.allow_nan:
@@ -207,6 +207,13 @@ def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, 
         return matrix, model
     matrix = indicators(X, np.arange(fitted))
     return (matrix.toarray() if encoding == "dense" else matrix), model
+
+
+def _named(X: pd.DataFrame) -> pd.DataFrame:
+    """Columns that are no quantities as categories whose names are texts."""
+    others = X.columns.difference(X.select_dtypes("number").columns)
+    named = {name: X[name].astype("category").cat.rename_categories(str) for name in others}
+    return X.assign(**named)
 
 
 def _tags(model: Any) -> Any:
