@@ -15,6 +15,7 @@ from evenhand._words import plural
 from evenhand._writing import write_whole
 from evenhand.benchmark.figures import drawn
 from evenhand.benchmark.figures.drawing import FORMATS, Drawing
+from evenhand.benchmark.progress import tracked
 from evenhand.benchmark.scoring.floors import with_floors
 from evenhand.benchmark.sections import (
     Finding,
@@ -116,7 +117,7 @@ def write_report(
 def drawings_of(results: Results, sections: Iterable[Section]) -> dict[str, Drawing]:
     """Every figure of these sections, drawn once."""
     figures = {name: make for part in sections for name, make in (part.figures or {}).items()}
-    return dict(drawn(results, figures))
+    return dict(tracked(drawn(results, figures), len(figures), "figures drawn"))
 
 
 def page_html(
