@@ -175,7 +175,7 @@ def test_the_example_in_the_help_is_one(write, tmp_path, monkeypatch):
     )
     design = read_design(write(text.replace('"strength"', '"epsilon"')))
     names = {one.treatment.name for one in design.runs().values()}
-    assert names == {"Base", "Reweight", "LinearPost", "mine"}
+    assert names == {"Base", "Reweight", "LinearPost", "fairlearn.ThresholdOptimizer", "mine"}
 
 
 FINE = "[problems.simulated]\n[methods.Reweight]\n"

@@ -72,7 +72,7 @@ def made(tmp_path_factory):
         patch.setenv("LOKY_MAX_CPU_COUNT", "1")
         drawings, draw = {}, page.drawings_of
         patch.setattr(page, "drawings_of", lambda *given: drawings.update(draw(*given)) or drawings)
-        for command in ("run", "figures"):
+        for command in ("run", "page"):
             done = CliRunner().invoke(bench, [command, str(folder / "strange.toml")])
             assert done.exit_code == 0, done.output
         assert read_design(folder / "strange.toml").name == "Who is hired"

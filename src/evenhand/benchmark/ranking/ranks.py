@@ -288,7 +288,8 @@ def _pairs(
 ) -> tuple[Pair, ...]:
     both = list(combinations(range(len(names)), 2))
     places = list(next(iter(whole.values()))) if whole else []
-    signs = np.array([_signs(names, whole, place, both) for place in places]).reshape(-1, len(both))
+    signs = np.array([_signs(names, whole, place, both) for place in places])
+    signs = signs.reshape(len(places), len(both))
     over = [wilcoxon_p_value(table[:, i] - table[:, j]) for i, j in both]
     corrected = holm(over) if len(table) > 1 else np.full(len(both), np.nan)
     made = []
