@@ -38,6 +38,7 @@ from evenhand.criteria import CRITERIA, Criterion, Reading, UndefinedWarning, ev
 from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, ratio, shortfall
 from evenhand.standards import STANDARDS
 from evenhand.statistics import STATISTICS
+from evenhand.watch import Watch
 
 __version__ = "0.1.0.dev0"
 
@@ -67,6 +68,7 @@ __all__ = [
     "SurveyWeights",
     "Tally",
     "UndefinedWarning",
+    "Watch",
     "assert_even",
     "audit",
     "audit_frame",

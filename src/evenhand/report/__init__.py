@@ -147,6 +147,41 @@ def standard_page(document: Mapping[str, Any]) -> str:
     return render(document)
 
 
+def watch_page(document: Mapping[str, Any]) -> str:
+    """A watch as one HTML file: every criterion over time with its band, and what changed.
+
+    Parameters
+    ----------
+    document : mapping
+        A watch's document, of schema "evenhand.watch-report/1".
+
+    Returns
+    -------
+    str
+        The page. It opens offline, asks for nothing from the network, and has no script.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> import evenhand
+    >>> watch = evenhand.Watch("statistical_parity", favorable=1)
+    >>> counts = evenhand.tally(None, [1, 0] * 40, sensitive_features=["a"] * 40 + ["b"] * 40)
+    >>> watch.update(counts, part="Monday")
+    True
+    >>> watch.to_html()[:15]
+    '<!doctype html>'
+
+    """
+    _require_jinja()
+    from evenhand.report.rendering import watch_page as render
+
+    return render(document)
+
+
 def _require_jinja() -> None:
     if find_spec("jinja2") is None:
         raise MissingExtraError(
@@ -154,4 +189,4 @@ def _require_jinja() -> None:
         )
 
 
-__all__ = ["comparison_page", "page", "snippet", "standard_page"]
+__all__ = ["comparison_page", "page", "snippet", "standard_page", "watch_page"]

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from evenhand._errors import InputError
 from evenhand._words import listing, number, p_value, percent, plural
-from evenhand.report import comparison, formats, standards
+from evenhand.report import comparison, formats, standards, watches
 from evenhand.report.criteria import inequality, sections
 from evenhand.report.formats import MEASURES, VERDICTS, cell_name, measure_name, verdict, within
 from evenhand.report.groups import amount, apart
@@ -25,6 +25,7 @@ from evenhand.report.overviews import distributions, intersections, thresholds, 
 SCHEMA = "evenhand.audit/3"
 COMPARISON = "evenhand.comparison/1"
 STANDARD = "evenhand.standard/1"
+WATCH = "evenhand.watch-report/1"
 DIGITS = 5  # of the numbers in the document inside a page
 CURVES, OF_CURVES = ("distributions", "thresholds"), 3  # which are there to be drawn
 GROUPS = 500  # beyond which the page holds the document of the most telling groups only
@@ -78,6 +79,18 @@ def standard_page(document: Mapping[str, Any]) -> str:
     """A standard's document as one HTML file."""
     _check(document, STANDARD)
     return _rendered("standard.html", document=document, tables=standards.tables(document))
+
+
+def watch_page(document: Mapping[str, Any]) -> str:
+    """A watch's document as one HTML file."""
+    _check(document, WATCH)
+    return _rendered(
+        "watch.html",
+        document=document,
+        lede=watches.lede(document),
+        lines=watches.table(document),
+        parts=watches.criteria(document),
+    )
 
 
 def embedded(document: Mapping[str, Any], most: int = GROUPS) -> str:
@@ -171,7 +184,7 @@ def _measures(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def _check(document: Mapping[str, Any], schema: str = SCHEMA) -> None:
     if document.get("schema") != schema:
-        of = {COMPARISON: "comparison", STANDARD: "standard"}.get(schema, "audit")
+        of = {COMPARISON: "comparison", STANDARD: "standard", WATCH: "watch"}.get(schema, "audit")
         raise InputError(
             f"A report is made from a document of schema {schema!r}, this one has "
             f"{document.get('schema')!r}. Make it anew with the {of}'s document()."

@@ -1,0 +1,137 @@
+"""A value over time with its band, the bound, and where it was first crossed; rates as small lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from markupsafe import Markup
+
+from evenhand._words import number, percent
+from evenhand.report.charts.svg import UNIT, Scale, element, framed, line, path
+
+MOST_TICKS = 5
+
+
+def band_over_time(
+    ident: str,
+    title: str,
+    points: Sequence[Mapping[str, Any]],
+    *,
+    bound: float | None = None,
+    since: str | None = None,
+    said: str = "",
+) -> Markup:
+    """A value with its band, day by day; `since` marks the day from which on something is `said`.
+
+    >>> points = [{"day": "2026-01-01", "value": 0.1, "low": 0.0, "high": 0.3}]
+    >>> chart = band_over_time("c", "MPD", points, bound=0.2)
+    >>> "bound: 0.2" in chart
+    True
+    """
+    known = [point for point in points if point["value"] is not None]
+    across = _days([point["day"] for point in known])
+    up = Scale.around(
+        (end for point in known for end in (point["low"], point["high"], bound)), zero=True
+    )
+    tops = [(_x(across, point), UNIT * (1 - up(point["high"]))) for point in known]
+    floors = [(_x(across, point), UNIT * (1 - up(point["low"]))) for point in known]
+    values = [(_x(across, point), UNIT * (1 - up(point["value"]))) for point in known]
+    marks = [
+        element("path", d=path([*tops, *reversed(floors)]) + "Z", class_="band"),
+        line(path(values), "s0", f"{title}, observed so far"),
+    ]
+    above = Markup("")
+    if bound is not None:
+        y = f"{100 * (1 - up(bound)):.2f}%"
+        above += element("line", x1=0, x2="100%", y1=y, y2=y, class_="tolerance")
+        above += element(
+            "text",
+            f"bound: {number(bound)}",
+            x="100%",
+            y=y,
+            dy=-5,
+            text_anchor="end",
+            class_="tick",
+        )
+    if since is not None and known:
+        place = across.percent(_ordinal(since))
+        end = across(_ordinal(since)) > 0.6
+        above += element("line", x1=place, x2=place, y1=-14, y2="100%", class_="used")
+        above += element(
+            "text",
+            said,
+            x=place,
+            y=-6,
+            dx=-6 if end else 6,
+            text_anchor="end" if end else "start",
+            class_="tick",
+        )
+    return framed(ident, title, _told(title, known), marks, across, up, height=200, above=above)
+
+
+def rates_over_time(
+    ident: str,
+    group: str,
+    points: Sequence[tuple[str, float]],
+    overall: Sequence[tuple[str, float]],
+    up: Scale,
+    across: Scale,
+    *,
+    is_rate: bool = True,
+) -> Markup:
+    """A group's rate in each span of days, beside that of everyone; all groups on the same axes."""
+    lines = [
+        line(_path(overall, across, up), "everyone", "everyone"),
+        line(_path(points, across, up), "s0", group),
+    ]
+    shown = percent if is_rate else number
+    first, last = points[0], points[-1]
+    told = f"{group}: {shown(first[1])} on {first[0]}, {shown(last[1])} on {last[0]}."
+    return framed(ident, group, told, lines, across, up, height=90)
+
+
+def days_scale(days: Sequence[str]) -> Scale:
+    """An axis of days, with a few of them named."""
+    return _days(days)
+
+
+class _Days(Scale):
+    """An axis whose ticks are days."""
+
+    def names(self) -> list[str]:
+        """The days, without the year where all are of one."""
+        days = [date.fromordinal(int(tick)) for tick in self.ticks]
+        same = len({day.year for day in days}) == 1
+        return [f"{day:%b} {day.day}" + ("" if same else f", {day.year}") for day in days]
+
+
+def _days(days: Sequence[str]) -> Scale:
+    numbers = sorted({_ordinal(day) for day in days}) or [1.0]
+    low, high = numbers[0], numbers[-1]
+    if high == low:
+        return _Days(low, low + 1, (low,))
+    steps = min(MOST_TICKS - 1, int(high - low))
+    ticks = dict.fromkeys(round(low + (high - low) * i / steps) for i in range(steps + 1))
+    return _Days(low, high, tuple(float(tick) for tick in ticks))
+
+
+def _ordinal(day: str) -> float:
+    return float(date.fromisoformat(day).toordinal())
+
+
+def _x(across: Scale, point: Mapping[str, Any]) -> float:
+    return UNIT * across(_ordinal(point["day"]))
+
+
+def _path(points: Sequence[tuple[str, float]], across: Scale, up: Scale) -> str:
+    return path((UNIT * across(_ordinal(day)), UNIT * (1 - up(value))) for day, value in points)
+
+
+def _told(title: str, known: Sequence[Mapping[str, Any]]) -> str:
+    if not known:
+        return "Nothing has been counted yet."
+    last = known[-1]
+    ends = f"{number(last['low'])} to {number(last['high'])}"
+    return f"{title} over {len(known)} spans of days; on {last['day']} {number(last['value'])} ({ends})."

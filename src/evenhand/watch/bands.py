@@ -1,0 +1,190 @@
+"""Intervals that hold at all looks at once, from hits and rows so far.
+
+*Calibrated.* Let r = n / 100 for the n rows of a group. In the direction of a plane that touches
+the vectors as uneven as the truth, the estimate's error is a Brownian motion in the information so
+far (Jennison and Turnbull 1997), whatever the sizes of the groups and however they grow. Robbins'
+normal mixture bounds it at all times: squared and in standard errors by (1 + 1/r) (log(1 + r) +
+2 log 1/α). As 1 + 1/r is convex, it suffices to stretch each group by its own √(1 + 1/r); the rest
+is the geometry of intervals for a single look, with this bound in place of 1.96. Below, where as
+many groups are tied as the nearest truth has, the mixture has as many dimensions.
+
+*Guaranteed.* Each group's rate by a mixture of binomial likelihood ratios, all groups at once: the
+extremes of the measure over that box. Its coverage is proved for any number of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._uncertainty.estimates import DISTANCES, FARTHEST, rate_curves
+from evenhand._uncertainty.geometry import (
+    STEPS,
+    Cloud,
+    _Search,
+    evenest,
+    most_uneven,
+    upper_limits,
+)
+from evenhand._uncertainty.interval import ConfidenceInterval, Method
+from evenhand.measures import Measure, is_scale_free
+from evenhand.watch.rates import Rates
+
+Floats = NDArray[np.float64]
+
+SCALE = 100.0  # rows of a group from which on a band is within a fifth of its narrowest
+PRIORS = ((0.5, 0.5), (3.0, 3.0), (0.5, 8.0), (8.0, 0.5))  # of a rate, mixed in equal parts
+HALVINGS = 40
+
+
+def band_of(
+    rates: Rates, measure: Measure, error: float, method: Method, weights: Floats
+) -> ConfidenceInterval:
+    """The band of a measure over the cells, of which the worst counts.
+
+    Two classes of the same rows are one cell seen from both sides. `weights` (groups) are how the
+    error is shared out among groups where the box is asked for.
+    """
+    share = error / _looks(rates.strata)
+    ends = []
+    for hits, sizes in zip(rates.hits, rates.sizes, strict=True):
+        seen = sizes > 0
+        if seen.sum() >= 2:
+            cell = _Cell(hits[seen], sizes[seen], rates.limits, is_scale_free(measure))
+            ends.append(_ends(cell, measure, share, method, weights[seen]))
+    if not ends:
+        return ConfidenceInterval(np.nan, np.nan, np.nan, 1 - error, method)
+    value, low, high = (max(parts) for parts in zip(*ends, strict=True))
+    return ConfidenceInterval(value, min(low, value), max(high, value), 1 - error, method)
+
+
+def _looks(strata: NDArray[np.intp]) -> int:
+    """How many cells the error is shared out among."""
+    return max(sum(max(int(number) - (int(number) == 2), 1) for number in np.bincount(strata)), 1)
+
+
+def rate_limits(hits: Floats, sizes: Floats, error: float | Floats) -> tuple[Floats, Floats]:
+    """Limits of rates that hold at all looks, each with its error.
+
+    >>> low, high = rate_limits(np.array([30.0]), np.array([100.0]), 0.05)
+    >>> print(f"{low[0]:.2f} {high[0]:.2f}")
+    0.17 0.46
+    """
+    bound = log_mixture(hits, sizes) + np.log(error)
+    rate = hits / np.maximum(sizes, 1.0)
+
+    def beyond(at: Floats) -> NDArray[np.bool_]:
+        """Whether the mixture is 1/error times as likely as this rate."""
+        return np.asarray(log_likelihood(hits, sizes, at) < bound)
+
+    ends = []
+    for end in (0.0, 1.0):
+        outer, inner = np.full(rate.shape, end), rate
+        is_out = beyond(outer)
+        for _ in range(HALVINGS):
+            middle = (outer + inner) / 2
+            out = beyond(middle)
+            outer, inner = np.where(out, middle, outer), np.where(out, inner, middle)
+        ends.append(np.where(is_out, outer, end))
+    return ends[0], ends[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cell:
+    """The groups of a cell, as shares of a range; a relative measure wants values of at least 0."""
+
+    hits: Floats
+    sizes: Floats
+    limits: tuple[float, float]
+    is_relative: bool
+
+    def values(self, shares: Floats) -> Floats:
+        low, high = self.limits
+        values = low + (high - low) * shares
+        return np.asarray(np.maximum(values, 0.0) if self.is_relative else values)
+
+
+def _ends(
+    cell: _Cell, measure: Measure, error: float, method: Method, weights: Floats
+) -> tuple[float, float, float]:
+    """Value and ends in one cell."""
+    value = float(measure(cell.values(cell.hits / cell.sizes)))
+    if method == "guaranteed":
+        limits = rate_limits(cell.hits, cell.sizes, error * weights)
+        ends = [cell.values(end) for end in limits]
+        return value, evenest(*ends, measure), most_uneven(*ends, measure)
+    information = cell.sizes / SCALE
+    cloud = _stretched(cell, np.sqrt(1 + 1 / information))
+    reach = float(np.sqrt(2 * np.log(1 / error) + np.log1p(information.max())))
+    high = float(upper_limits([cloud], measure, reach)[0])
+    return value, _lower(cloud, measure, error, float(np.log1p(information).mean())), high
+
+
+def _stretched(cell: _Cell, times: Floats) -> Cloud:
+    """The groups with distances that are so many times as far as those of a single look."""
+    plain = Cloud(cell.hits / cell.sizes, rate_curves(cell.hits, cell.sizes))
+    far = DISTANCES[:, None] * times
+    limits = np.where(np.abs(far) > FARTHEST, (far > 0).astype(np.float64), plain.at(far))
+    return Cloud(cell.values(plain.values), cell.values(limits))
+
+
+def _lower(cloud: Cloud, measure: Measure, error: float, dimension_cost: float) -> float:
+    """The least inequality that is not too far from the data at all looks."""
+    search = _AnytimeSearch(cloud, measure, error)
+    search.dimension_cost = dimension_cost
+    least, most = 0.0, float(measure(cloud.values))
+    if not most > 0 or not search.rejects(0.0):
+        return 0.0
+    for _ in range(STEPS):
+        level = (least + most) / 2
+        least, most = (level, most) if search.rejects(level) else (least, level)
+    return least
+
+
+class _AnytimeSearch(_Search):
+    """Whether groups at most so uneven are too far from the data, at whichever look.
+
+    A single look says by how many dimensions the nearest such groups are bound; a mixture over as
+    many has to be exceeded.
+    """
+
+    dimension_cost = 0.0
+
+    def rejects(self, level: float) -> bool:
+        tail, square, _ = self.tail(level)
+        error = self.error if level <= 0 else self.error / 2
+        bound = float(-2 * np.log(error))
+        if square < bound + self.dimension_cost:
+            return False
+        free = _dimensions(square, tail, len(self.cloud) - 1)
+        return bool(square >= bound + free * self.dimension_cost)
+
+
+def _dimensions(square: float, tail: float, most: int) -> float:
+    """The degrees of freedom with which chi-squared exceeds a square so often."""
+    from scipy.special import chdtrc
+
+    low, high = 1.0, float(max(most, 1))
+    if tail <= chdtrc(low, square):
+        return low
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chdtrc(middle, square) < tail else (low, middle)
+    return high
+
+
+def log_likelihood(hits: Floats, sizes: Floats, rate: Floats) -> Floats:
+    """Log likelihood of hits, one after the other, at a rate."""
+    from scipy.special import xlog1py, xlogy
+
+    return np.asarray(xlogy(hits, rate) + xlog1py(sizes - hits, -rate))
+
+
+def log_mixture(hits: Floats, sizes: Floats) -> Floats:
+    """Log likelihood of hits, one after the other, mixed over rates."""
+    from scipy.special import betaln, logsumexp
+
+    parts = [betaln(hits + a, sizes - hits + b) - betaln(a, b) for a, b in PRIORS]
+    return np.asarray(logsumexp(np.array(parts), axis=0) - np.log(len(PRIORS)))

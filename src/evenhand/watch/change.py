@@ -1,0 +1,130 @@
+"""Change: beside a baseline, in the last window, or at a time that nobody knows.
+
+Beside a baseline or what was before, every group by itself: the hits before and after are as likely
+as a mixture over two rates says, over as likely as one common rate makes them at best (universal
+inference; Wasserman, Ramdas and Balakrishnan 2020). Since an unknown time: the e-process of "all
+groups alike" is started anew with every span of days, and the sum of all that run is the e-detector
+of Shiryaev and Roberts (Shin, Ramdas and Rinaldo 2022): groups that stay alike let it pass a bound
+of A after A days on average, or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Label
+from evenhand._groups import show
+from evenhand._words import listing, number, percent
+from evenhand.watch.bands import log_likelihood, log_mixture
+from evenhand.watch.evalues import Excess, log_apart, log_mean
+from evenhand.watch.ledger import day_name
+from evenhand.watch.rates import Rates
+from evenhand.watch.status import Against, Change
+
+Floats = NDArray[np.float64]
+
+NEARNESS = (10.0, 100.0, 1000.0)  # rows that a rate before is worth as a guess of that after
+
+
+def log_changed(hits: Floats, sizes: Floats, later_hits: Floats, later_sizes: Floats) -> Floats:
+    """Log e-value (…) that a rate after is not that before; 0 where either has no rows."""
+    from scipy.special import betaln, logsumexp
+
+    guess = (hits + 0.5) / (sizes + 1.0)
+    near = []
+    for rows in NEARNESS:
+        a, b = rows * guess, rows * (1 - guess)
+        near.append(betaln(a + later_hits, b + later_sizes - later_hits) - betaln(a, b))
+    apart = logsumexp(np.array([*near, log_mixture(later_hits, later_sizes)]), axis=0)
+    together_hits, together = hits + later_hits, sizes + later_sizes
+    common = log_likelihood(together_hits, together, together_hits / np.maximum(together, 1.0))
+    found = log_mixture(hits, sizes) + apart - np.log(len(near) + 1) - common
+    return np.asarray(np.where((sizes > 0) & (later_sizes > 0), found, 0.0))
+
+
+def beside(
+    name: str, before: Rates, now: Rates, weights: Floats, error: float, against: Against, when: str
+) -> Change:
+    """Every group's rate beside what it was."""
+    hits, sizes = aligned(before, now)
+    logs = log_changed(hits, sizes, now.hits, now.sizes)
+    each = log_mean(logs.T, np.full(len(now.cells), 1 / max(len(now.cells), 1)))
+    every = float(np.logaddexp(log_mean(each, weights), np.log(max(1 - weights.sum(), 1e-300))))
+    needed = 1 / error
+    which = [int(i) for i in np.argsort(-each) if each[i] + np.log(weights[i]) >= np.log(needed)]
+    changed = every >= np.log(needed)
+    which = which or ([int(each.argmax())] if changed else [])
+    groups = tuple(now.groups[i] for i in which)
+    told = [_moved(now, hits, sizes, logs, i) for i in which[:3]]
+    more = f", and {len(which) - 3} more" if len(which) > 3 else ""
+    sentence = f"{name}: no group's rate is shown to have changed {when}."
+    if changed:
+        sentence = f"{name} has changed {when}: {listing(told)}{more}."
+    return Change(
+        name,
+        against,
+        bool(changed),
+        float(np.exp(min(every, 690.0))),
+        needed,
+        groups,
+        None,
+        sentence,
+    )
+
+
+def since_unknown(
+    name: str,
+    suffixes: Iterator[tuple[int, Excess, tuple[Label, ...], Floats]],
+    days: float,
+    slack: float,
+) -> Change:
+    """Whether groups that were alike are so no longer: the e-detector over all starts."""
+    starts, sums, leading = [], [], []
+    for start, excess, groups, weights in suffixes:
+        each = log_apart(excess, slack)
+        each = log_mean(np.moveaxis(each, 0, -1), np.full(each.shape[0], 1 / each.shape[0]))
+        padded = np.append(each, 0.0)
+        sums.append(float(log_mean(padded, np.append(weights, max(1 - weights.sum(), 0.0)))))
+        starts.append(start)
+        leading.append(_leading(each + np.log(weights), groups))
+    if not sums:
+        return Change(name, "any time", False, 0.0, days, (), None, f"{name}: nothing to see yet.")
+    total, best = float(np.logaddexp.reduce(sums)), int(np.argmax(sums))
+    evidence, since = float(np.exp(min(total, 690.0))), day_name(starts[best])
+    arl = f"once in {days:,.0f} days or more on average"
+    if evidence < days:
+        sentence = f"{name}: no sign that groups have come apart."
+        return Change(name, "any time", False, evidence, days, (), None, sentence)
+    names = listing([show(group) for group in leading[best][:3]])
+    sentence = f"{name}: groups have come apart since about {since}, most of all {names} "
+    sentence += f"(by chance this is said {arl})."
+    return Change(name, "any time", True, evidence, days, leading[best], since, sentence)
+
+
+def aligned(before: Rates, now: Rates) -> tuple[Floats, Floats]:
+    """Hits and rows before, in the cells and groups of now; none where there were none."""
+    hits, sizes = np.zeros(now.hits.shape), np.zeros(now.sizes.shape)
+    cells = {cell: i for i, cell in enumerate(before.cells)}
+    groups = {group: i for i, group in enumerate(before.groups)}
+    for i, cell in enumerate(now.cells):
+        for j, group in enumerate(now.groups):
+            if cell in cells and group in groups:
+                at = cells[cell], groups[group]
+                hits[i, j], sizes[i, j] = before.hits[at], before.sizes[at]
+    return hits, sizes
+
+
+def _leading(logs: Floats, groups: tuple[Label, ...]) -> tuple[Label, ...]:
+    """The group that carries most of it, and others that carry at least a tenth as much."""
+    order = np.argsort(-logs)
+    return tuple(groups[i] for i in order if logs[i] >= logs[order[0]] - np.log(10))
+
+
+def _moved(now: Rates, hits: Floats, sizes: Floats, logs: Floats, group: int) -> str:
+    cell = int(logs[:, group].argmax())
+    rates = hits[cell, group] / sizes[cell, group], now.hits[cell, group] / now.sizes[cell, group]
+    was, is_now = (percent(rate) if now.are_counts else number(rate) for rate in rates)
+    return f"{show(now.groups[group])} from {was} to {is_now}"

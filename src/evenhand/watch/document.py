@@ -1,0 +1,176 @@
+"""A watch for people and machines: the report's document, Markdown, and OpenMetrics text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import ceil
+from typing import Any
+
+from evenhand._groups import show
+from evenhand._words import number, p_value, plural
+from evenhand.watch.ledger import day_name
+from evenhand.watch.look import Look, needs_of, status_of
+from evenhand.watch.memory import Memory
+from evenhand.watch.status import Status, finite
+
+SCHEMA = "evenhand.watch-report/1"
+MOST_POINTS = 60  # of a timeline
+
+
+def document_of(memory: Memory) -> dict[str, Any]:
+    """The status, every criterion and the groups' rates over time, as JSON values."""
+    look = Look(memory)
+    status = status_of(memory).document()
+    criteria = []
+    for finding in status["findings"]:
+        question = look.question(finding["criterion"])
+        needs = needs_of(question)
+        sums = list(memory.ledger.until(needs))
+        step = max(ceil(len(sums) / MOST_POINTS), 1)
+        kept = sums[(len(sums) - 1) % step :: step]
+        known = [(day_name(day), look.rates(part, question)) for day, part in kept]
+        times = {
+            measure: [_point(day, look.interval(rates, measure)) for day, rates in known]
+            for measure in question.measures
+        }
+        spans = sorted(memory.ledger.spans.get(needs, {}).items())
+        each = [(at, look.rates(part, question)) for at, part in spans]
+        width, first = memory.ledger.width, memory.ledger.first or 1
+        shares = [
+            {
+                "day": day_name(max(at * width, first)),
+                "rates": [
+                    [show(cell), show(group), finite(rates.values[i, j]), rates.sizes[i, j]]
+                    for i, cell in enumerate(rates.cells)
+                    for j, group in enumerate(rates.groups)
+                    if rates.sizes[i, j]
+                ],
+            }
+            for at, rates in each
+        ]
+        criteria.append(
+            {
+                "name": finding["criterion"],
+                "asks": question.criterion.asks,
+                "is_rate": look.so_far(question).are_counts,
+                "timelines": times,
+                "spans": shares,
+                "bounds": {
+                    gate.measure: gate.bound
+                    for gate in memory.settings.gates
+                    if gate.criterion == question.name
+                },
+            }
+        )
+    return {
+        **status,
+        "schema": SCHEMA,
+        "span_days": memory.ledger.width,
+        "quiet_days": memory.settings.quiet_days,
+        "criteria": criteria,
+        "history": [list(row) for row in memory.history],
+    }
+
+
+def markdown(status: Status) -> str:
+    """The status as a short message."""
+    head = f"**Watch**: {plural(status.parts, 'part')}, {plural(status.rows, 'row')}"
+    lines = [f"{head}, {status.first} to {status.last}." if status.first else f"{head}.", ""]
+    lines += [
+        "| criterion | verdict | measure | value | interval | p |",
+        "|---|---|---|---|---|---|",
+    ]
+    for finding in status.findings:
+        verdict = f"{finding.verdict} since {finding.since}" if finding.since else finding.verdict
+        for measure, found in finding.intervals.items():
+            ends = f"{number(found.low)} to {number(found.high)}"
+            cells = [finding.criterion, verdict, measure, number(found.value), ends]
+            lines.append(f"| {' | '.join([*cells, p_value(finding.p_value)])} |")
+    gates = [f"- {each.sentence}" for each in status.judgements]
+    changes = [f"- {each.sentence}" for each in status.changes if each.changed]
+    lines += ["", *gates, *changes, *(f"- {note}" for note in status.notes)]
+    valid = f"Intervals hold at all looks at once ({status.confidence:.0%}, {status.method})."
+    return "\n".join([*lines, "", valid, ""])
+
+
+def openmetrics(status: Status) -> str:
+    """The status for a scraper."""
+    families = {
+        "evenhand_watch_value": ("Inequality observed so far.", _values(status, "value")),
+        "evenhand_watch_low": ("Lower end, valid at all looks.", _values(status, "low")),
+        "evenhand_watch_high": ("Upper end, valid at all looks.", _values(status, "high")),
+        "evenhand_watch_e_value": (
+            "Evidence against all groups alike.",
+            [({"criterion": each.criterion}, each.e_value) for each in status.findings],
+        ),
+        "evenhand_watch_differs": (
+            "1 once groups were shown to differ.",
+            [({"criterion": f.criterion}, float(f.verdict == "differs")) for f in status.findings],
+        ),
+        "evenhand_watch_bound_violated": (
+            "1 if the whole interval lies beyond the bound.",
+            [
+                ({"bound": str(each.gate)}, float(each.outcome == "violation"))
+                for each in status.judgements
+            ],
+        ),
+        "evenhand_watch_changed": (
+            "1 if a change was shown.",
+            [
+                ({"criterion": each.criterion, "against": each.against}, float(each.changed))
+                for each in status.changes
+            ],
+        ),
+        "evenhand_watch_rate": ("Rate of a group so far.", list(_rates(status))),
+        "evenhand_watch_rows": ("Rows counted.", [({}, float(status.rows))]),
+        "evenhand_watch_parts": ("Parts counted.", [({}, float(status.parts))]),
+    }
+    lines = []
+    for name, (about, samples) in families.items():
+        lines += [f"# TYPE {name} gauge", f"# HELP {name} {about}"]
+        lines += [f"{name}{_labels(labels)} {_value(value)}" for labels, value in samples]
+    return "\n".join([*lines, "# EOF", ""])
+
+
+def _point(day: str, found: Any) -> dict[str, Any]:
+    ends = {name: finite(getattr(found, name)) for name in ("value", "low", "high")}
+    return {"day": day, **ends}
+
+
+def _values(status: Status, end: str) -> list[tuple[dict[str, str], float]]:
+    return [
+        ({"criterion": finding.criterion, "measure": measure}, getattr(found, end))
+        for finding in status.findings
+        for measure, found in finding.intervals.items()
+    ]
+
+
+def _rates(status: Status) -> Iterator[tuple[dict[str, str], float]]:
+    for finding in status.findings:
+        for rate in finding.rates:
+            labels = {
+                "criterion": finding.criterion,
+                "cell": show(rate.cell),
+                "group": show(rate.group),
+            }
+            yield labels, rate.rate
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    """Labels with backslashes, quotes and line ends escaped.
+
+    >>> _labels({"group": 'a "b"'})
+    '{group="a \\\\"b\\\\""}'
+    """
+    if not labels:
+        return ""
+    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n"}
+    texts = (
+        f'{key}="{"".join(escapes.get(character, character) for character in value)}"'
+        for key, value in labels.items()
+    )
+    return "{" + ",".join(texts) + "}"
+
+
+def _value(value: float) -> str:
+    return "NaN" if value != value else repr(float(value))

@@ -1,0 +1,114 @@
+"""Evidence that groups are not alike, valid at every look: e-processes from counts by part.
+
+Within a part, given how many rows each group has and how many hits there are in all, the hits of
+groups that are alike fall as if drawn without replacement. No rate has to be known for that, and it
+may change from part to part. So the hits h of one group are hypergeometric, a sum of independent
+Bernoulli variables (Vatutin and Mikhailov 1982), and for every tilt t of at most 5 either way
+
+    E exp(t (h − E h)) ≤ exp(v (cosh t − 1) + s (sinh t − t)),
+
+where v is the variance of h and s its third central moment (docs/explanation/watch.md has the
+proof). Multiplied over the parts this is a supermartingale, made of three sums. A mixture over
+tilts is one too: it exceeds 1/α with a probability of at most α, whenever and however often one
+looks (Ville 1939; Robbins 1970).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+TILTS = np.array([0.03, 0.06, 0.12, 0.24, 0.45, 0.9, 1.8])  # of the log odds
+WEIGHTS = np.array([0.06, 0.09, 0.13, 0.22, 0.28, 0.15, 0.07])
+EVEN, ODD = np.cosh(TILTS) - 1, np.sinh(TILTS) - TILTS
+NEWCOMERS = 0.1  # of the weight is kept for groups that are not there from the start
+
+
+class Excess(NamedTuple):
+    """Hits beyond expectation, with their variance and third central moment (…, groups)."""
+
+    beyond: Floats
+    variance: Floats
+    third: Floats
+
+
+def apart(hits: Floats, sizes: Floats) -> Excess:
+    """Of each group of a part beside all others, given the margins."""
+    all_hits, all_rows = (part.sum(axis=-1, keepdims=True) for part in (hits, sizes))
+    return _beyond(hits, sizes, all_hits, all_rows)
+
+
+def after(hits: Floats, sizes: Floats) -> Excess:
+    """Of each group beside those that come after it, given the margins and the groups before.
+
+    These are one step after another of one draw without replacement, so that together they say
+    all that a part has to say, and what they show can be multiplied.
+    """
+    later = (np.flip(np.cumsum(np.flip(part, -1), axis=-1), -1) for part in (hits, sizes))
+    return _beyond(hits, sizes, *later)
+
+
+def _beyond(hits: Floats, sizes: Floats, all_hits: Floats, all_rows: Floats) -> Excess:
+    """What is beyond the mean of a hypergeometric variable, and its moments."""
+    share = all_hits / np.maximum(all_rows, 1.0)
+    mine = sizes / np.maximum(all_rows, 1.0)
+    variance = sizes * (1 - mine) * share * (1 - share) * all_rows / np.maximum(all_rows - 1, 1.0)
+    skewed = (1 - 2 * share) * (1 - 2 * mine) * all_rows / np.maximum(all_rows - 2, 1.0)
+    return Excess(hits - sizes * share, variance, variance * skewed)
+
+
+def log_apart(sums: Excess, slack: float = 0.0) -> Floats:
+    """Log e-value (…, groups) that a group is apart from all others, mixed over tilts both ways."""
+    up, down = _tilted(sums, slack)
+    return log_mean(np.concatenate([up, down], axis=-1), np.tile(WEIGHTS / 2, 2))
+
+
+def log_together(sums: Excess, slack: float = 0.0) -> Floats:
+    """Log e-value (…) that groups are not alike: each has a tilt of the same size, or none."""
+    up, down = _tilted(sums, slack)
+    each = np.logaddexp(np.logaddexp(up, down), 0.0) - np.log(3)
+    return log_mean(np.where(sums.variance[..., None] > 0, each, 0.0).sum(axis=-2), WEIGHTS)
+
+
+def log_alike(single: Excess, joint: Excess, weights: Floats, slack: float = 0.0) -> Floats:
+    """Log e-value (…) against "all groups alike": one group is apart, or all of them are.
+
+    `weights` (groups) say how likely each is the one apart; what they lack of 1 is kept for
+    groups that are not there yet.
+    """
+    each = log_apart(single, slack)
+    padded = np.concatenate([each, np.zeros((*each.shape[:-1], 1))], axis=-1)
+    one = log_mean(padded, np.append(weights, max(1 - weights.sum(), 0.0)))
+    return np.asarray(np.logaddexp(one, log_together(joint, slack)) - np.log(2))
+
+
+def group_weights(ranks: NDArray[np.intp]) -> Floats:
+    """Prior weights of groups by when they came; those from the start have rank 0.
+
+    >>> group_weights(np.array([0, 0, 1, 2])).round(4)
+    array([0.45  , 0.45  , 0.05  , 0.0167])
+    """
+    first = ranks == 0
+    late = NEWCOMERS / np.maximum(ranks * (ranks + 1), 1)
+    return np.asarray(np.where(first, (1 - NEWCOMERS) / max(int(first.sum()), 1), late))
+
+
+def log_mean(logs: Floats, weights: Floats) -> Floats:
+    """The log of a weighted mean (…) of exponentials (…, terms).
+
+    >>> round(float(np.exp(log_mean(np.log([2.0, 4.0]), np.array([0.5, 0.5])))), 6)
+    3.0
+    """
+    top = logs.max(axis=-1, keepdims=True)
+    return np.asarray(top[..., 0] + np.log((np.exp(logs - top) * weights).sum(axis=-1)))
+
+
+def _tilted(sums: Excess, slack: float) -> tuple[Floats, Floats]:
+    """Logs (…, groups, tilts) of the supermartingales that bet on more hits, and on fewer."""
+    beyond, variance, third = (part[..., None] for part in sums)
+    cost = variance * EVEN + slack * TILTS
+    return beyond * TILTS - cost - third * ODD, -beyond * TILTS - cost + third * ODD

@@ -1,0 +1,218 @@
+"""What a watch remembers: counts by day, in ever wider spans, and which parts were counted.
+
+Everything in it adds up, and what does not depend on the parts' values (which days share a span) is
+a function of the days and labels seen. So it is the same in whatever order the parts came.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Label
+from evenhand._errors import InputError
+from evenhand._groups import show
+from evenhand._tally import Tally, gathered
+
+NUMBERS = 18_000  # that the spans of all days may hold together
+MOST_SPANS, FEWEST_SPANS = 120, 2
+DIGITS = 8  # of a hash
+WHOLE = -1  # the span of sums that are kept for all days together
+
+
+@dataclass
+class Ledger:
+    """Tallies by name and span of days, and the parts they were made of."""
+
+    width: int = 1
+    first: int | None = None
+    last: int | None = None
+    parts: dict[str, tuple[int, str]] = field(default_factory=dict)
+    closed: int | None = None
+    counted: int = 0
+    since: dict[Label, int] = field(default_factory=dict)
+    spans: dict[str, dict[int, Tally]] = field(default_factory=dict)
+    totals: dict[str, Tally] = field(default_factory=dict)
+
+    def knows(self, part: str, day: int, counts: Tally) -> bool:
+        """Whether a part has been counted; refuse one of that name with other numbers."""
+        known = self.parts.get(_short(part))
+        if known is not None and known[1] != fingerprint(counts):
+            raise InputError(
+                f"The part {part!r} was counted before with other numbers. To replace it, pass "
+                "both: watch.correct(part, old, new)."
+            )
+        if known is None and self.closed is not None and day <= self.closed:
+            raise InputError(
+                f"The part {part!r} is of {day_name(day)}, and parts up to "
+                f"{day_name(self.closed)} are closed: whether it was counted is no longer known. "
+                "Make the watch with a greater remember=."
+            )
+        return known is not None
+
+    def note(self, part: str, day: int, counts: Tally, remember: int) -> None:
+        """Remember a part, and forget the oldest days' parts where there are too many."""
+        self.parts[_short(part)] = (day, fingerprint(counts))
+        self.counted += 1
+        self.first = day if self.first is None else min(self.first, day)
+        self.last = day if self.last is None else max(self.last, day)
+        for place in np.flatnonzero(counts.table("group", of="rows")):
+            group = counts.groups[place]
+            self.since[group] = min(self.since.get(group, day), day)
+        while len(self.parts) > remember:
+            self.closed = min(when for when, _ in self.parts.values())
+            self.parts = {k: v for k, v in self.parts.items() if v[0] > self.closed}
+
+    def replace(self, part: str, old: Tally, new: Tally) -> int:
+        """Remember other numbers of a part; the day it is of."""
+        known = self.parts.get(_short(part))
+        if known is None:
+            raise InputError(
+                f"The part {part!r} was not counted, or so long ago that it is closed."
+            )
+        if known[1] != fingerprint(old):
+            raise InputError(
+                f"These are not the numbers that part {part!r} was counted with, so they cannot be "
+                "taken out. Pass the counts that were appended then as old."
+            )
+        self.parts[_short(part)] = (known[0], fingerprint(new))
+        return known[0]
+
+    def add(self, name: str, day: int, sums: Tally) -> None:
+        """Add sums to the span that a day is in; those of no day to the whole."""
+        spans = self.spans.setdefault(name, {})
+        at = day if day == WHOLE else day // self.width
+        sums = dense(sums)
+        spans[at] = added(spans[at], sums) if at in spans else sums
+        self.totals[name] = added(self.totals[name], sums) if name in self.totals else sums
+
+    def fit(self) -> None:
+        """Widen the spans until they are few enough: twice as wide, two become one."""
+        while self.first is not None and self.last is not None:
+            if self.last // self.width - self.first // self.width < self.most_spans:
+                return
+            self.width *= 2
+            for name, spans in self.spans.items():
+                merged: dict[int, Tally] = {}
+                for at, sums in sorted(spans.items()):
+                    to = at if at == WHOLE else at // 2
+                    merged[to] = added(merged[to], sums) if to in merged else sums
+                self.spans[name] = merged
+
+    def total_up(self) -> None:
+        """Add up the spans, after they were read from a file."""
+        for name, spans in self.spans.items():
+            for sums in spans.values():
+                known = self.totals.get(name)
+                self.totals[name] = sums if known is None else added(known, sums)
+
+    @property
+    def most_spans(self) -> int:
+        """How many spans there is room for."""
+        whole, daily = 0, 1
+        for name, sums in self.totals.items():
+            numbers = prod(axis.size for axis in sums.axes) * len(sums.sums)
+            whole, daily = (
+                (whole + numbers, daily) if WHOLE in self.spans[name] else (whole, daily + numbers)
+            )
+        return int(np.clip((NUMBERS - whole) // daily, FEWEST_SPANS, MOST_SPANS))
+
+    def after(self, name: str) -> Iterator[tuple[int, Tally]]:
+        """Each span's first day, and the sums from it on; the latest first."""
+        total: Tally | None = None
+        for at, sums in sorted(self.spans.get(name, {}).items(), reverse=True):
+            total = sums if total is None else added(total, sums)
+            yield at * self.width, total
+
+    def until(self, name: str) -> Iterator[tuple[int, Tally]]:
+        """Each span's last day, and the sums up to it."""
+        total: Tally | None = None
+        for at, sums in sorted(self.spans.get(name, {}).items()):
+            total = sums if total is None else added(total, sums)
+            yield min((at + 1) * self.width - 1, self.last or 0), total
+
+    def ranks(self, groups: tuple[Label, ...], declared: tuple[Label, ...]) -> NDArray[np.intp]:
+        """When each group came: 0 if declared or there from the first day, else 1, 2 and so on."""
+        known = {*declared} or {g for g, day in self.since.items() if day == self.first}
+        late = sorted((g for g in groups if g not in known), key=lambda g: self.since.get(g, 0))
+        place = {group: rank for rank, group in enumerate(late, 1)}
+        return np.array([place.get(group, 0) for group in groups], dtype=np.intp)
+
+    def rename(self, names: Mapping[Label, Label]) -> None:
+        """Let groups go by other names from now on."""
+        for name, spans in self.spans.items():
+            self.spans[name] = {at: renamed(sums, names) for at, sums in spans.items()}
+            self.totals[name] = renamed(self.totals[name], names)
+        for old, new in names.items():
+            if old in self.since:
+                day = self.since.pop(old)
+                self.since[new] = min(day, self.since.get(new, day))
+
+
+def dense(sums: Tally) -> Tally:
+    """The same with every cell there, in order, so that tallies of the same labels line up."""
+    shape = tuple(axis.size for axis in sums.axes)
+    number = prod(shape)
+    if sums.cells.shape[1] == number:
+        return sums
+    flat = np.ravel_multi_index(tuple(sums.cells), shape)
+    filled = {name: np.zeros(number, values.dtype) for name, values in sums.sums.items()}
+    for name, values in sums.sums.items():
+        filled[name][flat] = values
+    cells = np.array(np.unravel_index(np.arange(number), shape), dtype=np.intp)
+    return replace(sums, cells=cells, sums=filled)
+
+
+def added(left: Tally, right: Tally) -> Tally:
+    """The sum of two dense tallies; quickly where their labels are the same."""
+    if left.axes == right.axes and left.sums.keys() == right.sums.keys():
+        return replace(left, sums={name: left.sums[name] + right.sums[name] for name in left.sums})
+    return dense(left + right)
+
+
+def renamed(counts: Tally, names: Mapping[Label, Label]) -> Tally:
+    """The same counts with other names of groups; two that get one name are added up."""
+    from evenhand._columns.codes import positions, union
+
+    new = [names.get(group, group) for group in counts.groups]
+    if new == list(counts.groups):
+        return counts
+    labels = union(new)
+    return dense(counts.regrouped(positions(new, labels), labels))
+
+
+def negative(counts: Tally) -> Tally:
+    """What takes these counts out of a sum."""
+    return replace(counts, sums={name: -values for name, values in counts.sums.items()})
+
+
+def fingerprint(counts: Tally) -> str:
+    """The same for the same counts, in whatever order their cells are."""
+    ordered = gathered(counts.axes, counts.cells, counts.sums, ())
+    axes = [[axis.name, [show(label) for label in axis.labels]] for axis in ordered.axes]
+    digest = hashlib.sha256(json.dumps(axes).encode())
+    digest.update(np.ascontiguousarray(ordered.cells, dtype=np.int64).tobytes())
+    for name, values in sorted(ordered.sums.items()):
+        digest.update(json.dumps([name, [f"{value:.9g}" for value in values]]).encode())
+    return digest.hexdigest()[:DIGITS]
+
+
+def day_name(day: int) -> str:
+    """A day as people write it.
+
+    >>> day_name(738_000)
+    '2021-07-30'
+    """
+    from datetime import date
+
+    return date.fromordinal(day).isoformat()
+
+
+def _short(part: str) -> str:
+    return hashlib.sha256(part.encode("utf-8", "replace")).hexdigest()[:DIGITS]

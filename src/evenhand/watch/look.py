@@ -1,0 +1,231 @@
+"""A look at a watch: findings, bounds and changes, from what it remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._audit.gate import judge
+from evenhand._audit.questions import Question, greatest_value
+from evenhand._columns import Label
+from evenhand._errors import InputError
+from evenhand._tally import Tally
+from evenhand._uncertainty.interval import ConfidenceInterval
+from evenhand._words import plural
+from evenhand.measures import is_ratio
+from evenhand.measures import resolve as resolve_measure
+from evenhand.watch import change
+from evenhand.watch.bands import band_of, rate_limits
+from evenhand.watch.evalues import Excess, group_weights
+from evenhand.watch.ledger import day_name
+from evenhand.watch.memory import Memory
+from evenhand.watch.parts import excess_of, log_differ, log_means_differ, slack_of
+from evenhand.watch.rates import Rates, rates_of
+from evenhand.watch.status import Change, GroupRate, Status, Watched, WatchFinding
+
+Floats = NDArray[np.float64]
+
+
+def status_of(memory: Memory) -> Status:
+    """Intervals, evidence, bounds and changes; what is said for the first time is remembered."""
+    look = Look(memory)
+    findings = [look.finding(question) for question in look.known_questions()]
+    there = {finding.criterion for finding in findings}
+    judgements = judge(
+        [gate for gate in memory.settings.gates if gate.criterion in there],
+        [watched for finding in findings for watched in look.watched(finding)],
+    )
+    outcomes: dict[str, list[str]] = {}
+    for judgement in judgements:
+        look.first(str(judgement.gate), judgement.outcome)
+        outcomes.setdefault(judgement.gate.criterion, []).append(judgement.outcome)
+    findings = [look.with_verdict(each, outcomes.get(each.criterion, ())) for each in findings]
+    if memory.history:
+        said: dict[str, str] = {finding.criterion: finding.verdict for finding in findings}
+        said |= {str(judgement.gate): judgement.outcome for judgement in judgements}
+        memory.history[-1] = [*memory.history[-1][:3], said]
+    ledger = memory.ledger
+    return Status(
+        tuple(findings),
+        judgements,
+        tuple(look.changes()),
+        {str(j.gate): day_name(memory.firsts[str(j.gate)][1]) for j in judgements},
+        None if ledger.first is None else day_name(ledger.first),
+        None if ledger.last is None else day_name(ledger.last),
+        ledger.counted,
+        max((finding.rows for finding in findings), default=0),
+        memory.settings.confidence,
+        memory.settings.method,
+        tuple(look.notes()),
+    )
+
+
+class Look:
+    """How what is remembered is read."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory, self.settings, self.ledger = memory, memory.settings, memory.ledger
+
+    @property
+    def error(self) -> float:
+        """How often one may err, ever."""
+        return 1 - self.settings.confidence
+
+    def question(self, criterion: str) -> Question:
+        """A criterion that is watched, by its name."""
+        for question in self.settings.questions:
+            if question.name == criterion:
+                return question
+        names = [question.name for question in self.settings.questions]
+        raise InputError(f"{criterion!r} is not watched; there are {names}.")
+
+    def known_questions(self) -> list[Question]:
+        """The questions that something was counted for."""
+        return [q for q in self.settings.questions if needs_of(q) in self.ledger.totals]
+
+    def rates(self, source: Tally, question: Question) -> Rates:
+        """What some counts say of a criterion's rates."""
+        return rates_of(source, question, self.settings.favorable, self.settings.limits)
+
+    def so_far(self, question: Question) -> Rates:
+        """What all counts say."""
+        return self.rates(self.ledger.totals[needs_of(question)], question)
+
+    def weights(self, groups: tuple[Label, ...]) -> Floats:
+        """The prior weights of groups."""
+        return group_weights(self.ledger.ranks(groups, self.settings.groups))
+
+    def evidence(self, question: Question) -> float:
+        """The log e-value against "all groups alike" so far."""
+        totals = self.ledger.totals
+        if f"apart {question.name}" in totals:
+            weights = self.weights(totals[f"apart {question.name}"].groups)
+            return log_differ(totals, question, weights, self.ledger.counted)
+        rates = self.so_far(question)
+        return 0.0 if rates.are_counts else log_means_differ(rates)
+
+    def interval(self, rates: Rates, measure: str) -> ConfidenceInterval:
+        """The band of a measure."""
+        function = resolve_measure("shortfall" if is_ratio(measure) else measure)
+        weights = self.weights(rates.groups)
+        band = band_of(rates, function, self.error, self.settings.method, weights)
+        if is_ratio(measure):
+            return replace(band, value=1 - band.value, low=1 - band.high, high=1 - band.low)
+        return band
+
+    def finding(self, question: Question) -> WatchFinding:
+        """What is known of a criterion; its verdict comes after the bounds."""
+        rates, evidence = self.so_far(question), self.evidence(question)
+        peak = max(self.memory.peaks.get(question.name, 0.0), evidence)
+        return WatchFinding(
+            question.name,
+            "cannot tell",
+            None,
+            {measure: self.interval(rates, measure) for measure in question.measures},
+            float(np.exp(min(evidence, 690.0))),
+            float(np.exp(-max(peak, 0.0))),
+            tuple(_group_rates(rates, self.error)),
+            int(self.ledger.totals[needs_of(question)].table("group", of="rows").sum()),
+        )
+
+    def watched(self, finding: WatchFinding) -> Iterator[Watched]:
+        """A finding as gates read it."""
+        question = self.question(finding.criterion)
+        groups = len({rate.group for rate in finding.rates if rate.rows})
+        bounds = self.settings.limits.get(question.name, question.criterion.statistic.bounds)
+        for measure, found in finding.intervals.items():
+            greatest = greatest_value(measure, bounds, None, max(groups, 2))
+            yield Watched(finding.criterion, measure, found.low, found.high, greatest, groups)
+
+    def with_verdict(self, finding: WatchFinding, outcomes: Sequence[str]) -> WatchFinding:
+        """The finding with what it comes to, and since when."""
+        differs = self.memory.firsts.get(f"differs {finding.criterion}")
+        if differs is not None:
+            return replace(finding, verdict="differs", since=day_name(differs[1]))
+        within = bool(outcomes) and all(outcome == "pass" for outcome in outcomes)
+        verdict = "alike" if within else "cannot tell"
+        since = self.first(f"verdict {finding.criterion}", verdict)
+        return replace(finding, verdict=verdict, since=since)
+
+    def first(self, name: str, outcome: str) -> str:
+        """The day of the first look from which on something has been so."""
+        known = self.memory.firsts.get(name)
+        if known is None or known[0] != outcome:
+            known = self.memory.firsts[name] = (outcome, self.ledger.last or 1)
+        return day_name(known[1])
+
+    def changes(self) -> Iterator[Change]:
+        """What has changed, by each way of looking for it."""
+        for question in self.known_questions():
+            name, needs = question.name, needs_of(question)
+            if needs in self.memory.baseline:
+                before = self.rates(self.memory.baseline[needs], question)
+                yield self._beside(name, before, self.so_far(question), "baseline", "the baseline")
+            recent = self._recent(needs)
+            if recent is not None:
+                days, earlier, window = recent
+                before, now = (self.rates(sums, question) for sums in (earlier, window))
+                yield self._beside(name, before, now, "window", f"the last {days} days began")
+            if f"apart {name}" in self.ledger.totals:
+                slack = slack_of(self.ledger.counted)
+                suffixes = self._suffixes(question)
+                yield change.since_unknown(name, suffixes, self.settings.quiet_days, slack)
+
+    def _beside(
+        self, name: str, before: Rates, now: Rates, against: change.Against, when: str
+    ) -> Change:
+        weights = self.weights(now.groups)
+        return change.beside(name, before, now, weights, self.error, against, f"since {when}")
+
+    def _recent(self, needs: str) -> tuple[int, Tally, Tally] | None:
+        """The days of the last window in whole spans, everything before it, and the window."""
+        ledger, spans = self.ledger, sorted(self.ledger.spans.get(needs, {}).items())
+        last = ledger.last or 0
+        start = last + 1 - self.settings.window
+        recent = [(at, sums) for at, sums in spans if at * ledger.width >= start]
+        earlier = [sums for at, sums in spans if at * ledger.width < start]
+        if not recent or not earlier:
+            return None
+        window = [sums for _, sums in recent]
+        days = last - recent[0][0] * ledger.width + 1
+        return days, sum(earlier[1:], earlier[0]), sum(window[1:], window[0])
+
+    def _suffixes(
+        self, question: Question
+    ) -> Iterator[tuple[int, Excess, tuple[Label, ...], Floats]]:
+        for start, sums in self.ledger.after(f"apart {question.name}"):
+            first = max(start, self.ledger.first or 1)
+            yield first, excess_of(sums), sums.groups, self.weights(sums.groups)
+
+    def notes(self) -> Iterator[str]:
+        """What else one should know."""
+        ledger = self.ledger
+        if ledger.width > 1:
+            yield (
+                f"Days are kept in spans of {ledger.width}, so that the state stays small: changes "
+                "are dated to these, and single days can no longer be told apart."
+            )
+        late = [group for group, day in ledger.since.items() if day != ledger.first]
+        if late and not self.settings.groups:
+            yield (
+                f"{plural(len(late), 'group')} came after the first day. Name all groups when the "
+                "watch is made (groups=): then late ones need no more evidence than others."
+            )
+
+
+def needs_of(question: Question) -> str:
+    """The kind of summary that a question is answered from."""
+    return question.criterion.statistic.needs
+
+
+def _group_rates(rates: Rates, error: float) -> Iterator[GroupRate]:
+    low, high = rates.limits
+    values = rates.values
+    ends = [low + (high - low) * end for end in rate_limits(rates.hits, rates.sizes, error)]
+    for i, cell in enumerate(rates.cells):
+        for j, group in enumerate(rates.groups):
+            least, most, rows = (float(part[i, j]) for part in (*ends, rates.sizes))
+            yield GroupRate(group, cell, float(values[i, j]), least, most, rows)

@@ -1,0 +1,180 @@
+"""What a part of the rows adds to a watch, and what all parts say of "all groups alike"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._audit.questions import Question
+from evenhand._columns import Label
+from evenhand._errors import InputError, InputTypeError
+from evenhand._tally import Axis, Tally, gathered
+from evenhand.watch.bands import log_likelihood, log_mixture
+from evenhand.watch.evalues import Excess, after, apart, log_alike, log_mean
+from evenhand.watch.rates import Limits, Rates, rates_of
+
+Floats = NDArray[np.float64]
+
+SUMS = ("beyond", "variance", "third")
+UNIT = 1e5  # sums are kept as whole numbers of its inverse, so that the order of parts is nothing
+NEEDS_TRUTH = ("labels", "bins", "losses")
+AXES = {
+    "predictions": ["yhat", "group"],
+    "labels": ["y", "yhat", "group"],
+    "strata": ["yhat", "stratum", "group"],
+    "bins": ["bin", "group"],
+    "moments": ["group"],
+    "losses": ["group"],
+}
+
+
+class Entry(NamedTuple):
+    """Sums to add under a name; `whole` are those that are not kept by day."""
+
+    name: str
+    whole: bool
+    sums: Tally
+
+
+def check_counts(counts: Tally) -> None:
+    """Refuse what cannot be added up over parts, or is no count of rows."""
+    if not isinstance(counts, Tally):
+        raise InputTypeError(
+            f"A watch takes the counts of a part, a Tally, not {type(counts).__name__}: "
+            "count the rows with evenhand.tally, tally_frame or tally_counts."
+        )
+    if counts.sums["rows"].ndim > 1 or (counts.sums["rows"] % 1 != 0).any():
+        raise InputError(f"{counts} cannot be watched: it is not one count of whole rows.")
+    if "weight" in counts.sums:
+        raise InputError(
+            "Weighted rows cannot be watched: evidence at every look is of rows that were drawn "
+            "one by one. Count them without weights."
+        )
+
+
+def sources_of(
+    counts: Tally, questions: Iterable[Question], *, late: bool = False
+) -> dict[str, Tally]:
+    """What the questions need of a part; where it is late, what needs the truth."""
+    axes = {axis.name for axis in counts.axes}
+    wanted = dict.fromkeys(question.criterion.statistic.needs for question in questions)
+    return {
+        needs: _along(counts, AXES[needs])
+        for needs in wanted
+        if set(AXES[needs]) <= axes and not (late and needs not in NEEDS_TRUTH)
+    }
+
+
+def entries_of(
+    counts: Tally,
+    questions: Iterable[Question],
+    favorable: Label,
+    limits: Limits,
+    *,
+    late: bool = False,
+) -> list[Entry]:
+    """All that a part adds."""
+    questions = tuple(questions)
+    sources = sources_of(counts, questions, late=late)
+    if not sources:
+        axes = [axis.name for axis in counts.axes]
+        names = [question.name for question in questions]
+        raise InputError(
+            f"Nothing can be learned from these counts, by {', '.join(axes)}, about {names}."
+        )
+    entries = [Entry(needs, False, sums) for needs, sums in sources.items()]
+    for question in questions:
+        source = sources.get(question.criterion.statistic.needs)
+        if source is None:
+            continue
+        rates = rates_of(source, question, favorable, limits)
+        rates = rates.kept(_telling(rates))
+        if rates.are_counts and len(rates.cells):
+            entries.append(Entry(f"apart {question.name}", False, _stored(apart, rates)))
+            entries.append(Entry(f"after {question.name}", True, _stored(after, rates)))
+    return entries
+
+
+def excess_of(sums: Tally) -> Excess:
+    """Sums that were stored (cells, groups)."""
+    shape = tuple(axis.size for axis in sums.axes)
+    return Excess(*(sums.sums[name].reshape(shape) / UNIT for name in SUMS))
+
+
+def log_differ(
+    totals: Mapping[str, Tally], question: Question, weights: Floats, parts: int
+) -> float:
+    """Log e-value against "all groups alike", from the sums of all parts.
+
+    Classes of the same rows are averaged. Strata are of different rows: their average and their
+    product count one half each.
+    """
+    single, joint = (excess_of(totals[f"{which} {question.name}"]) for which in ("apart", "after"))
+    slack = slack_of(parts)
+    each = np.array(
+        [
+            log_alike(Excess(*one), Excess(*two), weights, slack)
+            for one, two in zip(zip(*single, strict=True), zip(*joint, strict=True), strict=True)
+        ]
+    )
+    strata = _strata(totals[f"apart {question.name}"].labels("cell"))
+    logs = np.array([_log_average(each[strata == stratum]) for stratum in np.unique(strata)])
+    if len(logs) == 1:
+        return float(logs[0])
+    return float(np.logaddexp(_log_average(logs), logs.sum()) - np.log(2))
+
+
+def log_means_differ(rates: Rates) -> float:
+    """Log e-value that bounded means are not alike, by universal inference."""
+    hits, sizes = rates.hits[0], rates.sizes[0]
+    common = np.full(hits.shape, hits.sum() / max(sizes.sum(), 1.0))
+    return float((log_mixture(hits, sizes) - log_likelihood(hits, sizes, common)).sum())
+
+
+def slack_of(parts: int) -> float:
+    """How far rounding may have moved a sum over so many parts."""
+    return 0.5 * parts / UNIT
+
+
+def _along(counts: Tally, names: list[str]) -> Tally:
+    """The same rows along some of the axes."""
+    axes = [axis.name for axis in counts.axes]
+    if names == axes:
+        return replace(counts, notes=())
+    cells = counts.cells[[axes.index(name) for name in names]]
+    return gathered(tuple(counts.axis(name) for name in names), cells, counts.sums, ())
+
+
+def _telling(rates: Rates) -> list[int]:
+    """The cells but one of two: what one class gains, the other loses."""
+    kept: list[int] = []
+    for stratum in np.unique(rates.strata):
+        cells = np.flatnonzero(rates.strata == stratum).tolist()
+        kept += cells[1:] if len(cells) == 2 else cells
+    return kept
+
+
+def _stored(how: Callable[[Floats, Floats], Excess], rates: Rates) -> Tally:
+    """Sums of a part as whole numbers."""
+    axes = (Axis("cell", rates.cells), Axis("group", rates.groups))
+    places = np.unravel_index(np.arange(rates.hits.size), rates.hits.shape)
+    sums = {
+        name: np.rint(UNIT * values).astype(np.int64).ravel()
+        for name, values in zip(SUMS, how(rates.hits, rates.sizes), strict=True)
+    }
+    return Tally(axes, np.array(places, dtype=np.intp), sums)
+
+
+def _strata(cells: tuple[Label, ...]) -> NDArray[np.intp]:
+    """Which cells are of the same rows: pairs (given, class) of the same given, or all."""
+    given = [cell[0] if isinstance(cell, tuple) else None for cell in cells]
+    order = list(dict.fromkeys(given))
+    return np.array([order.index(each) for each in given], dtype=np.intp)
+
+
+def _log_average(logs: Floats) -> float:
+    return float(log_mean(logs, np.full(len(logs), 1 / len(logs))))

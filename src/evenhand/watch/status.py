@@ -1,0 +1,271 @@
+"""What a look at a watch shows: findings, gates and changes, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand._audit.finding import Obstacle
+from evenhand._audit.gate import Judgement
+from evenhand._columns import Label
+from evenhand._groups import show
+from evenhand._uncertainty.interval import ConfidenceInterval
+from evenhand._words import number, p_value, plural
+
+Verdict = Literal["differs", "alike", "cannot tell"]
+Against = Literal["baseline", "window", "any time"]
+
+
+@dataclass(frozen=True)
+class GroupRate:
+    """A group's rate so far, between limits that hold at all looks.
+
+    Attributes
+    ----------
+    group : label
+        The group.
+    cell : label
+        The class, stratum or bin.
+    rate : float
+        What was observed.
+    low, high : float
+        Limits that hold at all looks, of this group alone.
+    rows : float
+        How many rows it is observed from.
+
+    """
+
+    group: Label
+    cell: Label
+    rate: float
+    low: float
+    high: float
+    rows: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """Whether something has changed, and if so which groups, since when.
+
+    Attributes
+    ----------
+    criterion : str
+        The criterion.
+    against : {"baseline", "window", "any time"}
+        Group by group beside the baseline, the last window beside what was before it, or groups
+        that were alike and are so no longer, since a time that nobody knows.
+    changed : bool
+        Whether the evidence suffices.
+    evidence : float
+        The e-value, or the statistic of the e-detector.
+    needed : float
+        How much evidence suffices.
+    groups : tuple of labels
+        Which groups.
+    since : str or None
+        The first day of the span after which the change shows most.
+    sentence : str
+        The same in words.
+
+    """
+
+    criterion: str
+    against: Against
+    changed: bool
+    evidence: float
+    needed: float
+    groups: tuple[Label, ...]
+    since: str | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class WatchFinding:
+    """What is known of one criterion so far, valid at all looks at once.
+
+    Attributes
+    ----------
+    criterion : str
+        The criterion.
+    verdict : {"differs", "alike", "cannot tell"}
+        "differs" once the evidence against groups that are all alike has sufficed; "alike" while
+        every bound on the criterion is kept; else "cannot tell".
+    since : str or None
+        The day of the first look from which on the verdict has been so.
+    intervals : mapping of str to ConfidenceInterval
+        By measure: the value so far, and an interval that holds the true one at all looks at once.
+    e_value : float
+        Evidence against "all groups alike" so far: at least 20 with a probability of at most 1 in
+        20, if they are, however often one looks.
+    p_value : float
+        Anytime-valid: 1 over the largest e-value at any look.
+    rates : tuple of GroupRate
+        The groups' rates in every cell.
+    rows : int
+        How many rows were counted.
+
+    """
+
+    criterion: str
+    verdict: Verdict
+    since: str | None
+    intervals: Mapping[str, ConfidenceInterval]
+    e_value: float
+    p_value: float
+    rates: tuple[GroupRate, ...]
+    rows: int
+
+    def __str__(self) -> str:
+        parts = [
+            f"{measure} {number(found.value)} ({number(found.low)} to {number(found.high)})"
+            for measure, found in self.intervals.items()
+        ]
+        since = f" since {self.since}" if self.since else ""
+        return f"{self.criterion}: {self.verdict}{since}; {', '.join(parts)}"
+
+
+@dataclass(frozen=True)
+class Status:
+    """Everything that a look shows.
+
+    Attributes
+    ----------
+    findings : tuple of WatchFinding
+        One for each criterion.
+    judgements : tuple of Judgement
+        What became of every bound: "pass", "violation", "inconclusive" or "error".
+    changes : tuple of Change
+        What was looked for, found or not.
+    since : mapping of str to str
+        By bound: the day of the first look from which on its outcome has been so.
+    first, last : str or None
+        The days that parts are of.
+    parts, rows : int
+        How many were counted.
+    confidence : float
+        Of every interval and verdict.
+    method : {"calibrated", "guaranteed"}
+        How the intervals were made.
+    notes : tuple of str
+        What else one should know.
+
+    """
+
+    findings: tuple[WatchFinding, ...]
+    judgements: tuple[Judgement, ...]
+    changes: tuple[Change, ...]
+    since: Mapping[str, str]
+    first: str | None
+    last: str | None
+    parts: int
+    rows: int
+    confidence: float
+    method: str
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, criterion: str) -> WatchFinding:
+        """The finding of a criterion."""
+        return next(each for each in self.findings if each.criterion == criterion)
+
+    def __str__(self) -> str:
+        """A summary that fits on a screen."""
+        head = f"{plural(self.parts, 'part')}, {plural(self.rows, 'row')}"
+        days = f", {self.first} to {self.last}" if self.first else ""
+        changes = [change.sentence for change in self.changes if change.changed]
+        gates = [judgement.sentence for judgement in self.judgements]
+        return "\n".join([f"{head}{days}.", *map(str, self.findings), *gates, *changes])
+
+    def document(self) -> dict[str, Any]:
+        """The same as plain JSON values.
+
+        Returns
+        -------
+        dict
+            Schema "evenhand.watch-status/1".
+
+        """
+        return {
+            "schema": "evenhand.watch-status/1",
+            "first": self.first,
+            "last": self.last,
+            "parts": self.parts,
+            "rows": self.rows,
+            "confidence": self.confidence,
+            "method": self.method,
+            "findings": [_finding(finding) for finding in self.findings],
+            "gates": [
+                {**judgement.document(), "since": self.since.get(str(judgement.gate))}
+                for judgement in self.judgements
+            ],
+            "changes": [_change(change) for change in self.changes],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A criterion's interval by one measure, as a gate reads it."""
+
+    criterion: str
+    measure: str
+    low: float
+    high: float
+    greatest: float
+    groups: int
+    obstacle: Obstacle | None = None
+
+
+def in_words(p: float) -> str:
+    """A p-value, as in "p = 0.012"."""
+    return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
+
+
+def finite(value: float) -> float | None:
+    """A number as JSON has it."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _finding(finding: WatchFinding) -> dict[str, Any]:
+    return {
+        "criterion": finding.criterion,
+        "verdict": finding.verdict,
+        "since": finding.since,
+        "e_value": finite(min(finding.e_value, 1e300)),
+        "p_value": finding.p_value,
+        "rows": finding.rows,
+        "measures": {
+            measure: {
+                "value": finite(found.value),
+                "low": finite(found.low),
+                "high": finite(found.high),
+            }
+            for measure, found in finding.intervals.items()
+        },
+        "rates": [
+            {
+                "group": show(rate.group),
+                "cell": show(rate.cell),
+                "rate": finite(rate.rate),
+                "low": finite(rate.low),
+                "high": finite(rate.high),
+                "rows": rate.rows,
+            }
+            for rate in finding.rates
+        ],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "criterion": change.criterion,
+        "against": change.against,
+        "changed": change.changed,
+        "evidence": finite(min(change.evidence, 1e300)),
+        "needed": change.needed,
+        "groups": [show(group) for group in change.groups],
+        "since": change.since,
+        "sentence": change.sentence,
+    }

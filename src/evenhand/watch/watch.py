@@ -1,0 +1,414 @@
+"""A watch over a model that decides: counts come in, and every look is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand._audit.gate import Gate, gate_of
+from evenhand._audit.questions import Criteria, Question, questions_of
+from evenhand._columns import Label
+from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
+from evenhand._tally import Tally
+from evenhand._uncertainty.interval import METHODS, ConfidenceInterval, Method
+from evenhand.measures import is_ratio
+from evenhand.report import watch_page
+from evenhand.watch.document import document_of, markdown, openmetrics
+from evenhand.watch.ledger import WHOLE, day_name, negative, renamed
+from evenhand.watch.look import Look, needs_of, status_of
+from evenhand.watch.memory import Memory, Settings
+from evenhand.watch.parts import Entry, check_counts, entries_of, sources_of
+from evenhand.watch.rates import Limits, check_watchable
+from evenhand.watch.status import Status
+from evenhand.watch.storage import load, save
+
+Day = str | date | datetime | None
+
+MEASURES = ("mpd", "gini", "pq")
+KEPT = 40  # rows of history
+
+
+class Watch:
+    """Watch criteria day by day; every look is valid, however often one looks.
+
+    Feed it the counts of each part, a day's or a batch's, and ask for its status. Intervals hold
+    the truth at all looks at once, and "differs" is said of groups that are alike with a
+    probability of at most 1 − `confidence`, ever.
+
+    Parameters
+    ----------
+    criteria : str, Criterion or sequence of these
+        What to watch: rates, such as "statistical_parity" or "equal_opportunity", or means whose
+        `limits` are stated.
+    bounds : mapping of str to float, or sequence of str, optional
+        The most that is tolerated, such as {"statistical_parity.mpd": 0.1}; of a ratio, the least.
+        Or gates as on the command line: "statistical_parity.mpd > 0.1".
+    measures : sequence of str, default ("mpd", "gini", "pq")
+        How unequal.
+    confidence : float, default 0.95
+        Of each criterion's intervals, at all looks at once, and of its verdict.
+    method : {"calibrated", "guaranteed"}, default "calibrated"
+        How intervals are made: by a limit theorem, about as wide as 1.3 to 2 intervals of a single
+        look; or proved for any number of rows, and wide.
+    favorable : label, optional
+        The label of the better outcome for people.
+    groups : sequence of labels, optional
+        The groups that are expected; by default those of the baseline, else of the first day.
+        Others may come later, and need a little more evidence.
+    baseline : Tally, optional
+        Counts to compare with, such as those of the audit at release.
+    limits : mapping of str to pair of floats, optional
+        The least and greatest possible value of each mean that is watched.
+    window : int, default 28
+        The days of the last window, which is compared with what was before.
+    quiet_days : float, default 3650
+        After how many days, at least and on average, groups that stay alike are said to have come
+        apart since an unknown time.
+    remember : int, default 500
+        Of how many parts it is remembered that they were counted.
+
+    See Also
+    --------
+    audit : A single look at more criteria.
+
+    Notes
+    -----
+    E-processes are conditional on the margins of each part, so "alike" asks only that groups have
+    the same rate within each part. Intervals are of rates that stay the same; "docs/explanation/
+    watch.md" has the proofs. Each criterion has its own error: of ten that are watched, one or the
+    other may err more often.
+
+    References
+    ----------
+    Robbins (1970), Annals of Mathematical Statistics 41; Howard, Ramdas, McAuliffe and Sekhon
+    (2021), Annals of Statistics 49; Shin, Ramdas and Rinaldo (2022), arXiv:2203.03532.
+
+    Examples
+    --------
+    >>> import evenhand as eh
+    >>> watch = eh.Watch("statistical_parity", bounds={"statistical_parity.mpd": 0.2}, favorable=1)
+    >>> for day in range(1, 29):
+    ...     counts = eh.tally(
+    ...         None,
+    ...         [1] * 20 + [0] * 30 + [1] * 30 + [0] * 20,
+    ...         sensitive_features=["a"] * 50 + ["b"] * 50,
+    ...     )
+    ...     counted = watch.update(counts, part=f"day {day}", at=f"2026-02-{day:02}")
+    >>> finding = watch.status().findings[0]
+    >>> finding.criterion, finding.verdict, finding.since
+    ('statistical_parity', 'differs', '2026-02-04')
+    >>> interval = finding.intervals["mpd"]
+    >>> print(f"{interval.low:.2f} {interval.value:.2f} {interval.high:.2f}")
+    0.13 0.20 0.27
+
+    """
+
+    def __init__(
+        self,
+        criteria: Criteria,
+        *,
+        bounds: Mapping[str, float] | Sequence[str] | None = None,
+        measures: str | Sequence[str] = MEASURES,
+        confidence: float = 0.95,
+        method: Method = "calibrated",
+        favorable: Label = None,
+        groups: Sequence[Label] | None = None,
+        baseline: Tally | None = None,
+        limits: Limits | None = None,
+        window: int = 28,
+        quiet_days: float = 3650.0,
+        remember: int = 500,
+    ) -> None:
+        check_kinds(criteria=criteria, measures=measures, confidence=confidence, method=method)
+        if not 0.5 < confidence < 1:
+            raise InputError(
+                f"confidence lies between 0.5 and 1, such as 0.95; it is {confidence}."
+            )
+        if method not in METHODS:
+            raise InputError(f"There is no method {method!r}; there are {list(METHODS)}.")
+        for name, value in {
+            "window": window,
+            "quiet_days": quiet_days,
+            "remember": remember,
+        }.items():
+            if not value >= 1:
+                raise InputError(f"{name} is a number of at least 1; it is {value}.")
+        gates = gates_of(bounds)
+        questions = _with_gates(questions_of(criteria, measures), gates)
+        ranges = {name: (float(low), float(high)) for name, (low, high) in (limits or {}).items()}
+        for question in questions:
+            check_watchable(question, ranges)
+        if groups is None and baseline is not None:
+            groups = baseline.groups
+        settings = Settings(
+            tuple(questions), tuple(gates), float(confidence), method, favorable,
+            tuple(groups or ()), ranges, int(window), float(quiet_days), int(remember),
+        )  # fmt: skip
+        sources = {} if baseline is None else sources_of(baseline, questions)
+        self._memory = Memory(settings, baseline=sources)
+
+    @property
+    def history(self) -> tuple[tuple[Any, ...], ...]:
+        """The last parts: name, day, rows, and what was said of every bound and criterion then."""
+        return tuple(tuple(row) for row in self._memory.history)
+
+    def update(
+        self, counts: Tally, *, part: str | None = None, at: Day = None, late: bool = False
+    ) -> bool:
+        """Count a part: a day's decisions, or the truth that has come to be known since.
+
+        Parameters
+        ----------
+        counts : Tally
+            Of the part's rows, by `tally`, `tally_frame` or `tally_counts`.
+        part : str, optional
+            Its name; a part is counted once. By default a new one.
+        at : str, date or datetime, optional
+            The day it is of, such as "2026-03-01"; by default today (UTC). Parts may come in any
+            order.
+        late : bool, default False
+            Whether the decisions were counted before, and only the truth is new: then nothing is
+            added to criteria that do not need it.
+
+        Returns
+        -------
+        bool
+            Whether it was counted; False where a part of that name, with the same counts, was.
+
+        Raises
+        ------
+        InputError
+            If a part of that name was counted with other numbers, or the counts cannot be used.
+
+        """
+        day, ledger = _day(at), self._memory.ledger
+        name = f"part {ledger.counted + 1}" if part is None else str(part)
+        counts = self._prepared(counts)
+        if ledger.knows(name, day, counts):
+            return False
+        entries = self._entries(counts, late)
+        ledger.note(name, day, counts, self._memory.settings.remember)
+        self._add(entries, day)
+        self._memory.history.append([name, day_name(day), int(counts.sums["rows"].sum())])
+        self._memory.history = self._memory.history[-KEPT:]
+        return True
+
+    def correct(self, part: str, old: Tally, new: Tally, *, late: bool = False) -> None:
+        """Replace a part by a corrected one.
+
+        Parameters
+        ----------
+        part : str
+            Its name.
+        old, new : Tally
+            The counts that were appended, which are taken out, and those to count in their place.
+        late : bool, default False
+            As it was appended.
+
+        Raises
+        ------
+        InputError
+            If the part is not known, or `old` is not what was appended.
+
+        """
+        old, new = self._prepared(old), self._prepared(new)
+        entries, added = self._entries(old, late), self._entries(new, late)
+        day = self._memory.ledger.replace(str(part), old, new)
+        self._add([entry._replace(sums=negative(entry.sums)) for entry in entries], day)
+        self._add(added, day)
+        row = [f"{part} (corrected)", day_name(day), int(new.sums["rows"].sum())]
+        self._memory.history = [*self._memory.history, row][-KEPT:]
+
+    def rename(self, names: Mapping[Label, Label]) -> None:
+        """Let groups go by other names, in what was counted and in what is to come.
+
+        Parameters
+        ----------
+        names : mapping of label to label
+            The new name by the old one. Two names of one group are added up.
+
+        """
+        self._memory.names.update(names)
+        self._memory.ledger.rename(names)
+        self._memory.baseline = {
+            key: renamed(sums, names) for key, sums in self._memory.baseline.items()
+        }
+        declared = (names.get(group, group) for group in self._memory.settings.groups)
+        self._memory.settings = self._memory.settings._replace(
+            groups=tuple(dict.fromkeys(declared))
+        )
+
+    def status(self) -> Status:
+        """Look: intervals, evidence, bounds and changes, valid however often one looks.
+
+        Returns
+        -------
+        Status
+            The findings, what became of the bounds, and what has changed.
+
+        """
+        return status_of(self._memory)
+
+    def timeline(
+        self, criterion: str, measure: str = "mpd"
+    ) -> list[tuple[str, ConfidenceInterval]]:
+        """The interval as it was known at the end of each span of days, valid at all of them.
+
+        Parameters
+        ----------
+        criterion : str
+            One of those watched.
+        measure : str, default "mpd"
+            The measure.
+
+        Returns
+        -------
+        list of (str, ConfidenceInterval)
+            The last day of each span, and the interval then.
+
+        """
+        look = Look(self._memory)
+        question = look.question(criterion)
+        return [
+            (day_name(day), look.interval(look.rates(sums, question), measure))
+            for day, sums in self._memory.ledger.until(needs_of(question))
+        ]
+
+    def save(self, path: str | Path) -> None:
+        """Write the state, a small JSON file; whoever looks sees the old one or the new one.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to.
+
+        """
+        save(self._memory, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Watch:
+        """Read a state that was saved.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where from.
+
+        Returns
+        -------
+        Watch
+            The watch as it was.
+
+        """
+        watch = cls.__new__(cls)
+        watch._memory = load(Path(path))
+        return watch
+
+    def to_html(self) -> str:
+        """The report: one page that opens offline.
+
+        Returns
+        -------
+        str
+            HTML.
+
+        """
+        return watch_page(document_of(self._memory))
+
+    def to_markdown(self) -> str:
+        """The status as Markdown, for a message.
+
+        Returns
+        -------
+        str
+            Markdown.
+
+        """
+        return markdown(self.status())
+
+    def to_openmetrics(self) -> str:
+        """The status as OpenMetrics text, for a scraper.
+
+        Returns
+        -------
+        str
+            Values, limits and verdicts, by criterion and measure.
+
+        """
+        return openmetrics(self.status())
+
+    def __repr__(self) -> str:
+        names = ", ".join(question.name for question in self._memory.settings.questions)
+        return f"<Watch of {names}: {self._memory.ledger.counted} parts>"
+
+    def _prepared(self, counts: Tally) -> Tally:
+        """Counts that can be added up, with the groups' names of today."""
+        check_counts(counts)
+        return renamed(counts, self._memory.names) if self._memory.names else counts
+
+    def _entries(self, counts: Tally, late: bool) -> list[Entry]:
+        asked = self._memory.settings
+        return entries_of(counts, asked.questions, asked.favorable, asked.limits, late=late)
+
+    def _add(self, entries: Sequence[Entry], day: int) -> None:
+        """Add up, and see whether the evidence suffices now."""
+        memory = self._memory
+        for entry in entries:
+            memory.ledger.add(entry.name, WHOLE if entry.whole else day, entry.sums)
+        memory.ledger.fit()
+        look = Look(memory)
+        for question in look.known_questions():
+            name, evidence = question.name, look.evidence(question)
+            memory.peaks[name] = max(evidence, memory.peaks.get(name, 0.0))
+            if evidence >= np.log(1 / look.error):
+                memory.firsts.setdefault(f"differs {name}", ("yes", memory.ledger.last or day))
+
+
+def gates_of(bounds: Mapping[str, float] | Sequence[str] | None) -> list[Gate]:
+    """Gates from tolerances by name, or as they are written on the command line."""
+    if bounds is None:
+        return []
+    if isinstance(bounds, str):
+        return [gate_of(bounds)]
+    if not isinstance(bounds, Mapping):
+        return [gate_of(text) for text in bounds]
+    gates = []
+    for name, bound in bounds.items():
+        measure = str(name).rpartition(".")[2]
+        sign = "<" if is_ratio(measure) or name == "selection_rate_ratio" else ">"
+        gates.append(gate_of(f"{name} {sign} {bound}"))
+    return gates
+
+
+def _with_gates(questions: list[Question], gates: Sequence[Gate]) -> list[Question]:
+    """The questions, with the measures of gates about them; a gate about another is an error."""
+    known = {question.name: question for question in questions}
+    for gate in gates:
+        if gate.criterion not in known:
+            raise InputError(
+                f"The bound '{gate}' is on no criterion that is watched; there are {list(known)}."
+            )
+        question = known[gate.criterion]
+        if gate.measure not in question.measures:
+            known[gate.criterion] = replace(question, measures=(*question.measures, gate.measure))
+    return list(known.values())
+
+
+def _day(at: Day) -> int:
+    """The number of a day."""
+    if at is None:
+        return datetime.now(UTC).date().toordinal()
+    if isinstance(at, datetime):
+        return at.date().toordinal()
+    if isinstance(at, date):
+        return at.toordinal()
+    try:
+        return date.fromisoformat(str(at)[:10]).toordinal()
+    except ValueError:
+        raise InputError(f"at is a day, such as '2026-03-01', not {at!r}.") from None
