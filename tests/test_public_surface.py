@@ -39,6 +39,7 @@ NAMES = [
     "SurveyWeights",
     "Tally",
     "UndefinedWarning",
+    "Watch",
     "assert_even",
     "audit",
     "audit_frame",
@@ -81,6 +82,7 @@ MODULES = [
     ".mitigation",
     ".standards",
     ".statistics",
+    ".watch",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The command line: `evenhand audit`, `compare`, `bench`, `datasets`, `demo` and registries."""
+"""The command line: `evenhand audit`, `compare`, `watch`, `bench`, `datasets`, `demo` …."""
 
 from evenhand.cli.program import main
 

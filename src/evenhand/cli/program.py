@@ -83,8 +83,9 @@ def _group() -> Any:
     from evenhand.cli.demo import demo
     from evenhand.cli.registries import criteria, measures, standards
     from evenhand.cli.sql import sql
+    from evenhand.cli.watch import watch
 
-    every = (audit, bench, compare, criteria, datasets, demo, measures, sql, standards)
+    every = (audit, bench, compare, criteria, datasets, demo, measures, sql, standards, watch)
     commands = {command.name or "": command for command in every}
     group = click.Group("evenhand", help=HELP, commands=commands)
     return click.version_option(package_name="evenhand", message="%(prog)s %(version)s")(group)

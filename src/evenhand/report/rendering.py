@@ -90,6 +90,7 @@ def watch_page(document: Mapping[str, Any]) -> str:
         lede=watches.lede(document),
         lines=watches.table(document),
         parts=watches.criteria(document),
+        changes=watches.changes(document),
     )
 
 

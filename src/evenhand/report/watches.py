@@ -19,19 +19,27 @@ def lede(document: Mapping[str, Any]) -> list[str]:
     findings = document["findings"]
     apart = [each for each in findings if each["verdict"] == "differs"]
     violated = [each for each in document["gates"] if each["outcome"] == "violation"]
-    sentences = []
-    for gate in violated:
-        sentences.append(f"{gate['gate']} has been violated since {gate['since']}.")
-    for finding in apart:
-        sentences.append(
-            f"{words(finding['criterion'])}: groups are not alike, which has been clear since "
-            f"{finding['since']}."
-        )
+    sentences = [
+        f"The bound {gate['gate']} has been violated since {gate['since']}." for gate in violated
+    ]
+    sentences += [
+        f"{words(each['criterion'])}: groups are not alike, as is clear since {each['since']}."
+        for each in apart
+    ]
     if not sentences:
-        sentences = [
-            "No bound is violated, and no group is shown to be treated differently so far."
-        ]
-    return sentences + [each["sentence"] for each in document["changes"] if each["changed"]]
+        sentences = ["No bound is violated, and no group is shown to be treated otherwise so far."]
+    return sentences + [each["sentence"] for each in changes(document) if each["changed"]]
+
+
+def changes(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What was looked for, found or not, with criteria in words."""
+    return [
+        {
+            **each,
+            "sentence": each["sentence"].replace(each["criterion"], words(each["criterion"]), 1),
+        }
+        for each in document["changes"]
+    ]
 
 
 def table(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -141,4 +149,5 @@ def _small_multiples(ident: str, criterion: Mapping[str, Any]) -> tuple[list[dic
 
 def _overall(rows: Sequence[tuple[Any, ...]], day: str) -> float:
     here = [(rate, size) for when, _, _, rate, size in rows if when == day]
-    return sum(rate * size for rate, size in here) / max(sum(size for _, size in here), 1e-9)
+    total = sum(rate * size for rate, size in here)
+    return float(total / max(sum(size for _, size in here), 1e-9))

@@ -70,7 +70,7 @@ def rate_limits(hits: Floats, sizes: Floats, error: float | Floats) -> tuple[Flo
 
     >>> low, high = rate_limits(np.array([30.0]), np.array([100.0]), 0.05)
     >>> print(f"{low[0]:.2f} {high[0]:.2f}")
-    0.17 0.46
+    0.16 0.47
     """
     bound = log_mixture(hits, sizes) + np.log(error)
     rate = hits / np.maximum(sizes, 1.0)
@@ -113,8 +113,8 @@ def _ends(
     value = float(measure(cell.values(cell.hits / cell.sizes)))
     if method == "guaranteed":
         limits = rate_limits(cell.hits, cell.sizes, error * weights)
-        ends = [cell.values(end) for end in limits]
-        return value, evenest(*ends, measure), most_uneven(*ends, measure)
+        least, most = cell.values(limits[0]), cell.values(limits[1])
+        return value, evenest(least, most, measure), most_uneven(least, most, measure)
     information = cell.sizes / SCALE
     cloud = _stretched(cell, np.sqrt(1 + 1 / information))
     reach = float(np.sqrt(2 * np.log(1 / error) + np.log1p(information.max())))

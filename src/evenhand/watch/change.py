@@ -49,6 +49,9 @@ def beside(
     name: str, before: Rates, now: Rates, weights: Floats, error: float, against: Against, when: str
 ) -> Change:
     """Every group's rate beside what it was."""
+    if not now.cells:
+        said = f"{name}: there is nothing to compare {when}."
+        return Change(name, against, False, 1.0, 1 / error, (), None, said)
     hits, sizes = aligned(before, now)
     logs = log_changed(hits, sizes, now.hits, now.sizes)
     each = log_mean(logs.T, np.full(len(now.cells), 1 / max(len(now.cells), 1)))
@@ -98,6 +101,9 @@ def since_unknown(
     if evidence < days:
         sentence = f"{name}: no sign that groups have come apart."
         return Change(name, "any time", False, evidence, days, (), None, sentence)
+    if best == len(starts) - 1:  # the earliest
+        sentence = f"{name}: groups have been apart ever since the watch began, {since}."
+        return Change(name, "any time", False, evidence, days, leading[best], since, sentence)
     names = listing([show(group) for group in leading[best][:3]])
     sentence = f"{name}: groups have come apart since about {since}, most of all {names} "
     sentence += f"(by chance this is said {arl})."

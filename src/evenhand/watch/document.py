@@ -15,6 +15,7 @@ from evenhand.watch.status import Status, finite
 
 SCHEMA = "evenhand.watch-report/1"
 MOST_POINTS = 60  # of a timeline
+Samples = list[tuple[dict[str, str], float]]
 
 
 def document_of(memory: Memory) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def markdown(status: Status) -> str:
 
 def openmetrics(status: Status) -> str:
     """The status for a scraper."""
-    families = {
+    families: dict[str, tuple[str, Samples]] = {
         "evenhand_watch_value": ("Inequality observed so far.", _values(status, "value")),
         "evenhand_watch_low": ("Lower end, valid at all looks.", _values(status, "low")),
         "evenhand_watch_high": ("Upper end, valid at all looks.", _values(status, "high")),
@@ -157,10 +158,10 @@ def _rates(status: Status) -> Iterator[tuple[dict[str, str], float]]:
 
 
 def _labels(labels: Mapping[str, str]) -> str:
-    """Labels with backslashes, quotes and line ends escaped.
+    r"""Labels with backslashes, quotes and line ends escaped.
 
     >>> _labels({"group": 'a "b"'})
-    '{group="a \\\\"b\\\\""}'
+    '{group="a \\"b\\""}'
     """
     if not labels:
         return ""

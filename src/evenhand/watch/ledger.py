@@ -207,7 +207,7 @@ def day_name(day: int) -> str:
     """A day as people write it.
 
     >>> day_name(738_000)
-    '2021-07-30'
+    '2021-07-29'
     """
     from datetime import date
 

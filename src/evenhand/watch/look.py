@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import judge
 from evenhand._audit.questions import Question, greatest_value
 from evenhand._columns import Label
@@ -24,7 +25,7 @@ from evenhand.watch.ledger import day_name
 from evenhand.watch.memory import Memory
 from evenhand.watch.parts import excess_of, log_differ, log_means_differ, slack_of
 from evenhand.watch.rates import Rates, rates_of
-from evenhand.watch.status import Change, GroupRate, Status, Watched, WatchFinding
+from evenhand.watch.status import Against, Change, GroupRate, Status, Verdict, Watched, WatchFinding
 
 Floats = NDArray[np.float64]
 
@@ -33,10 +34,12 @@ def status_of(memory: Memory) -> Status:
     """Intervals, evidence, bounds and changes; what is said for the first time is remembered."""
     look = Look(memory)
     findings = [look.finding(question) for question in look.known_questions()]
+    changes = tuple(look.changes())
+    changed = {each.criterion: each.sentence for each in changes if each.changed}
     there = {finding.criterion for finding in findings}
     judgements = judge(
         [gate for gate in memory.settings.gates if gate.criterion in there],
-        [watched for finding in findings for watched in look.watched(finding)],
+        [watched for finding in findings for watched in look.watched(finding, changed)],
     )
     outcomes: dict[str, list[str]] = {}
     for judgement in judgements:
@@ -51,7 +54,7 @@ def status_of(memory: Memory) -> Status:
     return Status(
         tuple(findings),
         judgements,
-        tuple(look.changes()),
+        changes,
         {str(j.gate): day_name(memory.firsts[str(j.gate)][1]) for j in judgements},
         None if ledger.first is None else day_name(ledger.first),
         None if ledger.last is None else day_name(ledger.last),
@@ -131,14 +134,23 @@ class Look:
             int(self.ledger.totals[needs_of(question)].table("group", of="rows").sum()),
         )
 
-    def watched(self, finding: WatchFinding) -> Iterator[Watched]:
-        """A finding as gates read it."""
+    def watched(self, finding: WatchFinding, changed: Mapping[str, str]) -> Iterator[Watched]:
+        """A finding as gates read it; where rates have changed, all rows so far are not about now.
+
+        Then a bound can be violated, but not be kept.
+        """
+        obstacle = None
+        if finding.criterion in changed:
+            why = f"{changed[finding.criterion].rstrip('.')}; watch anew from then on"
+            obstacle = Obstacle(f"as all rows so far are not about now. {why}", is_error=False)
         question = self.question(finding.criterion)
         groups = len({rate.group for rate in finding.rates if rate.rows})
         bounds = self.settings.limits.get(question.name, question.criterion.statistic.bounds)
         for measure, found in finding.intervals.items():
             greatest = greatest_value(measure, bounds, None, max(groups, 2))
-            yield Watched(finding.criterion, measure, found.low, found.high, greatest, groups)
+            yield Watched(
+                finding.criterion, measure, found.low, found.high, greatest, groups, obstacle
+            )
 
     def with_verdict(self, finding: WatchFinding, outcomes: Sequence[str]) -> WatchFinding:
         """The finding with what it comes to, and since when."""
@@ -146,7 +158,7 @@ class Look:
         if differs is not None:
             return replace(finding, verdict="differs", since=day_name(differs[1]))
         within = bool(outcomes) and all(outcome == "pass" for outcome in outcomes)
-        verdict = "alike" if within else "cannot tell"
+        verdict: Verdict = "alike" if within else "cannot tell"
         since = self.first(f"verdict {finding.criterion}", verdict)
         return replace(finding, verdict=verdict, since=since)
 
@@ -163,22 +175,22 @@ class Look:
             name, needs = question.name, needs_of(question)
             if needs in self.memory.baseline:
                 before = self.rates(self.memory.baseline[needs], question)
-                yield self._beside(name, before, self.so_far(question), "baseline", "the baseline")
+                yield self._beside(
+                    name, before, self.so_far(question), "baseline", "since the baseline"
+                )
             recent = self._recent(needs)
             if recent is not None:
                 days, earlier, window = recent
                 before, now = (self.rates(sums, question) for sums in (earlier, window))
-                yield self._beside(name, before, now, "window", f"the last {days} days began")
+                yield self._beside(name, before, now, "window", f"in the last {days} days")
             if f"apart {name}" in self.ledger.totals:
                 slack = slack_of(self.ledger.counted)
                 suffixes = self._suffixes(question)
                 yield change.since_unknown(name, suffixes, self.settings.quiet_days, slack)
 
-    def _beside(
-        self, name: str, before: Rates, now: Rates, against: change.Against, when: str
-    ) -> Change:
+    def _beside(self, name: str, before: Rates, now: Rates, against: Against, when: str) -> Change:
         weights = self.weights(now.groups)
-        return change.beside(name, before, now, weights, self.error, against, f"since {when}")
+        return change.beside(name, before, now, weights, self.error, against, when)
 
     def _recent(self, needs: str) -> tuple[int, Tally, Tally] | None:
         """The days of the last window in whole spans, everything before it, and the window."""

@@ -33,7 +33,7 @@ class Memory:
     """What is stored: `peaks` are the largest log e-values, `firsts` since when something is so.
 
     `names` are those that groups were given later, by the old ones; `history` has a row for each
-    of the last parts.
+    of the last parts; `columns` are those that the command line reads.
     """
 
     settings: Settings
@@ -43,3 +43,4 @@ class Memory:
     firsts: dict[str, tuple[str, int]] = field(default_factory=dict)
     names: dict[Label, Label] = field(default_factory=dict)
     history: list[list[Any]] = field(default_factory=list)
+    columns: dict[str, Any] = field(default_factory=dict)

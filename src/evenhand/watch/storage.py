@@ -106,6 +106,7 @@ def state_of(memory: Memory) -> dict[str, Any]:
         "counts": {name: _tallies(spans) for name, spans in sorted(ledger.spans.items())},
         "parts": _parts(ledger.parts),
         "history": memory.history,
+        "columns": memory.columns,
     }
 
 
@@ -148,6 +149,7 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
         {name: (first[0], first[1]) for name, first in state["firsts"].items()},
         {_from_json(old): _from_json(new) for old, new in state["renamed"]},
         [list(row) for row in state["history"]],
+        dict(state["columns"]),
     )
 
 

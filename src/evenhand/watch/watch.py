@@ -102,7 +102,7 @@ class Watch:
     ...     counted = watch.update(counts, part=f"day {day}", at=f"2026-02-{day:02}")
     >>> finding = watch.status().findings[0]
     >>> finding.criterion, finding.verdict, finding.since
-    ('statistical_parity', 'differs', '2026-02-04')
+    ('statistical_parity', 'differs', '2026-02-03')
     >>> interval = finding.intervals["mpd"]
     >>> print(f"{interval.low:.2f} {interval.value:.2f} {interval.high:.2f}")
     0.13 0.20 0.27

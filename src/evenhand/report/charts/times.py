@@ -1,4 +1,4 @@
-"""A value over time with its band, the bound, and where it was first crossed; rates as small lines."""
+"""Values over time with their band and bound, and rates of groups as small lines."""
 
 from __future__ import annotations
 
@@ -134,4 +134,5 @@ def _told(title: str, known: Sequence[Mapping[str, Any]]) -> str:
         return "Nothing has been counted yet."
     last = known[-1]
     ends = f"{number(last['low'])} to {number(last['high'])}"
-    return f"{title} over {len(known)} spans of days; on {last['day']} {number(last['value'])} ({ends})."
+    now = f"on {last['day']} {number(last['value'])} ({ends})"
+    return f"{title} over {len(known)} spans of days; {now}."

@@ -1,0 +1,311 @@
+"""The commands `evenhand watch init`, `append`, `status` and `report`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand._counts import tally_counts
+from evenhand._errors import InputError
+from evenhand._frames import listed, tally_frame
+from evenhand._tally import Tally
+from evenhand._words import number, p_value
+from evenhand._writing import write_all
+from evenhand.cli.audit import status_of
+from evenhand.cli.failures import (
+    STATUSES,
+    done_unless_stopped,
+    failures_in_one_line,
+    interruptible,
+)
+from evenhand.cli.files import connect, found_files, open_files
+from evenhand.cli.terminal import columns as table_of
+from evenhand.cli.terminal import echoed, plain, text_of
+from evenhand.watch import Status, Watch
+from evenhand.watch.document import document_of
+from evenhand.watch.storage import locked
+
+EXAMPLES = "\n".join(
+    [
+        "\b",
+        "Examples:",
+        "  evenhand watch init --state watch.json --criterion statistical_parity \\",
+        "      --prediction decision --group sex --favorable hired \\",
+        "      --fail-if 'statistical_parity.mpd > 0.1'",
+        "  evenhand watch append decisions-2026-03-01.parquet --state watch.json",
+        "  evenhand watch append labels-2026-03-01.csv --state watch.json --late",
+        "  evenhand watch status --state watch.json",
+        "  evenhand watch report --state watch.json --html watch.html",
+        "",
+        "\b",
+        "Exit status of append and status:",
+        *(f"  {status:<3}  {meaning}" for status, meaning in STATUSES.items()),
+    ]
+)
+COLUMNS = ("target", "prediction", "group", "stratum", "rows", "rate", "missing")
+DAY = re.compile(r"(\d{4}-\d{2}-\d{2})")
+
+state_option = click.option(
+    "--state",
+    required=True,
+    metavar="PATH",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file that holds the state.",
+)
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
+def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which columns are read; `init` remembers them."""
+    options = [
+        click.option("--target", metavar="COLUMN", help="The truth, where a criterion needs it."),
+        click.option("--prediction", metavar="COLUMN", help="What was decided."),
+        click.option(
+            "--group", multiple=True, metavar="COLUMN", help="Whom to compare; repeat to cross."
+        ),
+        click.option(
+            "--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."
+        ),
+        click.option("--rows", metavar="COLUMN", help="How many rows a line stands for."),
+        click.option(
+            "--rate", metavar="COLUMN", help="The share of --rows selected, for --prediction."
+        ),
+        click.option(
+            "--missing", type=click.Choice(["error", "group"]), help="Rows without a group."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.group("watch", epilog=EXAMPLES)
+def watch() -> None:
+    """Watch a model after release: every look is valid, however often one looks.
+
+    A state, one small file, holds the counts of all parts so far. Append each day's decisions, and
+    the truth when it comes to be known. Intervals hold at all looks at once, and groups that are
+    alike are said to differ with a probability of 1 in 20 at most, ever.
+    """
+
+
+@watch.command("init")
+@state_option
+@_column_options
+@click.option("--criterion", multiple=True, required=True, metavar="NAME", help="Watch this.")
+@click.option("--measure", multiple=True, metavar="NAME", help="By this; default mpd, gini, pq.")
+@click.option("--fail-if", multiple=True, metavar="GATE", help="Such as 'equal_opportunity > 0.1'.")
+@click.option(
+    "--favorable", "--pos-label", metavar="LABEL", help="The label of the better outcome."
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Of every interval and verdict, at all looks at once.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["calibrated", "guaranteed"]),
+    default="calibrated",
+    show_default=True,
+    help="How intervals are made.",
+)
+@click.option("--baseline", multiple=True, metavar="FILE", help="Rows to compare with; repeatable.")
+@click.option("--window", type=click.IntRange(1), default=28, show_default=True, help="In days.")
+@click.option(
+    "--quiet-days",
+    type=click.FloatRange(1),
+    default=3650,
+    show_default=True,
+    help="Between false alarms of a change since an unknown day, on average at least.",
+)
+def init(
+    state: Path,
+    criterion: tuple[str, ...],
+    measure: tuple[str, ...],
+    fail_if: tuple[str, ...],
+    favorable: str | None,
+    confidence: float,
+    method: Any,
+    baseline: tuple[str, ...],
+    window: int,
+    quiet_days: float,
+    **given: Any,
+) -> None:
+    """Make a new state; which columns are read is remembered with it."""
+    with interruptible(), failures_in_one_line(), locked(state):
+        if state.exists():
+            raise InputError(f"{state} exists; remove it to begin anew, or append to it.")
+        chosen = _chosen({}, given)
+        before = _counted(baseline, chosen) if baseline else None
+        made = Watch(
+            list(criterion),
+            bounds=list(fail_if),
+            measures=list(measure) or ("mpd", "gini", "pq"),
+            confidence=confidence,
+            method=method,
+            favorable=favorable,
+            baseline=before,
+            window=window,
+            quiet_days=quiet_days,
+        )
+        made._memory.columns = chosen
+        made.save(state)
+    click.echo(f"{state} watches {', '.join(criterion)}.")
+
+
+@watch.command("append")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@state_option
+@_column_options
+@click.option("--part", metavar="NAME", help="The part's name; by default that of its files.")
+@click.option("--date", metavar="DAY", help="Its day; by default that in the name, else today.")
+@click.option("--late", is_flag=True, help="The decisions were counted; only the truth is new.")
+@click.option("--correct", multiple=True, metavar="FILE", help="Replace a part made of this FILE.")
+@quiet_option
+def append(
+    files: tuple[str, ...],
+    state: Path,
+    part: str | None,
+    date: str | None,
+    late: bool,
+    correct: tuple[str, ...],
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Count the rows of FILE, once; every kind of file that evenhand audit reads."""
+    with interruptible():
+        with failures_in_one_line(), locked(state):
+            current = Watch.load(state)
+            chosen = _chosen(current._memory.columns, given)
+            name = part or ", ".join(path.name for path in found_files(files))
+            counts = _counted(files, chosen)
+            if correct:
+                current.correct(name, _counted(correct, chosen), counts, late=late)
+                counted = True
+            else:
+                day = date or (found[1] if (found := DAY.search(name)) else None)
+                counted = current.update(counts, part=name, at=day, late=late)
+            status = current.status()
+            if counted:
+                current.save(state)
+        if not counted:
+            click.echo(f"{plain(name)} was counted before; nothing has changed.", err=True)
+        failed = [] if quiet else _printed(status)
+    click.get_current_context().exit(status_of(status.judgements, failed))
+
+
+@watch.command("status")
+@state_option
+@quiet_option
+def status(state: Path, quiet: bool) -> None:
+    """Print what is known so far."""
+    with interruptible():
+        with failures_in_one_line():
+            found = Watch.load(state).status()
+        failed = [] if quiet else _printed(found)
+    click.get_current_context().exit(status_of(found.judgements, failed))
+
+
+@watch.command("report")
+@state_option
+@click.option("--html", metavar="PATH", type=click.Path(path_type=Path), help="Write the page.")
+@click.option("--markdown", metavar="PATH", type=click.Path(path_type=Path), help="Write Markdown.")
+@click.option(
+    "--metrics", metavar="PATH", type=click.Path(path_type=Path), help="Write OpenMetrics text."
+)
+@click.option(
+    "--json", "as_json", metavar="PATH", type=click.Path(path_type=Path), help="All of it."
+)
+def report(
+    state: Path,
+    html: Path | None,
+    markdown: Path | None,
+    metrics: Path | None,
+    as_json: Path | None,
+) -> None:
+    """Write the report: a page, Markdown for a message, or metrics for a scraper."""
+    with interruptible(), failures_in_one_line():
+        found = Watch.load(state)
+        wanted: dict[Path | None, Callable[[], str]] = {
+            html: found.to_html,
+            markdown: found.to_markdown,
+            metrics: found.to_openmetrics,
+            as_json: lambda: _json(document_of(found._memory)),
+        }
+        texts = {path: make for path, make in wanted.items() if path is not None}
+        if not texts:
+            raise click.UsageError("Name what to write: --html, --markdown, --metrics or --json.")
+        failed = write_all(texts)
+    for line in failed:
+        click.echo(f"Error: {line}", err=True)
+    click.get_current_context().exit(status_of((), failed))
+
+
+def _chosen(stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that were named, now or when the state was made."""
+    now = {name: given[name] for name in COLUMNS if given[name]}
+    plain_now = {name: list(v) if isinstance(v, tuple) else v for name, v in now.items()}
+    return {**stored, **plain_now}
+
+
+def _counted(files: Sequence[str], chosen: Mapping[str, Any]) -> Tally:
+    """Count the rows of files."""
+    if not chosen.get("group"):
+        raise click.UsageError("Name the column of the groups: --group sex (repeat to cross them).")
+    if not chosen.get("prediction") and not chosen.get("rate"):
+        raise click.UsageError("Name the column of the decisions: --prediction.")
+    names: dict[str, Any] = {
+        "y_true": chosen.get("target"),
+        "y_pred": chosen.get("prediction"),
+        "sensitive_features": chosen["group"],
+        "strata": chosen.get("stratum"),
+        "missing": chosen.get("missing", "error"),
+    }
+    more = [chosen.get("rows"), chosen.get("rate")]
+    wanted = [n for key, part in names.items() if key != "missing" for n in listed(part)]
+    database = connect()
+
+    def counted() -> Tally:
+        table = open_files(database, files, [*wanted, *(name for name in more if name)])
+        if chosen.get("rows"):
+            return tally_counts(table, rows=chosen["rows"], rate=chosen.get("rate"), **names)
+        return tally_frame(table, **names)
+
+    return done_unless_stopped(counted, database.interrupt)
+
+
+def _printed(found: Status) -> list[str]:
+    """Print a status; what could not be printed, and why."""
+
+    def draw(screen: Any) -> None:
+        table = table_of("Criterion", "Measure", "Value", "Interval", "Verdict", "p", right=(2,))
+        for finding in found.findings:
+            since = f"{finding.verdict}, since {finding.since}"
+            for at, (measure, each) in enumerate(finding.intervals.items()):
+                ends = f"{number(each.low)} to {number(each.high)}"
+                said = (since, p_value(finding.p_value)) if at == 0 else ("", "")
+                name = finding.criterion if at == 0 else ""
+                table.add_row(name, measure, number(each.value), ends, *said)
+        screen.print(table)
+        lines = [
+            f"{judged.sentence} (since {found.since[str(judged.gate)]})"
+            for judged in found.judgements
+        ]
+        lines += [change.sentence for change in found.changes if change.changed]
+        for line in [*lines, *found.notes]:
+            screen.print(plain(line), markup=False)
+
+    head = f"{found.parts:,} parts, {found.rows:,} rows, {found.first} to {found.last}\n"
+    return echoed(head + text_of(draw))
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False)

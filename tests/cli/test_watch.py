@@ -1,0 +1,136 @@
+"""The commands of a watch: init, append, status, report."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from evenhand.cli.watch import watch
+
+COLUMNS = ("--prediction", "decision", "--target", "truth", "--group", "sex")
+ASKED = ("--criterion", "statistical_parity", "--favorable", "yes", "--measure", "mpd")
+
+
+def rows(rate, number=300, seed=0):
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["F", "M"], number)
+    decision = np.where(rng.random(number) < np.where(sex == "F", rate, 0.5), "yes", "no")
+    truth = rng.choice(["yes", "no"], number)
+    return pd.DataFrame({"sex": sex, "decision": decision, "truth": truth})
+
+
+def call(*arguments):
+    return CliRunner().invoke(watch, [str(each) for each in arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def state(folder):
+    made = call(
+        "init", "--state", "w.json", *ASKED, *COLUMNS, "--fail-if", "statistical_parity > 0.1"
+    )
+    assert made.exit_code == 0
+    return folder / "w.json"
+
+
+def append(name, *more):
+    return call("append", name, "--state", "w.json", *more)
+
+
+def test_days_are_appended_until_a_bound_is_violated(state):
+    statuses = []
+    for day in range(1, 9):
+        name = f"decisions-2026-03-{day:02}.csv"
+        rows(0.28, seed=day).to_csv(name, index=False)
+        statuses.append(append(name).exit_code)
+    assert statuses[0] == 3
+    assert statuses[-1] == 1
+    assert statuses == sorted(statuses, reverse=True)
+    shown = call("status", "--state", "w.json")
+    assert shown.exit_code == 1
+    assert "8 parts, 2,400 rows, 2026-03-01 to 2026-03-08" in shown.output
+    assert "differs, since 2026-03-0" in shown.output
+    assert "violated" in shown.output
+
+
+def test_a_file_is_counted_once(state):
+    rows(0.2).to_parquet("day.parquet")
+    append("day.parquet")
+    before = state.read_text()
+    again = append("day.parquet")
+    assert "day.parquet was counted before; nothing has changed." in again.output
+    assert state.read_text() == before
+    rows(0.3).to_parquet("day.parquet")
+    changed = append("day.parquet")
+    assert changed.exit_code == 2
+    assert "was counted before with other numbers" in changed.output
+
+
+def test_a_part_can_be_corrected_by_the_file_it_was_made_of(state):
+    rows(0.2).to_csv("old.csv", index=False)
+    rows(0.4).to_csv("new.csv", index=False)
+    append("old.csv", "--part", "1", "--date", "2026-03-01")
+    append("new.csv", "--part", "1", "--correct", "old.csv")
+    corrected = json.loads(state.read_text())["counts"]
+    state.unlink()
+    call("init", "--state", "w.json", *ASKED, *COLUMNS, "--fail-if", "statistical_parity > 0.1")
+    append("new.csv", "--part", "1", "--date", "2026-03-01")
+    assert json.loads(state.read_text())["counts"] == corrected
+
+
+def test_counts_are_read_as_rows_are(state):
+    people = rows(0.2)
+    people.to_csv("rows.csv", index=False)
+    counted = people.value_counts(["sex", "decision", "truth"]).rename("n").reset_index()
+    counted.to_csv("counts.csv", index=False)
+    append("rows.csv", "--part", "1", "--date", "2026-03-01")
+    found = json.loads(state.read_text())["counts"]
+    state.unlink()
+    call("init", "--state", "w.json", *ASKED, *COLUMNS, "--fail-if", "statistical_parity > 0.1")
+    append("counts.csv", "--rows", "n", "--part", "1", "--date", "2026-03-01")
+    assert json.loads(state.read_text())["counts"] == found
+
+
+def test_a_report_is_a_page_a_message_metrics_and_json(state, folder):
+    for day in range(1, 4):
+        rows(0.2, seed=day).to_csv(f"2026-03-0{day}.csv", index=False)
+        append(f"2026-03-0{day}.csv")
+    outputs = ("--html", "w.html", "--markdown", "w.md", "--metrics", "w.prom", "--json", "w.out")
+    assert call("report", "--state", "w.json", *outputs).exit_code == 0
+    page = (folder / "w.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "Statistical parity" in page
+    assert "bound: 0.1" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "| statistical_parity | differs since" in (folder / "w.md").read_text()
+    metrics = (folder / "w.prom").read_text()
+    assert metrics.endswith("# EOF\n")
+    assert 'evenhand_watch_value{criterion="statistical_parity",measure="mpd"}' in metrics
+    assert json.loads((folder / "w.out").read_text())["schema"] == "evenhand.watch-report/1"
+    assert call("report", "--state", "w.json").exit_code == 2
+
+
+def test_a_baseline_is_compared_with(folder):
+    rows(0.5, 3000).to_csv("release.csv", index=False)
+    call("init", "--state", "w.json", *ASKED, *COLUMNS, "--baseline", "release.csv")
+    rows(0.2, 2000, seed=1).to_csv("2026-03-01.csv", index=False)
+    found = append("2026-03-01.csv")
+    assert found.exit_code == 0
+    assert "has changed since the baseline: F from" in found.output
+
+
+def test_a_state_is_not_made_twice_nor_missing(state):
+    again = call("init", "--state", "w.json", *ASKED, *COLUMNS)
+    assert again.exit_code == 2
+    assert "w.json exists" in again.output
+    missing = call("status", "--state", "none.json")
+    assert missing.exit_code == 2
+    assert "There is no state none.json" in missing.output
+
+
+def test_columns_that_were_not_named_are_asked_for(folder):
+    rows(0.2).to_csv("day.csv", index=False)
+    call("init", "--state", "w.json", *ASKED)
+    assert "--group" in append("day.csv").output
+    assert "--prediction" in append("day.csv", "--group", "sex").output

@@ -1,0 +1,116 @@
+"""Intervals at all looks at once."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import evenhand as eh
+from evenhand.measures import gini, mpd, pq, shortfall
+from evenhand.watch.bands import band_of, log_likelihood, log_mixture, rate_limits
+from evenhand.watch.evalues import group_weights
+from evenhand.watch.rates import Rates
+
+MEASURES = (mpd, gini, pq, shortfall)
+
+
+def rates(hits, sizes):
+    hits, sizes = (np.atleast_2d(np.asarray(part, dtype=float)) for part in (hits, sizes))
+    groups, cells = tuple(range(hits.shape[1])), tuple(range(hits.shape[0]))
+    return Rates(hits, sizes, cells, groups, np.zeros(len(cells), np.intp))
+
+
+def band(hits, sizes, measure, method="calibrated", error=0.05):
+    found = rates(hits, sizes)
+    weights = group_weights(np.zeros(len(found.groups), dtype=int))
+    return band_of(found, measure, error, method, weights)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3, 0.5, 0.97])
+@pytest.mark.parametrize("rows", [1, 7, 40])
+def test_the_mixture_of_likelihood_ratios_is_one_on_average(rate, rows):
+    hits = np.arange(rows + 1.0)
+    sizes = np.full(hits.shape, float(rows))
+    times = np.exp(
+        log_mixture(hits, sizes) - log_likelihood(hits, sizes, np.full(hits.shape, rate))
+    )
+    assert (binom.pmf(hits, rows, rate) * times).sum() == pytest.approx(1.0)
+
+
+def test_limits_of_a_rate_hold_the_rate_observed_and_narrow():
+    low, high = rate_limits(np.array([0.0, 3.0, 300.0]), np.array([10.0, 10.0, 1000.0]), 0.05)
+    assert low[0] == 0.0 < high[0] < 1.0
+    assert (low[1:] < 0.3).all()
+    assert (high[1:] > 0.3).all()
+    assert high[2] - low[2] < high[1] - low[1]
+
+
+def test_no_rows_say_nothing_of_a_rate():
+    low, high = rate_limits(np.zeros(1), np.zeros(1), 0.05)
+    assert (low[0], high[0]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("method", ["calibrated", "guaranteed"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_band_holds_the_value(measure, method):
+    found = band([30, 45, 52], [100, 100, 100], measure, method)
+    assert 0 <= found.low <= found.value <= found.high
+    assert found.value == pytest.approx(measure(np.array([0.3, 0.45, 0.52])))
+
+
+@pytest.mark.parametrize("groups", [2, 10])
+@pytest.mark.parametrize("measure", [mpd, gini, pq])
+def test_a_band_is_wider_than_a_single_looks_interval_but_not_by_much(measure, groups):
+    import pandas as pd
+
+    rng = np.random.default_rng(groups)
+    sizes = np.full(groups, 2000)
+    hits = rng.binomial(sizes, np.linspace(0.2, 0.4, groups))
+    lines = pd.DataFrame(
+        {
+            "group": np.repeat(np.arange(groups), 2),
+            "decision": np.tile([0, 1], groups),
+            "n": np.stack([sizes - hits, hits], axis=1).ravel(),
+        }
+    )
+    counts = eh.tally_counts(lines, rows="n", y_pred="decision", sensitive_features="group")
+    once = eh.interval("statistical_parity", counts, measure=measure, favorable=1)
+    always = band(hits, sizes, measure)
+    ratio = (always.high - always.low) / (once.high - once.low)
+    assert 1 < ratio <= 2.2
+
+
+def test_a_guaranteed_band_is_wider_yet():
+    calibrated, sure = (
+        band([30, 45], [100, 100], mpd, how) for how in ("calibrated", "guaranteed")
+    )
+    assert sure.high - sure.low > calibrated.high - calibrated.low
+
+
+def test_of_several_cells_the_worst_counts():
+    both = band([[30, 45], [10, 90]], [[100, 100], [100, 100]], mpd)
+    assert both.value == pytest.approx(0.8)
+
+
+def test_groups_without_rows_are_left_out():
+    two = band([30, 45], [100, 100], mpd)
+    three = band([30, 45, 0], [100, 100, 0], mpd)
+    assert (two.low, two.value, two.high) == (three.low, three.value, three.high)
+    assert np.isnan(band([30, 0], [100, 0], mpd).high)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("true", "measure"), [((0.3, 0.3), mpd), ((0.3, 0.4), gini), ((0.02, 0.05, 0.03), pq)]
+)
+def test_bands_hold_the_truth_at_all_looks_at_once(true, measure):
+    rng, streams, missed = np.random.default_rng(1), 40, 0
+    truth = float(measure(np.array(true)))
+    for _ in range(streams):
+        hits, sizes, inside = np.zeros(len(true)), np.zeros(len(true)), True
+        for rows in (20, 80, 200, 800, 3200):
+            hits += rng.binomial(rows, true)
+            sizes += rows
+            found = band(hits, sizes, measure)
+            inside &= found.low - 1e-9 <= truth <= found.high + 1e-9
+        missed += not inside
+    assert missed <= 0.05 * streams + 2

@@ -1,0 +1,88 @@
+"""Change: beside a baseline, in the last window, and since a day that nobody knows."""
+
+from datetime import date
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import evenhand as eh
+from evenhand.watch.change import log_changed
+
+
+def part(rng, rates, rows=200):
+    decided = np.concatenate([rng.random(rows) < rate for rate in rates]).astype(int)
+    groups = np.repeat([f"g{i}" for i in range(len(rates))], rows)
+    return eh.tally(None, decided, sensitive_features=groups)
+
+
+def fed(rates_by_day, *, baseline=None, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    watched = eh.Watch(
+        "statistical_parity", favorable=1, measures="mpd", baseline=baseline, **options
+    )
+    for day, rates in enumerate(rates_by_day):
+        watched.update(part(rng, rates), part=str(day), at=date.fromordinal(739_000 + day))
+    return {change.against: change for change in watched.status().changes}
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_evidence_of_change_is_at_most_one_on_average_without_it(rate):
+    before, after = (np.arange(rows + 1.0) for rows in (8, 9))
+    chances = binom.pmf(before, 8, rate)[:, None] * binom.pmf(after, 9, rate)
+    hits, later = np.broadcast_arrays(before[:, None], after)
+    found = log_changed(hits, np.full(hits.shape, 8.0), later, np.full(hits.shape, 9.0))
+    assert (chances * np.exp(found)).sum() <= 1
+
+
+def test_a_group_whose_rate_fell_is_named_with_both_rates():
+    baseline = part(np.random.default_rng(5), (0.4, 0.4, 0.4), rows=5000)
+    changes = fed([(0.4, 0.4, 0.25)] * 20, baseline=baseline)
+    found = changes["baseline"]
+    assert found.changed
+    assert found.groups == ("g2",)
+    assert "g2 from 4" in found.sentence
+    assert "to 2" in found.sentence
+
+
+def test_nothing_is_said_to_change_where_nothing_does():
+    baseline = part(np.random.default_rng(5), (0.4, 0.3), rows=5000)
+    changes = fed([(0.4, 0.4)] * 40)
+    assert not any(change.changed for change in changes.values())
+    changes = fed([(0.4, 0.3)] * 40, baseline=baseline)
+    assert not changes["baseline"].changed
+    assert not changes["window"].changed
+    assert "ever since the watch began" in changes["any time"].sentence
+
+
+def test_groups_that_come_apart_are_dated():
+    changes = fed([(0.4, 0.4, 0.4)] * 60 + [(0.4, 0.4, 0.25)] * 30)
+    found = changes["any time"]
+    assert found.changed
+    assert found.groups[0] == "g2"
+    day = date.fromisoformat(found.since).toordinal() - 739_000
+    assert 50 <= day <= 66
+
+
+def test_a_bound_is_not_kept_by_rows_from_before_a_change():
+    rng = np.random.default_rng(0)
+    watched = eh.Watch(
+        "statistical_parity", favorable=1, measures="mpd", bounds={"statistical_parity.mpd": 0.1}
+    )
+    for day in range(120):
+        rates = (0.4, 0.4) if day < 100 else (0.4, 0.2)
+        watched.update(part(rng, rates), part=str(day), at=date.fromordinal(739_000 + day))
+        if day == 99:
+            assert watched.status().judgements[0].outcome == "pass"
+    status = watched.status()
+    assert status.findings[0].intervals["mpd"].high < 0.1
+    assert status.judgements[0].outcome == "inconclusive"
+    assert "are not about now" in status.judgements[0].sentence
+
+
+def test_the_last_window_is_beside_what_was_before():
+    changes = fed([(0.4, 0.4)] * 40 + [(0.4, 0.2)] * 20, window=20)
+    found = changes["window"]
+    assert found.changed
+    assert found.groups == ("g1",)
+    assert "the last 20 days" in found.sentence
