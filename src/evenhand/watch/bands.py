@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.estimates import DISTANCES, FARTHEST, rate_curves
+from evenhand._uncertainty.curves import DISTANCES, FARTHEST, rate_curves
 from evenhand._uncertainty.geometry import (
     STEPS,
     Cloud,

@@ -105,7 +105,7 @@ class Watch:
     ('statistical_parity', 'differs', '2026-02-03')
     >>> interval = finding.intervals["mpd"]
     >>> print(f"{interval.low:.2f} {interval.value:.2f} {interval.high:.2f}")
-    0.13 0.20 0.27
+    0.14 0.20 0.26
 
     """
 
