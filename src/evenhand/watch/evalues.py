@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-TILTS = np.array([0.03, 0.06, 0.12, 0.24, 0.45, 0.9, 1.8])  # of the log odds
-WEIGHTS = np.array([0.06, 0.09, 0.13, 0.22, 0.28, 0.15, 0.07])
+TILTS = np.array([0.03, 0.06, 0.12, 0.24, 0.45, 0.8, 1.3])  # of the log odds
+WEIGHTS = np.array([0.06, 0.08, 0.12, 0.20, 0.26, 0.16, 0.12])
 EVEN, ODD = np.cosh(TILTS) - 1, np.sinh(TILTS) - TILTS
 NEWCOMERS = 0.1  # of the weight is kept for groups that are not there from the start
 

@@ -1,0 +1,263 @@
+"""Watching: how often fair streams alarm, how soon uneven ones do, how wide bands are, the cost.
+
+    python benchmarks/watch.py alarms --streams 2000 --looks 1000
+    python benchmarks/watch.py rows
+    python benchmarks/watch.py bands
+    python benchmarks/watch.py cost
+
+Each prints a table in Markdown. Streams are vectorised; every look is looked at.
+"""
+
+import argparse
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import beta, chi2, ncx2, norm
+
+import evenhand as eh
+from evenhand.measures import gini, mpd, pq
+from evenhand.watch.bands import band_of
+from evenhand.watch.evalues import Excess, after, apart, group_weights, log_alike
+from evenhand.watch.rates import Rates
+
+ERROR = 0.05
+ROWS = 10  # of each group in a look
+GAP = 0.1
+
+
+class Stream:
+    """Many streams at once: hits and rows so far, and the sums that evidence is made of."""
+
+    def __init__(self, streams: int, groups: int) -> None:
+        self.shape = (streams, groups)
+        self.hits, self.rows = np.zeros(self.shape), 0
+        self.sums = [[np.zeros(self.shape) for _ in range(3)] for _ in range(2)]
+        self.weights = group_weights(np.zeros(groups, dtype=int))
+
+    def add(self, hits: np.ndarray, rows: int) -> None:
+        self.hits, self.rows = self.hits + hits, self.rows + rows
+        sizes = np.full(self.shape, float(rows))
+        for total, how in zip(self.sums, (apart, after), strict=True):
+            for part, more in zip(total, how(hits, sizes), strict=True):
+                part += more
+
+    def log_evidence(self) -> np.ndarray:
+        return log_alike(Excess(*self.sums[0]), Excess(*self.sums[1]), self.weights)
+
+    def plain_gate(self) -> np.ndarray:
+        """A chi-squared test of homogeneity at 5 %, as if this were the only look."""
+        pooled = self.hits.mean(axis=1, keepdims=True) / self.rows
+        variance = np.maximum(self.rows * pooled * (1 - pooled), 1e-12)[:, 0]
+        spread = ((self.hits - self.rows * pooled) ** 2).sum(axis=1) / variance
+        return chi2.sf(spread, self.shape[1] - 1) < ERROR
+
+    def bootstrap(self) -> np.ndarray:
+        """Bootstrap intervals of the groups' rates, of which some two do not overlap.
+
+        A group's bootstrapped rate is binomial; its quantiles are taken to be normal.
+        """
+        rate = self.hits / self.rows
+        half = norm.isf(ERROR / 2) * np.sqrt(rate * (1 - rate) / self.rows)
+        return (rate - half).max(axis=1) > (rate + half).min(axis=1)
+
+
+def ever(rates, looks, streams, seed, every=1):
+    """The share of streams that ever alarm, by each way of looking."""
+    rng = np.random.default_rng(seed)
+    stream = Stream(streams, len(rates))
+    alarmed = {name: np.zeros(streams, dtype=bool) for name in ("watch", "gate", "bootstrap")}
+    for look in range(1, looks + 1):
+        stream.add(rng.binomial(ROWS, rates, size=stream.shape).astype(float), ROWS)
+        alarmed["watch"] |= stream.log_evidence() >= np.log(1 / ERROR)
+        if look >= 10 and look % every == 0:  # the others are given a hundred rows to begin with
+            alarmed["gate"] |= stream.plain_gate()
+            alarmed["bootstrap"] |= stream.bootstrap()
+    return alarmed
+
+
+def alarms(streams: int, looks: int) -> None:
+    heads("groups", "rate", "watch", "upper limit", "plain gate", "bootstrap")
+    for groups in (2, 10, 50):
+        for rate in (0.02, 0.3):
+            found = ever(np.full(groups, rate), looks, streams, seed=groups)
+            share = {name: each.mean() for name, each in found.items()}
+            high = beta.isf(0.025, found["watch"].sum() + 1, streams - found["watch"].sum())
+            print(
+                f"| {groups} | {rate} | {share['watch']:.1%} | {high:.1%} "
+                f"| {share['gate']:.0%} | {share['bootstrap']:.0%} |",
+                flush=True,
+            )
+
+
+def watched_rows(rates, most, streams, seed):
+    """Rows of each group until the watch alarms."""
+    rng = np.random.default_rng(seed)
+    stream, first = Stream(streams, len(rates)), np.full(streams, np.inf)
+    while stream.rows < most and np.isinf(first).any():
+        stream.add(rng.binomial(ROWS, rates, size=stream.shape).astype(float), ROWS)
+        now = (stream.log_evidence() >= np.log(1 / ERROR)) & np.isinf(first)
+        first = np.where(now, stream.rows, first)
+    return first
+
+
+def betting_rows(rates, most, streams, seed):
+    """The same by Auditing Fairness by Betting (Chugg et al. 2023): pairs, online Newton steps."""
+    rng = np.random.default_rng(seed)
+    wealth, bet, squares = np.zeros(streams), np.zeros(streams), np.ones(streams)
+    first = np.full(streams, np.inf)
+    for row in range(1, most + 1):
+        payoff = (rng.random(streams) < rates[0]) * 1.0 - (rng.random(streams) < rates[1])
+        wealth += np.log1p(bet * payoff)
+        first = np.where((wealth >= np.log(1 / ERROR)) & np.isinf(first), row, first)
+        slope = -payoff / (1 + bet * payoff)
+        squares += slope**2
+        bet = np.clip(bet - 2 / (2 - np.log(3)) * slope / squares, -0.5, 0.5)
+    return first
+
+
+def fixed_rows(rates, power):
+    """Rows of each group with which a single chi-squared test has that power."""
+    rates, free = np.asarray(rates), len(rates) - 1
+    critical, pooled = chi2.isf(ERROR, free), rates.mean()
+    per_row = ((rates - pooled) ** 2).sum() / (pooled * (1 - pooled))
+    low, high = 1.0, 1e7
+    while high / low > 1.0005:
+        middle = np.sqrt(low * high)
+        enough = ncx2.sf(critical, free, middle * per_row) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def rows(streams: int) -> None:
+    tests = ("one test, power 80 %", "power 50 %")
+    heads("rates", "watch", "betting", *tests, "to betting", "to 80 %", "to 50 %")
+    apart_one = np.full(50, 0.3)
+    apart_one[7] += GAP
+    cases = {
+        "0.3 and 0.4": np.array([0.3, 0.3 + GAP]),
+        "0.5 and 0.6": np.array([0.5, 0.5 + GAP]),
+        "0.02 and 0.12": np.array([0.02, 0.02 + GAP]),
+        "50 groups of 0.3, one of 0.4": apart_one,
+    }
+    for name, rates in cases.items():
+        ours = np.median(watched_rows(rates, 4000, streams if len(rates) == 2 else streams // 5, 1))
+        theirs = np.median(betting_rows(rates, 3000, streams, 2)) if len(rates) == 2 else np.nan
+        tests = [fixed_rows(rates, power) for power in (0.8, 0.5)]
+        ratios = [ours / each for each in (theirs, *tests)]
+        texts = [f"{each:.0f}" for each in (ours, theirs, *tests)] + [
+            f"{each:.2f}" for each in ratios
+        ]
+        print(f"| {name} | {' | '.join(texts).replace('nan', '–')} |", flush=True)
+
+
+def rates_of(hits, sizes):
+    groups = tuple(range(len(hits)))
+    return Rates(hits[None], sizes[None], ("yes",), groups, np.zeros(1, np.intp))
+
+
+def single_look(hits, sizes, measure):
+    lines = pd.DataFrame(
+        {
+            "group": np.repeat(np.arange(len(hits)), 2),
+            "decision": np.tile([0, 1], len(hits)),
+            "n": np.stack([sizes - hits, hits], axis=1).ravel().astype(int),
+        }
+    )
+    counts = eh.tally_counts(lines, rows="n", y_pred="decision", sensitive_features="group")
+    return eh.interval("statistical_parity", counts, measure=measure, favorable=1)
+
+
+def bands(streams: int) -> None:
+    looks = np.unique(np.geomspace(10, 10_000, 16).astype(int))
+    heads("groups", "rates", "measure", "streams missed", "width at 100", "1,000", "10,000 rows")
+    for groups in (2, 10, 50):
+        for base in (0.02, 0.3):
+            for spread in (0.0, 0.3):
+                factors = 1 + spread * np.random.default_rng(groups).standard_normal(groups)
+                true = base * np.clip(factors, 0.2, 2.0)
+                number = streams if groups < 50 else max(streams // 4, 5)
+                _bands(groups, true, base, spread, looks, number)
+
+
+def _bands(groups, true, base, spread, looks, streams):
+    rng = np.random.default_rng(groups)
+    weights = group_weights(np.zeros(groups, dtype=int))
+    measures = {"mpd": mpd, "gini": gini, "pq": pq}
+    missed, ratios = dict.fromkeys(measures, 0), {name: {} for name in measures}
+    for _ in range(streams):
+        hits, sizes, inside = np.zeros(groups), np.zeros(groups), dict.fromkeys(measures, True)
+        for total in looks:
+            more = int(total - sizes[0])
+            hits, sizes = hits + rng.binomial(more, true), sizes + more
+            for name, measure in measures.items():
+                found = band_of(rates_of(hits, sizes), measure, ERROR, "calibrated", weights)
+                truth = float(measure(true))
+                inside[name] &= bool(found.low - 1e-9 <= truth <= found.high + 1e-9)
+                if total in (100, 1000, 10_000) and 0 < hits.sum() < sizes.sum():
+                    ratios[name].setdefault(total, []).append((hits, sizes, found))
+        for name in measures:
+            missed[name] += not inside[name]
+    about = f"about {base}, " + ("alike" if spread == 0 else "not alike")
+    for name, measure in measures.items():
+        widths = []
+        for total in (100, 1000, 10_000):
+            wide = []
+            for hits, sizes, found in ratios[name].get(total, [])[:8]:
+                once = single_look(hits, sizes, measure)
+                wide.append((found.high - found.low) / (once.high - once.low))
+            widths.append(f"{np.mean(wide):.2f}" if wide else "–")
+        print(
+            f"| {groups} | {about} | {name} | {missed[name]} of {streams} | {' | '.join(widths)} |",
+            flush=True,
+        )
+
+
+def cost(days: int = 600) -> None:
+    rng = np.random.default_rng(0)
+    size = 20_000
+    columns = rng.integers(0, 2, size), rng.integers(0, 2, size)
+    counts = eh.tally(*columns, sensitive_features=rng.integers(0, 200, size))
+    asked = {"favorable": 1, "measures": "mpd", "bounds": {"statistical_parity.mpd": 0.1}}
+    heads("criteria", "a part, ms", "a status, ms", "state, kB")
+    for criteria in (["statistical_parity"], ["statistical_parity", "equal_opportunity"]):
+        watch, spent = eh.Watch(criteria, **asked), []
+        for day in range(days):
+            start = time.process_time()
+            watch.update(counts, part=str(day), at=date.fromordinal(738_000 + 3 * day))
+            spent.append(time.process_time() - start)
+        start = time.process_time()
+        watch.status()
+        looked = time.process_time() - start
+        state = Path(tempfile.mkdtemp()) / "watch.json"
+        watch.save(state)
+        kilobytes = state.stat().st_size / 1000
+        part, status = 1e3 * np.median(spent), 1e3 * looked
+        print(f"| {len(criteria)} | {part:.1f} | {status:.0f} | {kilobytes:.0f} |")
+
+
+def heads(*names: str) -> None:
+    print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["alarms", "rows", "bands", "cost"])
+    parser.add_argument("--streams", type=int)
+    parser.add_argument("--looks", type=int, default=300)
+    given = parser.parse_args()
+    if given.what == "alarms":
+        alarms(given.streams or 200, given.looks)
+    elif given.what == "rows":
+        rows(given.streams or 500)
+    elif given.what == "bands":
+        bands(given.streams or 20)
+    else:
+        cost()
+
+
+if __name__ == "__main__":
+    main()
