@@ -218,7 +218,7 @@ class Look:
         if ledger.width > 1:
             yield (
                 f"Days are kept in spans of {ledger.width}, so that the state stays small: changes "
-                "are dated to these, and single days can no longer be told apart."
+                "are dated to these, and single days can no longer be distinguished."
             )
         late = [group for group, day in ledger.since.items() if day != ledger.first]
         if late and not self.settings.groups:
