@@ -140,22 +140,44 @@ def fitted(
     network: Any, term: Any, strength: float, data: Any, train: Tensor, size: int, epochs: int
 ) -> None:
     codes, numbers, y, group = data
-    optimizer = torch.optim.Adam(
-        network.parameters(), lr=1e-3 * (size / 512) ** 0.5, fused=DEVICE == "cuda"
-    )
+    rate = 1e-3 * (size / 512) ** 0.5
+    graph = DEVICE == "cuda"
+    optimizer = torch.optim.Adam(network.parameters(), lr=rate, fused=graph, capturable=graph)
+    rows = train[:size].clone()
 
-    def step(rows: Tensor) -> None:
-        optimizer.zero_grad(set_to_none=True)
+    def loss() -> Tensor:
         logits = network(codes[rows], numbers[rows])[:, 0]
         loss = nn.functional.binary_cross_entropy_with_logits(logits, y[rows].float())
-        if term is not None:
-            loss = loss + strength * term(logits.sigmoid(), group[rows])
-        loss.backward()
+        return loss if term is None else loss + strength * term(logits.sigmoid(), group[rows])
+
+    run = recorded(loss, optimizer)
+    for _ in range(epochs):
+        for chosen in train[torch.randperm(len(train), device=DEVICE)].split(size)[:-1]:
+            rows.copy_(chosen)
+            run()
+
+
+def recorded(loss: Callable[[], Tensor], optimizer: Any) -> Callable[[], Any]:
+    """A training step; on a GPU as a graph, which is launched at once."""
+
+    def step() -> None:
+        optimizer.zero_grad(set_to_none=True)
+        loss().backward()
         optimizer.step()
 
-    for _ in range(epochs):
-        for rows in train[torch.randperm(len(train), device=DEVICE)].split(size)[:-1]:
-            step(rows)
+    if DEVICE != "cuda":
+        return step
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    optimizer.zero_grad(set_to_none=True)
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
 
 
 def judged(network: Any, data: Any, test: Tensor) -> dict[str, float]:
@@ -206,64 +228,42 @@ def speed() -> None:
     """Of a step and of counting; medians, as ratios to a step without a penalty."""
     torch.manual_seed(0)
     for size in (512, 8192):
-        network = Network([30, 30, 10, 500, 200, 20], 2, 5).to(DEVICE)
-        optimizer = torch.optim.Adam(network.parameters(), fused=DEVICE == "cuda")
-        codes = torch.randint(0, 10, (size, 6), device=DEVICE)
-        numbers, y = (
-            torch.randn(size, 2, device=DEVICE),
-            torch.randint(0, 5, (size,), device=DEVICE),
-        )
-        group = torch.randint(0, GROUPS, (size,), device=DEVICE)
-        asked: dict[str, Any] = {"none": None}
-        for noise in (None, "subtract", "memory"):
-            asked[str(noise)] = Penalty("statistical_parity", "pq", groups=GROUPS, noise=noise).to(
-                DEVICE
-            )
-        for way in ("eager", "compiled"):
-            times = {}
-            for name, penalty in asked.items():
-
-                def loss_of(penalty: Any = penalty) -> Tensor:
-                    outputs = network(codes, numbers)
-                    loss = nn.functional.cross_entropy(outputs, y)
-                    if penalty is not None:
-                        loss = loss + penalty(outputs.softmax(1), y, group=group)
-                    return loss
-
-                run = torch.compile(loss_of) if way == "compiled" else loss_of
-
-                def step(run: Any = run) -> None:
-                    optimizer.zero_grad(set_to_none=True)
-                    run().backward()
-                    optimizer.step()
-
-                try:
-                    times[name] = timed(step, 300 if DEVICE == "cuda" else 30)
-                except Exception as failure:
-                    print(way, name, "failed:", repr(failure)[:300], flush=True)
-            ratios = {name: round(each / times["none"], 3) for name, each in times.items()}
-            print(
-                json.dumps(
-                    {"batch": size, "way": way, "step_us": round(times["none"] * 1e6), **ratios}
-                ),
-                flush=True,
-            )
+        times = {name: step_time(size, noise) for name, noise in NOISES.items()}
+        ratios = {name: round(each / times["none"], 3) for name, each in times.items()}
+        print(json.dumps({"batch": size, "step_us": round(times["none"] * 1e6), **ratios}))
     rows = 200_000_000 if DEVICE == "cuda" else 2_000_000
     y, decided = (torch.randint(0, 5, (rows,), device=DEVICE) for _ in range(2))
     group = torch.randint(0, GROUPS, (rows,), device=DEVICE)
     counts = DeviceTally(classes=5, groups=GROUPS)
     seconds = timed(lambda: counts.update(decided, y, group), 5)
     read = timed(lambda: (y.sum(), decided.sum(), group.sum()), 5)
-    print(
-        json.dumps(
-            {
-                "rows": rows,
-                "counting_ms": 1e3 * seconds,
-                "reading_ms": 1e3 * read,
-                "ratio": seconds / read,
-            }
-        )
+    found = {"counting_ms": 1e3 * seconds, "reading_ms": 1e3 * read, "ratio": seconds / read}
+    print(json.dumps({"rows": rows, **found}))
+
+
+NOISES: dict[str, Any] = {"none": ..., "plain": None, "subtract": "subtract", "memory": "memory"}
+
+
+def step_time(size: int, noise: Any) -> float:
+    network = Network([30, 30, 10, 500, 200, 20], 2, 5).to(DEVICE)
+    graph = DEVICE == "cuda"
+    optimizer = torch.optim.Adam(network.parameters(), fused=graph, capturable=graph)
+    codes, numbers = (
+        torch.randint(0, 10, (size, 6), device=DEVICE),
+        torch.randn(size, 2, device=DEVICE),
     )
+    y, group = (torch.randint(0, most, (size,), device=DEVICE) for most in (5, GROUPS))
+    penalty: Any = None
+    if noise is not ...:
+        penalty = Penalty("statistical_parity", "pq", groups=GROUPS, noise=noise).to(DEVICE)
+
+    def parts() -> Tensor:
+        outputs = network(codes, numbers)
+        loss = nn.functional.cross_entropy(outputs, y)
+        return loss if penalty is None else loss + penalty(outputs.softmax(1), y, group=group)
+
+    compiled = torch.compile(parts) if graph else parts
+    return timed(recorded(compiled, optimizer), 1000 if graph else 30)
 
 
 def timed(run: Callable[[], Any], times: int) -> float:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-
 from evenhand._errors import InputError
 from evenhand.criteria import Criterion
 from evenhand.torch.penalty import Penalty
+from torch import Tensor, nn
 
 
 class Constraint(nn.Module):

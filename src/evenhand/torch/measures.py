@@ -6,10 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor
-
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
+from torch import Tensor
 
 Measure = Callable[[Tensor], Tensor]
 

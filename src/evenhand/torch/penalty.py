@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
-
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
 from evenhand.criteria import CRITERIA, Criterion
@@ -16,6 +14,7 @@ from evenhand.torch.noise import variances
 from evenhand.torch.numbers import cumulative, means, values_of
 from evenhand.torch.shared import summed_over_processes
 from evenhand.torch.soft_tally import SoftTally, as_shares, decided, soft_tally
+from torch import Tensor, nn
 
 Noise = Literal["subtract", "memory"]
 
@@ -175,10 +174,11 @@ class Penalty(nn.Module):
         cells = summed_over_processes(cells)
         if self.noise != "memory":
             return cells
-        past = self.cells.to(cells) if self.cells.shape == cells.shape else torch.zeros_like(cells)
-        whole = cells.detach() + past
+        if self.cells.shape != cells.shape or self.cells.dtype != cells.dtype:
+            self.cells = torch.zeros_like(cells, requires_grad=False)
+        whole = cells.detach() + self.cells
         if self.training:
-            self.cells = (self.memory * whole).to(cells.dtype)
+            self.cells.copy_(self.memory * whole)  # in place: a recorded graph goes on with it
         part = cells.detach()[:, -1].sum() / whole[:, -1].sum().clamp_min(1e-12)
         return whole + (cells - cells.detach()) / part.clamp_min(1e-12)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
-
 from evenhand._errors import InputError
+from torch import Tensor
 
 
 @dataclass(frozen=True, eq=False)
