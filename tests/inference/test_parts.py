@@ -1,0 +1,151 @@
+"""Parts of inference beside SciPy, brute force and hand arithmetic."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, chi2_contingency, ks_2samp, norm
+
+import evenhand as eh
+from evenhand._uncertainty.curves import curve_at
+from evenhand._uncertainty.differences import rate_bounds
+from evenhand._uncertainty.geometry import evenest, most_uneven
+from evenhand._uncertainty.homogeneity import (
+    _enumerated,
+    _largest_gaps,
+    _merged,
+    _observed,
+    _statistics,
+)
+from evenhand._uncertainty.needed import crossing
+
+RNG = np.random.default_rng(4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("step", [0.5, 1e-9], ids=["ties", "no ties"])
+def test_the_largest_gaps_are_those_of_kolmogorov_and_smirnov(step, weighted):
+    group = RNG.integers(0, 4, 120)
+    values = np.round((RNG.normal(size=120) + 0.4 * group) / step) * step
+    times = RNG.integers(1, 4, 120) if weighted else np.ones(120, int)
+    weight = times.astype(float) if weighted else None
+    scores = eh.distribution(values, sensitive_features=group, sample_weight=weight)
+    mass = np.ones(len(scores)) if scores.weights is None else scores.weights
+    ends = np.flatnonzero(np.append(scores.values[1:] != scores.values[:-1], True))
+    found = _largest_gaps(scores, np.cumsum(mass) / mass.sum(), ends, mass)
+    rows, whose = np.repeat(values, times), np.repeat(group, times)
+    expected = [ks_2samp(rows[whose == g], rows[whose != g]).statistic for g in range(4)]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_the_statistic_of_counts_is_pearsons_and_a_contrast_is_one_cell_against_the_rest():
+    counts = RNG.integers(5, 40, (3, 5)).astype(float)
+    square, contrast = _statistics(counts[None])
+    assert square[0] == pytest.approx(chi2_contingency(counts, correction=False).statistic)
+    each = [
+        chi2_contingency(
+            [
+                [counts[c, g], np.delete(counts[c], g).sum()],
+                [np.delete(counts[:, g], c).sum(), np.delete(np.delete(counts, c, 0), g, 1).sum()],
+            ],
+            correction=False,
+        ).statistic
+        for c in range(3)
+        for g in range(5)
+    ]
+    assert contrast[0] == pytest.approx(max(each))
+
+
+def test_two_groups_have_the_p_value_of_all_tables_at_least_as_far_apart():
+    from math import comb
+
+    for hits, sizes in (((3, 9), (12, 15)), ((0, 4), (6, 20)), ((5, 5), (10, 10))):
+        total, rows = sum(hits), sum(sizes)
+        expected = total * sizes[0] / rows
+        p_value = sum(
+            comb(sizes[0], k) * comb(sizes[1], total - k) / comb(rows, total)
+            for k in range(max(0, total - sizes[1]), min(total, sizes[0]) + 1)
+            if abs(k - expected) >= abs(hits[0] - expected) - 1e-9
+        )
+        counts = np.array([hits, np.subtract(sizes, hits)], float)
+        assert _enumerated(counts) == pytest.approx(p_value)
+
+
+def test_groups_and_outcomes_that_do_not_occur_are_left_out():
+    counts = np.array([[3.0, 0, 2], [0, 0, 0], [1, 0, 4]])
+    assert _observed(counts).tolist() == [[3, 2], [1, 4]]
+    assert _observed(np.array([[3.0, 2], [0, 0]])) is None
+    assert _observed(np.array([[3.0, 0], [1, 0]])) is None
+
+
+def test_small_groups_are_merged_until_five_rows_are_expected_of_each():
+    counts = np.array([[60.0, 40, 3, 2], [40, 60, 2, 3]])
+    assert _merged(counts).tolist() == [[60, 40, 5], [40, 60, 5]]
+    large = np.array([[60.0, 40], [40, 60]])
+    assert _merged(large).tolist() == large.tolist()
+
+
+@pytest.mark.parametrize(("hits", "rows"), [(0, 31), (3, 17), (17, 17), (40, 90)])
+def test_exact_bounds_of_a_rate_are_clopper_and_pearsons(hits, rows):
+    low, high = rate_bounds(hits / rows, rows, 0.1)
+    expected = binomtest(hits, rows).proportion_ci(0.9, "exact")
+    assert (float(low), float(high)) == pytest.approx((expected.low, expected.high))
+
+
+def test_without_rows_a_rate_can_be_anything():
+    assert [float(end) for end in rate_bounds(np.nan, 0.0, 0.05)] == [0.0, 1.0]
+
+
+def test_limits_of_means_are_those_of_students_t_in_large_groups():
+    y = RNG.normal(2.0, 3.0, 4000)
+    group = np.repeat(["a", "b"], 2000)
+    low, high = (
+        eh.contrasts("weak_parity", None, y, sensitive_features=group, to="a")[1][at]
+        for at in (3, 4)
+    )
+    parts = y[:2000], y[2000:]
+    error = np.sqrt(sum(part.var(ddof=1) / 2000 for part in parts))
+    apart = parts[1].mean() - parts[0].mean()
+    reach = norm.ppf(0.975) * error
+    assert (low, high) == pytest.approx((apart - reach, apart + reach), abs=0.01 * error)
+
+
+def test_a_curve_is_read_between_its_points_and_held_at_its_ends():
+    line = np.linspace(-9, 9, 73)[:-1] + 0.125  # its value is its distance
+    curves = np.stack([line, 2 * line], axis=1)
+    for z in (-8.875, -3.3, -0.01, 0.0, 1.96, 8.8):
+        np.testing.assert_allclose(curve_at(curves, z), [z, 2 * z], atol=1e-12)
+    np.testing.assert_allclose(curve_at(curves, 50.0), curves[-1])
+    np.testing.assert_allclose(curve_at(curves, -50.0), curves[0])
+
+
+def test_where_a_chance_reaches_its_target_is_found_by_halving():
+    assert crossing(lambda x: x / 100, 0.3, (1.0, 100.0)) == pytest.approx(30.0, rel=1e-4)
+    assert crossing(lambda x: x / 100, 0.3, (1.0, 20.0)) == np.inf
+    assert crossing(lambda x: 1.0, 0.3, (1.0, 20.0)) == pytest.approx(1.0, rel=1e-4)
+
+
+@pytest.mark.parametrize("measure", ["mpd", "gini", "pq", "shortfall"])
+def test_extremes_between_bounds_are_those_of_a_fine_grid(measure):
+    low, high = np.array([0.1, 0.3, 0.2]), np.array([0.25, 0.5, 0.9])
+    grid = np.stack(
+        np.meshgrid(*(np.linspace(a, b, 31) for a, b in zip(low, high, strict=True))), axis=-1
+    )
+    seen = eh.MEASURES[measure](grid)
+    assert most_uneven(low, high, eh.MEASURES[measure]) == pytest.approx(seen.max(), rel=1e-9)
+    assert evenest(low, high, eh.MEASURES[measure]) == pytest.approx(seen.min(), abs=2e-3)
+    assert evenest(low, np.full(3, 0.95), eh.MEASURES[measure]) == 0.0
+
+
+@pytest.mark.parametrize("measure", ["gini", "pq"])
+def test_the_bound_of_many_groups_is_never_below_the_most_uneven(measure):
+    low = RNG.uniform(0.0, 0.3, 15)
+    high = low + RNG.uniform(0.05, 0.4, 15)
+    chosen = np.where(RNG.random((4000, 15)) < 0.5, low, high)
+    order = np.argsort(-(low + high))
+    for k in range(16):  # the largest ones at their upper ends
+        corner = low.copy()
+        corner[order[:k]] = high[order[:k]]
+        chosen = np.vstack([chosen, corner])
+    most = float(np.max(eh.MEASURES[measure](chosen)))
+    bound = most_uneven(low, high, eh.MEASURES[measure])
+    assert most <= bound + 1e-12
+    assert bound <= 1.35 * most
