@@ -62,6 +62,8 @@ def labels(name: str) -> dict[str, Any]:
     if "few clusters" in name:  # each with its own habit
         columns["cluster"] = rng.integers(0, 5, len(group))
         columns["y_pred"] = np.where(columns["cluster"] == 1, 1, p)
+    if name == "survey":
+        columns["sample_weight"] = surveyed(rng, group)
     if name == "strata":
         columns["strata"] = (rng.random(len(group)) < 0.4).astype(int)
     return columns | ({"y_score": score.round(2)} if name.startswith("scores") else {})
@@ -86,7 +88,16 @@ def numbers(name: str) -> dict[str, Any]:
         columns["cluster"] = rng.integers(0, 40, len(group))
     if "few clusters" in name:
         columns["cluster"] = rng.integers(0, 6, len(group))
+    if name == "survey":
+        columns["sample_weight"] = surveyed(rng, group)
     return columns
+
+
+def surveyed(rng: np.random.Generator, group: Any) -> Any:
+    """Weights of people in 25 places, which are left out one at a time."""
+    weight, place = rng.uniform(0.5, 2.0, len(group)), rng.integers(0, 25, len(group))
+    repeated = np.where(place[:, None] == np.arange(25), 0.0, weight[:, None] * 25 / 24)
+    return eh.survey_weights(weight, replicate_weights=repeated, method="jackknife")
 
 
 ASKED = {  # the design, the criterion and its statistic
@@ -114,6 +125,8 @@ ASKED = {  # the design, the criterion and its statistic
     "weighted odds of clusters": (labels, "weighted clustered", "equalized_odds", None),
     "f1 of clusters": (labels, "clustered", "performance_parity", "f1"),
     "average odds of clusters": (labels, "clustered", "average_odds", None),
+    "rates of a survey": (labels, "survey", "statistical_parity", None),
+    "precision of a survey": (labels, "survey", "predictive_parity", None),
     "areas of clusters": (labels, "scores clustered", "performance_parity", "auroc"),
     "weighted areas": (labels, "scores weighted", "performance_parity", "auroc"),
     "weighted calibration": (labels, "scores weighted", "calibration_parity", None),
@@ -126,6 +139,8 @@ ASKED = {  # the design, the criterion and its statistic
     "weighted means": (numbers, "weighted", "weak_parity", None),
     "clustered means": (numbers, "clustered", "weak_parity", None),
     "means of few clusters": (numbers, "few clusters", "weak_parity", None),
+    "means of a survey": (numbers, "survey", "weak_parity", None),
+    "squared errors of a survey": (numbers, "survey", "performance_parity", "mse"),
     "means below 0": (numbers, "below 0", "weak_parity", None),
     "likelihood": (numbers, "four", "performance_parity", "gaussian_log_likelihood"),
     "squared errors": (numbers, "four", "performance_parity", "mse"),

@@ -47,7 +47,7 @@ def resampled(columns, rng):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::evenhand.UndefinedWarning")
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", [name for name in FEW if "survey" not in name])
 def test_an_interval_reaches_about_as_far_as_the_bootstraps(name):
     make, design, *_ = ASKED[name]
     asked, source, _ = known(name)

@@ -15,7 +15,9 @@ from evenhand._uncertainty.homogeneity import (
     _observed,
     _statistics,
 )
+from evenhand._uncertainty.models import shares
 from evenhand._uncertainty.needed import crossing
+from evenhand._uncertainty.supposition import sizes_of
 
 RNG = np.random.default_rng(4)
 
@@ -115,6 +117,23 @@ def test_a_curve_is_read_between_its_points_and_held_at_its_ends():
         np.testing.assert_allclose(curve_at(curves, z), [z, 2 * z], atol=1e-12)
     np.testing.assert_allclose(curve_at(curves, 50.0), curves[-1])
     np.testing.assert_allclose(curve_at(curves, -50.0), curves[0])
+
+
+def test_where_nothing_was_observed_all_outcomes_are_as_likely():
+    counts = np.array([[[0, 0, 0], [1, 3, 0]]])
+    np.testing.assert_allclose(shares(counts), [[[1 / 3] * 3, [0.25, 0.75, 0]]])
+
+
+def test_a_tally_brings_its_rows_and_rates_to_power():
+    y = [1] * 60 + [0] * 40 + [1] * 20 + [0] * 30
+    selected = [1] * 30 + [0] * 70 + [1] * 5 + [0] * 45
+    counts = eh.tally(y, selected, sensitive_features=["a"] * 100 + ["b"] * 50)
+    groups, rows, rates = sizes_of(counts, eh.CRITERIA["statistical_parity"], None)
+    assert (groups, rows.tolist(), rates.tolist()) == (("a", "b"), [100, 50], [0.3, 0.1])
+    groups, rows, rates = sizes_of(counts, eh.CRITERIA["equal_opportunity"], 1)
+    assert (groups, rows.tolist(), rates.tolist()) == (("a", "b"), [60, 20], [0.5, 0.25])
+    with pytest.raises(eh.InputError, match="equalized_odds compares 4 rates of every group"):
+        sizes_of(counts, eh.CRITERIA["equalized_odds"], None)
 
 
 def test_where_a_chance_reaches_its_target_is_found_by_halving():
