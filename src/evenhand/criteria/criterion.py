@@ -702,7 +702,9 @@ def _undefined(table: Table) -> Table:
 def _only(table: Table, label: Label) -> Table:
     """The cells about one class."""
     at = [i for i, cell in enumerate(table.cells) if class_of(cell) == label]
-    return Table(table.values[..., at, :], tuple(table.cells[i] for i in at), table.groups)
+    step = at[1] - at[0] if len(at) > 1 else 1  # of pairs, one in so many
+    part = slice(at[0], at[-1] + 1, step)
+    return Table(table.values[..., part, :], table.cells[part], table.groups)
 
 
 def _help(criterion: Criterion) -> str:

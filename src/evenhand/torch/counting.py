@@ -11,6 +11,7 @@ import torch
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
+from evenhand.torch import histogram
 from evenhand.torch.shared import sum_counts
 from torch import Tensor
 
@@ -59,15 +60,20 @@ class DeviceTally:
             decided = predictions.argmax(dim=1)
         elif predictions.is_floating_point():
             decided = predictions >= 0.5
-        number, groups = len(self.classes), len(self.groups)
-        truth, decided, cells = y_true.long(), decided.long(), number * number * groups
-        known = (truth >= 0) & (truth < number) & (decided >= 0) & (decided < number)
-        key = torch.where(
-            known & (group < groups), (truth * number + decided) * groups + group, cells
-        )
-        key = torch.where(group >= 0, key, cells + 1)
-        counted = torch.bincount(key, minlength=cells + 2)
+        counted = self._counted(y_true, decided, group)
         self._counts = counted if self._counts is None else self._counts + counted
+
+    def _counted(self, y_true: Tensor, decided: Tensor, group: Tensor) -> Tensor:
+        """Rows in every cell, then those of unknown labels, then those that are left out."""
+        number, groups = len(self.classes), len(self.groups)
+        if y_true.is_cuda and histogram.fits(number, groups):
+            cells, unknown = histogram.cell_counts(y_true, decided, group, number, groups)
+            return torch.cat([cells, unknown[None], torch.zeros_like(unknown)[None]])
+        truth, decided, last = y_true.long(), decided.long(), number * number * groups
+        known = (truth >= 0) & (truth < number) & (decided >= 0) & (decided < number)
+        place = (truth * number + decided) * groups + group
+        key = torch.where(known & (group < groups), place, last)
+        return torch.bincount(torch.where(group >= 0, key, last + 1), minlength=last + 2)
 
     def tally(self) -> Tally:
         """The counts of all processes, for every criterion, interval and audit.
