@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -169,7 +169,8 @@ def _cluster(address: str | None) -> Iterator[None]:
     from distributed import Client
     from joblib import parallel_config
 
-    with Client(address), parallel_config(backend="dask"):
+    client: Any = Client
+    with client(address), parallel_config(backend="dask"):
         yield
 
 
