@@ -89,6 +89,22 @@ def test_progress_shows_the_runs_and_the_time_left(capsys, tmp_path):
 
 
 @pytest.mark.slow
+def test_progress_is_shown_while_scoring_and_drawing(capsys, tmp_path, monkeypatch):
+    from benchmark.designs import design
+    from evenhand.benchmark import page, progress, results, run
+
+    run(design(seeds=(0, 1)), tmp_path, n_jobs=1)
+    found = results(tmp_path, progress=True)
+    assert "2 of 2 splits scored" in capsys.readouterr().err
+    monkeypatch.setattr(progress, "is_watched", lambda progress: True)
+    figures = {"one": lambda results: 1, "two": lambda results: 2}
+    monkeypatch.setattr(page, "drawn", lambda results, made: ((k, f(0)) for k, f in made.items()))
+    section = page.Section("own", "Mine", figures=figures)
+    assert page.drawings_of(found, [section]) == {"one": 1, "two": 2}
+    assert "2 of 2 figures drawn" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_progress_is_silent_where_nobody_looks_on(capsys, tmp_path):
     from benchmark.designs import design
     from evenhand.benchmark import run

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from benchmark.designs import SMALL, design
-from evenhand.benchmark import BASES, Base, Store, Treatment, read_design, results, run, status
+from evenhand.benchmark import (
+    BASES,
+    Base,
+    Predictions,
+    Store,
+    Treatment,
+    read_design,
+    results,
+    run,
+    status,
+)
 from evenhand.benchmark import treatment as treat
 from evenhand.benchmark.running.fitting import Work
 from evenhand.benchmark.running.preparation import Prepared
@@ -210,6 +220,16 @@ def test_a_strict_reader_of_json_lines_reads_the_manifest(tmp_path):
     entries = [json.loads(line, parse_constant=refuse) for line in content.split("\n")[:-1]]
     assert len(entries) == 3
     assert {entry["method"] for entry in entries} == {"Base", "EqOdds", "Reweight"}
+
+
+def test_runs_that_do_not_tell_their_version_are_older_than_others(tmp_path):
+    store = Store(tmp_path)
+    labels = Predictions(labels=np.zeros(2, np.uint8))
+    names = {"problem": "p", "base": "b", "method": "m", "constraint": None, "seed": 0}
+    store.add(labels, {"key": "old", **names})
+    store.add(labels, {"key": "new", **names, "version": "2", "data": "d", "written": 5.0})
+    current, old = store.current()
+    assert (list(current), list(old)) == (["new"], ["old"])
 
 
 def test_a_renamed_method_is_found_under_its_new_name(published):

@@ -82,8 +82,9 @@ class Store:
         latest: dict[Any, tuple[float, Any]] = {}
         for entry in entries.values():
             for name, version in _versions_of(entry):
-                newest = max(latest.get(name, (0.0, version)), (entry.get("written", 0.0), version))
-                latest[name] = newest
+                written = float(entry.get("written", 0.0))
+                if name not in latest or written >= latest[name][0]:
+                    latest[name] = (written, version)
         old = {
             key
             for key, entry in entries.items()
