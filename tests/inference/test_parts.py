@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binomtest, chi2_contingency, ks_2samp, norm
 
 import evenhand as eh
+from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.curves import curve_at
 from evenhand._uncertainty.differences import rate_bounds
 from evenhand._uncertainty.geometry import evenest, most_uneven
@@ -18,6 +19,7 @@ from evenhand._uncertainty.homogeneity import (
 from evenhand._uncertainty.models import shares
 from evenhand._uncertainty.needed import crossing
 from evenhand._uncertainty.supposition import sizes_of
+from inference.answers import known, numbers
 
 RNG = np.random.default_rng(4)
 
@@ -136,6 +138,11 @@ def test_a_tally_brings_its_rows_and_rates_to_power():
         sizes_of(counts, eh.CRITERIA["equalized_odds"], None)
 
 
+def test_units_are_added_up_by_group_where_groups_have_none():
+    units = Units(np.array([1, 1, 2]), np.array([0, 1, 0]), 4)
+    assert units.by_group(np.array([[1.0, 2.0, 5.0]])).tolist() == [[0, 3, 5, 0]]
+
+
 def test_where_a_chance_reaches_its_target_is_found_by_halving():
     assert crossing(lambda x: x / 100, 0.3, (1.0, 100.0)) == pytest.approx(30.0, rel=1e-4)
     assert crossing(lambda x: x / 100, 0.3, (1.0, 20.0)) == np.inf
@@ -168,3 +175,27 @@ def test_the_bound_of_many_groups_is_never_below_the_most_uneven(measure):
     bound = most_uneven(low, high, eh.MEASURES[measure])
     assert most <= bound + 1e-12
     assert bound <= 1.35 * most
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e5])
+@pytest.mark.parametrize("design", ["few", "weighted", "clustered", "few clusters", "survey"])
+def test_intervals_of_means_are_in_the_unit_of_the_values(design, unit):
+    columns = numbers(design)
+    ask = {"measure": "mpd", **{name: columns[name] for name in columns if name[:2] != "y_"}}
+    one, other = (
+        eh.interval("weak_parity", None, columns["y_pred"] * scale, **ask) for scale in (1, unit)
+    )
+    expected = (unit * one.value, unit * one.low, unit * one.high)
+    assert (other.value, other.low, other.high) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["two rates", "three classes", "weighted rates", "means of few"])
+def test_an_interval_widens_with_the_confidence_and_holds_the_value(name):
+    asked, source, _ = known(name)
+    for measure in ("mpd", "gini", "pq", "ratio"):
+        for method in ("calibrated", "guaranteed"):
+            options = {"measure": measure, "method": method}
+            ends = [eh.interval(asked, source, confidence=c, **options) for c in (0.5, 0.9, 0.999)]
+            assert all(one.low <= one.value <= one.high for one in ends)
+            assert ends[0].low >= ends[1].low >= ends[2].low
+            assert ends[0].high <= ends[1].high <= ends[2].high
