@@ -73,6 +73,17 @@ def test_a_second_writer_waits_or_is_refused(tmp_path):
         pass
 
 
+def test_a_criterion_of_ones_own_is_watched_but_not_stored(tmp_path):
+    from evenhand.criteria import Criterion
+    from evenhand.statistics import P
+
+    watched = eh.Watch(Criterion("parity_of_mine", P("yhat")), favorable=1)
+    watched.update(counts())
+    assert watched.status().findings[0].criterion == "parity_of_mine"
+    with pytest.raises(eh.InputError, match="a criterion of your own"):
+        watched.save(tmp_path / "watch.json")
+
+
 def test_labels_that_cannot_be_stored_are_refused(tmp_path):
     from datetime import date
 

@@ -49,6 +49,11 @@ def check_counts(counts: Tally) -> None:
         )
     if counts.sums["rows"].ndim > 1 or (counts.sums["rows"] % 1 != 0).any():
         raise InputError(f"{counts} cannot be watched: it is not one count of whole rows.")
+    if counts.clusters:
+        raise InputError(
+            "Rows that go together cannot be watched: keep one row of each cluster, drawn by "
+            "chance or the first of each, and count without cluster=."
+        )
     if "weight" in counts.sums:
         raise InputError(
             "Weighted rows cannot be watched: evidence at every look is of rows that were drawn "

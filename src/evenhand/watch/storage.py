@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.gate import gate_of
-from evenhand._audit.questions import questions_of
+from evenhand._audit.questions import Question, questions_of
 from evenhand._columns import Bin, Label
 from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
@@ -82,6 +82,12 @@ def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
 def state_of(memory: Memory) -> dict[str, Any]:
     """All that a watch remembers, as JSON values."""
     asked, ledger = memory.settings, memory.ledger
+    for question in asked.questions:
+        if not _is_named(question):
+            raise InputError(
+                f"{question.name} is a criterion of your own, which a file cannot hold: keep the "
+                "watch in memory, or watch one of evenhand's by its name."
+            )
     return {
         "schema": SCHEMA,
         "criteria": {question.name: list(question.measures) for question in asked.questions},
@@ -151,6 +157,14 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
         [list(row) for row in state["history"]],
         dict(state["columns"]),
     )
+
+
+def _is_named(question: Question) -> bool:
+    """Whether a criterion can be found again by its name."""
+    try:
+        return questions_of([question.name], question.measures)[0].criterion == question.criterion
+    except InputError:
+        return False
 
 
 def _parts(parts: Mapping[str, tuple[int, str]]) -> dict[str, str]:
