@@ -10,6 +10,7 @@ from evenhand._uncertainty.curves import curve_at
 from evenhand._uncertainty.differences import rate_bounds
 from evenhand._uncertainty.geometry import evenest, most_uneven
 from evenhand._uncertainty.homogeneity import (
+    _combined,
     _enumerated,
     _largest_gaps,
     _merged,
@@ -71,6 +72,14 @@ def test_two_groups_have_the_p_value_of_all_tables_at_least_as_far_apart():
         )
         counts = np.array([hits, np.subtract(sizes, hits)], float)
         assert _enumerated(counts) == pytest.approx(p_value)
+
+
+def test_the_smaller_of_two_p_values_counts_as_one_among_its_draws():
+    draws = np.arange(1.0, 100.0)
+    for value, p_value in ((200.0, 0.02), (50.5, 0.51), (50.0, 0.52), (0.0, 1.0)):
+        found = _combined((value, value), (draws, draws), lambda: 1.0)
+        assert found == pytest.approx(p_value)
+    assert _combined((200.0, 200.0), (draws, draws), lambda: 1e-7) == 1e-7
 
 
 def test_groups_and_outcomes_that_do_not_occur_are_left_out():
