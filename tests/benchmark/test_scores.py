@@ -15,6 +15,7 @@ from evenhand.benchmark import Store, Treatment, read_results, run
 from evenhand.benchmark.design.questions import QUESTIONS, Question, add_questions
 from evenhand.benchmark.design.studies import treatment
 from evenhand.benchmark.scoring.results import results
+from evenhand.benchmark.scoring.scores import scores
 
 ASKED = add_questions(
     [
@@ -241,6 +242,30 @@ def test_a_new_question_fits_nothing(store, monkeypatch):
 
 
 @pytest.mark.slow
+def test_expected_scores_alone_are_the_same_and_labels_are_counted_once(store, found, monkeypatch):
+    wanted = found.query("select * from scores where lot = 'expected' order by key, question")
+    alone = results(store, questions=ASKED, lots="expected")
+    assert set(alone.scores["lot"].to_pylist()) == {"expected"}
+    got = alone.query("select * from scores order by key, question")
+    pd.testing.assert_frame_equal(got, wanted)
+    label = {**QUESTIONS, "classification": (Question("statistical_parity", "shortfall"),)}
+    monkeypatch.setattr(Store, "predictions", lambda store, entry: pytest.fail("read again"))
+    entries = [one for one in store.entries().values() if one["problem"] == "small"]
+    again = scores(store, entries[:1], label["classification"], "expected")
+    assert np.isfinite(again.values).all()
+
+
+def test_counts_that_were_damaged_are_counted_again(tmp_path):
+    run(design(Treatment(), seeds=(0,)), tmp_path, n_jobs=1)
+    asked = {**QUESTIONS, "classification": (Question("statistical_parity", "mpd"),)}
+    first = results(tmp_path, questions=asked, lots="expected")
+    (kept,) = (tmp_path / "scores" / "counts").iterdir()
+    kept.write_bytes(kept.read_bytes()[:-20])
+    again = {**QUESTIONS, "classification": (Question("statistical_parity", "gini"),)}
+    assert results(tmp_path, questions=again, lots="expected").scores.num_rows == 1
+    assert first.scores.num_rows == 1
+
+
 def test_scores_are_computed_once(store, found, monkeypatch):
     def refuse(*_):
         raise AssertionError("scored again")

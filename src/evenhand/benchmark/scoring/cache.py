@@ -15,7 +15,7 @@ from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerpri
 from evenhand.benchmark.design.importing import is_import_path
 from evenhand.benchmark.design.questions import Questions
 from evenhand.benchmark.progress import tracked
-from evenhand.benchmark.scoring.scores import Scores, scores
+from evenhand.benchmark.scoring.scores import Lots, Scores, scores
 from evenhand.benchmark.store import Entry, Store
 
 SOURCES = ("evenhand.benchmark.scoring.scores", "evenhand.criteria")  # with what they import
@@ -26,6 +26,7 @@ def scored(
     store: Store,
     entries: Mapping[str, Entry],
     questions: Questions,
+    lots: Lots,
     n_jobs: int,
     progress: bool | None = None,
 ) -> Any:
@@ -33,11 +34,11 @@ def scored(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    folder, address = store.folder / "scores", _address(questions)
+    folder, address = store.folder / "scores", _address(questions, lots)
     known = _read(folder, address)
     done = set() if known is None else set(pc.unique(known["key"]).to_pylist())
     todo = [entry for key, entry in entries.items() if key not in done]
-    new = _computed(store, todo, questions, n_jobs, progress)
+    new = _computed(store, todo, questions, lots, n_jobs, progress)
     parts = [part for part in (known, new) if part is not None]
     if not parts:
         return _columns([])
@@ -47,17 +48,22 @@ def scored(
     return whole.filter(pc.is_in(whole["key"].cast("string"), pa.array(list(entries), pa.string())))
 
 
-def _address(questions: Questions) -> str:
+def _address(questions: Questions, lots: Lots) -> str:
     """What scores depend on, for given predictions."""
     asked = [asdict(question) for some in questions.values() for question in some]
     names = [one[key] for one in asked for key in ("criterion", "measure")]
     own = {name.partition(":")[0] for name in names if name is not None and is_import_path(name)}
     sources = [source_fingerprint(module) for module in (*SOURCES, *sorted(own))]
-    return fingerprint([asked, sources])
+    return fingerprint([asked, sources, *([] if lots == "all" else [lots])])
 
 
 def _computed(
-    store: Store, entries: list[Entry], questions: Questions, n_jobs: int, progress: bool | None
+    store: Store,
+    entries: list[Entry],
+    questions: Questions,
+    lots: Lots,
+    n_jobs: int,
+    progress: bool | None,
 ) -> Any:
     from joblib import Parallel, delayed
 
@@ -66,14 +72,14 @@ def _computed(
         splits.setdefault(f"{entry['problem']} {entry['split_key']}", []).append(entry)
     if not splits:
         return None
-    work = (delayed(_answers)(store, some, questions) for some in splits.values())
+    work = (delayed(_answers)(store, some, questions, lots) for some in splits.values())
     parallel = Parallel(n_jobs=n_jobs if len(splits) > 1 else 1, return_as="generator")
     return _columns(tracked(parallel(work), len(splits), "splits scored", progress))
 
 
-def _answers(store: Store, entries: list[Entry], questions: Questions) -> Scores:
+def _answers(store: Store, entries: list[Entry], questions: Questions, lots: Lots) -> Scores:
     kind = store.truth(entries[0]).about["kind"]
-    return scores(store, entries, questions[kind])
+    return scores(store, entries, questions[kind], lots)
 
 
 def _columns(scores: Iterable[Scores]) -> Any:

@@ -18,6 +18,7 @@ from evenhand._writing import fill_whole
 from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
 from evenhand.benchmark.design.studies import Design
 from evenhand.benchmark.scoring.cache import COLUMNS, scored
+from evenhand.benchmark.scoring.scores import Lots
 from evenhand.benchmark.store import Entry, Store
 
 TABLES = ("runs", "questions", "problems", "scores")
@@ -217,6 +218,7 @@ def results(
     design: Design | None = None,
     *,
     questions: Questions | None = None,
+    lots: Lots = "all",
     n_jobs: int | None = 1,
     progress: bool | None = None,
 ) -> Results:
@@ -234,6 +236,9 @@ def results(
         Score its runs only; by default all that are there.
     questions : mapping of str to tuple of Question, optional
         What is asked; by default the design's questions, or `QUESTIONS`.
+    lots : {"all", "expected"}, default "all"
+        Whether random decisions are also drawn, or scored by what they come to on average alone,
+        which is much faster.
     n_jobs : int, optional
         Processes side by side; None for one on each core.
     progress : bool, optional
@@ -268,7 +273,7 @@ def results(
         scores=(),
     )
     jobs = -1 if n_jobs is None else n_jobs
-    return replace(tables, scores=scored(store, entries, questions, jobs, progress))
+    return replace(tables, scores=scored(store, entries, questions, lots, jobs, progress))
 
 
 def _current(store: Store) -> dict[str, Entry]:

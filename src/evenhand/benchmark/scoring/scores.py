@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from evenhand._groups import Groups
 from evenhand._tally import Axis, Tally
 from evenhand.benchmark.design.questions import Question
 from evenhand.benchmark.predictions import Predictions, Truth
-from evenhand.benchmark.store import Entry, Store, counts, groups_of
+from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns, save_columns
+from evenhand.benchmark.store import Entry, Store, counts, groups_of, plain
 from evenhand.statistics import Statistic, Table
 from evenhand.statistics.kinds import KINDS, Rows, summarize
 
@@ -23,6 +24,7 @@ Floats = NDArray[np.float64]
 Answered = tuple[str, Predictions]  # with the lot
 EXPECTED, DRAWN, DRAWS = "expected", "drawn", "draws"
 EMPTY_AS_ZERO = "empty as 0"
+Lots = Literal["all", "expected"]
 REPEATS = 20  # draws whose criteria are averaged
 
 
@@ -43,27 +45,92 @@ class Scores:
     values: NDArray[np.float64]
 
 
-def scores(store: Store, entries: Sequence[Entry], questions: Sequence[Question]) -> Scores:
+def scores(
+    store: Store, entries: Sequence[Entry], questions: Sequence[Question], lots: Lots = "all"
+) -> Scores:
     """Answer all questions about runs on the same split; NaN where there is no answer."""
     truth = store.truth(entries[0])
+    if truth.classes and lots == "expected":
+        return _from_counts(store, entries, questions, truth)
     stored = [(entry["key"], store.predictions(entry)) for entry in entries]
-    named = [(key, lot, one) for key, one in stored for lot in _lots(one)]
+    named = [(key, lot, one) for key, one in stored for lot in _lots(one, lots)]
     answered = [(lot, one) for _, lot, one in named]
-    keys, lots = [key for key, _, _ in named], [lot for _, lot, _ in named]
-    if truth.classes:
-        values = classification(truth, answered, questions)
-        zeroed = _with_empty_as_zero(truth, answered, questions)
-        there = np.flatnonzero(~np.isnan(zeroed).all(axis=0))
-        values = np.hstack([values, zeroed[:, there]])
-        keys += [keys[run] for run in there]
-        lots += [EMPTY_AS_ZERO] * len(there)
-    else:
+    keys, drawn = [key for key, _, _ in named], [lot for _, lot, _ in named]
+    if not truth.classes:
         values = regression(truth, answered, questions)
-    return Scores(tuple(keys), tuple(lots), tuple(questions), values)
+        return Scores(tuple(keys), tuple(drawn), tuple(questions), values)
+    values = classification(truth, answered, questions)
+    tables = np.concatenate([_tables(truth, EXPECTED, one) for _, one in stored])
+    zeroed = _empty_as_zero(_stacked(tables, truth), questions, truth)
+    return _joined([key for key, _ in stored], zeroed, keys, drawn, questions, values)
 
 
-def _lots(predictions: Predictions) -> tuple[str, ...]:
-    return (EXPECTED, DRAWN, DRAWS) if predictions.by_lot else (EXPECTED,)
+def _from_counts(
+    store: Store, entries: Sequence[Entry], questions: Sequence[Question], truth: Truth
+) -> Scores:
+    """Expected answers, those about labels from counts that were kept: files are not read again."""
+    keys = [entry["key"] for entry in entries]
+    together = _stacked(kept_counts(store, entries, truth), truth)
+    values = np.full((len(questions), len(keys)), np.nan)
+    of_labels = _kinds(questions)[0]
+    for place in of_labels:
+        values[place] = _counted(questions[place], together, truth)
+    others = [place for place in range(len(questions)) if place not in of_labels]
+    if others:
+        runs = [(EXPECTED, store.predictions(entry)) for entry in entries]
+        values[others] = classification(truth, runs, [questions[place] for place in others])
+    zeroed = _empty_as_zero(together, questions, truth)
+    return _joined(keys, zeroed, keys, [EXPECTED] * len(keys), questions, values)
+
+
+def _joined(
+    runs: Sequence[str],
+    zeroed: Floats,
+    keys: Sequence[str],
+    drawn: Sequence[str],
+    questions: Sequence[Question],
+    values: Floats,
+) -> Scores:
+    """Answers, and beside them those of runs with an empty cell, if that were 0."""
+    there = np.flatnonzero(~np.isnan(zeroed).all(axis=0))
+    return Scores(
+        (*keys, *(runs[run] for run in there)),
+        (*drawn, *(EMPTY_AS_ZERO for _ in there)),
+        tuple(questions),
+        np.hstack([values, zeroed[:, there]]),
+    )
+
+
+def kept_counts(store: Store, entries: Sequence[Entry], truth: Truth) -> Floats:
+    """Expected counts of runs on one split (runs × cells), kept beside the scores.
+
+    They are a thousand times smaller than predictions, and all that a question about labels asks
+    for: a new measure of old criteria reads these. Runs never change under their key.
+    """
+    name = f"{plain(entries[0]['problem'])}-{entries[0]['split_key']}.parquet"
+    path = store.folder / "scores" / "counts" / name
+    cells = len(truth.classes) ** 2 * len(truth.groups)
+    known: dict[str, Floats] = {}
+    try:
+        listed = read_about(path)["keys"]
+        rows = read_columns(path)["count"].reshape(len(listed), cells)
+        known = dict(zip(listed, rows, strict=True))
+    except (FileNotFoundError, DamagedFileError, ValueError):
+        pass  # they are counted again
+    new = {
+        entry["key"]: _tables(truth, EXPECTED, store.predictions(entry))[0]
+        for entry in entries
+        if entry["key"] not in known
+    }
+    if new:
+        known |= new
+        whole = np.array(list(known.values()), dtype=np.float64).ravel()
+        save_columns(path, {"count": whole}, {"keys": list(known)})
+    return np.array([known[entry["key"]] for entry in entries])
+
+
+def _lots(predictions: Predictions, lots: Lots) -> tuple[str, ...]:
+    return (EXPECTED, DRAWN, DRAWS) if predictions.by_lot and lots == "all" else (EXPECTED,)
 
 
 def redrawn(truth: Truth, predictions: Predictions) -> Iterator[Predictions]:
@@ -119,23 +186,19 @@ def _rates(question: Question, together: Tally, truth: Truth) -> Table:
     return asked.table(together, favorable)
 
 
-def _with_empty_as_zero(
-    truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]
-) -> Floats:
+def _empty_as_zero(together: Tally, questions: Sequence[Question], truth: Truth) -> Floats:
     """Expected answers where a group has no rows to count, if their rate were 0; else NaN."""
-    values = np.full((len(questions), len(runs)), np.nan)
-    expected = [at for at, (lot, _) in enumerate(runs) if lot == EXPECTED]
-    tables = [_tables(truth, EXPECTED, runs[at][1]) for at in expected]
-    together = _stacked(np.concatenate(tables), truth)
+    runs = len(together.sums["rows"])
+    values = np.full((len(questions), runs), np.nan)
     for place in _kinds(questions)[0]:
         question = questions[place]
         if question.measure is None:
             continue
         table = _rates(question, together, truth)
-        empty = np.isnan(table.values).reshape(len(expected), -1).any(axis=1)
+        empty = np.isnan(table.values).reshape(runs, -1).any(axis=1)
         if empty.any():
             filled = Table(np.nan_to_num(table.values[empty]), table.cells, table.groups)
-            values[place, np.array(expected)[empty]] = answers(question, filled)
+            values[place, empty] = answers(question, filled)
     return values
 
 
