@@ -14,6 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evenhand.benchmark import figures
     from evenhand.benchmark.adapters import ADAPTERS
+    from evenhand.benchmark.boards.standings import Board, leaderboard, write_leaderboard
+    from evenhand.benchmark.boards.submissions import (
+        Submission,
+        SubmissionError,
+        add_submission,
+        check_submission,
+    )
     from evenhand.benchmark.design.bases import BASES, Base
     from evenhand.benchmark.design.from_file import DesignError, read_design
     from evenhand.benchmark.design.problems import Problem
@@ -58,6 +65,7 @@ __all__ = [
     "QUESTIONS",
     "Area",
     "Base",
+    "Board",
     "Design",
     "DesignError",
     "EmptyCells",
@@ -76,19 +84,24 @@ __all__ = [
     "Status",
     "Store",
     "Study",
+    "Submission",
+    "SubmissionError",
     "Table",
     "Treatment",
     "Truth",
     "Verdict",
     "add_questions",
+    "add_submission",
     "area_table",
     "areas",
+    "check_submission",
     "count_verdicts",
     "data_sets",
     "empty_cell_table",
     "empty_cells",
     "failure_table",
     "figures",
+    "leaderboard",
     "pair_table",
     "rank",
     "ranking_table",
@@ -103,6 +116,7 @@ __all__ = [
     "usual_rankings",
     "usual_sections",
     "with_floors",
+    "write_leaderboard",
     "write_report",
     "write_tables",
 ]
@@ -127,6 +141,11 @@ _HOMES = {
     **dict.fromkeys(("EmptyCells", "empty_cells"), "scoring.empty"),
     "with_floors": "scoring.floors",
     "write_report": "page",
+    **dict.fromkeys(("Board", "leaderboard", "write_leaderboard"), "boards.standings"),
+    **dict.fromkeys(
+        ("Submission", "SubmissionError", "add_submission", "check_submission"),
+        "boards.submissions",
+    ),
     **dict.fromkeys(("Status", "run", "status"), "running.schedule"),
     **dict.fromkeys(("Results", "read_results", "results"), "scoring.results"),
     **dict.fromkeys(("Predictions", "Truth"), "predictions"),

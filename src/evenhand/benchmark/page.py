@@ -138,7 +138,7 @@ def page_html(
     numbers = {name: at for at, name in enumerate(drawings, start=1)}
     shown = {name: _shown(name, numbers[name], drawing) for name, drawing in drawings.items()}
     text = (
-        _environment()
+        environment()
         .get_template("benchmark.html")
         .render(
             title=title,
@@ -257,8 +257,8 @@ def _fitted_with(results: Results) -> list[str]:
 
 
 @cache
-def _environment() -> Any:
-    """Templates of this report; the look is that of the audit's."""
+def environment() -> Any:
+    """Templates of reports on benchmarks; the look is that of the audit’s."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     loaders = [PackageLoader("evenhand.benchmark"), PackageLoader("evenhand.report")]

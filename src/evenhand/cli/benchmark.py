@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand._errors import require_package
-from evenhand.cli import ranking
+from evenhand.cli import leaderboard, ranking
 from evenhand.cli.designs import (
     FAILED,
     design_argument,
@@ -87,7 +87,7 @@ def bench() -> None:
     """Benchmark methods on your own data, by a design in a TOML file."""
 
 
-for _command in ranking.COMMANDS:
+for _command in (*ranking.COMMANDS, *leaderboard.COMMANDS):
     bench.add_command(_command)
 
 

@@ -24,6 +24,14 @@ out_option = click.option(
 jobs_option = click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes; by default one for each core."
 )
+LOSS = 0.05
+loss_option = click.option(
+    "--loss",
+    type=click.FloatRange(min=0, min_open=True),
+    default=LOSS,
+    show_default=True,
+    help="The most that may be given up: points of accuracy, or a share of RMSE.",
+)
 design_argument = click.argument("design", type=click.Path(dir_okay=False, path_type=Path))
 
 

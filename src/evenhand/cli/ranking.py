@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from evenhand.cli.designs import design_in, failures_in_one_line, jobs_option, out_option
+from evenhand.cli.designs import (
+    design_in,
+    failures_in_one_line,
+    jobs_option,
+    loss_option,
+    out_option,
+)
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Results, Table
 
-LOSS = 0.05
 WHERE = """\b
 DESIGN is the TOML file, or the folder of stored predictions, whatever design filled it.
 """
@@ -29,13 +34,6 @@ class Opened(NamedTuple):
 
 
 source_argument = click.argument("design", type=click.Path(exists=True, path_type=Path))
-loss_option = click.option(
-    "--loss",
-    type=click.FloatRange(min=0, min_open=True),
-    default=LOSS,
-    show_default=True,
-    help="The most that may be given up: points of accuracy, or a share of RMSE.",
-)
 criteria_option = click.option(
     "--criteria",
     help="Criteria with commas between, or 'all'; by default those that methods were told to meet.",
@@ -77,7 +75,7 @@ def rank_(
     with failures_in_one_line():
         from evenhand.benchmark import empty_cell_table, ranking_table
 
-        opened = _opened(design, out, jobs, criteria, measure)
+        opened = _opened(design, out, jobs, criteria, measure, is_quick=True)
         rankings = _rankings(opened.results, criteria, measure, loss)
         tables = [ranking_table(opened.results, ranking) for ranking in rankings]
         note = empty_cell_table(opened.results).note
@@ -196,10 +194,19 @@ COMMANDS: tuple[click.Command, ...] = (rank_, figures_, tables_, page)
 
 
 def _opened(
-    path: Path, out: Path | None, jobs: int | None, criteria: str | None, measure: str | None
+    path: Path,
+    out: Path | None,
+    jobs: int | None,
+    criteria: str | None,
+    measure: str | None,
+    *,
+    is_quick: bool = False,
 ) -> Opened:
-    """The scores of a design's runs, or of all that a folder holds; by another measure if asked."""
-    from evenhand.benchmark import results
+    """The scores of a design's runs, or of all that a folder holds; by another measure if asked.
+
+    What is quick answers no more than is needed for a ranking.
+    """
+    from evenhand.benchmark import QUESTIONS, results
 
     if path.is_dir():
         folder, name, text, design = path, path.name, None, None
@@ -209,39 +216,44 @@ def _opened(
         text = path.read_text(encoding="utf-8")
     if not folder.is_dir():
         raise ValueError(f"{folder} is not there: run `evenhand bench run {path}` first.")
-    found = results(folder, design, n_jobs=jobs)
-    if measure is not None and measure not in set(found.questions["measure"].to_pylist()):
-        names = _criteria(found, criteria)
-        found = results(folder, design, questions=_by(found, names, measure), n_jobs=jobs)
+    asked = QUESTIONS if design is None else design.questions
+    measures = {question.measure for some in asked.values() for question in some}
+    if is_quick or measure not in (None, *measures):
+        asked = _by(asked, folder, criteria, measure)
+        found = results(folder, design, questions=asked, lots="expected", n_jobs=jobs)
+    else:
+        found = results(folder, design, n_jobs=jobs)
     return Opened(found, folder, name, text)
 
 
-def _by(found: Results, names: Sequence[str], measure: str) -> Any:
-    """Performances, and the criteria of these names by a measure that nobody asked for yet."""
+def _by(asked: Any, folder: Path, criteria: str | None, measure: str | None) -> Any:
+    """Performances, and each criterion that is ranked by one measure."""
     from dataclasses import replace
 
-    from evenhand.benchmark.design.questions import QUESTIONS
-    from evenhand.benchmark.figures.theme import criterion_name, question_in
+    from evenhand.benchmark import QUESTIONS, Store
+    from evenhand.benchmark.figures.theme import criterion_name
 
-    asked = [question_in(row) for row in found.questions.to_pylist()]
-    new = [
-        replace(question, measure=measure, p=None, q=None)
-        for question in asked
-        if question.measure is not None and criterion_name(question) in names
-    ]
-    for question in new:
-        question.check()
-    return {
-        kind: tuple(
-            dict.fromkeys(
-                [
-                    *(question for question in usual if question.measure is None),
-                    *(question for question in new if question.kind == kind or question in usual),
-                ]
+    told = {entry["constraint"] for entry in Store(folder).entries().values()}
+    chosen: dict[Any, tuple[Any, ...]] = {}
+    for kind, questions in asked.items():
+        measured = [question for question in questions if question.measure is not None]
+        usual = set(QUESTIONS[kind])
+        main = [one for one in measured if one.criterion in told or one not in usual] or measured
+        if criteria is not None:
+            names = {criterion_name(one) for one in measured}
+            wanted = names if criteria == "all" else set(criteria.split(","))
+            main = [one for one in measured if criterion_name(one) in wanted]
+        by_criterion: dict[str, Any] = {}
+        for question in main:
+            own = (
+                question if measure is None else replace(question, measure=measure, p=None, q=None)
             )
-        )
-        for kind, usual in QUESTIONS.items()
-    }
+            by_criterion.setdefault(criterion_name(question), own)
+        for question in by_criterion.values():
+            question.check()
+        plain = [question for question in questions if question.measure is None]
+        chosen[kind] = (*plain, *by_criterion.values())
+    return chosen
 
 
 def _criteria(found: Results, criteria: str | None) -> list[str]:

@@ -38,8 +38,9 @@ class Estimate(NamedTuple):
         """With its interval, in two digits."""
         if isnan(self.value):
             return "–"
-        ends = "" if isnan(self.low) else f" [{self.low:.2f}, {self.high:.2f}]"
-        return f"{self.value:.2f}{ends}".replace("-", "−")
+        value, low, high = (round(one, 2) + 0.0 for one in self)  # no −0.00
+        ends = "" if isnan(low) else f" [{low:.2f}, {high:.2f}]"
+        return f"{value:.2f}{ends}".replace("-", "−")
 
 
 def split_interval(values: ArrayLike, ratio: float, confidence: float = 0.95) -> Estimate:

@@ -226,11 +226,19 @@ def rank(
     for area in areas(results, question, loss=loss):
         together.setdefault(track[area.problem], []).append(area)
     wanted = sorted(together, key=track_order) if tracks is None else tracks
-    made = (_ranked(name, question, loss, together.get(name, [])) for name in wanted)
+    made = (ranking_of(name, question, loss, together.get(name, [])) for name in wanted)
     return tuple(ranking for ranking in made if len(ranking.entrants) > 1)
 
 
-def _ranked(track: str, question: str, loss: float, found: Sequence[Area]) -> Ranking:
+def ranking_of(track: str, question: str, loss: float, found: Sequence[Area]) -> Ranking:
+    """The ranking of these areas, whatever they have in common.
+
+    Examples
+    --------
+    >>> ranking_of("binary, two groups", "equalized_odds.mpd", 0.05, []).sentence
+    'No method has a result on every problem.'
+
+    """
     places = list(dict.fromkeys((area.problem, area.base) for area in found))
     problems = tuple(dict.fromkeys(problem for problem, _ in places))
     by_method: dict[str, dict[tuple[str, str], Area]] = {}

@@ -92,7 +92,7 @@ def _joined(
     values: Floats,
 ) -> Scores:
     """Answers, and beside them those of runs with an empty cell, if that were 0."""
-    there = np.flatnonzero(~np.isnan(zeroed).all(axis=0))
+    there = np.flatnonzero(~np.isnan(zeroed).all(axis=0)).tolist()
     return Scores(
         (*keys, *(runs[run] for run in there)),
         (*drawn, *(EMPTY_AS_ZERO for _ in there)),

@@ -1,0 +1,237 @@
+"""Who leads in which track, as a page that sorts and filters without any connection."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand import __version__
+from evenhand._errors import require
+from evenhand._writing import write_whole
+from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
+from evenhand.benchmark.design.treatments import BASE
+from evenhand.benchmark.page import environment
+from evenhand.benchmark.ranking.areas import LOSS, areas
+from evenhand.benchmark.ranking.ranks import Ranking, ranking_of
+from evenhand.benchmark.ranking.tracks import (
+    DECISIONS,
+    KNOWN,
+    PROBABILITIES,
+    UNKNOWN,
+    track_of,
+    track_order,
+)
+from evenhand.benchmark.scoring.results import results
+from evenhand.benchmark.store import Store
+from evenhand.datasets import TASKS
+from evenhand.mitigation import METHODS
+
+if TYPE_CHECKING:
+    from evenhand.benchmark.scoring.results import Results
+
+MEASURE = "mpd"
+ASKED = {
+    DECISIONS: ("statistical_parity", "equalized_odds", "equal_opportunity"),
+    PROBABILITIES: ("strong_parity", "performance_parity"),
+}
+OF_REGRESSIONS = ("strong_parity", "weak_parity")
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """A track of the leaderboard by one question.
+
+    Parameters
+    ----------
+    track : str
+        Task, groups, whether the group is known, and what is given: with commas between.
+    criterion : str
+        What is asked, in words.
+    ranking : Ranking
+        The methods in order.
+
+    Examples
+    --------
+    >>> from evenhand.benchmark.ranking.ranks import ranking_of
+    >>> track = "binary, two groups"
+    >>> ranking = ranking_of(track, "equalized_odds.mpd", 0.05, [])
+    >>> Board(f"{track}, group known, decisions", "equalized odds", ranking).criterion
+    'equalized odds'
+
+    """
+
+    track: str
+    criterion: str
+    ranking: Ranking
+
+
+def leaderboard(
+    store: Store | str | Path,
+    *,
+    measure: str = MEASURE,
+    loss: float = LOSS,
+    n_jobs: int | None = 1,
+) -> tuple[Board, ...]:
+    """The methods of every track that a store has results for, those submitted included.
+
+    Parameters
+    ----------
+    store : Store, str or Path
+        Where predictions are.
+    measure : str, default "mpd"
+        By which gaps are measured: a name of `evenhand.MEASURES`, or package.module:function.
+    loss : float, default 0.05
+        The most that may be given up: points of accuracy, or a share of the base model's RMSE.
+    n_jobs : int, optional
+        Processes that score side by side; None for one on each core.
+
+    Returns
+    -------
+    tuple of Board
+        One for each track and criterion with at least two methods.
+
+    Notes
+    -----
+    A method is in "group known" if it needs the group at decision, or if the base model
+    underneath sees the sensitive columns. The base model is in every track, as what
+    others are measured against.
+
+    Examples
+    --------
+    >>> leaderboard("nowhere")
+    ()
+
+    """
+    store = store if isinstance(store, Store) else Store(Path(store))
+    found = results(store, questions=_questions(measure), lots="expected", n_jobs=n_jobs)
+    known = _knows(store, found)
+    about = {row["problem"]: row for row in found.problems.to_pylist()}
+    boards = []
+    for row in found.questions.to_pylist():
+        if row["measure"] is None:
+            continue
+        output = PROBABILITIES if row["criterion"] in ASKED[PROBABILITIES] else DECISIONS
+        together: dict[tuple[str, str], list[Any]] = {}
+        for area in areas(found, row["name"], loss=loss):
+            where = track_of(about[area.problem])
+            kind = about[area.problem]["kind"]
+            given = DECISIONS if kind == "regression" else output
+            sides = [KNOWN, UNKNOWN]
+            if area.method != BASE:
+                sides = [KNOWN if known[area.problem, area.method] else UNKNOWN]
+            for side in sides:
+                together.setdefault((where, f"{side}, {given}"), []).append(area)
+        for (where, more), own in sorted(together.items(), key=_order):
+            ranking = ranking_of(where, row["name"], loss, own)
+            if len(ranking.entrants) > 1:
+                g = f" of {row['g']}" if row["g"] else ""
+                words = f"{row['criterion'].replace('_', ' ')}{g}"
+                boards.append(Board(f"{where}, {more}", words, ranking))
+    return tuple(boards)
+
+
+def write_leaderboard(
+    store: Store | str | Path,
+    path: str | Path,
+    *,
+    title: str = "Leaderboard",
+    measure: str = MEASURE,
+    loss: float = LOSS,
+    n_jobs: int | None = 1,
+) -> Path:
+    """Write the leaderboard as one HTML file, which needs nothing from elsewhere.
+
+    Parameters
+    ----------
+    store : Store, str or Path
+        Where predictions are.
+    path : str or Path
+        The file.
+    title : str, default "Leaderboard"
+        The page's heading.
+    measure : str, default "mpd"
+        By which gaps are measured.
+    loss : float, default 0.05
+        The most that may be given up.
+    n_jobs : int, optional
+        Processes that score side by side; None for one on each core.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_leaderboard("nowhere", Path(folder) / "board.html").name
+    'board.html'
+
+    """
+    require("jinja2", "duckdb")
+    store = store if isinstance(store, Store) else Store(Path(store))
+    boards = leaderboard(store, measure=measure, loss=loss, n_jobs=n_jobs)
+    submitted = {
+        entry["method"]: entry["submission"]
+        for entry in store.current()[0].values()
+        if "submission" in entry
+    }
+    text = (
+        environment()
+        .get_template("leaderboard.html")
+        .render(
+            title=title,
+            boards=boards,
+            tracks=list(dict.fromkeys(board.track for board in boards)),
+            criteria=list(dict.fromkeys(board.criterion for board in boards)),
+            submitted=submitted,
+            measure=measure,
+            loss=f"{100 * loss:g} %",
+            failures=len(store.failures()),
+            version=__version__,
+        )
+    )
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+    return path
+
+
+def _questions(measure: str) -> Questions:
+    """Performances, and the criteria of every track by one measure."""
+    decided = [Question(name, measure) for name in ASKED[DECISIONS]]
+    probable = [
+        Question(name, measure, g="auroc" if name == "performance_parity" else None)
+        for name in ASKED[PROBABILITIES]
+    ]
+    return {
+        "classification": (Question("accuracy"), *decided, *probable),
+        "regression": (
+            *(one for one in QUESTIONS["regression"] if one.measure is None),
+            *(Question(name, measure) for name in OF_REGRESSIONS),
+        ),
+    }
+
+
+def _knows(store: Store, found: Results) -> dict[tuple[str, str], bool]:
+    """Whether a method knows the group at decision, by problem."""
+    about = {row["problem"]: row for row in found.problems.to_pylist()}
+    known: dict[tuple[str, str], bool] = {}
+    for entry in store.current()[0].values():
+        problem, method = entry["problem"], entry["method"]
+        if "submission" in entry:
+            known[problem, method] = bool(entry["submission"]["group_known"])
+            continue
+        task = TASKS.get(json.loads(about[problem]["about"] or "{}").get("name", ""))
+        sees = task is None or task.model_sees_sensitive
+        needs = method not in METHODS or METHODS[method].needs_group_at_predict
+        known[problem, method] = sees or needs
+    return known
+
+
+def _order(track: tuple[tuple[str, str], Any]) -> tuple[Any, ...]:
+    (where, more), _ = track
+    return (*track_order(where), more)

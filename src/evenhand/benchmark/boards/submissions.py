@@ -1,0 +1,343 @@
+"""A submission: a folder of predictions and a file that says what they are."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand._errors import InputError
+from evenhand._words import did_you_mean, plural
+from evenhand.benchmark.design.fingerprints import fingerprint
+from evenhand.benchmark.design.treatments import BASE
+from evenhand.benchmark.predictions import Predictions, Truth
+from evenhand.benchmark.store import Entry, Store
+
+METADATA = "submission.toml"
+NEEDED = ("method", "base", "group_known", "predictions")
+OPTIONAL = ("authors", "about", "license")
+OF_PREDICTIONS = ("file", "problem", "seed", "constraint", "hyperparameter")
+SUM = 1e-3  # by which chances may miss 1
+MOST = 20  # faults that are named
+
+
+class SubmissionError(InputError):
+    """What is wrong with a submission, all of it at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Submission:
+    """Predictions that passed every check, ready to be stored.
+
+    `check_submission` makes it.
+
+    Parameters
+    ----------
+    method : str
+        What it is called on the leaderboard.
+    about : dict
+        What the metadata says of it.
+    runs : tuple of (dict, Predictions)
+        What is stored of every run, and its predictions.
+    notes : tuple of str
+        What is worth knowing and no fault, such as a problem that it leaves out.
+
+    Examples
+    --------
+    >>> Submission("mine", {"group_known": False}, ()).notes
+    ()
+
+    """
+
+    method: str
+    about: dict[str, Any]
+    runs: tuple[tuple[Entry, Predictions], ...]
+    notes: tuple[str, ...] = ()
+
+
+def check_submission(folder: str | Path, store: Store | str | Path) -> Submission:
+    """Read a submission and check it against the truth of a store; no score in it is looked at.
+
+    Parameters
+    ----------
+    folder : str or Path
+        It holds submission.toml, and the .csv or .parquet files that this names.
+    store : Store, str or Path
+        Where the benchmark's test rows and base models are.
+
+    Returns
+    -------
+    Submission
+        For `add_submission`.
+
+    Raises
+    ------
+    SubmissionError
+        With everything that is wrong, file by file.
+
+    Examples
+    --------
+    >>> check_submission("nowhere", "nowhere")
+    Traceback (most recent call last):
+    ...
+    evenhand.benchmark.boards.submissions.SubmissionError: nowhere has no submission.toml.
+
+    """
+    folder = Path(folder)
+    store = store if isinstance(store, Store) else Store(Path(store))
+    metadata = _metadata(folder)
+    references = _references(store, metadata["base"])
+    if not references:
+        bases = sorted({one["base"] for one in store.entries().values() if one["method"] == BASE})
+        raise SubmissionError(
+            f"{folder} stands on the base model {metadata['base']!r}; the benchmark has "
+            f"{', '.join(bases) or 'none'}."
+        )
+    faults: list[str] = []
+    runs, seen = [], set()
+    content = hashlib.sha256()
+    for table in metadata["predictions"]:
+        try:
+            entry, predictions, raw = _run(folder, table, metadata, references, store)
+        except (InputError, OSError, ValueError, KeyError) as failure:
+            faults.append(f"{table.get('file', 'a table [[predictions]]')}: {failure}")
+            continue
+        place = tuple(entry[name] for name in ("problem", "seed", "constraint", "hyperparameter"))
+        if place in seen:
+            faults.append(f"{table['file']}: the same problem, split and setting come twice.")
+        seen.add(place)
+        content.update(raw)
+        runs.append((entry, predictions))
+    if faults:
+        more = f"\n… and {len(faults) - MOST} more" if len(faults) > MOST else ""
+        listed = "\n".join(f"  {fault}" for fault in faults[:MOST])
+        raise SubmissionError(f"{folder} cannot be taken:\n{listed}{more}")
+    version = content.hexdigest()[:24]
+    about = {name: metadata[name] for name in ("group_known", *OPTIONAL) if name in metadata}
+    finished = tuple(
+        (
+            _finished(entry, about, version)
+            | {"by_lot": one.by_lot, "has_scores": one.scores is not None},
+            one,
+        )
+        for entry, one in runs
+    )
+    return Submission(metadata["method"], about, finished, tuple(_notes(finished, references)))
+
+
+def add_submission(submission: Submission, store: Store | str | Path) -> int:
+    """Store the predictions of a submission, and say how many runs are new.
+
+    Parameters
+    ----------
+    submission : Submission
+        Made by `check_submission`.
+    store : Store, str or Path
+        Where it goes; an earlier submission of the same method is kept, and no longer counted.
+
+    Returns
+    -------
+    int
+        How many runs were not there yet.
+
+    Examples
+    --------
+    >>> add_submission(Submission("mine", {}, ()), "nowhere")
+    0
+
+    """
+    store = store if isinstance(store, Store) else Store(Path(store))
+    there = store.keys()
+    new = [(entry, one) for entry, one in submission.runs if entry["key"] not in there]
+    for entry, predictions in new:
+        store.add(predictions, entry)
+    return len(new)
+
+
+def _metadata(folder: Path) -> dict[str, Any]:
+    path = folder / METADATA
+    if not path.is_file():
+        raise SubmissionError(f"{folder} has no {METADATA}.")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+        raise SubmissionError(f"{path} cannot be read as TOML: {failure}") from failure
+    known = (*NEEDED, *OPTIONAL)
+    for key in content:
+        if key not in known:
+            hint = " Scores are computed here, never taken." if "score" in key else ""
+            raise SubmissionError(
+                f"{path} has the key {key!r}.{did_you_mean(key, known)}{hint} "
+                f"There are {', '.join(known)}."
+            )
+    for key in NEEDED:
+        if key not in content:
+            raise SubmissionError(f"{path} does not say {key}.")
+    if content["method"] in ("", BASE) or not isinstance(content["method"], str):
+        raise SubmissionError(f"{path}: {content['method']!r} cannot be the name of a method.")
+    if not isinstance(content["group_known"], bool):
+        raise SubmissionError(f"{path}: group_known is true or false.")
+    tables = content["predictions"]
+    if not isinstance(tables, list) or not tables or not isinstance(tables[0], Mapping):
+        raise SubmissionError(f"{path} needs at least one table [[predictions]].")
+    return content
+
+
+def _references(store: Store, base: str) -> dict[tuple[str, int], Entry]:
+    """The base model's runs by problem and split: whose test rows a submission predicts."""
+    entries = store.current()[0].values()
+    plain = (one for one in entries if one["method"] == BASE and one["base"] == base)
+    return {(one["problem"], one["seed"]): one for one in plain}
+
+
+def _run(
+    folder: Path,
+    table: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    references: Mapping[tuple[str, int], Entry],
+    store: Store,
+) -> tuple[Entry, Predictions, bytes]:
+    for key in table:
+        if key not in OF_PREDICTIONS:
+            raise InputError(
+                f"[[predictions]] has the key {key!r}.{did_you_mean(key, OF_PREDICTIONS)} "
+                f"There are {', '.join(OF_PREDICTIONS)}."
+            )
+    absent = [key for key in ("file", "problem", "seed") if key not in table]
+    if absent:
+        raise InputError(f"does not say {', '.join(absent)}.")
+    place = (table["problem"], table["seed"])
+    if place not in references:
+        problems = sorted({problem for problem, _ in references})
+        seeds = sorted(seed for problem, seed in references if problem == table["problem"])
+        known = f"its splits are {seeds}" if seeds else f"problems are {', '.join(problems)}"
+        raise InputError(f"there is no split {table['seed']} of {table['problem']!r}; {known}.")
+    reference = references[place]
+    path = (folder / table["file"]).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise InputError("lies outside of the folder.")
+    raw = path.read_bytes()
+    predictions = _predictions(_frame(path), store.truth(reference))
+    value = table.get("hyperparameter")
+    entry = {
+        "problem": reference["problem"],
+        "base": reference["base"],
+        "method": metadata["method"],
+        "constraint": table.get("constraint"),
+        "parameter": None if value is None else "hyperparameter",
+        "hyperparameter": None if value is None else float(value),
+        "seed": reference["seed"],
+        "fit_rows": None,
+        "split_key": reference["split_key"],
+        "data": reference.get("data"),
+        "sha256": hashlib.sha256(raw).hexdigest(),
+    }
+    return entry, predictions, raw
+
+
+def _finished(entry: Entry, about: Mapping[str, Any], version: str) -> Entry:
+    return entry | {
+        "key": fingerprint([{k: v for k, v in entry.items() if k != "data"}, "submission"]),
+        "cpu_seconds": None,
+        "seconds": None,
+        "notes": [],
+        "versions": {},
+        "version": version,
+        "written": time.time(),
+        "submission": dict(about),
+    }
+
+
+def _frame(path: Path) -> Any:
+    import pandas as pd
+
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    if path.suffix == ".csv":
+        return pd.read_csv(path)
+    raise InputError("should be a .csv or .parquet file.")
+
+
+def _predictions(frame: Any, truth: Truth) -> Predictions:
+    """The columns of a file in the order of the test rows, or what is wrong with them."""
+    if "row" not in frame.columns:
+        raise InputError(f"has no column row; it has {', '.join(map(str, frame.columns))}.")
+    if frame["row"].duplicated().any():
+        twice = frame["row"][frame["row"].duplicated()].iloc[0]
+        raise InputError(f"predicts row {twice} twice.")
+    wanted = set(truth.rows.tolist())
+    given = set(frame["row"].tolist())
+    if wanted != given:
+        raise InputError(
+            f"has {plural(len(given - wanted), 'row')} that are not test rows of this split, and "
+            f"lacks {plural(len(wanted - given), 'row')} that are."
+        )
+    frame = frame.set_index("row").loc[truth.rows]
+    return _regressed(frame) if not truth.classes else _classified(frame, truth.classes)
+
+
+def _regressed(frame: Any) -> Predictions:
+    if "value" not in frame.columns:
+        raise InputError("has no column value.")
+    values = frame["value"].to_numpy(dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise InputError(f"has {plural(int((~np.isfinite(values)).sum()), 'value')} not finite.")
+    return Predictions(values=values[:, None])
+
+
+def _classified(frame: Any, classes: tuple[str, ...]) -> Predictions:
+    chances, scores = (_matrix(frame, kind, classes) for kind in ("chance", "score"))
+    small = np.min_scalar_type(len(classes))
+    if "label" in frame.columns:
+        numbers = {name: number for number, name in enumerate(classes)}
+        labels = frame["label"].astype(str).map(numbers)
+        if labels.isna().any():
+            unknown = str(frame["label"][labels.isna()].iloc[0])
+            raise InputError(f"has the label {unknown!r}; classes are {', '.join(classes)}.")
+        decided = labels.to_numpy().astype(small)
+    elif chances is not None or scores is not None:
+        known = chances if chances is not None else scores
+        assert known is not None
+        decided = known.argmax(axis=1).astype(small)
+    else:
+        raise InputError("has no column label, and none of chance_CLASS or score_CLASS.")
+    return Predictions(labels=decided, chances=chances, scores=scores)
+
+
+def _matrix(frame: Any, kind: str, classes: tuple[str, ...]) -> Any:
+    """Chances or scores (rows × classes) of columns such as score_yes; None without any."""
+    names = [f"{kind}_{name}" for name in classes]
+    there = [name for name in names if name in frame.columns]
+    if not there:
+        return None
+    if len(there) < len(names):
+        raise InputError(f"has {', '.join(there)}, and not all of {', '.join(names)}.")
+    matrix = frame[names].to_numpy(dtype=np.float64)
+    if not ((matrix >= -SUM) & (matrix <= 1 + SUM)).all():
+        raise InputError(f"has a {kind} below 0, above 1, or missing.")
+    if (abs(matrix.sum(axis=1) - 1) > SUM).any():
+        raise InputError(f"has a row whose {kind}s do not add up to 1.")
+    return np.clip(matrix, 0, 1) / matrix.sum(axis=1, keepdims=True)
+
+
+def _notes(
+    runs: tuple[tuple[Entry, Predictions], ...], references: Mapping[tuple[str, int], Entry]
+) -> Iterator[str]:
+    """Problems and splits that a submission leaves out: it is ranked where it is complete."""
+    given = Counter((entry["problem"], entry["seed"]) for entry, _ in runs)
+    problems = {problem for problem, _ in references}
+    covered = {problem for problem, _ in given}
+    if problems - covered:
+        yield f"leaves out {', '.join(sorted(problems - covered))}: no rank in their tracks"
+    short = sorted(
+        {problem for problem, seed in references if problem in covered and not given[problem, seed]}
+    )
+    if short:
+        yield f"lacks splits of {', '.join(short)}: no number there"

@@ -1,0 +1,86 @@
+"""Predictions of others: `evenhand bench submit` and `evenhand bench leaderboard`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evenhand.cli.designs import failures_in_one_line, jobs_option, loss_option
+from evenhand.cli.failures import UNUSABLE
+
+FORMAT = f"""\b
+FOLDER holds the files of predictions and submission.toml, which says what they are:
+
+\b
+  method = "MyMethod"
+  base = "logistic"        # the benchmark's base model that it stands on
+  group_known = false      # whether a decision may depend on the person's group
+  authors = "A. Author"
+  about = "where to read about it"
+
+\b
+  [[predictions]]
+  file = "adult-0.csv"     # row, label; chance_CLASS, score_CLASS; of a regression row, value
+  problem = "adult"
+  seed = 0
+  hyperparameter = 0.1     # where there are several settings
+
+\b
+Exit status:
+  0    the submission is sound
+  {UNUSABLE}    it is not, and cannot be taken; everything that is wrong is listed
+"""
+
+
+@click.command("submit", epilog=FORMAT)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--to",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The benchmark's folder of stored predictions.",
+)
+@click.option("--check", is_flag=True, help="Check only; store nothing.")
+def submit(folder: Path, to: Path, check: bool) -> None:
+    """Check the predictions in FOLDER and store them; scores are computed here, never taken."""
+    with failures_in_one_line():
+        from evenhand.benchmark import add_submission, check_submission
+
+        submission = check_submission(folder, to)
+        new = 0 if check else add_submission(submission, to)
+    for note in submission.notes:
+        click.echo(f"  note: {submission.method} {note}", err=True)
+    runs = len(submission.runs)
+    done = "sound; nothing was stored" if check else f"sound; {new:,} of them were stored"
+    click.echo(f"{submission.method}: {runs:,} sets of predictions are {done}.")
+
+
+@click.command("leaderboard")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--to", type=click.Path(dir_okay=False, path_type=Path), help="The .html file to write."
+)
+@click.option("--title", default="Leaderboard", show_default=True)
+@click.option("--measure", default="mpd", show_default=True, help="Or package.module:function.")
+@loss_option
+@jobs_option
+def leaderboard_(
+    folder: Path, to: Path | None, title: str, measure: str, loss: float, jobs: int | None
+) -> None:
+    """Write who leads in every track of the predictions in FOLDER, as a page that sorts."""
+    with failures_in_one_line():
+        from evenhand.benchmark import write_leaderboard
+
+        path = write_leaderboard(
+            folder,
+            to or folder / "leaderboard.html",
+            title=title,
+            measure=measure,
+            loss=loss,
+            n_jobs=jobs,
+        )
+    click.echo(f"The leaderboard is {path}.")
+
+
+COMMANDS: tuple[click.Command, ...] = (submit, leaderboard_)

@@ -1,0 +1,244 @@
+"""Submissions are checked, scored here, and shown on a page that sorts without a connection."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from benchmark.designs import design
+from evenhand.benchmark import (
+    Problem,
+    Store,
+    SubmissionError,
+    Treatment,
+    add_submission,
+    check_submission,
+    leaderboard,
+    results,
+    run,
+    treatment,
+    write_leaderboard,
+)
+from evenhand.cli.benchmark import bench
+from report import browser
+from report.parsing import parsed
+
+PROBLEMS = (Problem("one", "simulated", rows=400), Problem("two", "simulated", rows=500))
+HEAD = 'method = "Mine"\nbase = "logistic"\ngroup_known = false\nauthors = "A. <b>Author</b>"\n'
+TABLE = '[[predictions]]\nfile = "{file}"\nproblem = "{problem}"\nseed = {seed}\n'
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board")
+    methods = (Treatment(), treatment("Reweight"), treatment("LinearPost", grid=(0.01, 0.1)))
+    run(design(*methods, problems=PROBLEMS, seeds=(0, 1, 2)), folder, n_jobs=1)
+    return folder
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    """A copy that may be added to."""
+    import shutil
+
+    return Store(shutil.copytree(filled, tmp_path / "store"))
+
+
+def bases(store):
+    return [one for one in store.entries().values() if one["method"] == "Base"]
+
+
+def written(store, folder, change=lambda frame, entry: frame, head=HEAD):
+    """A submission that answers as the base model does, but the more cautious for all."""
+    folder.mkdir(exist_ok=True)
+    text = head
+    for entry in bases(store):
+        truth, given = store.truth(entry), store.predictions(entry)
+        frame = pd.DataFrame({"row": truth.rows})
+        for at, name in enumerate(truth.classes):
+            frame[f"score_{name}"] = given.scores[:, at]
+        frame["label"] = np.array(truth.classes)[given.labels]
+        frame = change(frame.sample(frac=1, random_state=0), entry)
+        file = f"{entry['problem']}-{entry['seed']}.csv"
+        frame.to_csv(folder / file, index=False)
+        text += TABLE.format(file=file, problem=entry["problem"], seed=entry["seed"])
+    (folder / "submission.toml").write_text(text, "utf-8")
+    return folder
+
+
+def test_a_submission_is_scored_from_its_predictions(store, tmp_path):
+    submission = check_submission(written(store, tmp_path / "mine"), store)
+    assert (submission.method, len(submission.runs), submission.notes) == ("Mine", 6, ())
+    assert add_submission(submission, store) == 6
+    assert add_submission(submission, store) == 0
+    found = results(store)
+    value = found.query(
+        "select problem, seed, question, max(value) filter (method = 'Base') as base, "
+        "max(value) filter (method = 'Mine') as mine from results where lot = 'expected' "
+        "and method in ('Base', 'Mine') group by all having base is not null"
+    )
+    np.testing.assert_allclose(value["mine"], value["base"], rtol=1e-4, atol=1e-6)
+    assert len(value) > 100
+
+
+def test_a_later_submission_takes_the_place_of_the_earlier(store, tmp_path):
+    add_submission(check_submission(written(store, tmp_path / "mine"), store), store)
+
+    def none(frame, entry):
+        return frame.assign(label=store.truth(entry).classes[0]).filter(["row", "label"])
+
+    add_submission(check_submission(written(store, tmp_path / "again", none), store), store)
+    with pytest.warns(UserWarning, match="earlier version"):
+        found = results(store)
+    gaps = found.query(
+        "select value from results where method = 'Mine' and question = 'statistical_parity.mpd'"
+    )
+    assert gaps["value"].tolist() == [0.0] * 6
+
+
+FAULTS = {
+    "predicts row": lambda frame, entry: pd.concat([frame, frame.iloc[:1]]),
+    "lacks 1 row that": lambda frame, entry: frame.iloc[1:],
+    "label 'maybe'": lambda frame, entry: frame.assign(label="maybe"),
+    "no column row": lambda frame, entry: frame.drop(columns="row"),
+    "no column label": lambda frame, entry: frame[["row"]],
+}
+
+
+@pytest.mark.parametrize("told", FAULTS)
+def test_what_is_wrong_is_said_of_every_file(store, tmp_path, told):
+    folder = written(store, tmp_path / "mine", FAULTS[told])
+    with pytest.raises(SubmissionError, match=told) as failure:
+        check_submission(folder, store)
+    assert str(failure.value).count(".csv: ") == 6
+
+
+def test_probabilities_must_add_up(store, tmp_path):
+    def twice(frame, entry):
+        scores = [name for name in frame if name.startswith("score_")]
+        return frame.assign(**dict.fromkeys(scores, 0.9))
+
+    with pytest.raises(SubmissionError, match="do not add up to 1"):
+        check_submission(written(store, tmp_path / "mine", twice), store)
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (HEAD + "scores = 1\n", "never taken"),
+        (HEAD.replace("group_known = false\n", ""), "does not say group_known"),
+        (HEAD.replace('"Mine"', '"Base"'), "cannot be the name"),
+        (HEAD.replace("logistic", "forest"), "the benchmark has logistic"),
+        (HEAD.replace("false", '"no"'), "true or false"),
+        (HEAD + "this is no TOML", "cannot be read"),
+    ],
+)
+def test_metadata_are_checked(store, tmp_path, head, told):
+    with pytest.raises(SubmissionError, match=told):
+        check_submission(written(store, tmp_path / "mine", head=head), store)
+
+
+def test_a_file_outside_of_the_folder_is_refused(store, tmp_path):
+    folder = written(store, tmp_path / "mine")
+    (folder / "submission.toml").write_text(
+        HEAD + TABLE.format(file="../store/manifest.jsonl", problem="one", seed=0)
+    )
+    with pytest.raises(SubmissionError, match="outside"):
+        check_submission(folder, store)
+
+
+def test_an_unknown_split_is_named_and_what_is_left_out_is_noted(store, tmp_path):
+    folder = written(store, tmp_path / "mine")
+    table = TABLE.format(file="one-0.csv", problem="one", seed=9)
+    (folder / "submission.toml").write_text(HEAD + table)
+    with pytest.raises(SubmissionError, match=r"no split 9 of 'one'; its splits are \[0, 1, 2\]"):
+        check_submission(folder, store)
+    (folder / "submission.toml").write_text(HEAD + table.replace("9", "0"))
+    notes = check_submission(folder, store).notes
+    assert notes == (
+        "leaves out two: no rank in their tracks",
+        "lacks splits of one: no number there",
+    )
+
+
+def test_tracks_tell_who_knows_the_group(store, tmp_path):
+    add_submission(check_submission(written(store, tmp_path / "mine"), store), store)
+    boards = {(one.track, one.criterion): one.ranking for one in leaderboard(store)}
+    known = boards["binary, two groups, group known, decisions", "statistical parity"]
+    unknown = boards["binary, two groups, group not known, decisions", "statistical parity"]
+    # the base model reads the group, so what is done to its training leaves it known
+    assert {one.method for one in known.entrants} == {"Base", "Reweight", "LinearPost"}
+    assert {one.method for one in unknown.entrants} == {"Base", "Mine"}
+    assert ("binary, two groups, group not known, probabilities", "strong parity") in boards
+
+
+@pytest.fixture
+def page(store, tmp_path):
+    add_submission(check_submission(written(store, tmp_path / "mine"), store), store)
+    return write_leaderboard(store, tmp_path / "board.html", title="Who & where")
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_escapes_names(page):
+    html = page.read_text("utf-8")
+    assert "http://" not in html
+    assert "https://" not in html
+    assert "<b>Author" not in html
+    assert parsed(html).all("h1")[0].text == "Who & where"
+
+
+@pytest.mark.skipif(browser.BROWSER is None, reason="no Chromium")
+def test_tables_are_sorted_and_filtered_in_a_browser(page, tmp_path):
+    script = """
+      const boards = all(".board").length;
+      const track = document.querySelector('[name="track"]');
+      track.value = "binary, two groups, group known, decisions";
+      track.dispatchEvent(new Event("change", { bubbles: true }));
+      const shown = new Set(seen(".board").map((part) => part.dataset.track));
+      const table = seen(".board table")[0];
+      const keys = (row) => Number(row.cells[2].dataset.key);
+      const values = () => [...table.tBodies[0].rows].map(keys);
+      const button = table.querySelectorAll("th button")[2];
+      button.click(); const rising = values();
+      button.click(); const falling = values();
+      return { boards, shown: [...shown], rising, falling,
+               sort: button.parentElement.getAttribute("aria-sort"),
+               wide: document.documentElement.scrollWidth };
+    """
+    html = page.read_text("utf-8")
+    inner = html.replace("<head>", f"<head>{browser.BEFORE}", 1)
+    inner = inner.replace("</body>", f"{browser.AFTER % script}</body>", 1)
+    (tmp_path / "inner.html").write_text(inner, "utf-8")
+    frame = f'<iframe src="{(tmp_path / "inner.html").as_uri()}" width="390" height="800"></iframe>'
+    (tmp_path / "outer.html").write_text(f"<!doctype html><body>{frame}</body>", "utf-8")
+    options = ("--allow-file-access-from-files", "--virtual-time-budget=4000", "--dump-dom")
+    dom = browser.run(tmp_path, *options, (tmp_path / "outer.html").as_uri())
+    (probe,) = [one for one in parsed(dom).all("pre") if one.attributes.get("id") == "probe"]
+    found = json.loads(probe.text)
+    assert found["problems"] == []
+    assert found["boards"] > 4
+    assert found["shown"] == ["binary, two groups, group known, decisions"]
+    assert found["rising"] == sorted(found["rising"])
+    assert len(set(found["rising"])) == 3
+    assert found["falling"] == found["rising"][::-1]
+    assert found["sort"] == "descending"
+    assert found["wide"] <= 390
+
+
+def test_the_commands_check_store_and_write(store, tmp_path):
+    folder = written(store, tmp_path / "mine")
+    before = store.keys()
+    done = CliRunner().invoke(bench, ["submit", str(folder), "--to", str(store.folder), "--check"])
+    assert "6 sets of predictions are sound; nothing was stored" in done.output
+    assert store.keys() == before
+    done = CliRunner().invoke(bench, ["submit", str(folder), "--to", str(store.folder)])
+    assert done.exit_code == 0
+    assert len(store.keys() - before) == 6
+    done = CliRunner().invoke(bench, ["leaderboard", str(store.folder), "--jobs", "1"])
+    assert done.exit_code == 0
+    assert "Mine" in (store.folder / "leaderboard.html").read_text("utf-8")
+    (folder / "one-0.csv").write_text("row,label\n1,yes\n")
+    done = CliRunner().invoke(bench, ["submit", str(folder), "--to", str(store.folder)])
+    assert done.exit_code == 2
+    assert "one-0.csv" in done.output
