@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand import __version__
 from evenhand._errors import require
 from evenhand._writing import write_whole
 from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
@@ -191,7 +191,7 @@ def write_leaderboard(
             measure=measure,
             loss=f"{100 * loss:g} %",
             failures=len(store.failures()),
-            version=__version__,
+            version=version("evenhand"),
         )
     )
     path = Path(path)
