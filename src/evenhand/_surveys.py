@@ -28,13 +28,13 @@ class SurveyWeights:
 
     Attributes
     ----------
-    weight : ndarray of shape (rows,)
+    weight : ndarray of shape (n_rows,)
         The weights.
-    replicates : ndarray of shape (replicates, rows)
+    replicates : ndarray of shape (n_replicates, n_rows)
         The replicate weights; none of them where there are none.
     scale : tuple of float
         For each replicate what its squared deviation is multiplied by.
-    left : ndarray of shape (rows,) or None
+    left : ndarray of shape (n_rows,) or None
         For each row the part of its stratum that was not sampled.
 
     """
@@ -72,7 +72,7 @@ def survey_weights(
     ----------
     sample_weight : array-like
         The weights of the rows.
-    replicate_weights : array-like or dataframe of shape (rows, replicates), optional
+    replicate_weights : array-like or dataframe of shape (n_rows, n_replicates), optional
         The replicate weights. Single ones may be negative, as the Census Bureau's are.
     method : {"acs", "jackknife", "paired jackknife", "brr", "fay"}, optional
         What cᵣ is, with R replicates: 4/R by successive differences, as in the American Community

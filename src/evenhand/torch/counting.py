@@ -11,7 +11,6 @@ import torch
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
-from evenhand.torch import histogram
 from evenhand.torch.shared import sum_counts
 from torch import Tensor
 
@@ -66,9 +65,6 @@ class DeviceTally:
     def _counted(self, y_true: Tensor, decided: Tensor, group: Tensor) -> Tensor:
         """Rows in every cell, then those of unknown labels, then those that are left out."""
         number, groups = len(self.classes), len(self.groups)
-        if y_true.is_cuda and histogram.fits(number, groups):
-            cells, unknown = histogram.cell_counts(y_true, decided, group, number, groups)
-            return torch.cat([cells, unknown[None], torch.zeros_like(unknown)[None]])
         truth, decided, last = y_true.long(), decided.long(), number * number * groups
         known = (truth >= 0) & (truth < number) & (decided >= 0) & (decided < number)
         place = (truth * number + decided) * groups + group

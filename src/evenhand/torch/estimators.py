@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 from torch.nn import functional
 
 import torch
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError
 from evenhand.criteria import CRITERIA
 from evenhand.mitigation import GroupClassifier, GroupRegressor
 from evenhand.mitigation.estimators import Rows
@@ -112,17 +113,18 @@ class _Penalized:
         if hasattr(features, "toarray"):
             features = features.toarray()
         try:
-            return np.asarray(features, dtype=np.float64)
+            dense = np.asarray(features, dtype=np.float64)
         except (TypeError, ValueError) as failure:
-            raise InputError(
+            raise InputTypeError(
                 f"{type(self).__name__} reads numbers, and a feature is none ({failure}). Encode "
                 "the columns first, in a Pipeline."
             ) from failure
+        if not np.isfinite(dense).all():
+            raise InputError("X has NaN or infinite values; fill or drop those rows.")
+        return dense
 
     def _inputs(self: Any, X: Any) -> Tensor:
         scaled = (self._dense(X) - self.mean_) / self.scale_
-        if not np.isfinite(scaled).all():
-            raise InputError("X has values that are not finite; fill or drop those rows.")
         return torch.as_tensor(scaled.astype(np.float32)).to(self._device)
 
     def _outputs(self: Any, X: Any) -> Tensor:
@@ -306,6 +308,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
             Labels of `classes_`.
 
         """
+        check_is_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
