@@ -5,7 +5,7 @@
     python benchmarks/watch.py bands
     python benchmarks/watch.py cost
 
-Each prints a table in Markdown. Streams are vectorised; every look is looked at.
+Each prints a table in Markdown. Streams are vectorized; every look is looked at.
 """
 
 import argparse

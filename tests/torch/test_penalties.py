@@ -212,7 +212,7 @@ def test_counts_on_a_device_are_those_of_the_rows(batch):
     [
         ({"criterion": "statistical_party"}, "Did you mean 'statistical_parity'"),
         ({"measure": "ginni"}, "Did you mean 'gini'"),
-        ({"noise": "substract"}, "Did you mean 'subtract'"),
+        ({"noise": "subtracted"}, "Did you mean 'subtract'"),
         ({"groups": 1}, "at least two"),
         ({"memory": 1.0}, "from 0 to below 1"),
         ({"criterion": "strong_parity"}, "use noise='memory'"),

@@ -99,11 +99,11 @@ class Training:
 
     def _value(self, network: nn.Module, batch: Batch) -> Tensor:
         outputs = network(batch.X)
-        value = self.loss(outputs, batch.y, batch.weight)
+        value: Tensor = self.loss(outputs, batch.y, batch.weight)
         if self.term is None or not self.strength:
             return value
         term = self.term(self.link(outputs), batch.y, group=batch.group, sample_weight=batch.weight)
-        return value + self.strength * term
+        return torch.add(value, term, alpha=self.strength)
 
 
 def network_of(inputs: int, outputs: int, hidden: Sequence[int]) -> nn.Module:
