@@ -20,7 +20,7 @@ author = "The evenhand developers"
 copyright = "The evenhand developers"
 version = release = evenhand.__version__
 
-# Words of types, such as "rows" in "array of shape (rows,)", are no references to what is called so.
+# Words of types, such as "rows" in "of shape (rows,)", are no references to what is called so.
 suppress_warnings = ["ref.python"]
 extensions = [
     "myst_parser",
