@@ -135,7 +135,7 @@ class Standard:
     >>> standard.sources[0][0]
     '29 CFR § 1607.4 D'
     >>> [option.name for option in standard.options]
-    ['columns', 'unknown', 'intervals', 'tool', 'data_source', 'data_period']
+    ['columns', 'unknown', 'least_share', 'intervals', 'tool', 'data_source', 'data_period']
 
     """
 

@@ -252,7 +252,8 @@ def ranking_of(track: str, question: str, loss: float, found: Sequence[Area]) ->
         for name, own in by_method.items()
         if name not in whole
     }
-    table = np.array([[_mean(own, one) for own in whole.values()] for one in problems])
+    rows = [[_mean(own, one) for own in whole.values()] for one in problems]
+    table = np.array(rows).reshape(len(problems), len(whole))
     ranks = average_ranks(table.round(5)).mean(axis=0) if whole else np.array([])
     names = list(whole)
     order = sorted(range(len(names)), key=lambda at: (ranks[at], -table[:, at].mean(), names[at]))
