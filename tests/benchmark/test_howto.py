@@ -3,7 +3,7 @@
 import re
 import shlex
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -42,6 +42,35 @@ def folder(tmp_path_factory):
     sys.modules.pop("lenient", None)
 
 
+@pytest.fixture(scope="module")
+def answers(folder):
+    """What the commands that can be given here say, one after the other as on the page."""
+    return {line: answer_to(line) for line in COMMANDS if not absent_for(line)}
+
+
+def absent_for(line):
+    """The libraries that a command needs and that are not installed."""
+    if "methods.toml" in line:
+        return [name for name in LIBRARIES if find_spec(name) is None]
+    return ["distributed"] if "--dask" in line and find_spec("distributed") is None else []
+
+
+def answer_to(line):
+    _, *arguments = shlex.split(line)
+    with cluster() if "--dask" in arguments else nullcontext() as address:
+        if address is not None:
+            arguments[-1] = address
+        return CliRunner().invoke(program._group(), arguments)
+
+
+@contextmanager
+def cluster():
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
+        yield local.scheduler_address
+
+
 def test_every_command_of_the_page_is_tested():
     assert {shlex.split(line)[3] for line in COMMANDS} == {
         *(name for name in FILES if name.endswith(".toml"))
@@ -50,41 +79,20 @@ def test_every_command_of_the_page_is_tested():
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_does_what_the_page_says(folder, line):
-    _, *arguments = shlex.split(line)
-    if arguments[2] == "methods.toml":
-        absent = [name for name in LIBRARIES if find_spec(name) is None]
-        if absent:
-            pytest.skip(f"{absent[0]} is not installed")
-    if arguments[1] != "run":  # tests may come in any order
-        CliRunner().invoke(program._group(), ["bench", "run", arguments[2]])
-    with cluster() if "--dask" in arguments else nullcontext() as address:
-        if address is not None:
-            arguments[-1] = address
-        done = CliRunner().invoke(program._group(), arguments)
+def test_a_command_does_what_the_page_says(folder, answers, line):
+    if absent := absent_for(line):
+        pytest.skip(f"{absent[0]} is not installed")
+    done = answers[line]
     assert done.exit_code == 0, done.output
-    if arguments[1] == "run":
-        state = read_design(folder / arguments[2]).runs()
-        name = arguments[2].removesuffix(".toml")
-        assert f"{name}: {len(state)} of {len(state)} runs have a result." in done.output
+    _, _, command, design, *_ = shlex.split(line)
+    if command == "run":
+        runs = len(read_design(folder / design).runs())
+        name = design.removesuffix(".toml")
+        assert f"{name}: {runs} of {runs} runs have a result." in done.output
 
 
-def cluster():
-    distributed = pytest.importorskip("distributed")
-
-    class Local:
-        def __enter__(self):
-            options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
-            self.cluster = distributed.LocalCluster(**options)
-            return self.cluster.scheduler_address
-
-        def __exit__(self, *failure):
-            self.cluster.close()
-
-    return Local()
-
-
-def test_the_notebook_runs_after_the_commands(folder):
+@pytest.mark.usefixtures("answers")
+def test_the_notebook_runs_after_the_commands():
     names = {"__name__": "__main__"}
     exec(IN_NOTEBOOK[0], names)
     assert "Halfway" in set(names["found"].to_frame()["method"])
@@ -104,6 +112,7 @@ def read_names(text, tables):
     return list(tomllib.loads(text)[tables])
 
 
+@pytest.mark.usefixtures("answers")
 def test_predictions_of_the_other_design_are_taken_over(folder):
     found = Store(folder / "more").entries().values()
     assert {entry["method"] for entry in found if "stored_as" not in entry} == {"EqOdds"}

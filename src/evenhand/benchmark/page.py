@@ -98,6 +98,7 @@ def write_report(
     drawings = drawings_of(results, sections)
     for name, drawing in drawings.items():
         save(drawing, folder / "figures", name, formats)
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"
     html = page_html(
         results,
