@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,9 +20,21 @@ from evenhand.cli.designs import (
 if TYPE_CHECKING:
     from evenhand.benchmark import Results, Table
 
+Command = Callable[..., None]
 WHERE = """\b
 DESIGN is the TOML file, or the folder of stored predictions, whatever design filled it.
 """
+
+
+class Request(NamedTuple):
+    """Which results a command is about, and by what they are ranked."""
+
+    design: Path
+    criteria: str | None
+    measure: str | None
+    loss: float
+    jobs: int | None
+    out: Path | None
 
 
 class Opened(NamedTuple):
@@ -33,7 +46,6 @@ class Opened(NamedTuple):
     text: str | None
 
 
-source_argument = click.argument("design", type=click.Path(exists=True, path_type=Path))
 criteria_option = click.option(
     "--criteria",
     help="Criteria with commas between, or 'all'; by default those that methods were told to meet.",
@@ -46,39 +58,52 @@ to_option = click.option(
 )
 
 
-def formats_option(usual: str) -> Callable[[Any], Any]:
-    """Which files are written."""
-    return click.option("--formats", default=usual, show_default=True, help="With commas between.")
+def asks(*, has_criteria: bool = True, formats: str = "") -> Callable[[Command], Command]:
+    """Gather the arguments that all commands share in a `Request`, the first of the command's own.
+
+    Commands that write files, in `formats` unless told otherwise, take a folder and formats too.
+    """
+    files = click.option(
+        "--formats", default=formats, show_default=True, help="With commas between."
+    )
+    options = (
+        click.argument("design", type=click.Path(exists=True, path_type=Path)),
+        *([to_option] if formats else ()),
+        *([criteria_option] if has_criteria else ()),
+        measure_option,
+        loss_option,
+        *([files] if formats else ()),
+        jobs_option,
+        out_option,
+    )
+
+    def wrap(command: Command) -> Command:
+        @wraps(command)
+        def called(**given: Any) -> None:
+            shared = {name: given.pop(name, None) for name in Request._fields}
+            with failures_in_one_line():
+                command(Request(**shared), **given)
+
+        return reduce(lambda inner, option: option(inner), reversed(options), called)
+
+    return wrap
 
 
 @click.command("rank", epilog=WHERE)
-@source_argument
-@criteria_option
-@measure_option
-@loss_option
-@jobs_option
-@out_option
-def rank_(
-    design: Path,
-    criteria: str | None,
-    measure: str | None,
-    loss: float,
-    jobs: int | None,
-    out: Path | None,
-) -> None:
+@asks()
+def rank_(request: Request) -> None:
     """Say which method removes most of the gap, and which differences are more than noise.
 
     A method's number is the share of the base model's gap that it removes, on average over
     losses of accuracy from 0 to --loss. With --measure, stored predictions are scored
     anew and nothing is fitted.
     """
-    with failures_in_one_line():
-        from evenhand.benchmark import empty_cell_table, ranking_table
+    from evenhand.benchmark import empty_cell_table, ranking_table
 
-        opened = _opened(design, out, jobs, criteria, measure, is_quick=True)
-        rankings = _rankings(opened.results, criteria, measure, loss)
-        tables = [ranking_table(opened.results, ranking) for ranking in rankings]
-        note = empty_cell_table(opened.results).note
+    opened = _opened(request, is_quick=True)
+    rankings = _rankings(opened.results, request)
+    tables = [ranking_table(opened.results, ranking) for ranking in rankings]
+    note = empty_cell_table(opened.results).note
     for table in tables:
         _show(table)
     if not tables:
@@ -87,142 +112,85 @@ def rank_(
 
 
 @click.command("figures", epilog=WHERE)
-@source_argument
-@to_option
-@criteria_option
-@measure_option
-@loss_option
-@formats_option("svg,pdf,png")
-@jobs_option
-@out_option
-def figures_(
-    design: Path,
-    to: Path | None,
-    criteria: str | None,
-    measure: str | None,
-    loss: float,
-    formats: str,
-    jobs: int | None,
-    out: Path | None,
-) -> None:
+@asks(formats="svg,pdf,png")
+def figures_(request: Request, to: Path | None, formats: str) -> None:
     """Draw what every method gives up for what it gains, and the ranking of methods."""
-    with failures_in_one_line():
-        from evenhand.benchmark import figures, ranking_table, with_floors
+    from evenhand.benchmark import figures, ranking_table, with_floors
 
-        opened = _opened(design, out, jobs, criteria, measure)
-        names = _criteria(opened.results, criteria)
-        results = with_floors(opened.results, opened.folder, _asked_of(opened.results, names))
-        rankings = _rankings(results, criteria, measure, loss)
-        made = figures.usual_figures(results, names)
-        for ranking in rankings:
-            name = ranking_table(results, ranking).name
-            made[name] = _drawn_by(figures.ranking_figure, ranking)
-        folder = to or opened.folder / "figures"
-        with click.progressbar(made.items(), label="Drawing", file=_terminal()) as bar:
-            for name, figure in bar:
-                figures.draw(results, folder, {name: figure}, formats.split(","))
+    opened = _opened(request)
+    names = _criteria(opened.results, request.criteria)
+    results = with_floors(opened.results, opened.folder, _asked_of(opened.results, names))
+    made = figures.usual_figures(results, names)
+    for ranking in _rankings(results, request):
+        name = ranking_table(results, ranking).name
+        made[name] = _drawn_by(figures.ranking_figure, ranking)
+    folder = to or opened.folder / "figures"
+    with click.progressbar(made.items(), label="Drawing", file=_terminal()) as bar:
+        for name, figure in bar:
+            figures.draw(results, folder, {name: figure}, formats.split(","))
     click.echo(f"{folder}: {len(made)} figures.")
 
 
 @click.command("tables", epilog=WHERE)
-@source_argument
-@to_option
-@criteria_option
-@measure_option
-@loss_option
-@formats_option("tex,md,csv")
-@jobs_option
-@out_option
-def tables_(
-    design: Path,
-    to: Path | None,
-    criteria: str | None,
-    measure: str | None,
-    loss: float,
-    formats: str,
-    jobs: int | None,
-    out: Path | None,
-) -> None:
+@asks(formats="tex,md,csv")
+def tables_(request: Request, to: Path | None, formats: str) -> None:
     """Write rankings, pairs, gaps, scores, data, methods and failures as tables."""
-    with failures_in_one_line():
-        from evenhand.benchmark import write_tables
+    from evenhand.benchmark import write_tables
 
-        opened = _opened(design, out, jobs, criteria, measure)
-        every = _tables(opened, criteria, measure, loss)
-        folder = to or opened.folder / "tables"
-        paths = write_tables(every, folder, formats.split(","))
+    opened = _opened(request)
+    every = _tables(opened, request)
+    folder = to or opened.folder / "tables"
+    paths = write_tables(every, folder, formats.split(","))
     click.echo(f"{folder}: {len(every)} tables in {len(paths)} files.")
 
 
 @click.command("page", epilog=WHERE)
-@source_argument
-@to_option
-@measure_option
-@loss_option
-@formats_option("svg,pdf,png")
-@jobs_option
-@out_option
-def page(
-    design: Path,
-    to: Path | None,
-    measure: str | None,
-    loss: float,
-    formats: str,
-    jobs: int | None,
-    out: Path | None,
-) -> None:
+@asks(has_criteria=False, formats="svg,pdf,png")
+def page(request: Request, to: Path | None, formats: str) -> None:
     """Write a page with the ranking, every figure and table, the design, and every failure."""
-    with failures_in_one_line():
-        from evenhand.benchmark import usual_sections, with_floors, write_report
+    from evenhand.benchmark import usual_sections, with_floors, write_report
 
-        opened = _opened(design, out, jobs, None, measure)
-        names = _asked_of(opened.results, _criteria(opened.results, None))
-        results = with_floors(opened.results, opened.folder, names)
-        path = write_report(
-            results,
-            to or opened.folder / "report",
-            title=opened.name,
-            sections=usual_sections(results, loss=loss, measure=measure),
-            store=opened.folder,
-            design=opened.text,
-            formats=[kind for kind in formats.split(",") if kind],
-        )
+    opened = _opened(request)
+    names = _asked_of(opened.results, _criteria(opened.results, None))
+    results = with_floors(opened.results, opened.folder, names)
+    path = write_report(
+        results,
+        to or opened.folder / "report",
+        title=opened.name,
+        sections=usual_sections(results, loss=request.loss, measure=request.measure),
+        store=opened.folder,
+        design=opened.text,
+        formats=[kind for kind in formats.split(",") if kind],
+    )
     click.echo(f"The page is {path}.")
 
 
 COMMANDS: tuple[click.Command, ...] = (rank_, figures_, tables_, page)
 
 
-def _opened(
-    path: Path,
-    out: Path | None,
-    jobs: int | None,
-    criteria: str | None,
-    measure: str | None,
-    *,
-    is_quick: bool = False,
-) -> Opened:
+def _opened(request: Request, *, is_quick: bool = False) -> Opened:
     """The scores of a design's runs, or of all that a folder holds; by another measure if asked.
 
     What is quick answers no more than is needed for a ranking.
     """
     from evenhand.benchmark import QUESTIONS, results
 
+    path, measure = request.design, request.measure
     if path.is_dir():
         folder, name, text, design = path, path.name, None, None
     else:
         design = design_in(path)
-        folder, name = out or path.with_suffix(""), design.name
+        folder, name = request.out or path.with_suffix(""), design.name
         text = path.read_text(encoding="utf-8")
     if not folder.is_dir():
         raise ValueError(f"{folder} is not there: run `evenhand bench run {path}` first.")
     asked = QUESTIONS if design is None else design.questions
     measures = {question.measure for some in asked.values() for question in some}
     if is_quick or measure not in (None, *measures):
-        asked = _by(asked, folder, criteria, measure)
-        found = results(folder, design, questions=asked, lots="expected", n_jobs=jobs)
+        asked = _by(asked, folder, request.criteria, measure)
+        found = results(folder, design, questions=asked, lots="expected", n_jobs=request.jobs)
     else:
-        found = results(folder, design, n_jobs=jobs)
+        found = results(folder, design, n_jobs=request.jobs)
     return Opened(found, folder, name, text)
 
 
@@ -284,25 +252,26 @@ def _asked_of(found: Results, names: Sequence[str]) -> list[str]:
     return [one.name for one in questions if one.measure and criterion_name(one) in names]
 
 
-def _rankings(found: Results, criteria: str | None, measure: str | None, loss: float) -> list[Any]:
+def _rankings(found: Results, request: Request) -> list[Any]:
     from evenhand.benchmark import rank
     from evenhand.benchmark.sections import question_of
 
-    questions = (question_of(found, name, measure) for name in _criteria(found, criteria))
+    criteria = _criteria(found, request.criteria)
+    questions = (question_of(found, name, request.measure) for name in criteria)
     return [
         ranking
         for question in questions
         if question is not None
-        for ranking in rank(found, question, loss=loss)
+        for ranking in rank(found, question, loss=request.loss)
     ]
 
 
-def _tables(opened: Opened, criteria: str | None, measure: str | None, loss: float) -> list[Table]:
+def _tables(opened: Opened, request: Request) -> list[Table]:
     from evenhand import benchmark
     from evenhand.benchmark.tables.contents import methods
 
     found = opened.results
-    rankings = _rankings(found, criteria, measure, loss)
+    rankings = _rankings(found, request)
     asked = list(dict.fromkeys(ranking.question for ranking in rankings))
     made = [
         make(found, ranking)

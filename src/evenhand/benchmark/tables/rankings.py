@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from math import isnan
 from typing import TYPE_CHECKING
 
+from evenhand._signatures import documented
 from evenhand.benchmark.figures.theme import Theme, theme_of
 from evenhand.benchmark.ranking.areas import PERFORMANCE
 from evenhand.benchmark.ranking.tracks import REGRESSION
@@ -19,17 +20,39 @@ if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
 
 
+RANKED = """\
+results : Results
+    What was ranked.
+ranking : Ranking
+    Made by `rank`.
+theme : Theme, optional
+    Names of questions; by default the usual ones."""
+EXAMPLE = """\
+>>> from evenhand.benchmark import Question, Results, rank
+>>> runs = [
+...     {"key": name, "problem": "people", "base": "b", "method": name, "seed": 0}
+...     for name in ("Base", "mine")
+... ]
+>>> gaps = {"Base": 0.2, "mine": 0.1}
+>>> found = Results.from_rows(
+...     runs=runs,
+...     questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
+...     problems=[{"problem": "people", "kind": "classification"}],
+...     scores=[
+...         *((name, "accuracy", "expected", 0.8) for name in gaps),
+...         *((name, "statistical_parity.mpd", "expected", gap) for name, gap in gaps.items()),
+...     ],
+... )
+>>> (ranking,) = rank(found, "statistical_parity.mpd")"""
+
+
+@documented(ranked=RANKED, example=EXAMPLE)
 def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None) -> Table:
     """The methods of a ranking: mean rank, gap removed, performance lost, and who is told apart.
 
     Parameters
     ----------
-    results : Results
-        What was ranked.
-    ranking : Ranking
-        Made by `rank`.
-    theme : Theme, optional
-        Names of questions; by default the usual ones.
+    {ranked}
 
     Returns
     -------
@@ -38,22 +61,7 @@ def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None
 
     Examples
     --------
-    >>> from evenhand.benchmark import Question, Results, rank
-    >>> runs = [
-    ...     {"key": name, "problem": "people", "base": "b", "method": name, "seed": 0}
-    ...     for name in ("Base", "mine")
-    ... ]
-    >>> gaps = {"Base": 0.2, "mine": 0.1}
-    >>> found = Results.from_rows(
-    ...     runs=runs,
-    ...     questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
-    ...     problems=[{"problem": "people", "kind": "classification"}],
-    ...     scores=[
-    ...         *((name, "accuracy", "expected", 0.8) for name in gaps),
-    ...         *((name, "statistical_parity.mpd", "expected", gap) for name, gap in gaps.items()),
-    ...     ],
-    ... )
-    >>> (ranking,) = rank(found, "statistical_parity.mpd")
+    {example}
     >>> ranking_table(found, ranking).rows[0][:3]
     ('mine', '1.00', '0.50')
 
@@ -91,17 +99,13 @@ def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None
     )
 
 
+@documented(ranked=RANKED, example=EXAMPLE)
 def area_table(results: Results, ranking: Ranking, theme: Theme | None = None) -> Table:
     """The share of the gap that every method removes, problem by problem.
 
     Parameters
     ----------
-    results : Results
-        What was ranked.
-    ranking : Ranking
-        Made by `rank`.
-    theme : Theme, optional
-        Names of questions; by default the usual ones.
+    {ranked}
 
     Returns
     -------
@@ -110,22 +114,7 @@ def area_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
 
     Examples
     --------
-    >>> from evenhand.benchmark import Question, Results, rank
-    >>> runs = [
-    ...     {"key": name, "problem": "people", "base": "b", "method": name, "seed": 0}
-    ...     for name in ("Base", "mine")
-    ... ]
-    >>> gaps = {"Base": 0.2, "mine": 0.1}
-    >>> found = Results.from_rows(
-    ...     runs=runs,
-    ...     questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
-    ...     problems=[{"problem": "people", "kind": "classification"}],
-    ...     scores=[
-    ...         *((name, "accuracy", "expected", 0.8) for name in gaps),
-    ...         *((name, "statistical_parity.mpd", "expected", gap) for name, gap in gaps.items()),
-    ...     ],
-    ... )
-    >>> (ranking,) = rank(found, "statistical_parity.mpd")
+    {example}
     >>> area_table(found, ranking).rows
     (('people', 'b', '0.2', '0.50', '0.00'),)
 
@@ -151,17 +140,13 @@ def area_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
     )
 
 
+@documented(ranked=RANKED, example=EXAMPLE)
 def pair_table(results: Results, ranking: Ranking, theme: Theme | None = None) -> Table:
     """Every two methods side by side: on how many problems one is better, and by which test.
 
     Parameters
     ----------
-    results : Results
-        What was ranked.
-    ranking : Ranking
-        Made by `rank`.
-    theme : Theme, optional
-        Names of questions; by default the usual ones.
+    {ranked}
 
     Returns
     -------
@@ -170,22 +155,7 @@ def pair_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
 
     Examples
     --------
-    >>> from evenhand.benchmark import Question, Results, rank
-    >>> runs = [
-    ...     {"key": name, "problem": "people", "base": "b", "method": name, "seed": 0}
-    ...     for name in ("Base", "mine")
-    ... ]
-    >>> gaps = {"Base": 0.2, "mine": 0.1}
-    >>> found = Results.from_rows(
-    ...     runs=runs,
-    ...     questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
-    ...     problems=[{"problem": "people", "kind": "classification"}],
-    ...     scores=[
-    ...         *((name, "accuracy", "expected", 0.8) for name in gaps),
-    ...         *((name, "statistical_parity.mpd", "expected", gap) for name, gap in gaps.items()),
-    ...     ],
-    ... )
-    >>> (ranking,) = rank(found, "statistical_parity.mpd")
+    {example}
     >>> pair_table(found, ranking).rows
     (('mine', 'Base', '0', '0', '1', '–', 'no'),)
 
