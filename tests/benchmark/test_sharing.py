@@ -11,14 +11,20 @@ from evenhand.benchmark import (
     BASES,
     Base,
     Predictions,
+    Question,
+    Results,
     Store,
     Treatment,
+    rank,
     read_design,
     results,
     run,
+    score_table,
     status,
 )
 from evenhand.benchmark import treatment as treat
+from evenhand.benchmark.figures import readings
+from evenhand.benchmark.figures.theme import theme_of
 from evenhand.benchmark.running.fitting import Work
 from evenhand.benchmark.running.preparation import Prepared
 from evenhand.mitigation import EqualizedOddsClassifier, LinearPostClassifier
@@ -203,6 +209,58 @@ def test_only_post_processors_see_held_out_rows(tmp_path):
     run(plain, tmp_path, n_jobs=1)
     found = results(tmp_path).to_frame("method = 'EqOdds' and question = 'accuracy'")
     assert set(found["held_out"]) == {0.0, 0.4}
+
+
+HELD = Results.from_rows(
+    runs=[
+        {"key": "b", "problem": "people", "base": "b", "method": "Base", "seed": 0},
+        *(
+            {"key": f"{key}", "problem": "people", "base": "b", "method": "mine", "seed": 0, **part}
+            for key, part in {
+                "all": {"held_out": 0.0},
+                "held": {"held_out": 0.3},
+                "few": {"fit_rows": 5000, "held_out": 0.0},
+            }.items()
+        ),
+    ],
+    questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
+    problems=[{"problem": "people", "kind": "classification"}],
+    scores=[
+        (key, question, "expected", value)
+        for key, values in {
+            "b": (0.9, 0.4),
+            "all": (0.9, 0.1),
+            "held": (0.9, 0.3),
+            "few": (0.9, 0.2),
+        }.items()
+        for question, value in zip(("accuracy", "statistical_parity.mpd"), values, strict=True)
+    ],
+)
+
+
+def test_no_mean_is_taken_over_runs_that_saw_other_rows():
+    gaps = HELD.curves("question = 'statistical_parity.mpd' and method = 'mine'")
+    assert sorted(gaps["mean"]) == [0.1, 0.2, 0.3]
+    assert set(gaps["seeds"]) == {1}
+    assert set(gaps["held_out"]) == {0.0, 0.3}
+
+
+def test_the_same_method_on_other_rows_is_another_line_and_another_entrant():
+    names = {"mine", "mine (30% held out)", "mine (5,000 rows)"}
+    (ranking,) = rank(HELD, "statistical_parity.mpd")
+    assert {one.method for one in ranking.entrants} == {"Base", *names}
+    assert ranking.entrants[0].method == "mine"
+    assert {row[2] for row in score_table(HELD, []).rows} == {"Base", *names}
+    theme = theme_of(HELD)
+    table = readings(HELD, ["accuracy"], ["people"], ["b"], theme)
+    assert set(table["series"]) == {"Base", *names}
+    assert len({theme.style(name) for name in names}) == 3
+
+
+def test_a_method_on_the_same_rows_everywhere_keeps_its_name():
+    one_part = HELD.runs.to_pylist()[:2]
+    found = Results.from_rows(runs=one_part, questions=[], problems=[], scores=[])
+    assert set(found.with_fitted_rows(found.runs.to_pandas())["method"]) == {"Base", "mine"}
 
 
 @pytest.mark.slow

@@ -220,14 +220,16 @@ def _knows(store: Store, found: Results) -> dict[tuple[str, str], bool]:
     """Whether a method knows the group at decision, by problem."""
     about = {row["problem"]: row for row in found.problems.to_pylist()}
     known: dict[tuple[str, str], bool] = {}
-    for entry in store.current()[0].values():
-        problem, method = entry["problem"], entry["method"]
+    entries = store.current()[0]
+    for run in found.runs.select(["key", "problem", "method"]).to_pylist():
+        entry, problem, method = entries[run["key"]], run["problem"], run["method"]
         if "submission" in entry:
             known[problem, method] = bool(entry["submission"]["group_known"])
             continue
         task = TASKS.get(json.loads(about[problem]["about"] or "{}").get("name", ""))
         sees = task is None or task.model_sees_sensitive
-        needs = method not in METHODS or METHODS[method].needs_group_at_predict
+        listed = METHODS.get(entry["method"])
+        needs = listed is None or listed.needs_group_at_predict
         known[problem, method] = sees or needs
     return known
 

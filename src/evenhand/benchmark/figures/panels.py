@@ -457,12 +457,7 @@ def readings(
     """
     columns = {"question": questions, "problem": problems, "base": bases}
     where = " and ".join(_among(name, values) for name, values in columns.items())
-    table = results.query(
-        'select problem, base, method, coalesce("constraint", \'\') as "constraint", '
-        "hyperparameter, question, avg(value) as mean, "
-        "stddev_samp(value) / sqrt(count(value)) as error, count(value) as seeds from results "
-        f"where lot = 'expected' and {where} and not isnan(value) group by all order by all"
-    )
+    table = results.with_fitted_rows(results.curves(where)).fillna({"constraint": ""})
     pairs = zip(table["method"], table["constraint"], strict=True)
     table["series"] = [theme.series(method, constraint) for method, constraint in pairs]
     table["setting"] = table.groupby(KEYS, dropna=False).ngroup()

@@ -184,10 +184,9 @@ def theme_of(results: Results) -> Theme:
     'R²'
 
     """
-    pairs = {
-        (run["method"], run["constraint"] or "")
-        for run in results.runs.select(["method", "constraint"]).to_pylist()
-    }
+    runs = results.runs.select(["method", "constraint", "fit_rows", "held_out"]).to_pandas()
+    named = results.with_fitted_rows(runs.drop_duplicates()).fillna({"constraint": ""})
+    pairs = set(zip(named["method"], named["constraint"], strict=True))
     constraints: dict[str, set[str]] = {}
     for method, constraint in pairs:
         constraints.setdefault(method, set()).add(constraint)

@@ -27,6 +27,7 @@ JOINED = (
     "from scores join runs using (key) join questions on questions.name = scores.question"
 )
 ROW = ("key", "lot")
+FITTED = ("fit_rows", "held_out")
 LOTS = ("expected", "drawn", "draws")
 DROPPED = 7  # of the 23 bits behind the point
 TEXT, NUMBER, WHOLE, FLAG = "string", "float64", "int64", "bool"
@@ -137,6 +138,8 @@ class Results:
     def curves(self, where: str = "true", *, lot: str = "expected") -> Any:
         """Mean and standard error over the seeds, of every question, by hyperparameter.
 
+        Runs that were fitted to other rows (`fit_rows`, `held_out`) are apart.
+
         With lot="drawn" (one draw) or "draws" (the mean of the criterion over 20 draws), a run that
         decides nothing at random is there with its only answer.
         """
@@ -145,7 +148,7 @@ class Results:
             raise InputError(f"lot is {lot!r}; there are {', '.join(LOTS)}.")
         if lot != "expected":
             chosen = f"(lot = '{lot}' or (lot = 'expected' and not by_lot))"
-        keys = 'problem, base, method, "constraint", hyperparameter, question'
+        keys = f'problem, base, method, "constraint", hyperparameter, {", ".join(FITTED)}, question'
         return self.query(
             f"select {keys}, avg(value) as mean, count(value) as seeds, "
             "stddev_samp(value) / sqrt(count(value)) as error from results "
@@ -165,8 +168,24 @@ class Results:
         values = values.reindex(columns=names).astype(float)
         values[:] = _rounded(values.to_numpy())
         about = ["key", "problem", "base", "method", "constraint", "hyperparameter", "seed"]
-        runs = self.runs.select(about).to_pandas()
+        runs = self.with_fitted_rows(self.runs.select([*about, *FITTED]).to_pandas())
         return runs.merge(values, on="key", how="inner")
+
+    def with_fitted_rows(self, runs: Any) -> Any:
+        """A pandas table of runs or curves in which the rows are part of a method's name.
+
+        That is, where a method was fitted to several parts of the same rows: then "mine" is told
+        from "mine (30% held out)". The columns `fit_rows` and `held_out` are left out.
+        """
+        table = self.runs.select(["problem", "base", "method", *FITTED]).to_pandas()
+        table = table.drop_duplicates().assign(part=_parts)
+        places = table.groupby(["problem", "base", "method"], dropna=False)["part"].nunique()
+        several = set(places[places > 1].index.get_level_values("method"))
+        names = [
+            f"{method} ({part})" if part and method in several else method
+            for method, part in zip(runs["method"], _parts(runs), strict=True)
+        ]
+        return runs.assign(method=names).drop(columns=list(FITTED))
 
     @property
     def stand_ins(self) -> frozenset[str]:
@@ -329,7 +348,9 @@ def read_results(folder: str | Path) -> Results:
             f"{missing[0]} is not there: {folder} holds no results written by Results.write."
         )
     tables = {name: pq.read_table(path) for name, path in paths.items()}
-    return Results(**tables | {"scores": _long(tables["scores"])})
+    return Results(
+        **tables | {"runs": _complete(tables["runs"]), "scores": _long(tables["scores"])}
+    )
 
 
 def _table(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> Any:
@@ -343,6 +364,33 @@ def _table(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> Any:
             for name, kind in types.items()
         }
     )
+
+
+def _complete(runs: Any) -> Any:
+    """With the columns that an earlier version did not have, empty."""
+    import pyarrow as pa
+
+    for name, kind in RUNS.items():
+        if name not in runs.column_names:
+            empty = pa.nulls(runs.num_rows, pa.type_for_alias(kind))
+            runs = runs.append_column(name, empty)
+    return runs
+
+
+def _parts(runs: Any) -> list[str]:
+    """Which part of the training rows each run was fitted to; nothing for all of them.
+
+    >>> import pandas as pd
+    >>> _parts(pd.DataFrame({"fit_rows": [np.nan, 5000], "held_out": [0.3, 0.0]}))
+    ['30% held out', '5,000 rows']
+    """
+    shares, numbers = (runs[name].fillna(0).astype(float) for name in ("held_out", "fit_rows"))
+    return [
+        ", ".join(
+            [f"{share * 100:.3g}% held out"] * (share > 0) + [f"{number:,.0f} rows"] * (number > 0)
+        )
+        for share, number in zip(shares, numbers, strict=True)
+    ]
 
 
 def _score_table(scores: Iterable[tuple[str, str, str, float]]) -> Any:

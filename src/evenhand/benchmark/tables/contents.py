@@ -109,7 +109,7 @@ def score_table(results: Results, questions: Sequence[str], theme: Theme | None 
     """
     theme = theme or theme_of(results)
     shown = list(dict.fromkeys([*PERFORMANCE.values(), *questions]))
-    long = results.curves()
+    long = results.with_fitted_rows(results.curves())
     long = long[long["question"].isin(shown)]
     shown = [name for name in shown if name in set(long["question"])]
     keys = ["problem", "base", "method", "constraint", "hyperparameter"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -246,22 +245,17 @@ def _kind(is_regression: bool) -> str:
 
 def _performances(results: Results, ranking: Ranking, performance: str) -> dict[str, str]:
     """From the lowest to the highest mean over problems of any setting, by method."""
-    means = results.query(
-        "select method, min(value) as low, max(value) as high from (select method, "
-        '"constraint", hyperparameter, avg(value) as value from results '
-        f"where lot = 'expected' and question = '{performance}' and problem in "
-        f"({_quoted(ranking.problems)}) group by all) group by method"
-    )
+    wide = results.wide([performance])
+    wide = wide[wide["problem"].isin(ranking.problems)]
+    setting = ["method", "constraint", "hyperparameter"]
+    means = wide.groupby(setting, dropna=False, observed=True)[performance].mean()
+    by_method = means.groupby("method", observed=True)
     return {
-        str(row.method): f"{row.low:.3f}"
-        if abs(row.high - row.low) < 5e-4
-        else f"{row.low:.3f} to {row.high:.3f}"
-        for row in means.itertuples()
+        str(method): f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
+        for method, low, high in zip(
+            by_method.min().index, by_method.min(), by_method.max(), strict=True
+        )
     }
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join("'" + name.replace("'", "''") + "'" for name in names)
 
 
 def _address(name: str, ranking: Ranking) -> str:
