@@ -18,11 +18,7 @@ import numpy as np
 from evenhand.benchmark import Predictions, Question, Store, Truth, rank, results
 from evenhand.benchmark.design.questions import QUESTIONS
 
-GROUPS = {
-    "two": ["a", "b"],
-    "five": list("abcde"),
-    "ten": [f"{x}{y}" for x in "ab" for y in "cdefg"],
-}
+GROUPS = (list("ab"), list("abcde"), [f"{x}{y}" for x in "ab" for y in "cdefg"])
 
 
 def fill(store: Store, problems: int, methods: int, settings: int, splits: int, rows: int) -> int:
@@ -30,7 +26,7 @@ def fill(store: Store, problems: int, methods: int, settings: int, splits: int, 
     rng = np.random.default_rng(0)
     written = 0
     for problem in range(problems):
-        groups = GROUPS[problem % 3]
+        groups = GROUPS[problem % len(GROUPS)]
         name = f"problem {problem}"
         for split in range(splits):
             group = rng.integers(0, len(groups), rows)

@@ -150,12 +150,13 @@ def classification(truth: Truth, runs: Sequence[Answered], questions: Sequence[Q
     """Answers (questions × runs); NaN where a run cannot be asked."""
     values = np.full((len(questions), len(runs)), np.nan)
     of_labels, of_probabilities, of_distributions = _kinds(questions)
-    tables = [_tables(truth, lot, predictions) for lot, predictions in runs]
-    together, repeats = _stacked(np.concatenate(tables), truth), [len(one) for one in tables]
-    for i in of_labels:
-        values[i] = _means(_counted(questions[i], together, truth), repeats)
+    if of_labels:
+        tables = [_tables(truth, lot, predictions) for lot, predictions in runs]
+        together, repeats = _stacked(np.concatenate(tables), truth), [len(one) for one in tables]
+        for i in of_labels:
+            values[i] = _means(_counted(questions[i], together, truth), repeats)
     scored = [i for i, (_, one) in enumerate(runs) if one.scores is not None]
-    of_scores = _Tables(truth, [runs[i][1].scores for i in scored])
+    of_scores = _Tables(truth, [runs[i][1].scores for i in scored] if of_probabilities else [])
     for i in of_probabilities if scored else ():
         values[i, scored] = answers(questions[i], of_scores[questions[i].asked.statistic])
     asked = [questions[i] for i in of_distributions]
