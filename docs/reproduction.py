@@ -9,6 +9,7 @@ from tables import listed, put  # which puts the root, where paper/ is, on the p
 
 from evenhand.benchmark import Finding, Results, count_verdicts
 from paper.findings import findings
+from paper.findings.criteria import OURS
 from paper.report import stored_results
 from paper.words import task_name
 
@@ -21,8 +22,11 @@ FILES = {
     "PQ orders": "orders",
     "Gini index": "gini",
     "Aggregation": "aggregation",
+    "Q1, at matched accuracy": "matched",
+    "Q1, with evenhand’s methods": "with-ours",
     "Q1, on gradient boosting": "boosting",
     "Base model": "base-models",
+    "Noise": "noise",
 }
 
 
@@ -30,28 +34,39 @@ def claims(found: list[Finding]) -> Iterator[tuple[str, str, str]]:
     """A row for each claim: how its verdicts are spread, and the number for each data set."""
     together: dict[str, list[Finding]] = {}
     for one in found:
-        together.setdefault(one.claim, []).append(one)
+        together.setdefault(f"{one.claim} ({one.source})" if one.source else one.claim, []).append(
+            one
+        )
     for claim, rows in together.items():
         yield claim, count_verdicts(rows), "; ".join(_told(one) for one in rows)
 
 
 def _told(one: Finding) -> str:
-    told = f"{one.where} {one.mark} {one.value}"
+    told = f"{one.where} {'∎' if one.is_theorem else one.mark} {one.value}"
     if one.interval:
         told += f" ({one.interval})"
     return told.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def short(found: Sequence[Finding]) -> str:
-    """How many verdicts there are of each kind, by question."""
-    rows = [
-        (name, *(str(sum(one.verdict == mark for one in some)) for mark in VERDICTS))
-        for name, some in [
-            *((name, [one for one in found if one.question == name]) for name in FILES),
-            ("All", found),
-        ]
-    ]
-    return listed(("Question", "Agrees", "Differs", "Cannot tell"), rows, (40, 20, 20, 20), "marks")
+    """How many verdicts there are of each kind, by question: the paper's claims, then ours."""
+    rows = []
+    for title, source in (("The paper’s claims", ""), ("Ours", OURS)):
+        some = [one for one in found if one.source == source]
+        for name in FILES:
+            own = [one for one in some if one.question == name]
+            if own:
+                rows.append((name if not source else f"{name} (ours)", *_numbers(own)))
+        rows.append((f"**{title}, together**", *_numbers(some)))
+    head = ("Question", "Agrees", "Differs", "Cannot tell", "By theorem")
+    return listed(head, rows, (36, 16, 16, 16, 16), "marks")
+
+
+def _numbers(found: Sequence[Finding]) -> list[str]:
+    """Verdicts of each kind, and those that could not fail apart."""
+    open_ones = [one.verdict for one in found if not one.is_theorem]
+    counted = [open_ones.count(mark) for mark in VERDICTS]
+    return [str(number) for number in (*counted, len(found) - len(open_ones))]
 
 
 def times(results: Results) -> str:

@@ -80,6 +80,7 @@ OUR_REGRESSORS = (
     treatment("ParityConstrained", "strong_parity"),
     treatment("ParityConstrained", "weak_parity"),
 )
+OWN = frozenset(one.name for one in (*OUR_CLASSIFIERS, *OUR_REGRESSORS))
 FOR_MANY_GROUPS = (
     Treatment(),
     treatment("Reweight"),

@@ -10,9 +10,10 @@ from scipy.stats import spearmanr
 
 from evenhand.benchmark import Finding, Verdict
 from paper.findings.alike import ALIKE
-from paper.findings.criteria import ASKED, problems_of
+from paper.findings.criteria import ASKED, OURS, problems_of
 from paper.findings.estimates import at_least, at_most, estimate
 from paper.findings.ranks import agreement
+from paper.findings.theorems import MEAN_AND_SUM
 from paper.findings.values import SETTING, part
 from paper.words import name_of
 
@@ -76,10 +77,16 @@ def aggregates(_: Results, wide: Any) -> Iterator[Finding]:
                 if both is None:
                     continue
                 told = f"Kendall’s τ with the maximum is {both.tau.text}."
+                is_sum = name == "total"
                 claim = f"S-{asked.name} with the {word} over classes has the same pattern"
-                verdict = at_least(both.tau, ALIKE)
                 yield Finding(
-                    "Aggregation", claim, name_of(problem), verdict, *both.tau, sentence=told
+                    "Aggregation",
+                    claim,
+                    name_of(problem),
+                    at_least(both.tau, ALIKE),
+                    *both.tau,
+                    sentence=f"{told} {MEAN_AND_SUM}" if is_sum else told,
+                    is_theorem=is_sum,
                 )
 
 
@@ -112,8 +119,9 @@ def base_models(results: Results, wide: Any) -> Iterator[Finding]:
             claim = f"S-{asked.name} orders settings alike on logistic regression and on boosting"
             sentence = f"Kendall’s τ is {told.tau.text} over {told.settings} settings."
             verdict = at_least(told.tau, ALIKE)
+            where = name_of(problem)
             yield Finding(
-                "Base model", claim, name_of(problem), verdict, *told.tau, sentence=sentence
+                "Base model", claim, where, verdict, *told.tau, sentence=sentence, source=OURS
             )
 
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark import Finding, Verdict
-from paper.findings.criteria import ASKED, BASE_OF, Asked, about, problems_of
+from paper.findings.criteria import ASKED, BASE_OF, OURS, Asked, groups_of, problems_of
 from paper.findings.estimates import at_least, at_most
-from paper.findings.ranks import Agreement, agreement
+from paper.findings.ranks import Agreement, Level, agreement
+from paper.findings.theorems import theorem
 from paper.findings.values import part
-from paper.words import BASES, name_of, splits
+from paper.words import Kind, name_of, splits
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Results
@@ -23,42 +24,65 @@ FEW = 0.1  # of the pairs change places
 
 Agreements = list[tuple[str, Asked, dict[str, Agreement | None]]]
 PAIRS = ("MPD and PQ", "MPD and Gini", "Gini and PQ", "plain and exp")
+LEVELS: dict[Kind, Level] = {
+    "classification": Level("accuracy", 0.005),
+    "regression": Level("rmse", 0.01, is_share=True),
+}
 
 
 def agreements(
-    results: Results, wide: Any, base: str | None = None, pairs: Sequence[str] = PAIRS
+    results: Results,
+    wide: Any,
+    base: str | None = None,
+    pairs: Sequence[str] = PAIRS,
+    *,
+    is_matched: bool = False,
 ) -> Agreements:
-    """Every problem and criterion, with τ of pairs of measures, and of raw and exp."""
+    """Every problem and criterion, with τ of pairs of measures, and of raw and exp.
+
+    Matched, only settings are compared that perform alike.
+    """
     return [
         (
             problem,
             asked,
-            _pairs(part(wide, problem, base or BASE_OF[asked.kind], asked.family), asked, pairs),
+            _pairs(
+                part(wide, problem, base or BASE_OF[asked.kind], asked.family),
+                asked,
+                pairs,
+                LEVELS[asked.kind] if is_matched else None,
+            ),
         )
         for asked in ASKED
         for problem in problems_of(results, asked.kind)
     ]
 
 
-def _pairs(here: Any, asked: Asked, wanted: Sequence[str]) -> dict[str, Agreement | None]:
+def _pairs(
+    here: Any, asked: Asked, wanted: Sequence[str], level: Level | None
+) -> dict[str, Agreement | None]:
     questions = {
         "MPD and PQ": (asked.mpd, asked.pq),
         "MPD and Gini": (asked.mpd, asked.gini),
         "Gini and PQ": (asked.gini, asked.pq),
         "plain and exp": (asked.plain, asked.exp),
     }
-    return {name: agreement(here, *questions[name]) for name in wanted}
+    return {name: agreement(here, *questions[name], level) for name in wanted}
 
 
-def alike(found: Agreements, base: str | None = None) -> Iterator[Finding]:
+def alike(
+    results: Results, found: Agreements, question: str = "Q1", source: str = ""
+) -> Iterator[Finding]:
     """A finding for each problem and criterion: MPD against PQ."""
-    question = "Q1" if base is None else f"Q1, on {BASES.get(base, base)}"
     for problem, asked, pairs in found:
         both = pairs["MPD and PQ"]
         if both is None:
             continue
         claim = f"{asked.name} by MPD and S-{asked.name} by PQ order the settings alike"
-        yield _finding(question, claim, problem, both, at_least(both.tau, ALIKE), _told(both))
+        why = theorem(asked, asked.mpd, asked.pq, groups_of(results, problem))
+        told = " ".join(filter(None, [_told(both), why]))
+        made = _finding(question, claim, problem, both, at_least(both.tau, ALIKE), told)
+        yield replace(made, is_theorem=bool(why), source=source)
 
 
 def _told(both: Agreement) -> str:
@@ -80,11 +104,11 @@ def identical(results: Results, found: Agreements) -> Iterator[Finding]:
         if both is not None:
             claim = f"S-{asked.name} by Gini and by PQ have the same pattern"
             told = f"Kendall’s τ is {both.tau.text} over {both.settings} settings."
-            two = len(about(results, problem).get("groups", ())) == 2  # type: ignore[arg-type]
-            if two and not asked.integral:
-                told += " For two groups it is a theorem that the orders are the same."
+            why = theorem(asked, asked.gini, asked.pq, groups_of(results, problem))
+            told = " ".join(filter(None, [told, why]))
             verdict = at_least(both.tau, IDENTICAL)
-            yield _finding("Gini index", claim, problem, both, verdict, told)
+            made = _finding("Gini index", claim, problem, both, verdict, told)
+            yield replace(made, is_theorem=bool(why))
 
 
 def transformed(found: Agreements) -> Iterator[Finding]:
@@ -99,7 +123,7 @@ def transformed(found: Agreements) -> Iterator[Finding]:
             verdict = at_most(swapped, FEW)
             made = _finding("Positivity", claim, problem, both, verdict, told)
             value, low, high = swapped
-            yield replace(made, number=value, low=low, high=high)
+            yield replace(made, number=value, low=low, high=high, source=OURS)
 
 
 def _finding(

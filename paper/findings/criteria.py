@@ -12,6 +12,7 @@ from paper.words import Kind, sizes_of
 if TYPE_CHECKING:
     from evenhand.benchmark import Results
 
+OURS = "ours"  # the source of claims that the paper does not make
 BASE_OF: dict[Kind, str] = {"classification": "logistic", "regression": "linear"}
 
 
@@ -96,3 +97,8 @@ def about(results: Results, problem: str) -> dict[str, object]:
         if row["problem"] == problem:
             return dict(json.loads(row["about"] or "{}"))
     return {}
+
+
+def groups_of(results: Results, problem: str) -> int:
+    """How many groups a problem has."""
+    return len(about(results, problem).get("groups", ()))  # type: ignore[arg-type]

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.benchmark import Finding, Verdict
+from paper.findings.criteria import OURS
 from paper.findings.estimates import Estimate, at_least, at_most, estimate
 from paper.findings.floors import FLOOR, HIGH, floor_of
+from paper.findings.values import SETTING
 from paper.words import name_of, sizes_of
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ def many_groups(results: Results, wide: Any) -> Iterator[Finding]:
     yield from _growth(adult, PQ, "S-SP by PQ of Base rises", "rises")
     yield from _noise(results, adult)
     yield from _extreme(adult)
+    yield from _stable(adult)
+    yield from _stable(simulated)
     yield from _effective(simulated)
 
 
@@ -92,9 +96,8 @@ def _noise(results: Results, rows: Any) -> Iterator[Finding]:
         f"The value is {'' if beyond else 'not '}beyond chance on every split."
     )
     claim = "S-SP of Base with the most groups is more than noise"
-    yield Finding(
-        "Q2", claim, _where(rows), "agrees" if beyond else "differs", *found, sentence=told
-    )
+    verdict: Verdict = "agrees" if beyond else "differs"
+    yield Finding("Noise", claim, _where(rows), verdict, *found, sentence=told, source=OURS)
 
 
 def _extreme(rows: Any) -> Iterator[Finding]:
@@ -111,6 +114,51 @@ def _extreme(rows: Any) -> Iterator[Finding]:
     worse, better = at_least(estimate(by_mpd), 1.0), at_most(estimate(by_cv), 1.0)
     found = estimate(by_mpd)
     yield Finding("Q2", claim, _where(rows), _both(worse, better), *found, sentence=told)
+
+
+def _stable(rows: Any) -> Iterator[Finding]:
+    """Whether S-SP varies less over splits than SP, with the most groups and on one scale."""
+    if rows.empty:
+        return
+    most = rows[rows["groups"] == rows["groups"].max()]
+    by_mpd, by_cv = (
+        most.assign(score=scores).pivot_table(index=SETTING, columns="seed", values="score")
+        for scores in (most[MPD], variation(most[PQ]))
+    )
+    by_mpd, by_cv = by_mpd.dropna().to_numpy(), by_cv.dropna().to_numpy()
+    if by_mpd.shape != by_cv.shape or by_mpd.shape[1] < 3 or len(by_mpd) < 2:
+        return
+    found = _jackknifed(by_mpd, by_cv)
+    spread = [float(np.median(_spread(one))) for one in (by_mpd, by_cv)]
+    told = (
+        f"Over splits the standard deviation is {spread[0]:.0%} of the mean by MPD and "
+        f"{spread[1]:.0%} by the coefficient of variation, the median of {len(by_mpd)} settings "
+        f"with {int(most['groups'].iloc[0])} groups; their ratio is {found.text}. PQ grows with "
+        "the square of the coefficient of variation: its relative deviation is twice as large."
+    )
+    claim = "With the most groups S-SP is more stable over splits than SP"
+    yield Finding("Q2", claim, _where(rows), at_most(found, 1.0), *found, sentence=told)
+
+
+def _spread(scores: Any) -> Any:
+    """Standard deviation over splits, relative to the mean, of each setting that has one."""
+    means = scores.mean(axis=1)
+    return scores[means > SMALL].std(axis=1, ddof=1) / means[means > SMALL]
+
+
+def _jackknifed(first: Any, second: Any) -> Estimate:
+    """The ratio of the second's median spread to the first's, with pseudo-values by split."""
+
+    def ratio(splits: Any) -> float:
+        below, above = (np.median(_spread(one[:, splits])) for one in (first, second))
+        return float(above / below) if below > 0 else float("nan")
+
+    number = first.shape[1]
+    every = np.arange(number)
+    whole = ratio(every)
+    pseudo = [number * whole - (number - 1) * ratio(every != split) for split in every]
+    around = estimate(pseudo)
+    return Estimate(whole, *np.clip([around.low, around.high], 0, np.inf).tolist())
 
 
 def _effective(rows: Any) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,20 +30,42 @@ class Agreement:
     seeds: int
 
 
-def agreement(here: Any, first: str, second: str) -> Agreement | None:
-    """Compare two columns; None where fewer than four settings have both."""
-    both = here[[*SETTING, "seed", first, second]].dropna(subset=[first, second])
+class Level(NamedTuple):
+    """Settings are at one level if a column differs by no more than this, as it is or by share."""
+
+    column: str
+    within: float
+    is_share: bool = False
+
+    def pairs(self, rows: Any) -> Any:
+        """Which pairs of settings are, in the order of `_orders`."""
+        values = rows[self.column].to_numpy(dtype=np.float64)
+        first, second = np.triu_indices(len(values), 1)
+        scale = (abs(values[first]) + abs(values[second])) / 2 if self.is_share else 1.0
+        return abs(values[first] - values[second]) <= self.within * scale
+
+
+def agreement(here: Any, first: str, second: str, level: Level | None = None) -> Agreement | None:
+    """Compare two columns; None where fewer than four settings have both.
+
+    With a level, only pairs of settings at the same level of that column are compared.
+    """
+    columns = [first, second, *([level.column] if level else [])]
+    both = here[[*SETTING, "seed", *dict.fromkeys(columns)]].dropna(subset=columns)
     splits = [rows for _, rows in both.groupby("seed") if len(rows) >= LEAST]
-    if not splits:
-        return None
     orders = [_orders(rows[[first, second]].to_numpy().T) for rows in splits]
+    if level:
+        orders = [one[:, level.pairs(rows)] for rows, one in zip(splits, orders, strict=True)]
+        orders = [one for one in orders if one.shape[1] >= LEAST]
+    if not orders:
+        return None
     swapped = [(one[0] * one[1] < 0).mean() for one in orders]
     return Agreement(
         tau=estimate([_taus(one)[0, 1] for one in orders], bounds=(-1, 1)),
         again=between_splits(both, first),
         swapped=estimate(swapped, bounds=(0, 1)),
         settings=len(both[SETTING].drop_duplicates()),
-        seeds=len(splits),
+        seeds=len(orders),
     )
 
 

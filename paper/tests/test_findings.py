@@ -10,18 +10,22 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from evenhand import pq
+from evenhand import evaluate, gini, mpd, pq
 from evenhand.benchmark import BASES, Design, Problem, Study, Treatment, read_results, run
 from evenhand.benchmark import results as scored
+from paper.design import OWN
 from paper.findings import findings
 from paper.findings.best import winners
+from paper.findings.criteria import ASKED
 from paper.findings.estimates import Estimate, at_least, at_most, estimate
 from paper.findings.floors import floor_of, with_floors
-from paper.findings.many_groups import variation
+from paper.findings.many_groups import _jackknifed, variation
 from paper.findings.properties import checked
-from paper.findings.ranks import agreement
+from paper.findings.ranks import Level, agreement
+from paper.findings.regressors import disregard
 from paper.findings.shapes import EO, MSE, MSE_EXP, S_EO, consistent, intuitive
 from paper.findings.statistics import REGRESSED, of_regressors
+from paper.findings.theorems import theorem
 from paper.tests import invented
 from test_axioms import OBEYED
 
@@ -216,6 +220,116 @@ def test_statistics_of_regressors_are_compared_by_method():
 def test_variation_is_the_inverse_of_pq():
     w = np.random.default_rng(1).random((50, 7)) + 0.01
     np.testing.assert_allclose(variation(pq(w)), w.std(axis=1) / w.mean(axis=1))
+
+
+def test_only_settings_that_perform_alike_are_compared_at_matched_accuracy():
+    first = [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]
+    rows = settings(first, [[2.0, 1.0, 4.0, 3.0, 6.0, 5.0]])
+    rows["accuracy"] = [0.70, 0.701, 0.75, 0.751, 0.80, 0.801]
+    everywhere = agreement(rows, "one", "two")
+    assert everywhere.tau.value == pytest.approx(1 - 2 * 3 / 15)
+    rows = pd.concat([rows, rows.assign(seed=1)])
+    assert agreement(rows, "one", "two", Level("accuracy", 0.002)) is None  # too few pairs
+    wide = agreement(rows, "one", "two", Level("accuracy", 0.06))
+    assert wide.tau.value == pytest.approx((8 - 3) / 11)
+
+
+def two_groups(rng, number=60):
+    """Scores by MPD, Gini and PQ, plain and of exponentials, of random rates of two groups."""
+    rates = rng.uniform(0.05, 0.95, (number, 3, 2))  # the worst of three classes counts
+    measures = {"mpd": mpd, "gini": gini, "pq": pq}
+    plain = {f"statistical_parity.{name}": one(rates) for name, one in measures.items()}
+    raised = {
+        f"statistical_parity.{name} transform=exp": one(np.exp(rates))
+        for name, one in measures.items()
+        if name != "mpd"
+    }
+    return {name: values.max(axis=1) for name, values in (plain | raised).items()}
+
+
+@pytest.mark.parametrize("groups", [2, 5])
+def test_what_is_called_a_theorem_holds_for_any_two_groups_and_what_is_not_fails(groups):
+    scores = two_groups(np.random.default_rng(0))
+    asked = ASKED[0]
+    for first, second in combinations(scores, 2):
+        tau = stats.kendalltau(scores[first], scores[second]).statistic
+        assert bool(theorem(asked, first, second, groups)) == (groups == 2 and tau > 1 - 1e-12)
+
+
+def test_parity_of_regressions_of_two_groups_is_a_function_of_the_gap():
+    rng = np.random.default_rng(0)
+    group = np.arange(200) % 2
+    samples = [rng.normal(size=200) + shift * group for shift in np.linspace(0, 2, 30)]
+    by = [
+        [
+            evaluate("strong_parity", None, one, sensitive_features=group, measure=name)
+            for one in samples
+        ]
+        for name in ("mpd", "pq")
+    ]
+    assert stats.kendalltau(*np.round(by, 9)).statistic == pytest.approx(1)
+    parity = next(one for one in ASKED if one.mpd == "strong_parity.mpd")
+    assert theorem(parity, parity.mpd, parity.pq, 2)
+    assert not theorem(parity, parity.mpd, parity.plain, 2)
+
+
+def test_verdicts_by_theorem_and_claims_of_ours_are_told_apart(verdicts):
+    theorems = [one for one in verdicts if one.is_theorem]
+    assert {one.question for one in theorems} >= {"Q1", "Gini index", "Aggregation"}
+    assert all("theorem" in one.sentence or "as the mean does" in one.sentence for one in theorems)
+    assert {one.source for one in verdicts} == {"", "ours"}
+    assert {one.question for one in verdicts if one.source} >= {
+        "Q1, at matched accuracy",
+        "Q1, with evenhand’s methods",
+        "Q1, on gradient boosting",
+        "Base model",
+    }
+
+
+@pytest.mark.slow
+def test_the_papers_claims_are_judged_without_our_own_methods(results, verdicts):
+    def scores_of_ours(run):
+        return 9.0 if run["method"] in OWN else strictness(run)
+
+    spoiled = changed(results, ["statistical_parity.mpd"], scores_of_ours)
+    plain = changed(results, ["statistical_parity.mpd"], strictness)
+    ours, theirs = (
+        {
+            one.where: one.number
+            for one in findings(some)
+            if " by PQ order" in one.claim and one.question == "Q1"
+        }
+        for some in (spoiled, plain)
+    )
+    assert ours == theirs
+
+
+def test_a_post_processor_disregards_the_fit_where_no_setting_comes_near():
+    def one(base, method, rmse):
+        rows = one_curve(method, "law_school", base, {"rmse": rmse})
+        return rows if method != "Base" else rows[rows["hyperparameter"] == 0]
+
+    found = invented.some(lambda run: run["problem"] == "law_school")
+    rows = [
+        one("linear", "Base", lambda seed, at: 0.2 + 0 * at),
+        one("linear", "LinearPost_R", lambda seed, at: 0.2 + at / 100),
+        one("linear", "WassBC", lambda seed, at: 0.3 + at / 100),
+        one("targets", "WassBC", lambda seed, at: 0.05 + at / 1000),
+    ]
+    told = {(one.claim.split()[0], one.where): one for one in disregard(found, pd.concat(rows))}
+    assert told["LinearPost_R", "LawSchool"].verdict == "differs"
+    assert told["WassBC", "LawSchool"].number == pytest.approx(0.5)
+    on_truth = told["WassBC", "LawSchool, on the true targets"]
+    assert (on_truth.verdict, on_truth.source) == ("agrees", "ours")
+    assert "between −75.0% and −73.0%" in on_truth.sentence
+
+
+def test_stability_compares_the_spread_over_splits_on_one_scale():
+    rng = np.random.default_rng(0)
+    steady = 0.2 + 0.001 * rng.normal(size=(6, 5))
+    found = _jackknifed(steady * rng.uniform(0.5, 1.5, 5), steady)
+    assert found.high < 1
+    assert found.value < 0.1
 
 
 @pytest.mark.slow

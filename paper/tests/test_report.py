@@ -1,5 +1,7 @@
 """The report on the paper: every finding, its figures, and its tables."""
 
+import re
+
 import pytest
 
 from evenhand.benchmark import data_sets, read_results, run_times
@@ -51,6 +53,28 @@ def test_the_head_warns_of_stand_ins(seen):
 
 def test_the_report_keeps_the_results(results, folder):
     assert len(read_results(folder / "results").scores) == len(results.scores)
+
+
+def test_what_is_not_the_papers_claim_is_in_a_section_of_its_own(results, verdicts, seen):
+    paper, ours, *_ = report.sections(results, verdicts, ())
+    told = {one.sentence for one in verdicts if one.source == "ours"}
+    assert {one.sentence for one in ours.findings} == told
+    assert len(paper.findings) + len(ours.findings) == len(verdicts)
+    assert "by theorem" in paper.text
+    marks = [one for one in seen.all("td") if one.has_class("theorem")]
+    assert len(marks) == sum(one.is_theorem for one in verdicts)
+
+
+def test_the_page_of_a_quick_run_says_that_it_is_quick(verdicts, seen, tmp_path):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "FIGURES", {})
+        patch.setattr(report, "findings", lambda found: verdicts)
+        page = report.write(invented.results(seeds=1), tmp_path, formats=()).read_text("utf-8")
+    assert "quick" in parsed(page).all("h1")[0].text
+    (head,) = parsed(page).all("header", id="short")
+    told = r"one split, at most \d points of each grid, and at most 1,000 rows"
+    assert re.search(told, head.text)
+    assert "quick" not in seen.all("header", id="short")[0].text
 
 
 def test_without_any_result_the_lede_says_so():

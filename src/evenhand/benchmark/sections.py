@@ -52,6 +52,11 @@ class Finding:
         The number that decides and its interval; NaN where there is none.
     sentence : str
         The same in words.
+    is_theorem : bool, default False
+        Whether it could not have come out otherwise, whatever the data: such a verdict is no
+        evidence, and is counted apart.
+    source : str, default ""
+        Whose claim it is, where that must be said.
 
     Examples
     --------
@@ -69,6 +74,8 @@ class Finding:
     low: float
     high: float
     sentence: str
+    is_theorem: bool = False
+    source: str = ""
 
     @property
     def mark(self) -> str:
@@ -87,7 +94,7 @@ class Finding:
 
 
 def count_verdicts(findings: Iterable[Finding]) -> str:
-    """How many verdicts there are of each kind, in words.
+    """How many verdicts there are of each kind, in words; those by theorem come last.
 
     Parameters
     ----------
@@ -104,10 +111,15 @@ def count_verdicts(findings: Iterable[Finding]) -> str:
     >>> finding = Finding("Who wins?", "A", "people", "agrees", 0.81, 0.7, 0.9, "A wins.")
     >>> count_verdicts([finding, finding])
     '2 agree'
+    >>> count_verdicts([finding, replace(finding, is_theorem=True)])
+    '1 agree, 1 by theorem'
 
     """
-    seen = Counter(finding.verdict for finding in findings)
-    return ", ".join(f"{seen[one]} {word}" for one, word in VERDICTS.items() if seen[one])
+    rows = list(findings)
+    seen = Counter(finding.verdict for finding in rows if not finding.is_theorem)
+    theorems = sum(finding.is_theorem for finding in rows)
+    told = [f"{seen[one]} {word}" for one, word in VERDICTS.items() if seen[one]]
+    return ", ".join([*told, f"{theorems} by theorem"] if theorems else told)
 
 
 @dataclass(frozen=True, eq=False)

@@ -219,15 +219,24 @@ def _of_problem(
     nothing = np.zeros(len(plain))
     own_gap = 1 - gap / gap.mean()
     found = [Area(problem, base, BASE, own_gap, nothing, float(gap.mean()), ratio, 1)]
-    for method, own in here[here["method"] != BASE].groupby("method", observed=True):
-        tables = [_by_setting(own, name).reindex(plain.index) for name in (performance, question)]
-        complete = ~(tables[0].isna().any() | tables[1].isna().any())
-        if not complete.any():
+    others = here[(here["method"] != BASE) & here["seed"].isin(plain.index)]
+    settings = others.groupby(["method", *SETTING], dropna=False, observed=True).ngroup().to_numpy()
+    split = plain.index.get_indexer(others["seed"])
+    performed, left = (
+        _by_setting(others[name].to_numpy(dtype=np.float64), split, settings, len(plain))
+        for name in (performance, question)
+    )
+    before = plain[performance].to_numpy(dtype=np.float64)[:, None]
+    lost = before - performed if performance == "accuracy" else performed / before - 1
+    complete = ~(np.isnan(lost) | np.isnan(left)).any(axis=0)
+    names = np.empty(len(complete), dtype=object)
+    names[settings] = others["method"].to_numpy(dtype=object)
+    for method in dict.fromkeys(names):
+        own = names == method
+        if not complete[own].any():
             continue
-        performed, left = (table.loc[:, complete].to_numpy(dtype=np.float64) for table in tables)
-        before = plain[performance].to_numpy(dtype=np.float64)[:, None]
-        lost = before - performed if performance == "accuracy" else performed / before - 1
-        removed, paid = area_of(Curve(lost, left), gap, loss)
+        kept = own & complete
+        removed, paid = area_of(Curve(lost[:, kept], left[:, kept]), gap, loss)
         found.append(
             Area(
                 problem,
@@ -237,14 +246,21 @@ def _of_problem(
                 paid,
                 float(gap.mean()),
                 ratio,
-                settings=int(complete.sum()),
-                incomplete=int((~complete).sum()),
+                settings=int(kept.sum()),
+                incomplete=int((own & ~complete).sum()),
             )
         )
     return found
 
 
-def _by_setting(own: Any, name: str) -> Any:
-    """A column for each setting, a row for each split."""
-    settings = own.groupby(SETTING, dropna=False, observed=True).ngroup()
-    return own.assign(setting=settings).pivot_table(index="seed", columns="setting", values=name)
+def _by_setting(
+    values: Floats, split: NDArray[np.intp], settings: NDArray[np.intp], splits: int
+) -> Floats:
+    """An array (splits × settings), NaN where a split has no value; the mean of several."""
+    number = int(settings.max(initial=-1)) + 1
+    there = ~np.isnan(values)
+    place = split[there] * number + settings[there]
+    sums = np.bincount(place, weights=values[there], minlength=splits * number)
+    counts = np.bincount(place, minlength=splits * number)
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
+        return np.asarray((sums / counts).reshape(splits, number))
