@@ -65,13 +65,14 @@ def test_the_strictest_setting_is_more_equal_than_the_base_model(name, criterion
 def test_scores_may_be_given_fitted_before_or_fitted_inside(name):
     X, y = people(200)
     features = X[["skill", "luck", "group"]]
-    inside = made(name).fit(features, y).predict(features)
+    people_of = {"row_id": "person"} if REGRESSIONS[name].randomized else {}  # else more columns,
+    named = features.assign(person=range(200)) if people_of else features  # hence other lots
+    inside = made(name, **people_of).fit(named, y).predict(named)
     before = LinearRegression().fit(features, y)
-    assert made(name, before, prefit=True).fit(features, y).predict(features) == pytest.approx(
-        inside
-    )
-    given = features.assign(made_elsewhere=before.predict(features))
-    read = made(name, GivenScores("made_elsewhere")).fit(given, y)
+    ready = made(name, before, prefit=True, **people_of).fit(named, y)
+    assert ready.predict(named) == pytest.approx(inside)
+    given = named.assign(made_elsewhere=before.predict(features))
+    read = made(name, GivenScores("made_elsewhere"), **people_of).fit(given, y)
     assert read.predict(given) == pytest.approx(inside)
 
 

@@ -1,5 +1,6 @@
 """Mitigation: scikit-learn estimators that make a model's decisions fall more evenly."""
 
+from evenhand.mitigation._lots import lots
 from evenhand.mitigation._tradeoff import Tradeoff, tradeoff
 from evenhand.mitigation.barycenter import BarycenterRegressor
 from evenhand.mitigation.base_models import GivenProbabilities, GivenScores
@@ -39,5 +40,6 @@ __all__ = [
     "ReweightingClassifier",
     "Tradeoff",
     "TransportRegressor",
+    "lots",
     "tradeoff",
 ]

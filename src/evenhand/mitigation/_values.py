@@ -54,6 +54,18 @@ def _is_range(value: Any) -> bool:
     return math.isfinite(low) and math.isfinite(high) and low < high
 
 
+def _is_column(value: Any) -> bool:
+    """Whether a value may name a column, or be its position."""
+    return isinstance(value, str | Integral) and not isinstance(value, bool)
+
+
+def _are_columns(value: Any) -> bool:
+    """Whether a value may name a column or several."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(_is_column(name) for name in value)
+    return _is_column(value)
+
+
 TRUTH = Values("True or False", lambda value: isinstance(value, bool | np.bool_))
 NAME = Values("a name", lambda value: isinstance(value, str))
 VALUES: Mapping[str, Values] = {
@@ -62,6 +74,7 @@ VALUES: Mapping[str, Values] = {
     "unseen": Values(
         "'error' or 'base'", lambda value: isinstance(value, str) and value in ("error", "base")
     ),
+    "row_id": _or_none(Values("a column, a list of columns or 'index'", _are_columns)),
     "epsilon": _number(0),
     "softness": _number(0, above=True),
     "tolerance": _number(0, above=True),

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from evenhand._columns.codes import smallest_unsigned
 from evenhand._distributions import ascending
 from evenhand._groups import show
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, draws_of, shares
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
 from evenhand.mitigation.groups import Bins
 
 NEAR = 1e-12  # levels that differ by rounding alone are the same level
@@ -119,7 +119,7 @@ class BarycenterRegressor(GroupRegressor):
 
     def _fit(self, rows: Rows) -> None:
         scores, share = self._fit_base(rows), shares(rows.group, rows.weight)
-        parts = self._halved(rows.group) if self.halves else (np.arange(len(scores)),)
+        parts = self._halved(rows) if self.halves else (np.arange(len(scores)),)
         known = [
             ordered(scores[part], rows.group[part], rows.weight[part], len(share)) for part in parts
         ]
@@ -132,10 +132,10 @@ class BarycenterRegressor(GroupRegressor):
         moved = self.known_.interpolated(self.images_, scores, group)
         return np.asarray(scores + self.fraction * (moved - scores))
 
-    def _halved(self, group: Codes) -> tuple[Codes, Codes]:
+    def _halved(self, rows: Rows) -> tuple[Codes, Codes]:
         """A random half of the rows of each group, and the other; one that is alone is in both."""
-        draw = draws_of(self.random_state).permutation(len(group))
-        order = draw[np.argsort(group[draw], kind="stable")]
+        group = rows.group
+        order = np.lexsort((self._lots(rows.X, " halves"), group))
         sizes = np.bincount(group)
         place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         first = np.empty(len(group), dtype=bool)

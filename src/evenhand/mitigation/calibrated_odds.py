@@ -70,6 +70,7 @@ class CalibratedOddsClassifier(GroupClassifier):
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -80,6 +81,7 @@ class CalibratedOddsClassifier(GroupClassifier):
             prefit=prefit,
             unseen=unseen,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.criterion = criterion

@@ -67,6 +67,7 @@ class EqualizedOddsClassifier(GroupClassifier):
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -77,6 +78,7 @@ class EqualizedOddsClassifier(GroupClassifier):
             prefit=prefit,
             unseen=unseen,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.objective = objective

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -23,6 +24,7 @@ from evenhand._errors import InputError, refusing
 from evenhand._groups import show
 from evenhand._seeds import seed_of
 from evenhand._tasks import favorable_label
+from evenhand.mitigation._lots import drawn, lots
 from evenhand.mitigation._parameters import NamedParameters
 from evenhand.mitigation._sklearn import checked_target, checked_weight, rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
@@ -53,6 +55,11 @@ class Rows:
         return np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
 
 
+def _draws(estimator: Any) -> bool:
+    """Whether an estimator decides by lot, or can be told to."""
+    return "row_id" in estimator.get_params(deep=False)
+
+
 class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
     """An estimator whose X holds the group columns, of which the base model may see none.
 
@@ -79,8 +86,12 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
         What becomes of a row whose group was not seen at fit: an error, or the base prediction.
     draw : bool, default True
         Where a method decides at random: whether `predict` draws, or takes the likeliest answer.
+    row_id : str, int, list of these, "index" or None, default None
+        Whose lot it is, where `predict` draws: the column or columns of X that name the person,
+        which no model sees, or the index of a dataframe. None goes by the row's own values, those
+        that the decision reads: people who agree in all of them then share a lot.
     random_state : int, Generator, RandomState or None, default None
-        For the draws; an int gives the same answer for the same rows.
+        The key of the lots (see `lots`); for anything but an int, it is drawn at fit.
 
     Attributes
     ----------
@@ -88,6 +99,8 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
         The groups seen at fit, `sensitive_.labels`, and how to find a row's group.
     notes_ : tuple of str
         In words, what could not be required or reached on the fitting rows.
+    key_ : int
+        The key of the lots: `random_state` where it is an int, or what was drawn at fit.
 
     """
 
@@ -106,6 +119,7 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -115,12 +129,53 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
         self.prefit = prefit
         self.unseen = unseen
         self.draw = draw
+        self.row_id = row_id
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    @property
+    def key_(self) -> int:
+        """The key of the lots."""
+        given = self.random_state
+        return int(given) if isinstance(given, int | np.integer) else self._key
+
+    @available_if(_draws)  # type: ignore[untyped-decorator]
+    def lots(self, X: Any) -> Floats:
+        """The lot of each row, by which `predict` decides where chance does.
+
+        It is `evenhand.mitigation.lots` of the row's id under `key_`, so that a decision can be
+        checked later, and elsewhere.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The lots, from 0 up to, not including, 1.
+
+        """
+        check_is_fitted(self)
+        return self._lots(self._checked(X, reset=False))
+
+    def _lots(self, X: Any, purpose: str = "", only: Codes | None = None) -> Floats:
+        """The lots of (only these) rows; for other purposes than `predict`, independent ones."""
+        ids = self._ids(X)
+        if only is not None:
+            ids = ids.take(only) if hasattr(ids, "to_flat_index") else rows_of(ids, only)
+        return lots(ids, key=f"{self.key_}{purpose}")
+
+    def _ids(self, X: Any) -> Any:
+        """What names each row: columns, the index, or the values that the decision reads."""
+        if self.row_id is None:
+            return X if self._asks_group() or self.sees_group else self._features(X)
+        return self.sensitive_.ids(X)
 
     def _asks_group(self) -> bool:
         """Whether `predict` needs the group, with these parameters."""
@@ -168,7 +223,8 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
             sample_weight = checked_weight(sample_weight, X)
             there = np.flatnonzero(sample_weight)
             X, y, sample_weight = rows_of(X, there), y[there], sample_weight[there]
-        self.sensitive_, codes = Sensitive.read(X, self.group, self.bins)
+        self._key = key_of(self.random_state)
+        self.sensitive_, codes = Sensitive.read(X, self.group, self.bins, self.row_id)
         self.notes_ = ()
         return Rows(X, y, codes, sample_weight)
 
@@ -305,10 +361,11 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
 
         """
         probabilities = self.predict_proba(X)
-        if self.draw:
-            chosen = drawn(probabilities, draws_of(self.random_state))
-        else:
-            chosen = probabilities.argmax(axis=1)
+        chosen = probabilities.argmax(axis=1)
+        by_lot = np.flatnonzero(probabilities.max(axis=1) < 1)
+        if self.draw and len(by_lot):
+            lots_of = self._lots(self._checked(X, reset=False), only=by_lot)
+            chosen[by_lot] = drawn(probabilities[by_lot], lots_of)
         return np.asarray(self.classes_[chosen])
 
     def __sklearn_tags__(self) -> Any:
@@ -460,10 +517,6 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
         """The base model's predictions."""
         return finite(np.ravel(self.estimator_.predict(self._features(X))), "the base prediction")
 
-    def _lots(self, rows: int) -> Floats:
-        """A number from 0 to 1 for each row, drawn with `random_state`."""
-        return np.asarray(draws_of(self.random_state).random_sample(rows))
-
 
 def able(parent: type[GroupReader], can: Callable[[Any], bool]) -> list[str]:
     """The names of our estimators under a parent that can do something.
@@ -494,11 +547,11 @@ def draws_of(random_state: Any) -> np.random.RandomState:
     return generator
 
 
-def drawn(probabilities: Floats, random: np.random.RandomState) -> Codes:
-    """One column for each row, drawn with the row's probabilities."""
-    thresholds = np.cumsum(probabilities, axis=1)
-    lots = random.random_sample(len(probabilities)) * thresholds[:, -1]
-    return np.asarray((lots[:, None] >= thresholds[:, :-1]).sum(axis=1), dtype=np.intp)
+def key_of(random_state: Any) -> int:
+    """A whole number as it is; from a generator, or NumPy's own for None, one is drawn."""
+    if isinstance(random_state, int | np.integer):
+        return seed_of(random_state)
+    return int(draws_of(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
 
 
 def shares(group: Codes, weight: Floats) -> Floats:

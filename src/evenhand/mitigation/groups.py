@@ -27,7 +27,8 @@ class Sensitive:
     """The groups seen at fit, and how to find a row's group again: codes into `labels`.
 
     `columns` are names, or positions where X has no names; `cuts` holds the bin edges of the
-    columns that were cut. The outermost bins are open to values beyond those seen at fit.
+    columns that were cut. The outermost bins are open to values beyond those seen at fit. `hidden`
+    are columns that name the person, for lots alone.
 
     >>> people = np.array([[31, 1], [64, 0], [45, 1]])
     >>> by_age = Sensitive.learn(people, group=0, bins=2)
@@ -38,6 +39,7 @@ class Sensitive:
     columns: tuple[Any, ...]
     labels: tuple[Label, ...]
     cuts: Mapping[Any, NDArray[np.float64]]
+    hidden: tuple[Any, ...] = ()
 
     @classmethod
     def learn(cls, X: Any, group: Any, bins: Bins = None) -> Sensitive:
@@ -45,9 +47,14 @@ class Sensitive:
         return cls.read(X, group, bins)[0]
 
     @classmethod
-    def read(cls, X: Any, group: Any, bins: Bins = None) -> tuple[Sensitive, Codes]:
+    def read(
+        cls, X: Any, group: Any, bins: Bins = None, row_id: Any = None
+    ) -> tuple[Sensitive, Codes]:
         """Learn the groups of the fitting rows, and give each row's."""
+        if group is None or (isinstance(group, Sequence) and not len(group)):
+            raise InputError("Which columns of X name the group? Pass group=, such as group='sex'.")
         columns = _resolved(X, group)
+        hidden = _id_columns(X, row_id)
         values = {name: column_of(X, name) for name in columns}
         cuts = {name: _edges(values[name], name, count) for name, count in _cut(values, bins)}
         seen = _grouped(values, cuts)
@@ -57,7 +64,7 @@ class Sensitive:
                 f"The group columns {list(columns)} hold one group only ({only}); "
                 "there is nothing to make equal with fewer than two."
             )
-        return cls(columns, seen.labels, cuts), seen.codes.astype(np.intp)
+        return cls(columns, seen.labels, cuts, hidden), seen.codes.astype(np.intp)
 
     def codes(self, X: Any) -> Codes:
         """The place of each row's group in `labels`; −1 for a group not seen at fit."""
@@ -71,15 +78,28 @@ class Sensitive:
 
     def features(self, X: Any, sees_group: bool) -> Any:
         """What the base model reads: X, without the sensitive columns unless it sees them."""
-        if sees_group:
+        unseen = self.hidden if sees_group else (*self.columns, *self.hidden)
+        if not unseen:
             return X
         if not is_frame(X):
             width = X.shape[1]
-            return X[:, np.setdiff1d(np.arange(width), np.array(self.columns, np.intp))]
+            return X[:, np.setdiff1d(np.arange(width), np.array(unseen, np.intp))]
         import narwhals as nw
 
         frame = nw.from_native(X, eager_only=True)
-        return frame.drop([name for name in self.columns if name in frame.columns]).to_native()
+        return frame.drop([name for name in unseen if name in frame.columns]).to_native()
+
+    def ids(self, X: Any) -> Any:
+        """What names the person: the hidden columns, or else the index."""
+        if not self.hidden:
+            return _index(X)
+        for name in self.hidden:
+            column_of(X, name)  # refuses one that is not there
+        if not is_frame(X):
+            return X[:, list(self.hidden)]
+        import narwhals as nw
+
+        return nw.from_native(X, eager_only=True).select(list(self.hidden)).to_native()
 
     def groups(self, X: Any) -> Groups:
         """The groups of X as they are, seen at fit or not."""
@@ -120,11 +140,9 @@ def empty_cells(
     )
 
 
-def _resolved(X: Any, group: Any) -> tuple[Any, ...]:
-    """The sensitive columns as names of a dataframe, or as positions from 0 of an array."""
+def _resolved(X: Any, group: Any, parameter: str = "group") -> tuple[Any, ...]:
+    """Columns as names of a dataframe, or as positions from 0 of an array."""
     wanted = list(group) if isinstance(group, Sequence) and not isinstance(group, str) else [group]
-    if group is None or not wanted:
-        raise InputError("Which columns of X name the group? Pass group=, such as group='sex'.")
     if is_frame(X):
         import narwhals as nw
 
@@ -138,10 +156,52 @@ def _resolved(X: Any, group: Any) -> tuple[Any, ...]:
     ]
     if odd:
         raise InputError(
-            f"X is an array of {width} columns without names, and group names {odd[0]!r}. "
+            f"X is an array of {width} columns without names, and {parameter} names {odd[0]!r}. "
             "Give the position of the column, or pass a dataframe."
         )
     return tuple(int(name) % width for name in wanted)
+
+
+def _id_columns(X: Any, row_id: Any) -> tuple[Any, ...]:
+    """The columns that name the person; none where the index does, or the row's own values.
+
+    A column of the name "index", which pandas makes of an index, holds the same ids.
+    """
+    if row_id is None:
+        return ()
+    if isinstance(row_id, str) and row_id == "index" and "index" not in _names(X):
+        _index(X, fitting=True)
+        return ()
+    columns = _resolved(X, row_id, "row_id")
+    for name in columns:
+        column_of(X, name)  # refuses one that is not there
+    return columns
+
+
+def _names(X: Any) -> list[str]:
+    if not is_frame(X):
+        return []
+    import narwhals as nw
+
+    return list(nw.from_native(X, eager_only=True).columns)
+
+
+def _index(X: Any, fitting: bool = False) -> Any:
+    """The index of a dataframe, unless all it says is where in this call a row stands."""
+    index = getattr(X, "index", None)
+    if index is None or not hasattr(index, "to_flat_index"):
+        raise InputError(
+            f"row_id='index' is for dataframes of pandas; X is a {type(X).__name__}, which has no "
+            "index. Pass the column of the ids as row_id=, or None for the row's own values."
+        )
+    counts = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+    if counts and not fitting:
+        raise InputError(
+            f"The index of X counts the rows of this call, from 0 to {len(index) - 1}: in another "
+            "batch it would name other people. Set it to their ids (X.set_index), or pass the "
+            "column of the ids as row_id=."
+        )
+    return index
 
 
 def _fits(position: Any, width: int) -> bool:

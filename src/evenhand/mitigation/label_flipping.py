@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand._errors import InputError
 from evenhand.mitigation.base_models import Refitting
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows, draws_of
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 
 HALVINGS = 13  # of the range of strengths: each is a fit of the base model
@@ -83,6 +83,7 @@ class LabelFlippingClassifier(GroupClassifier):
         bins: Bins = None,
         sees_group: bool = True,
         draw: bool = False,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -91,6 +92,7 @@ class LabelFlippingClassifier(GroupClassifier):
             bins=bins,
             sees_group=sees_group,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.criterion = criterion
@@ -107,9 +109,7 @@ class LabelFlippingClassifier(GroupClassifier):
         self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.criterion)
         features = self._features(rows.X)
         refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
-        lots = None
-        if self.flips == "drawn":
-            lots = draws_of(self.random_state).random_sample(len(rows.y))
+        lots = self._lots(rows.X, " flips") if self.flips == "drawn" else None
         wished = replace(rows, y=(rows.y == favorable).astype(np.intp))
         search = Search(wished, refitting, self.classes_[[1 - favorable, favorable]], rule, lots)
         best = search.plain()

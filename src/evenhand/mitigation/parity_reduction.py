@@ -97,6 +97,7 @@ class ParityReductionRegressor(GroupRegressor):
         bins: Bins = None,
         sees_group: bool = True,
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -105,6 +106,7 @@ class ParityReductionRegressor(GroupRegressor):
             bins=bins,
             sees_group=sees_group,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.epsilon = epsilon
@@ -152,7 +154,7 @@ class ParityReductionRegressor(GroupRegressor):
         if not self.draw:
             return np.asarray(each @ self.weights_)
         chances = np.cumsum(self.weights_)[:-1]
-        chosen = np.searchsorted(chances, self._lots(len(each)), side="right")
+        chosen = np.searchsorted(chances, self._lots(X), side="right")
         return np.asarray(each[np.arange(len(each)), chosen])
 
 

@@ -94,6 +94,7 @@ class ProjectionClassifier(GroupClassifier):
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = False,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -104,6 +105,7 @@ class ProjectionClassifier(GroupClassifier):
             prefit=prefit,
             unseen=unseen,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.criterion = criterion

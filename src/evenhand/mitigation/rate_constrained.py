@@ -79,6 +79,7 @@ class RateConstrainedClassifier(RuleClassifier):
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -92,6 +93,7 @@ class RateConstrainedClassifier(RuleClassifier):
             prefit=prefit,
             unseen=unseen,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.criterion = criterion
@@ -166,6 +168,7 @@ class LinearPostClassifier(RuleClassifier):
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -179,6 +182,7 @@ class LinearPostClassifier(RuleClassifier):
             prefit=prefit,
             unseen=unseen,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.criterion = criterion

@@ -101,6 +101,7 @@ class ReductionClassifier(GroupClassifier):
         bins: Bins = None,
         sees_group: bool = True,
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -109,6 +110,7 @@ class ReductionClassifier(GroupClassifier):
             bins=bins,
             sees_group=sees_group,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.criterion = criterion

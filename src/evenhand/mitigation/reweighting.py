@@ -58,6 +58,7 @@ class ReweightingClassifier(GroupClassifier):
         bins: Bins = None,
         sees_group: bool = True,
         draw: bool = False,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -66,6 +67,7 @@ class ReweightingClassifier(GroupClassifier):
             bins=bins,
             sees_group=sees_group,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
 

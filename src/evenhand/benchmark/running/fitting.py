@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evenhand.benchmark.design.treatments import Treatment
 
 DRAWS = 20  # of a regressor that draws: their mean stands for its expectation
+ROW = "row"
 MOST_SCORES = 200_000  # test rows up to which probabilities are kept beside labels
 
 Answer = tuple[Predictions, tuple[str, ...]]
@@ -65,6 +66,8 @@ class Work:
         given = _given(scores.n_classes)
         options = {"group": GROUP, "sees_group": True, "prefit": True, "unseen": "base"}
         options |= {"random_state": seed, "favorable": scores.about["favorable"]}
+        if "row_id" in _parameters(treatment):  # rows of equal scores each draw their own lot
+            X, options = X.assign(**{ROW: np.arange(len(X))}), {**options, "row_id": ROW}
         return cls(
             treatment,
             _estimator(treatment, given, options),
@@ -170,13 +173,17 @@ def _kept(rows: NDArray[np.intp], treatment: Treatment, seed: int) -> NDArray[np
 
 def _estimator(treatment: Treatment, underlying: Any, options: dict[str, Any]) -> Any:
     """The method's estimator with what it takes of all there is to say."""
-    method = treatment.method
+    method, known = treatment.method, _parameters(treatment)
     assert method is not None
-    known = set(method.estimator._get_param_names())
     options = {name: value for name, value in options.items() if name in known}
     if "criterion" in known and treatment.constraint is not None:
         options["criterion"] = treatment.constraint
     return method(underlying, **{**options, **treatment.settings})
+
+
+def _parameters(treatment: Treatment) -> set[str]:
+    assert treatment.method is not None
+    return set(treatment.method.estimator._get_param_names())
 
 
 def _given(n_classes: int) -> Any:

@@ -79,6 +79,7 @@ class RuleClassifier(GroupClassifier):
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -89,6 +90,7 @@ class RuleClassifier(GroupClassifier):
             prefit=prefit,
             unseen=unseen,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.favorable = favorable

@@ -97,6 +97,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -107,6 +108,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
             prefit=prefit,
             unseen=unseen,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.measure = measure

@@ -65,7 +65,7 @@ class PlannedRegressor(GroupRegressor):
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         scores = self._base(X)
-        lots = 1 - self._lots(len(scores)) if self.draw else self.plan_.support.place(scores)
+        lots = 1 - self._lots(X) if self.draw else self.plan_.support.place(scores)
         return self.plan_.send(scores, group, lots)
 
     def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:

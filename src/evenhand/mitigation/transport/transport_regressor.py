@@ -82,6 +82,7 @@ class TransportRegressor(PlannedRegressor):
         prefit: bool = False,
         unseen: Literal["error", "base"] = "error",
         draw: bool = True,
+        row_id: Any = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -92,6 +93,7 @@ class TransportRegressor(PlannedRegressor):
             prefit=prefit,
             unseen=unseen,
             draw=draw,
+            row_id=row_id,
             random_state=random_state,
         )
         self.epsilon = epsilon

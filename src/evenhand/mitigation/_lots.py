@@ -1,0 +1,236 @@
+"""Lots that belong to a person: a keyed hash of an id, the same in any batch, order and process."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from hashlib import sha256
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from evenhand._dataframes import is_frame
+from evenhand._errors import InputError, InputTypeError
+
+Codes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Texts = Callable[[slice], Sequence[str]]
+
+CELLS_AT_A_TIME = 1 << 18  # texts are large beside the numbers they stand for
+SEPARATOR = "|"
+LARGEST = 2.0**63
+
+
+def lots(ids: Any, *, key: int | str) -> Floats:
+    """The lot of each id under a key: a number from 0 up to, not including, 1.
+
+    Every method that decides at random decides by these, so that a person gets the same answer
+    whoever else is in the call, and anyone who has the key can check it.
+
+    Parameters
+    ----------
+    ids : array-like, series or dataframe
+        A row for each person: a column of ids, or several columns that together are one. Equal
+        ids have equal lots.
+    key : int or str
+        What makes one drawing of lots another; keep it secret where people could choose their id.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The lots, uniform over ids.
+
+    Raises
+    ------
+    InputTypeError
+        If the key is neither a whole number nor text.
+
+    Notes
+    -----
+    The lot is the first 52 bits of SHA-256 of the text ``key:id`` in UTF-8, over 2⁵²::
+
+        int(sha256(f"{key}:{id}".encode()).hexdigest()[:13], 16) / 16**13
+
+    As text, a whole number is its decimal digits, whatever its type (1, 1.0 and True are "1"), and
+    text is itself. What is missing is empty. Dates are in ISO 8601, without the time at midnight.
+    Any other number is rounded to IEEE single precision, so that an array of float32 agrees with
+    the float64 it came from, and written as the eight hexadecimal digits of its bits, the sign
+    first. The cells of several columns are joined by ``|``, from left to right.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import lots
+    >>> lots(["ann", "bob", "ann"], key=7).round(4)
+    array([0.4025, 0.2687, 0.4025])
+    >>> lots([12.0], key=7) == lots(np.array(["12"]), key="7")
+    array([ True])
+
+    """
+    prefix = _key_text(key)
+    rows, columns = _columns(ids)
+    answers = np.empty(rows)
+    step = max(CELLS_AT_A_TIME // max(len(columns), 1), 1)
+    for start in range(0, rows, step):
+        block = slice(start, min(start + step, rows))
+        cells = [texts(block) for texts in columns]
+        names = cells[0] if len(cells) == 1 else map(SEPARATOR.join, zip(*cells, strict=True))
+        answers[block] = _hashed(f"{prefix}:{name}" for name in names)
+    return answers
+
+
+def drawn(probabilities: Floats, lots: Floats) -> Codes:
+    """The class that a lot falls to, where probabilities are laid end to end from 0 to 1.
+
+    >>> drawn(np.array([[0.3, 0.7], [0.3, 0.7]]), np.array([0.29, 0.3]))
+    array([0, 1])
+    """
+    ends = np.cumsum(probabilities, axis=1)
+    places = lots * ends[:, -1]
+    return np.asarray((places[:, None] >= ends[:, :-1]).sum(axis=1), dtype=np.intp)
+
+
+def _hashed(messages: Iterator[str]) -> Floats:
+    """The first 52 bits of each message's SHA-256, as a part of 1."""
+    heads = b"".join([sha256(_bytes(message)).digest()[:8] for message in messages])
+    return np.asarray((np.frombuffer(heads, ">u8") >> 12) / 2.0**52)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _key_text(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    if isinstance(key, Integral) and not isinstance(key, bool):
+        return str(int(key))
+    raise InputTypeError(f"The key of lots is a whole number or text, not {key!r}.")
+
+
+def _columns(ids: Any) -> tuple[int, list[Texts]]:
+    """How many rows there are, and for each column how to read a block of it as text."""
+    import narwhals as nw
+
+    if is_frame(ids):
+        frame = nw.from_native(ids, eager_only=True)
+        return len(frame), [_series_texts(frame[:, place]) for place in range(frame.shape[1])]
+    if issparse(ids):
+        table = ids.tocsr()
+        return table.shape[0], _sparse_texts(table)
+    series = nw.from_native(ids, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return len(series), [_series_texts(series)]
+    if hasattr(ids, "to_flat_index"):  # the index of a pandas dataframe, of one level or several
+        levels = [ids.get_level_values(place) for place in range(ids.nlevels)]
+        return len(ids), [_array_texts(np.asarray(level)) for level in levels]
+    array = ids if isinstance(ids, np.ndarray) else _array(ids)
+    if array.ndim not in (1, 2):
+        raise InputError(f"ids are a column, or a table of several; their shape is {array.shape}.")
+    table = array[:, None] if array.ndim == 1 else array
+    return len(table), [_array_texts(table[:, place]) for place in range(table.shape[1])]
+
+
+def _array(ids: Any) -> NDArray[Any]:
+    """A list as an array that keeps each value as it is: text, and integers of any size."""
+    array = np.asarray(ids)
+    return array if array.dtype.kind in "biu" else np.asarray(ids, dtype=object)
+
+
+def _series_texts(series: Any) -> Texts:
+    """A column of a dataframe as text; NumPy reads numbers faster, but has no missing integers."""
+    dtype = series.dtype
+    if dtype.is_float() or (dtype.is_integer() and not series.null_count()):
+        return _array_texts(series.to_numpy())
+    return lambda block: [_text(value) for value in series[block].to_list()]
+
+
+def _sparse_texts(table: Any) -> list[Texts]:
+    """The columns of a sparse matrix; a block of rows is made dense once, not for each column."""
+    dense: dict[str, Any] = {"block": None}
+
+    def texts(place: int) -> Texts:
+        def read(block: slice) -> Sequence[str]:
+            if dense["block"] != block:
+                dense.update(block=block, rows=table[block].toarray())
+            return _array_texts(dense["rows"][:, place])(slice(None))
+
+        return read
+
+    return [texts(place) for place in range(table.shape[1])]
+
+
+def _array_texts(values: NDArray[Any]) -> Texts:
+    kind = values.dtype.kind
+    if kind in "iu":
+        return lambda block: list(map(str, values[block].tolist()))
+    if kind == "b":
+        return lambda block: list(map(str, values[block].astype(np.int8).tolist()))
+    if kind == "f":
+        return lambda block: _float_texts(values[block].astype(np.float64))
+    if kind in "Mm":
+        values = values.astype("datetime64[us]" if kind == "M" else "timedelta64[us]")
+    return lambda block: [_text(value) for value in values[block].tolist()]
+
+
+def _float_texts(values: Floats) -> list[str]:
+    """Whole numbers in decimal digits, others as the bits of the nearest single."""
+    with np.errstate(over="ignore"):
+        single = values.astype(">f4")
+    nearest = np.where(values == np.floor(values), values, single)
+    whole = (nearest == np.floor(nearest)) & (np.abs(nearest) < LARGEST)
+    if whole.all():
+        return list(map(str, nearest.astype(np.int64).tolist()))
+    bits = single.tobytes().hex()
+    texts = [bits[place : place + 8] for place in range(0, len(bits), 8)]
+    places = np.flatnonzero(whole)
+    for place, number in zip(
+        places.tolist(), nearest[places].astype(np.int64).tolist(), strict=True
+    ):
+        texts[place] = str(number)
+    for place in np.flatnonzero(np.isnan(values)).tolist():
+        texts[place] = ""
+    return texts
+
+
+def _float_text(value: float) -> str:
+    """The same for a single value, which an array would make slow."""
+    if value % 1 and math.isfinite(value):
+        bits = struct.pack(">f", value)
+        value = struct.unpack(">f", bits)[0]
+        if value % 1:
+            return bits.hex()
+    return str(int(value)) if abs(value) < LARGEST else ("ff800000" if value < 0 else "7f800000")
+
+
+def _text(value: Any) -> str:
+    """One value of any type as text."""
+    if isinstance(value, str):
+        return str(value)
+    if _is_missing(value):
+        return ""
+    if isinstance(value, bool | np.bool_ | Integral):
+        return str(int(value))
+    if isinstance(value, Real | Decimal):
+        return _float_text(float(value))
+    if isinstance(value, datetime.datetime):
+        midnight = value.tzinfo is None and value.time() == datetime.time()
+        return value.date().isoformat() if midnight else value.isoformat()
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA refuses to be a truth value
+        return True
