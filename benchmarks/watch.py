@@ -3,6 +3,7 @@
     python benchmarks/watch.py alarms --streams 2000 --looks 1000
     python benchmarks/watch.py rows
     python benchmarks/watch.py bands
+    python benchmarks/watch.py clusters --streams 1000 --looks 200
     python benchmarks/watch.py cost
 
 Each prints a table in Markdown. Streams are vectorized; every look is looked at.
@@ -19,9 +20,18 @@ import pandas as pd
 from scipy.stats import beta, chi2, ncx2, norm
 
 import evenhand as eh
+from evenhand._audit.questions import questions_of
 from evenhand.measures import gini, mpd, pq
 from evenhand.watch.bands import band_of
+from evenhand.watch.clusters import (
+    Pairs,
+    bets_of,
+    log_clusters_differ,
+    means_of,
+    rates_of_means,
+)
 from evenhand.watch.evalues import Excess, after, apart, group_weights, log_alike
+from evenhand.watch.ledger import added
 from evenhand.watch.rates import Rates
 
 ERROR = 0.05
@@ -154,6 +164,89 @@ def rows(streams: int) -> None:
         print(f"| {name} | {' | '.join(texts).replace('nan', '–')} |", flush=True)
 
 
+SIMILAR = 0.2  # the correlation of two rows of a cluster
+CLUSTERS = 10  # of each group in a look, of 1 to 9 rows
+
+
+def drawn_part(rng, rates, spans):
+    """A look's clusters: a table (clusters, groups) of hits and rows; each in one group, or two."""
+    groups, number = len(rates), CLUSTERS * len(rates)
+    sizes = np.zeros((number, groups), dtype=int)
+    sizes[np.arange(number), np.arange(number) % groups] = rng.integers(1, 10, number)
+    if spans:
+        other = (np.arange(number) + 1) % groups
+        sizes[np.arange(number), other] = rng.integers(0, 10, number)
+    scale = 1 / SIMILAR - 1
+    place = rng.beta(rates.mean() * scale, (1 - rates.mean()) * scale, (number, 1))
+    shifted = np.clip(place * rates / rates.mean(), 0, 1)  # a cluster's luck is all its groups'
+    return rng.binomial(sizes, shifted), sizes
+
+
+def clustered_stream(rng, rates, spans, looks):
+    """Evidence at each look, with clusters and as if rows were independent; the sums at ten."""
+    groups, weights = len(rates), group_weights(np.zeros(len(rates), dtype=int))
+    bets, means, plain, kept = None, None, Stream(1, groups), []
+    logs = np.zeros((looks, 2))
+    for look in range(looks):
+        hits, sizes = drawn_part(rng, rates, spans)
+        cluster, group = np.nonzero(sizes)
+        pairs = Pairs(None, cluster, group, tuple(range(groups)))
+        flat = tuple(part[sizes > 0][None].astype(float) for part in (hits, sizes))
+        part = Rates(*flat, ("yes",), tuple(range(len(group))), np.zeros(1, np.intp))
+        more = bets_of(part, pairs), means_of(part, pairs)
+        bets, means = more if bets is None else (added(bets, more[0]), added(means, more[1]))
+        for total, how in zip(plain.sums, (apart, after), strict=True):
+            both = (each.sum(axis=0)[None].astype(float) for each in (hits, sizes))
+            for each, new in zip(total, how(*both), strict=True):
+                each += new
+        logs[look] = log_clusters_differ(bets, weights), plain.log_evidence()[0]
+        if look + 1 in np.geomspace(1, looks, 10).astype(int):
+            kept.append(means)
+    return logs, kept
+
+
+def clusters(streams: int, looks: int) -> None:
+    heads("groups", "rate", "clusters in", "alarms", "upper limit", "as if independent")
+    for groups, rate in ((2, 0.3), (2, 0.05), (10, 0.3)):
+        for spans in (False, True):
+            rng, number = np.random.default_rng(groups), streams if groups == 2 else streams // 5
+            ever = np.array(
+                [
+                    clustered_stream(rng, np.full(groups, rate), spans, looks)[0].max(axis=0)
+                    for _ in range(number)
+                ]
+            )
+            alarmed = (ever >= np.log(1 / ERROR)).sum(axis=0)
+            high = beta.isf(0.025, alarmed[0] + 1, number - alarmed[0])
+            where = "two groups" if spans else "one group"
+            shares = f"{alarmed[0] / number:.1%} | {high:.1%} | {alarmed[1] / number:.0%}"
+            print(f"| {groups} | {rate} | {where} | {shares} |", flush=True)
+    heads("rates", "clusters in", "clusters of each group until an alarm", "bands that missed")
+    for rates in (np.array([0.3, 0.4]), np.array([0.3, 0.3]), np.linspace(0.02, 0.1, 5)):
+        for spans in (False, True):
+            rng, number = np.random.default_rng(1), max(streams // 5, 10)
+            found = [clustered_stream(rng, rates, spans, looks) for _ in range(number)]
+            over = [np.flatnonzero(logs[:, 0] >= np.log(1 / ERROR)) for logs, _ in found]
+            first = np.median([CLUSTERS * (at[0] + 1) if len(at) else np.inf for at in over])
+            missed = sum(not _all_inside(means, rates) for _, means in found)
+            where = "two groups" if spans else "one group"
+            told = f"{rates.min():g} to {rates.max():g}, {len(rates)} groups"
+            print(f"| {told} | {where} | {first:.0f} | {missed} of {number} |", flush=True)
+
+
+def _all_inside(looks, rates):
+    """Whether the bands of MPD and PQ held the truth at all of some looks."""
+    question = questions_of(["statistical_parity"], ["mpd"])[0]
+    weights = group_weights(np.zeros(len(rates), dtype=int))
+    for means in looks:
+        for measure in (mpd, pq):
+            so_far = rates_of_means(means, question, {})
+            found = band_of(so_far, measure, ERROR, "calibrated", weights)
+            if not found.low - 1e-9 <= measure(rates) <= found.high + 1e-9:
+                return False
+    return True
+
+
 def rates_of(hits, sizes):
     groups = tuple(range(len(hits)))
     return Rates(hits[None], sizes[None], ("yes",), groups, np.zeros(1, np.intp))
@@ -245,7 +338,7 @@ def heads(*names: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["alarms", "rows", "bands", "cost"])
+    parser.add_argument("what", choices=["alarms", "rows", "bands", "clusters", "cost"])
     parser.add_argument("--streams", type=int)
     parser.add_argument("--looks", type=int, default=300)
     given = parser.parse_args()
@@ -255,6 +348,8 @@ def main() -> None:
         rows(given.streams or 500)
     elif given.what == "bands":
         bands(given.streams or 20)
+    elif given.what == "clusters":
+        clusters(given.streams or 200, given.looks)
     else:
         cost()
 

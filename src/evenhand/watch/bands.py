@@ -1,12 +1,13 @@
 """Intervals that hold at all looks at once, from hits and rows so far.
 
-*Calibrated.* Let r = n / 100 for the n rows of a group. In the direction of a plane that touches
-the vectors as uneven as the truth, the estimate's error is a Brownian motion in the information so
-far (Jennison and Turnbull 1997), whatever the sizes of the groups and however they grow. Robbins'
-normal mixture bounds it at all times: squared and in standard errors by (1 + 1/r) (log(1 + r) +
-2 log 1/α). As 1 + 1/r is convex, it suffices to stretch each group by its own √(1 + 1/r); the rest
-is the geometry of intervals for a single look, with this bound in place of 1.96. Below, where as
-many groups are tied as the nearest truth has, the mixture has as many dimensions.
+*Calibrated.* In the direction of a plane that touches the vectors as uneven as the truth, the
+estimate's error is a Brownian motion in the information so far (Jennison and Turnbull 1997),
+whatever the sizes of the groups and however they grow. A mixture of two of Robbins' normal mixtures
+bounds it at all times: for n rows of each group its square, in standard errors, by the f(n) at
+which Σ wₖ (1 + n/cₖ)^-½ exp(f n / 2(n + cₖ)) is 1/α. Groups of unequal sizes are stretched by a
+convex √(1 + c/n) each, times as much as makes it at least f between the smallest and the largest;
+the rest is the geometry of intervals for a single look, with this bound in place of 1.96. Below,
+where as many groups are tied as the nearest truth has, the mixture has as many dimensions.
 
 *Guaranteed.* Each group's rate by a mixture of binomial likelihood ratios, all groups at once: the
 extremes of the measure over that box. Its coverage is proved for any number of rows.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.curves import DISTANCES, FARTHEST, rate_curves
+from evenhand._uncertainty.curves import CAUTION, DISTANCES, FARTHEST, rate_curves
 from evenhand._uncertainty.geometry import (
     STEPS,
     Cloud,
@@ -34,7 +35,10 @@ from evenhand.watch.rates import Rates
 
 Floats = NDArray[np.float64]
 
-SCALE = 100.0  # rows of a group from which on a band is within a fifth of its narrowest
+SCALES = np.array([30.0, 1250.0])  # rows of a group: a band is narrowest at about 8 times as many
+SHARES = np.array([0.35, 0.65])  # of these in the mixture
+SCALE = 100.0  # the same of the mixture below
+MANY = 30.0  # hits, and as many misses, from which on a quantile of a beta is well approximated
 PRIORS = ((0.5, 0.5), (3.0, 3.0), (0.5, 8.0), (8.0, 0.5))  # of a rate, mixed in equal parts
 HALVINGS = 40
 
@@ -49,10 +53,12 @@ def band_of(
     """
     share = error / _looks(rates.strata)
     ends = []
-    for hits, sizes in zip(rates.hits, rates.sizes, strict=True):
+    for i, (hits, sizes) in enumerate(zip(rates.hits, rates.sizes, strict=True)):
         seen = sizes > 0
         if seen.sum() >= 2:
-            cell = _Cell(hits[seen], sizes[seen], rates.limits, is_scale_free(measure))
+            effective = None if rates.effective is None else rates.effective[i, seen]
+            relative = is_scale_free(measure)
+            cell = _Cell(hits[seen], sizes[seen], rates.limits, relative, effective)
             ends.append(_ends(cell, measure, share, method, weights[seen]))
     if not ends:
         return ConfidenceInterval(np.nan, np.nan, np.nan, 1 - error, method)
@@ -99,6 +105,14 @@ class _Cell:
     sizes: Floats
     limits: tuple[float, float]
     is_relative: bool
+    effective: Floats | None = None
+
+    @property
+    def curves(self) -> Floats:
+        """The curves of a single look."""
+        if self.effective is None:
+            return _curves(self.hits, self.sizes)
+        return _curves(self.hits / self.sizes * self.effective, self.effective)
 
     def values(self, shares: Floats) -> Floats:
         low, high = self.limits
@@ -115,19 +129,76 @@ def _ends(
         limits = rate_limits(cell.hits, cell.sizes, error * weights)
         least, most = cell.values(limits[0]), cell.values(limits[1])
         return value, evenest(least, most, measure), most_uneven(least, most, measure)
-    information = cell.sizes / SCALE
-    cloud = _stretched(cell, np.sqrt(1 + 1 / information))
-    reach = float(np.sqrt(2 * np.log(1 / error) + np.log1p(information.max())))
-    high = float(upper_limits([cloud], measure, reach)[0])
-    return value, _lower(cloud, measure, error, float(np.log1p(information).mean())), high
+    sizes, stretch = cell.sizes, 1 + SCALES[0] / cell.sizes
+    between = np.geomspace(sizes.min(), sizes.max(), 1 if np.ptp(sizes) == 0 else 9)
+    times = squared_bound(between, error) / (1 + SCALES[0] / between)
+    reach = float(np.sqrt(times.max()))
+    plain = Cloud(cell.hits / sizes, cell.curves)
+    high = float(upper_limits([_stretched(cell, plain, stretch, reach)], measure, reach)[0])
+    cloud = _stretched(cell, plain, 1 + SCALE / sizes, reach)
+    return value, _lower(cloud, measure, error, float(np.log1p(sizes / SCALE).mean())), high
 
 
-def _stretched(cell: _Cell, times: Floats) -> Cloud:
-    """The groups with distances that are so many times as far as those of a single look."""
-    plain = Cloud(cell.hits / cell.sizes, rate_curves(cell.hits, cell.sizes))
+def squared_bound(rows: Floats, error: float) -> Floats:
+    """What a squared standardized sum ever exceeds, at some number of rows, so often at most.
+
+    >>> squared_bound(np.array([100.0, 1_000.0, 10_000.0]), 0.05).round(1)
+    array([12. , 10.4, 10. ])
+    """
+    slope = (rows[:, None] / (rows[:, None] + SCALES)) / 2
+    start = np.log(SHARES) - np.log1p(rows[:, None] / SCALES) / 2
+    bound = ((-np.log(error) - start) / slope).min(axis=1)  # of either of the two alone
+    for _ in range(8):  # Newton's steps from above on a convex function
+        logs = start + slope * bound[:, None]
+        top = logs.max(axis=1)
+        terms = np.exp(logs - top[:, None])
+        total = terms.sum(axis=1)
+        bound = bound - (top + np.log(total) + np.log(error)) * total / (terms * slope).sum(axis=1)
+    return np.asarray(bound)
+
+
+def _curves(hits: Floats, sizes: Floats) -> Floats:
+    """The confidence curves of rates; of large counts by Abramowitz and Stegun's 26.5.22.
+
+    That is within 0.01 standard errors up to 4 of them, and a hundred times as quick.
+    """
+    rates = np.array([hits, sizes - hits])
+    few = rates.min(axis=0) < MANY
+    curves = np.empty((len(DISTANCES), len(hits)))
+    if few.any():
+        curves[:, few] = rate_curves(hits[few], sizes[few])
+    if few.all():
+        return curves
+    far = DISTANCES[:, None]
+    shift = np.array([CAUTION, -CAUTION])[:, None, None] * np.sign(far)
+    more, less = rates[:, None, ~few] + 0.5 + shift
+    inverse = 1 / (2 * more - 1), 1 / (2 * less - 1)
+    middle, bend = 2 / (inverse[0] + inverse[1]), (far**2 - 3) / 6
+    odds = far * np.sqrt(middle + bend) / middle
+    odds += (inverse[1] - inverse[0]) * (bend + 5 / 6 - 2 / (3 * middle))
+    curves[:, ~few] = more / (more + less * np.exp(-2 * odds))
+    return curves
+
+
+def _stretched(cell: _Cell, plain: Cloud, squares: Floats, reach: float) -> Cloud:
+    """The groups with distances that are √squares times as far as those of a single look.
+
+    The variance between few clusters is known as badly as Student's t says, at this reach.
+    """
+    times = np.sqrt(squares)
+    if cell.effective is not None:
+        times = times * _students(reach, cell.sizes - 1)
     far = DISTANCES[:, None] * times
     limits = np.where(np.abs(far) > FARTHEST, (far > 0).astype(np.float64), plain.at(far))
     return Cloud(cell.values(plain.values), cell.values(limits))
+
+
+def _students(reach: float, free: Floats) -> Floats:
+    """How much farther than a normal variable Student's t goes as seldom."""
+    from scipy.special import ndtr, stdtrit
+
+    tail = ndtr(-reach)
+    return np.asarray(np.where(free >= 1, -stdtrit(np.maximum(free, 1.0), tail) / reach, np.inf))
 
 
 def _lower(cloud: Cloud, measure: Measure, error: float, dimension_cost: float) -> float:

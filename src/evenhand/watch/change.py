@@ -19,7 +19,7 @@ from evenhand._columns import Label
 from evenhand._groups import show
 from evenhand._words import listing, number, percent
 from evenhand.watch.bands import log_likelihood, log_mixture
-from evenhand.watch.evalues import Excess, log_apart, log_mean
+from evenhand.watch.evalues import log_mean
 from evenhand.watch.ledger import day_name
 from evenhand.watch.rates import Rates
 from evenhand.watch.status import Against, Change
@@ -80,15 +80,13 @@ def beside(
 
 def since_unknown(
     name: str,
-    suffixes: Iterator[tuple[int, Excess, tuple[Label, ...], Floats]],
+    suffixes: Iterator[tuple[int, Floats, tuple[Label, ...], Floats]],
     days: float,
-    slack: float,
 ) -> Change:
     """Whether groups that were alike are so no longer: the e-detector over all starts."""
     starts, sums, leading = [], [], []
-    for start, excess, groups, weights in suffixes:
-        each = log_apart(excess, slack)
-        each = log_mean(np.moveaxis(each, 0, -1), np.full(each.shape[0], 1 / each.shape[0]))
+    for start, logs, groups, weights in suffixes:
+        each = log_mean(logs.T, np.full(len(logs), 1 / len(logs)))
         padded = np.append(each, 0.0)
         sums.append(float(log_mean(padded, np.append(weights, max(1 - weights.sum(), 0.0)))))
         starts.append(start)
@@ -132,5 +130,7 @@ def _leading(logs: Floats, groups: tuple[Label, ...]) -> tuple[Label, ...]:
 def _moved(now: Rates, hits: Floats, sizes: Floats, logs: Floats, group: int) -> str:
     cell = int(logs[:, group].argmax())
     rates = hits[cell, group] / sizes[cell, group], now.hits[cell, group] / now.sizes[cell, group]
-    was, is_now = (percent(rate) if now.are_counts else number(rate) for rate in rates)
+    low, high = now.limits
+    is_share = now.limits == (0.0, 1.0)
+    was, is_now = (percent(p) if is_share else number(low + (high - low) * p) for p in rates)
     return f"{show(now.groups[group])} from {was} to {is_now}"

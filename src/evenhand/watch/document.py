@@ -9,8 +9,9 @@ from typing import Any
 from evenhand._groups import show
 from evenhand._words import number, p_value, plural
 from evenhand.watch.ledger import day_name
-from evenhand.watch.look import Look, needs_of, status_of
+from evenhand.watch.look import Look, status_of
 from evenhand.watch.memory import Memory
+from evenhand.watch.rates import is_mean
 from evenhand.watch.status import Status, finite
 
 SCHEMA = "evenhand.watch-report/1"
@@ -25,7 +26,7 @@ def document_of(memory: Memory) -> dict[str, Any]:
     criteria = []
     for finding in status["findings"]:
         question = look.question(finding["criterion"])
-        needs = needs_of(question)
+        needs = look.source(question)
         sums = list(memory.ledger.until(needs))
         step = max(ceil(len(sums) / MOST_POINTS), 1)
         kept = sums[(len(sums) - 1) % step :: step]
@@ -53,7 +54,7 @@ def document_of(memory: Memory) -> dict[str, Any]:
             {
                 "name": finding["criterion"],
                 "asks": question.criterion.asks,
-                "is_rate": look.so_far(question).are_counts,
+                "is_rate": not is_mean(question),
                 "timelines": times,
                 "spans": shares,
                 "bounds": {

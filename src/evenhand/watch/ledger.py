@@ -146,6 +146,7 @@ class Ledger:
 
     def rename(self, names: Mapping[Label, Label]) -> None:
         """Let groups go by other names from now on."""
+        self._refuse_to_join(names)
         for name, spans in self.spans.items():
             self.spans[name] = {at: renamed(sums, names) for at, sums in spans.items()}
             self.totals[name] = renamed(self.totals[name], names)
@@ -153,6 +154,23 @@ class Ledger:
             if old in self.since:
                 day = self.since.pop(old)
                 self.since[new] = min(day, self.since.get(new, day))
+
+    def _refuse_to_join(self, names: Mapping[Label, Label]) -> None:
+        """Bets on two groups at once are no bet on both together, as their clusters depend."""
+        for name, spans in self.spans.items():
+            for sums in spans.values() if name.startswith("means ") else ():
+                there = sums.table("group", of="clusters") > 0
+                new = [
+                    names.get(g, g)
+                    for g, is_there in zip(sums.groups, there, strict=True)
+                    if is_there
+                ]
+                if len(set(new)) < len(new):
+                    raise InputError(
+                        f"{show(max(new, key=new.count))} would join groups that were there on the "
+                        "same days, of which evidence with cluster= was kept apart: begin a new "
+                        "state, and count under the new name."
+                    )
 
 
 def dense(sums: Tally) -> Tally:
@@ -184,7 +202,8 @@ def renamed(counts: Tally, names: Mapping[Label, Label]) -> Tally:
     if new == list(counts.groups):
         return counts
     labels = union(new)
-    return dense(counts.regrouped(positions(new, labels), labels))
+    moved = counts.regrouped(positions(new, labels), labels)
+    return moved if moved.clusters else dense(moved)
 
 
 def negative(counts: Tally) -> Tally:

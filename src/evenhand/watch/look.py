@@ -20,11 +20,12 @@ from evenhand.measures import is_ratio
 from evenhand.measures import resolve as resolve_measure
 from evenhand.watch import change
 from evenhand.watch.bands import band_of, rate_limits
-from evenhand.watch.evalues import Excess, group_weights
+from evenhand.watch.clusters import log_bets, log_clusters_differ, rates_of_means
+from evenhand.watch.evalues import group_weights, log_apart
 from evenhand.watch.ledger import day_name
 from evenhand.watch.memory import Memory
 from evenhand.watch.parts import excess_of, log_differ, log_means_differ, slack_of
-from evenhand.watch.rates import Rates, rates_of
+from evenhand.watch.rates import Rates, is_mean, rates_of
 from evenhand.watch.status import Against, Change, GroupRate, Status, Verdict, Watched, WatchFinding
 
 Floats = NDArray[np.float64]
@@ -87,15 +88,22 @@ class Look:
 
     def known_questions(self) -> list[Question]:
         """The questions that something was counted for."""
-        return [q for q in self.settings.questions if needs_of(q) in self.ledger.totals]
+        return [q for q in self.settings.questions if self.source(q) in self.ledger.totals]
+
+    def source(self, question: Question) -> str:
+        """The name of the sums that a criterion's rates are read from."""
+        means = f"means {question.name}"
+        return means if means in self.ledger.totals else question.criterion.statistic.needs
 
     def rates(self, source: Tally, question: Question) -> Rates:
         """What some counts say of a criterion's rates."""
+        if "clusters" in source.sums:
+            return rates_of_means(source, question, self.settings.limits)
         return rates_of(source, question, self.settings.favorable, self.settings.limits)
 
     def so_far(self, question: Question) -> Rates:
         """What all counts say."""
-        return self.rates(self.ledger.totals[needs_of(question)], question)
+        return self.rates(self.ledger.totals[self.source(question)], question)
 
     def weights(self, groups: tuple[Label, ...]) -> Floats:
         """The prior weights of groups."""
@@ -104,11 +112,14 @@ class Look:
     def evidence(self, question: Question) -> float:
         """The log e-value against "all groups alike" so far."""
         totals = self.ledger.totals
+        if f"bets {question.name}" in totals:
+            bets = totals[f"bets {question.name}"]
+            return log_clusters_differ(bets, self.weights(bets.groups))
         if f"apart {question.name}" in totals:
             weights = self.weights(totals[f"apart {question.name}"].groups)
             return log_differ(totals, question, weights, self.ledger.counted)
         rates = self.so_far(question)
-        return 0.0 if rates.are_counts else log_means_differ(rates)
+        return log_means_differ(rates) if is_mean(question) else 0.0
 
     def interval(self, rates: Rates, measure: str) -> ConfidenceInterval:
         """The band of a measure."""
@@ -131,8 +142,16 @@ class Look:
             float(np.exp(min(evidence, 690.0))),
             float(np.exp(-max(peak, 0.0))),
             tuple(_group_rates(rates, self.error)),
-            int(self.ledger.totals[needs_of(question)].table("group", of="rows").sum()),
+            self._rows(question, rates),
         )
+
+    def _rows(self, question: Question, rates: Rates) -> int:
+        """How many rows were counted; classes are of the same rows."""
+        rows = self.ledger.totals[self.source(question)]
+        if rates.effective is None:
+            return int(rows.table("group", of="rows").sum())
+        first = np.unique(rates.strata, return_index=True)[1]
+        return int(rows.table("cell", "group", of="rows")[first].sum())
 
     def watched(self, finding: WatchFinding, changed: Mapping[str, str]) -> Iterator[Watched]:
         """A finding as gates read it; where rates have changed, all rows so far are not about now.
@@ -172,7 +191,7 @@ class Look:
     def changes(self) -> Iterator[Change]:
         """What has changed, by each way of looking for it."""
         for question in self.known_questions():
-            name, needs = question.name, needs_of(question)
+            name, needs = question.name, self.source(question)
             if needs in self.memory.baseline:
                 before = self.rates(self.memory.baseline[needs], question)
                 yield self._beside(
@@ -183,10 +202,10 @@ class Look:
                 days, earlier, window = recent
                 before, now = (self.rates(sums, question) for sums in (earlier, window))
                 yield self._beside(name, before, now, "window", f"in the last {days} days")
-            if f"apart {name}" in self.ledger.totals:
-                slack = slack_of(self.ledger.counted)
-                suffixes = self._suffixes(question)
-                yield change.since_unknown(name, suffixes, self.settings.quiet_days, slack)
+            for sums in (f"apart {name}", f"bets {name}"):
+                if sums in self.ledger.totals:
+                    suffixes = self._suffixes(sums)
+                    yield change.since_unknown(name, suffixes, self.settings.quiet_days)
 
     def _beside(self, name: str, before: Rates, now: Rates, against: Against, when: str) -> Change:
         weights = self.weights(now.groups)
@@ -205,12 +224,14 @@ class Look:
         days = last - recent[0][0] * ledger.width + 1
         return days, sum(earlier[1:], earlier[0]), sum(window[1:], window[0])
 
-    def _suffixes(
-        self, question: Question
-    ) -> Iterator[tuple[int, Excess, tuple[Label, ...], Floats]]:
-        for start, sums in self.ledger.after(f"apart {question.name}"):
+    def _suffixes(self, name: str) -> Iterator[tuple[int, Floats, tuple[Label, ...], Floats]]:
+        """Each span's first day, and from it on the log e-values (cells, groups) of one apart."""
+        slack = slack_of(self.ledger.counted)
+        for start, sums in self.ledger.after(name):
             first = max(start, self.ledger.first or 1)
-            yield first, excess_of(sums), sums.groups, self.weights(sums.groups)
+            is_bets = name.startswith("bets ")
+            logs = log_bets(sums) if is_bets else log_apart(excess_of(sums), slack)
+            yield first, logs, sums.groups, self.weights(sums.groups)
 
     def notes(self) -> Iterator[str]:
         """What else one should know."""
@@ -226,11 +247,6 @@ class Look:
                 f"{plural(len(late), 'group')} came after the first day. Name all groups when the "
                 "watch is made (groups=): then late ones need no more evidence than others."
             )
-
-
-def needs_of(question: Question) -> str:
-    """The kind of summary that a question is answered from."""
-    return question.criterion.statistic.needs
 
 
 def _group_rates(rates: Rates, error: float) -> Iterator[GroupRate]:

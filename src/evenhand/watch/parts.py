@@ -14,13 +14,13 @@ from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._tally import Axis, Tally, gathered
 from evenhand.watch.bands import log_likelihood, log_mixture
+from evenhand.watch.clusters import UNIT, bets_of, means_of, pairs_of
 from evenhand.watch.evalues import Excess, after, apart, log_alike, log_mean
 from evenhand.watch.rates import Limits, Rates, rates_of
 
 Floats = NDArray[np.float64]
 
 SUMS = ("beyond", "variance", "third")
-UNIT = 1e5  # sums are kept as whole numbers of its inverse, so that the order of parts is nothing
 NEEDS_TRUTH = ("labels", "bins", "losses")
 AXES = {
     "predictions": ["yhat", "group"],
@@ -49,15 +49,16 @@ def check_counts(counts: Tally) -> None:
         )
     if counts.sums["rows"].ndim > 1 or (counts.sums["rows"] % 1 != 0).any():
         raise InputError(f"{counts} cannot be watched: it is not one count of whole rows.")
-    if counts.clusters:
+    if len(counts.clusters) > 1:
         raise InputError(
-            "Rows that go together cannot be watched: keep one row of each cluster, drawn by "
-            "chance or the first of each, and count without cluster=."
+            "Rows that go together in several ways cannot be watched: count them with one column "
+            "as cluster=, the one whose values are independent of each other."
         )
     if "weight" in counts.sums:
         raise InputError(
-            "Weighted rows cannot be watched: evidence at every look is of rows that were drawn "
-            "one by one. Count them without weights."
+            "Weighted rows cannot be watched: evidence at every look is of rows that count alike. "
+            "Keep each row with a chance of its weight over the greatest possible one, and count "
+            "those that are left without weights: their rates are the weighted rates."
         )
 
 
@@ -74,6 +75,17 @@ def sources_of(
     }
 
 
+def baseline_of(
+    counts: Tally, questions: Iterable[Question], favorable: Label, limits: Limits
+) -> dict[str, Tally]:
+    """What there is to compare with, by the names of the sums that it is compared with."""
+    check_counts(counts)
+    if not counts.clusters:
+        return sources_of(counts, questions)
+    entries = entries_of(counts, questions, favorable, limits)
+    return {entry.name: entry.sums for entry in entries if entry.name.startswith("means ")}
+
+
 def entries_of(
     counts: Tally,
     questions: Iterable[Question],
@@ -84,21 +96,26 @@ def entries_of(
 ) -> list[Entry]:
     """All that a part adds."""
     questions = tuple(questions)
-    sources = sources_of(counts, questions, late=late)
+    pairs = pairs_of(counts) if counts.clusters else None
+    sources = sources_of(pairs.counts if pairs else counts, questions, late=late)
     if not sources:
         axes = [axis.name for axis in counts.axes]
         names = [question.name for question in questions]
         raise InputError(
             f"Nothing can be learned from these counts, by {', '.join(axes)}, about {names}."
         )
-    entries = [Entry(needs, False, sums) for needs, sums in sources.items()]
+    entries = [] if pairs else [Entry(needs, False, sums) for needs, sums in sources.items()]
     for question in questions:
         source = sources.get(question.criterion.statistic.needs)
         if source is None:
             continue
         rates = rates_of(source, question, favorable, limits)
+        if pairs and len(rates.cells):
+            entries.append(Entry(f"means {question.name}", False, means_of(rates, pairs)))
         rates = rates.kept(_telling(rates))
-        if rates.are_counts and len(rates.cells):
+        if pairs and len(rates.cells):
+            entries.append(Entry(f"bets {question.name}", False, bets_of(rates, pairs)))
+        elif rates.are_counts and len(rates.cells):
             entries.append(Entry(f"apart {question.name}", False, _stored(apart, rates)))
             entries.append(Entry(f"after {question.name}", True, _stored(after, rates)))
     return entries

@@ -15,7 +15,7 @@ from evenhand._errors import InputError
 from evenhand._tally import Tally
 from evenhand._tasks import favorable_label
 from evenhand.criteria.criterion import class_of
-from evenhand.statistics import E, P, Ratio
+from evenhand.statistics import E, P, Ratio, Statistic
 from evenhand.statistics.forms import one_against_rest, ratio
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,8 @@ class Rates:
     """Hits and rows (cells, groups); cells of one stratum are read from the same rows.
 
     Of a bounded mean the hits are what it has of its range. Only hits that were counted
-    `are_counts`.
+    `are_counts`. Where rows go together, hits and sizes are of clusters, and `effective` is how
+    many independent rows would know as much.
     """
 
     hits: Floats
@@ -37,6 +38,7 @@ class Rates:
     strata: NDArray[np.intp]
     limits: tuple[float, float] = (0.0, 1.0)
     are_counts: bool = True
+    effective: Floats | None = None
 
     @property
     def values(self) -> Floats:
@@ -48,7 +50,11 @@ class Rates:
         """Some of the cells."""
         cells = tuple(self.cells[i] for i in where)
         parts = (self.hits[where], self.sizes[where])
-        return replace(self, hits=parts[0], sizes=parts[1], cells=cells, strata=self.strata[where])
+        effective = None if self.effective is None else self.effective[where]
+        return replace(
+            self, hits=parts[0], sizes=parts[1], cells=cells, strata=self.strata[where],
+            effective=effective,
+        )  # fmt: skip
 
 
 def check_watchable(question: Question, limits: Limits) -> None:
@@ -56,7 +62,7 @@ def check_watchable(question: Question, limits: Limits) -> None:
     statistic, name = question.criterion.statistic, question.name
     if question.criterion.across not in ("worst",):
         raise InputError(f"{name} sums over cut points, which cannot be watched; {_instead()}")
-    if isinstance(statistic, E) and statistic.given is None:
+    if is_mean(question):
         if name not in limits:
             raise InputError(
                 f"{name} is a mean, and what it can be has to be known: state its least and "
@@ -86,6 +92,28 @@ def rates_of(source: Tally, question: Question, favorable: Label, limits: Limits
         assert isinstance(statistic, E)
         rates = _means(source, statistic, limits.get(question.name))
     return rates.kept(_asked(rates.cells, question, favorable))
+
+
+def strata_of(statistic: Statistic, cells: tuple[Label, ...]) -> NDArray[np.intp]:
+    """Which cells are read from the same rows: those of the same condition, if there is one."""
+    if isinstance(statistic, P) and statistic.given:
+        given = [cell[0] if isinstance(cell, tuple) else None for cell in cells]
+        order = list(dict.fromkeys(given))
+        return np.array([order.index(each) for each in given], dtype=np.intp)
+    if isinstance(statistic, E) and statistic.given:
+        return np.arange(len(cells))
+    return np.zeros(len(cells), np.intp)
+
+
+def range_of(question: Question, limits: Limits) -> tuple[float, float]:
+    """The least and greatest value that a criterion's rates or means can have."""
+    return limits[question.name] if is_mean(question) else (0.0, 1.0)
+
+
+def is_mean(question: Question) -> bool:
+    """Whether a criterion is of means within limits that were stated, and not of shares."""
+    statistic = question.criterion.statistic
+    return isinstance(statistic, E) and statistic.given is None
 
 
 def _asked(cells: tuple[Label, ...], question: Question, favorable: Label) -> list[int]:
@@ -119,7 +147,7 @@ def _probabilities(source: Tally, statistic: P) -> Rates:
     if statistic.given:
         cells = tuple((k, c) for k in source.labels(statistic.given) for c in events)
     shape = (-1, counts.shape[-1])
-    strata = np.arange(len(cells)) // len(events)
+    strata = strata_of(statistic, cells)
     return Rates(counts.reshape(shape), total.reshape(shape), cells, source.groups, strata)
 
 
@@ -130,7 +158,7 @@ def _shares(source: Tally, statistic: Ratio) -> Rates:
         for terms in (statistic.numerator, statistic.denominator)
     )
     cells = source.labels("y") if statistic.over else ("all",)
-    return Rates(hits, sizes, cells, source.groups, np.zeros(len(cells), np.intp))
+    return Rates(hits, sizes, cells, source.groups, strata_of(statistic, cells))
 
 
 def _means(source: Tally, statistic: E, limits: tuple[float, float] | None) -> Rates:
@@ -138,7 +166,7 @@ def _means(source: Tally, statistic: E, limits: tuple[float, float] | None) -> R
     rows, sums = source.table(*axes, of="rows"), source.table(*axes, of=statistic.of)
     if statistic.given:
         cells = statistic.read(source).cells
-        return Rates(sums, rows, cells, source.groups, np.arange(len(cells)))
+        return Rates(sums, rows, cells, source.groups, strata_of(statistic, cells))
     assert limits is not None
     low, high = limits
     hits = (sums - low * rows) / (high - low)
@@ -147,8 +175,8 @@ def _means(source: Tally, statistic: E, limits: tuple[float, float] | None) -> R
             f"A mean of {statistic.of} is not within {low:g} and {high:g}, the limits stated."
         )
     hits = np.clip(hits, 0.0, rows)
-    stratum = np.zeros(1, np.intp)
-    return Rates(hits[None], rows[None], ("all",), source.groups, stratum, limits, False)
+    strata = strata_of(statistic, ("all",))
+    return Rates(hits[None], rows[None], ("all",), source.groups, strata, limits, False)
 
 
 def _is_share(statistic: Ratio) -> bool:

@@ -21,9 +21,9 @@ from evenhand.measures import is_ratio
 from evenhand.report import watch_page
 from evenhand.watch.document import document_of, markdown, openmetrics
 from evenhand.watch.ledger import WHOLE, day_name, negative, renamed
-from evenhand.watch.look import Look, needs_of, status_of
+from evenhand.watch.look import Look, status_of
 from evenhand.watch.memory import Memory, Settings
-from evenhand.watch.parts import Entry, check_counts, entries_of, sources_of
+from evenhand.watch.parts import Entry, baseline_of, check_counts, entries_of
 from evenhand.watch.rates import Limits, check_watchable
 from evenhand.watch.status import Status
 from evenhand.watch.storage import load, save
@@ -150,8 +150,8 @@ class Watch:
             tuple(questions), tuple(gates), float(confidence), method, favorable,
             tuple(groups or ()), ranges, int(window), float(quiet_days), int(remember),
         )  # fmt: skip
-        sources = {} if baseline is None else sources_of(baseline, questions)
-        self._memory = Memory(settings, baseline=sources)
+        before = {} if baseline is None else baseline_of(baseline, questions, favorable, ranges)
+        self._memory = Memory(settings, baseline=before)
 
     @property
     def history(self) -> tuple[tuple[Any, ...], ...]:
@@ -277,7 +277,7 @@ class Watch:
         question = look.question(criterion)
         return [
             (day_name(day), look.interval(look.rates(sums, question), measure))
-            for day, sums in self._memory.ledger.until(needs_of(question))
+            for day, sums in self._memory.ledger.until(look.source(question))
         ]
 
     def save(self, path: str | Path) -> None:
@@ -350,6 +350,12 @@ class Watch:
     def _prepared(self, counts: Tally) -> Tally:
         """Counts that can be added up, with the groups' names of today."""
         check_counts(counts)
+        known = {*self._memory.ledger.totals, *self._memory.baseline}
+        if known and any(name.startswith("means ") for name in known) != bool(counts.clusters):
+            raise InputError(
+                "Some parts were counted with cluster= and others without. Count all of them "
+                "with it, and the baseline; a row that goes with no other is a cluster of its own."
+            )
         return renamed(counts, self._memory.names) if self._memory.names else counts
 
     def _entries(self, counts: Tally, late: bool) -> list[Entry]:
