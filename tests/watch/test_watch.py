@@ -253,8 +253,9 @@ def test_what_is_no_count_of_rows_is_refused():
     weighted = eh.tally(None, [1, 0], sensitive_features=["a", "b"], sample_weight=[1, 2])
     with pytest.raises(eh.InputError, match="Weighted rows"):
         watched.update(weighted)
-    together = eh.tally(None, [1, 0], sensitive_features=["a", "b"], cluster=[1, 1])
-    with pytest.raises(eh.InputError, match="keep one row of each cluster"):
+    ways = {"school": [1, 1], "rater": [1, 2]}
+    together = eh.tally(None, [1, 0], sensitive_features=["a", "b"], cluster=ways)
+    with pytest.raises(eh.InputError, match="in several ways"):
         watched.update(together)
     with pytest.raises(eh.InputError, match="Nothing can be learned"):
         watch("equal_opportunity").update(counts())

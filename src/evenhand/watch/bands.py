@@ -5,7 +5,7 @@ estimate's error is a Brownian motion in the information so far (Jennison and Tu
 whatever the sizes of the groups and however they grow. A mixture of two of Robbins' normal mixtures
 bounds it at all times: for n rows of each group its square, in standard errors, by the f(n) at
 which Σ wₖ (1 + n/cₖ)^-½ exp(f n / 2(n + cₖ)) is 1/α. Groups of unequal sizes are stretched by a
-convex √(1 + c/n) each, times as much as makes it at least f between the smallest and the largest;
+convex √(1 + 100/n) each, times as much as makes it at least f between the smallest and the largest;
 the rest is the geometry of intervals for a single look, with this bound in place of 1.96. Below,
 where as many groups are tied as the nearest truth has, the mixture has as many dimensions.
 
@@ -16,12 +16,14 @@ extremes of the measure over that box. Its coverage is proved for any number of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.curves import CAUTION, DISTANCES, FARTHEST, rate_curves
+from evenhand._uncertainty.curves import CAUTION, DISTANCES, FARTHEST, STEP, rate_curves
 from evenhand._uncertainty.geometry import (
+    NEGLIGIBLE,
     STEPS,
     Cloud,
     _Search,
@@ -30,17 +32,20 @@ from evenhand._uncertainty.geometry import (
     upper_limits,
 )
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
-from evenhand.measures import Measure, is_scale_free
+from evenhand.measures import Measure, is_scale_free, mpd
 from evenhand.watch.rates import Rates
 
 Floats = NDArray[np.float64]
 
 SCALES = np.array([30.0, 1250.0])  # rows of a group: a band is narrowest at about 8 times as many
 SHARES = np.array([0.35, 0.65])  # of these in the mixture
-SCALE = 100.0  # the same of the mixture below
+SCALE = 100.0  # the same of the mixture below, and what groups are stretched by
 MANY = 30.0  # hits, and as many misses, from which on a quantile of a beta is well approximated
 PRIORS = ((0.5, 0.5), (3.0, 3.0), (0.5, 8.0), (8.0, 0.5))  # of a rate, mixed in equal parts
 HALVINGS = 40
+MOST_STEPS, ENOUGH = 40, 1e-3  # to where an interval is nearest, and how near, in errors
+NARROW = 0.01  # of a lower end, relative to what it is below
+FEW = 20  # groups up to which the search of a single look is quick enough
 
 
 def band_of(
@@ -107,13 +112,6 @@ class _Cell:
     is_relative: bool
     effective: Floats | None = None
 
-    @property
-    def curves(self) -> Floats:
-        """The curves of a single look."""
-        if self.effective is None:
-            return _curves(self.hits, self.sizes)
-        return _curves(self.hits / self.sizes * self.effective, self.effective)
-
     def values(self, shares: Floats) -> Floats:
         low, high = self.limits
         values = low + (high - low) * shares
@@ -129,13 +127,11 @@ def _ends(
         limits = rate_limits(cell.hits, cell.sizes, error * weights)
         least, most = cell.values(limits[0]), cell.values(limits[1])
         return value, evenest(least, most, measure), most_uneven(least, most, measure)
-    sizes, stretch = cell.sizes, 1 + SCALES[0] / cell.sizes
+    sizes = cell.sizes
     between = np.geomspace(sizes.min(), sizes.max(), 1 if np.ptp(sizes) == 0 else 9)
-    times = squared_bound(between, error) / (1 + SCALES[0] / between)
-    reach = float(np.sqrt(times.max()))
-    plain = Cloud(cell.hits / sizes, cell.curves)
-    high = float(upper_limits([_stretched(cell, plain, stretch, reach)], measure, reach)[0])
-    cloud = _stretched(cell, plain, 1 + SCALE / sizes, reach)
+    reach = float(np.sqrt((squared_bound(between, error) / (1 + SCALE / between)).max()))
+    cloud = _stretched(cell, reach)
+    high = float(upper_limits([cloud], measure, reach)[0])
     return value, _lower(cloud, measure, error, float(np.log1p(sizes / SCALE).mean())), high
 
 
@@ -157,40 +153,42 @@ def squared_bound(rows: Floats, error: float) -> Floats:
     return np.asarray(bound)
 
 
-def _curves(hits: Floats, sizes: Floats) -> Floats:
-    """The confidence curves of rates; of large counts by Abramowitz and Stegun's 26.5.22.
-
-    That is within 0.01 standard errors up to 4 of them, and a hundred times as quick.
-    """
-    rates = np.array([hits, sizes - hits])
-    few = rates.min(axis=0) < MANY
-    curves = np.empty((len(DISTANCES), len(hits)))
-    if few.any():
-        curves[:, few] = rate_curves(hits[few], sizes[few])
-    if few.all():
-        return curves
-    far = DISTANCES[:, None]
-    shift = np.array([CAUTION, -CAUTION])[:, None, None] * np.sign(far)
-    more, less = rates[:, None, ~few] + 0.5 + shift
-    inverse = 1 / (2 * more - 1), 1 / (2 * less - 1)
-    middle, bend = 2 / (inverse[0] + inverse[1]), (far**2 - 3) / 6
-    odds = far * np.sqrt(middle + bend) / middle
-    odds += (inverse[1] - inverse[0]) * (bend + 5 / 6 - 2 / (3 * middle))
-    curves[:, ~few] = more / (more + less * np.exp(-2 * odds))
-    return curves
-
-
-def _stretched(cell: _Cell, plain: Cloud, squares: Floats, reach: float) -> Cloud:
-    """The groups with distances that are √squares times as far as those of a single look.
+def _stretched(cell: _Cell, reach: float) -> Cloud:
+    """The groups with distances that are √(1 + SCALE / n) times as far as those of a single look.
 
     The variance between few clusters is known as badly as Student's t says, at this reach.
     """
-    times = np.sqrt(squares)
+    times = np.sqrt(1 + SCALE / cell.sizes)
+    hits, sizes = cell.hits, cell.sizes
     if cell.effective is not None:
         times = times * _students(reach, cell.sizes - 1)
-    far = DISTANCES[:, None] * times
-    limits = np.where(np.abs(far) > FARTHEST, (far > 0).astype(np.float64), plain.at(far))
-    return Cloud(cell.values(plain.values), cell.values(limits))
+        hits, sizes = hits / sizes * cell.effective, cell.effective
+    limits = _limits(hits, sizes, DISTANCES[:, None] * times)
+    return _SortedCloud(cell.values(hits / sizes), cell.values(limits))
+
+
+def _limits(hits: Floats, sizes: Floats, far: Floats) -> Floats:
+    """The rates (distances, groups) that are so far from the data at a single look.
+
+    Of large counts by Abramowitz and Stegun's 26.5.22, which is within 0.01 standard errors up to 4
+    of them, and a hundred times as quick as quantiles of the beta distribution.
+    """
+    limits = (far > 0).astype(np.float64)
+    few = np.minimum(hits, sizes - hits) < MANY
+    if few.any():
+        plain = Cloud(hits[few] / sizes[few], rate_curves(hits[few], sizes[few]))
+        limits[:, few] = np.where(
+            np.abs(far[:, few]) > FARTHEST, limits[:, few], plain.at(far[:, few])
+        )
+    if not few.all():
+        z, many = far[:, ~few], ~few
+        shift = CAUTION * np.sign(DISTANCES)[:, None]
+        more, less = hits[many] + 0.5 + shift, (sizes - hits)[many] + 0.5 - shift
+        up, down = 1 / (2 * more - 1), 1 / (2 * less - 1)
+        middle, bend = 2 / (up + down), (z**2 - 3) / 6
+        odds = z * np.sqrt(middle + bend) / middle + (down - up) * (bend + 5 / 6 - (up + down) / 3)
+        limits[:, many] = more / (more + less * np.exp(-2 * odds))
+    return limits
 
 
 def _students(reach: float, free: Floats) -> Floats:
@@ -206,12 +204,42 @@ def _lower(cloud: Cloud, measure: Measure, error: float, dimension_cost: float) 
     search = _AnytimeSearch(cloud, measure, error)
     search.dimension_cost = dimension_cost
     least, most = 0.0, float(measure(cloud.values))
-    if not most > 0 or not search.rejects(0.0):
+    if not most > 0 or (over := search.excess(0.0)) < 0:
         return 0.0
+    under = -float(np.sqrt(-2 * np.log(error)))  # at the data themselves the distance is 0
     for _ in range(STEPS):
-        level = (least + most) / 2
-        least, most = (level, most) if search.rejects(level) else (least, level)
+        level = least + (most - least) * min(max(over / (over - under), 0.05), 0.95)
+        excess = search.excess(level)
+        if excess >= 0:
+            least, over, under = level, excess, under / 2  # as the Illinois method halves
+        else:
+            most, under, over = level, excess, over / 2
+        if most - least < NARROW * most:
+            break
     return least
+
+
+class _SortedCloud(Cloud):
+    """Groups of one cell; distances are found by one search in all curves in a row."""
+
+    @cached_property
+    def _in_order(self) -> tuple[Floats, Floats]:
+        """By group: what lets its curve begin after that of the group before; and all curves."""
+        after = (1 + np.ptp(self.curves)) * np.arange(len(self))
+        return after, (self.curves + after).T.ravel()
+
+    def located(self, values: Floats) -> tuple[Floats, Floats]:
+        """Signed distances, and how fast they grow with the value."""
+        groups, (after, flat) = np.arange(len(self)), self._in_order
+        above = values > self.values
+        places = np.searchsorted(flat, values + after, side="right") - len(DISTANCES) * groups
+        exact = above & (self.curves[np.maximum(places - 1, 0), groups] == values)
+        below = np.minimum(np.maximum(places - 1 - exact, 0), len(DISTANCES) - 2)
+        start, end = self.curves[below, groups], self.curves[below + 1, groups]
+        slope = STEP / np.maximum(end - start, 1e-9 * (1e-3 + np.abs(end)))
+        far = DISTANCES[below] + (values - start) * slope
+        far = np.where(above, np.clip(far, 0.0, 60.0), np.clip(far, -60.0, 0.0))
+        return np.where(values == self.values, 0.0, far), slope
 
 
 class _AnytimeSearch(_Search):
@@ -222,15 +250,52 @@ class _AnytimeSearch(_Search):
     """
 
     dimension_cost = 0.0
+    place = 0.0
 
-    def rejects(self, level: float) -> bool:
+    def tail(self, level: float) -> tuple[float, float, int]:
+        """As for a single look; differences by steps from the place of the last level."""
+        from scipy.special import chdtrc
+
+        if self.measure is not mpd or len(self.cloud) < FEW:
+            return super().tail(level)
+        square, bound = self._clipped(level)
+        free = len(self.cloud) - 1 if level <= 0 else max(bound - 1, 1)
+        return float(chdtrc(free, square)), square, 0 if level <= 0 else free
+
+    def _clipped(self, level: float) -> tuple[float, int]:
+        """The squared distance to groups within an interval of that width; how many it binds.
+
+        Distances are almost linear in the values, so that Gauss and Newton's steps from the last
+        level's place soon find the interval's; a step beyond what is known of it halves that.
+        """
+        values = self.cloud.values
+        first, last = float(values.min()) - level, float(values.max())
+        place = self.place if first < self.place < last else (first + last) / 2
+        least, bound = np.inf, 0
+        for _ in range(MOST_STEPS):
+            far, slope = self.cloud.located(np.minimum(np.maximum(values, place), place + level))
+            square = float((far**2).sum())
+            if square < least:
+                least, self.place, bound = square, place, int((far**2 > NEGLIGIBLE).sum())
+            pull = np.where(far != 0, slope, 0.0)
+            curvature, force = float((pull**2).sum()), float((pull * far).sum())
+            step = -force / curvature if curvature else 0.0
+            first, last = (first, place) if step < 0 else (place, last)
+            if abs(step) * np.sqrt(curvature) < ENOUGH or last - first < NEGLIGIBLE:
+                break
+            place = place + step if first < place + step < last else (first + last) / 2
+        return least, bound
+
+    def excess(self, level: float) -> float:
+        """How much farther such groups are than the bound; negative where they are not rejected."""
         tail, square, _ = self.tail(level)
         error = self.error if level <= 0 else self.error / 2
-        bound = float(-2 * np.log(error))
-        if square < bound + self.dimension_cost:
-            return False
+        bound, far = float(-2 * np.log(error)), float(np.sqrt(square))
+        one = far - float(np.sqrt(bound + self.dimension_cost))
+        if one < 0:
+            return one
         free = _dimensions(square, tail, len(self.cloud) - 1)
-        return bool(square >= bound + free * self.dimension_cost)
+        return far - float(np.sqrt(bound + free * self.dimension_cost))
 
 
 def _dimensions(square: float, tail: float, most: int) -> float:

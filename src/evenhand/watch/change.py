@@ -10,8 +10,6 @@ of A after A days on average, or more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -80,37 +78,40 @@ def beside(
 
 def since_unknown(
     name: str,
-    suffixes: Iterator[tuple[int, Floats, tuple[Label, ...], Floats]],
+    starts: list[int],
+    logs: Floats,
+    groups: tuple[Label, ...],
+    weights: Floats,
     days: float,
 ) -> Change:
-    """Whether groups that were alike are so no longer: the e-detector over all starts."""
-    starts, sums, leading = [], [], []
-    for start, logs, groups, weights in suffixes:
-        each = log_mean(logs.T, np.full(len(logs), 1 / len(logs)))
-        padded = np.append(each, 0.0)
-        sums.append(float(log_mean(padded, np.append(weights, max(1 - weights.sum(), 0.0)))))
-        starts.append(start)
-        leading.append(_leading(each + np.log(weights), groups))
-    if not sums:
-        return Change(name, "any time", False, 0.0, days, (), None, f"{name}: nothing to see yet.")
+    """Whether groups that were alike are so no longer: the e-detector over all starts.
+
+    `logs` (starts, cells, groups) are of each group's e-process from there on, the latest first.
+    """
+    each = log_mean(np.moveaxis(logs, 1, -1), np.full(logs.shape[1], 1 / logs.shape[1]))
+    padded = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
+    sums = log_mean(padded, np.append(weights, max(1 - weights.sum(), 0.0)))
     total, best = float(np.logaddexp.reduce(sums)), int(np.argmax(sums))
     evidence, since = float(np.exp(min(total, 690.0))), day_name(starts[best])
     arl = f"once in {days:,.0f} days or more on average"
     if evidence < days:
         sentence = f"{name}: no sign that groups have come apart."
         return Change(name, "any time", False, evidence, days, (), None, sentence)
+    leading = _leading(each[best] + np.log(weights), groups)
     if best == len(starts) - 1:  # the earliest
         sentence = f"{name}: groups have been apart ever since the watch began, {since}."
-        return Change(name, "any time", False, evidence, days, leading[best], since, sentence)
-    names = listing([show(group) for group in leading[best][:3]])
+        return Change(name, "any time", False, evidence, days, leading, since, sentence)
+    names = listing([show(group) for group in leading[:3]])
     sentence = f"{name}: groups have come apart since about {since}, most of all {names} "
     sentence += f"(by chance this is said {arl})."
-    return Change(name, "any time", True, evidence, days, leading[best], since, sentence)
+    return Change(name, "any time", True, evidence, days, leading, since, sentence)
 
 
 def aligned(before: Rates, now: Rates) -> tuple[Floats, Floats]:
     """Hits and rows before, in the cells and groups of now; none where there were none."""
     hits, sizes = np.zeros(now.hits.shape), np.zeros(now.sizes.shape)
+    if (before.cells, before.groups) == (now.cells, now.groups):
+        return before.hits, before.sizes
     cells = {cell: i for i, cell in enumerate(before.cells)}
     groups = {group: i for i, group in enumerate(before.groups)}
     for i, cell in enumerate(now.cells):
@@ -124,7 +125,8 @@ def aligned(before: Rates, now: Rates) -> tuple[Floats, Floats]:
 def _leading(logs: Floats, groups: tuple[Label, ...]) -> tuple[Label, ...]:
     """The group that carries most of it, and others that carry at least a tenth as much."""
     order = np.argsort(-logs)
-    return tuple(groups[i] for i in order if logs[i] >= logs[order[0]] - np.log(10))
+    near = order[logs[order] >= logs[order[0]] - np.log(10)]
+    return tuple(groups[i] for i in near.tolist())
 
 
 def _moved(now: Rates, hits: Floats, sizes: Floats, logs: Floats, group: int) -> str:

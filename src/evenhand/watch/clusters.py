@@ -13,6 +13,7 @@ logarithm is a sum over parts, so the order of parts is nothing.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -139,16 +140,21 @@ def contrasts_of(hits: Floats, sizes: Floats, pairs: Pairs, group: int) -> Float
     return np.concatenate([share[both] - rest[both], dealt[0] - dealt[1]])
 
 
-def log_bets(sums: Tally) -> Floats:
-    """Log e-value (cells, groups) that a group is apart from all others."""
+def shaped(sums: Tally) -> dict[str, NDArray[np.int64]]:
+    """Sums of every cell, by their axes."""
     shape = tuple(axis.size for axis in sums.axes)
-    logs = np.stack([sums.sums[name].reshape(shape) for name in STAKES], axis=-1) / UNIT
+    return {name: values.reshape(shape) for name, values in sums.sums.items()}
+
+
+def log_bets(sums: Mapping[str, NDArray[np.int64]]) -> Floats:
+    """Log e-value (…, cells, groups) that a group is apart from all others."""
+    logs = np.stack([sums[name] for name in STAKES], axis=-1) / UNIT
     return log_mean(logs, np.tile(BET_WEIGHTS / 2, 2))
 
 
 def log_clusters_differ(bets: Tally, weights: Floats) -> float:
     """Log e-value against "all groups alike", averaged over cells: they share clusters."""
-    each = log_bets(bets)
+    each = log_bets(shaped(bets))
     padded = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
     cells = log_mean(padded, np.append(weights, max(1 - weights.sum(), 0.0)))
     return float(log_mean(cells, np.full(len(cells), 1 / len(cells))))

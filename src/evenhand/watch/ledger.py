@@ -40,6 +40,11 @@ class Ledger:
     spans: dict[str, dict[int, Tally]] = field(default_factory=dict)
     totals: dict[str, Tally] = field(default_factory=dict)
 
+    def copy(self) -> Ledger:
+        """The same as it is now; what is added later does not change it."""
+        spans = {name: dict(each) for name, each in self.spans.items()}
+        return replace(self, spans=spans, totals=dict(self.totals), since=dict(self.since))
+
     def knows(self, part: str, day: int, counts: Tally) -> bool:
         """Whether a part has been counted; refuse one of that name with other numbers."""
         known = self.parts.get(_short(part))
@@ -123,12 +128,20 @@ class Ledger:
             )
         return int(np.clip((NUMBERS - whole) // daily, FEWEST_SPANS, MOST_SPANS))
 
-    def after(self, name: str) -> Iterator[tuple[int, Tally]]:
-        """Each span's first day, and the sums from it on; the latest first."""
-        total: Tally | None = None
-        for at, sums in sorted(self.spans.get(name, {}).items(), reverse=True):
-            total = sums if total is None else added(total, sums)
-            yield at * self.width, total
+    def after(self, name: str) -> tuple[list[int], dict[str, NDArray[np.int64]]]:
+        """Each span's first day, and the sums (spans, …) from it on; the latest first."""
+        whole, spans = self.totals[name], sorted(self.spans[name].items(), reverse=True)
+        none = negative(whole)
+        each = [
+            sums if sums.axes == whole.axes else added(added(sums, whole), none)
+            for _, sums in spans
+        ]
+        shape = tuple(axis.size for axis in whole.axes)
+        sums = {
+            part: np.cumsum([one.sums[part] for one in each], axis=0).reshape(-1, *shape)
+            for part in whole.sums
+        }
+        return [at * self.width for at, _ in spans], sums
 
     def until(self, name: str) -> Iterator[tuple[int, Tally]]:
         """Each span's last day, and the sums up to it."""
@@ -218,7 +231,11 @@ def fingerprint(counts: Tally) -> str:
     digest = hashlib.sha256(json.dumps(axes).encode())
     digest.update(np.ascontiguousarray(ordered.cells, dtype=np.int64).tobytes())
     for name, values in sorted(ordered.sums.items()):
-        digest.update(json.dumps([name, [f"{value:.9g}" for value in values]]).encode())
+        digest.update(name.encode())
+        whole = np.rint(values)
+        are_whole = bool((whole == values).all())
+        texts = [] if are_whole else [f"{value:.9g}" for value in values]
+        digest.update(json.dumps(texts).encode() if texts else whole.astype("<i8").tobytes())
     return digest.hexdigest()[:DIGITS]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,20 @@ from evenhand.watch import change
 from evenhand.watch.bands import band_of, rate_limits
 from evenhand.watch.clusters import log_bets, log_clusters_differ, rates_of_means
 from evenhand.watch.evalues import group_weights, log_apart
-from evenhand.watch.ledger import day_name
+from evenhand.watch.ledger import added, day_name
 from evenhand.watch.memory import Memory
 from evenhand.watch.parts import excess_of, log_differ, log_means_differ, slack_of
 from evenhand.watch.rates import Rates, is_mean, rates_of
-from evenhand.watch.status import Against, Change, GroupRate, Status, Verdict, Watched, WatchFinding
+from evenhand.watch.status import (
+    Against,
+    Change,
+    GroupRate,
+    Later,
+    Status,
+    Verdict,
+    Watched,
+    WatchFinding,
+)
 
 Floats = NDArray[np.float64]
 
@@ -35,8 +45,12 @@ def status_of(memory: Memory) -> Status:
     """Intervals, evidence, bounds and changes; what is said for the first time is remembered."""
     look = Look(memory)
     findings = [look.finding(question) for question in look.known_questions()]
-    changes = tuple(look.changes())
-    changed = {each.criterion: each.sentence for each in changes if each.changed}
+    later = partial(_changes, Look(replace(memory, ledger=memory.ledger.copy())))
+    changed = {}
+    if memory.settings.gates:
+        changes = _changes(look)
+        changed = {each.criterion: each.sentence for each in changes if each.changed}
+        later = partial(tuple, changes)
     there = {finding.criterion for finding in findings}
     judgements = judge(
         [gate for gate in memory.settings.gates if gate.criterion in there],
@@ -55,7 +69,6 @@ def status_of(memory: Memory) -> Status:
     return Status(
         tuple(findings),
         judgements,
-        changes,
         {str(j.gate): day_name(memory.firsts[str(j.gate)][1]) for j in judgements},
         None if ledger.first is None else day_name(ledger.first),
         None if ledger.last is None else day_name(ledger.last),
@@ -64,6 +77,7 @@ def status_of(memory: Memory) -> Status:
         memory.settings.confidence,
         memory.settings.method,
         tuple(look.notes()),
+        later,
     )
 
 
@@ -72,6 +86,7 @@ class Look:
 
     def __init__(self, memory: Memory) -> None:
         self.memory, self.settings, self.ledger = memory, memory.settings, memory.ledger
+        self._weights: dict[tuple[Label, ...], Floats] = {}
 
     @property
     def error(self) -> float:
@@ -107,7 +122,10 @@ class Look:
 
     def weights(self, groups: tuple[Label, ...]) -> Floats:
         """The prior weights of groups."""
-        return group_weights(self.ledger.ranks(groups, self.settings.groups))
+        if groups not in self._weights:
+            ranks = self.ledger.ranks(groups, self.settings.groups)
+            self._weights[groups] = group_weights(ranks)
+        return self._weights[groups]
 
     def evidence(self, question: Question) -> float:
         """The log e-value against "all groups alike" so far."""
@@ -133,16 +151,18 @@ class Look:
     def finding(self, question: Question) -> WatchFinding:
         """What is known of a criterion; its verdict comes after the bounds."""
         rates, evidence = self.so_far(question), self.evidence(question)
+        self.weights(rates.groups)  # as they are now, for intervals that are asked for later
         peak = max(self.memory.peaks.get(question.name, 0.0), evidence)
         return WatchFinding(
             question.name,
             "cannot tell",
             None,
-            {measure: self.interval(rates, measure) for measure in question.measures},
+            Later(partial(self.interval, rates), question.measures),
             float(np.exp(min(evidence, 690.0))),
             float(np.exp(-max(peak, 0.0))),
-            tuple(_group_rates(rates, self.error)),
             self._rows(question, rates),
+            int((rates.sizes > 0).any(axis=0).sum()),
+            partial(_group_rates, rates, self.error),
         )
 
     def _rows(self, question: Question, rates: Rates) -> int:
@@ -163,9 +183,11 @@ class Look:
             why = f"{changed[finding.criterion].rstrip('.')}; watch anew from then on"
             obstacle = Obstacle(f"as all rows so far are not about now. {why}", is_error=False)
         question = self.question(finding.criterion)
-        groups = len({rate.group for rate in finding.rates if rate.rows})
+        groups = finding.groups
         bounds = self.settings.limits.get(question.name, question.criterion.statistic.bounds)
-        for measure, found in finding.intervals.items():
+        asked = [gate.measure for gate in self.settings.gates if gate.criterion == question.name]
+        for measure in dict.fromkeys(asked):
+            found = finding.intervals[measure]
             greatest = greatest_value(measure, bounds, None, max(groups, 2))
             yield Watched(
                 finding.criterion, measure, found.low, found.high, greatest, groups, obstacle
@@ -202,10 +224,9 @@ class Look:
                 days, earlier, window = recent
                 before, now = (self.rates(sums, question) for sums in (earlier, window))
                 yield self._beside(name, before, now, "window", f"in the last {days} days")
-            for sums in (f"apart {name}", f"bets {name}"):
-                if sums in self.ledger.totals:
-                    suffixes = self._suffixes(sums)
-                    yield change.since_unknown(name, suffixes, self.settings.quiet_days)
+            for kind in ("apart", "bets"):
+                if f"{kind} {name}" in self.ledger.totals:
+                    yield self._since_unknown(name, kind)
 
     def _beside(self, name: str, before: Rates, now: Rates, against: Against, when: str) -> Change:
         weights = self.weights(now.groups)
@@ -222,16 +243,21 @@ class Look:
             return None
         window = [sums for _, sums in recent]
         days = last - recent[0][0] * ledger.width + 1
-        return days, sum(earlier[1:], earlier[0]), sum(window[1:], window[0])
+        return days, reduce(added, earlier), reduce(added, window)
 
-    def _suffixes(self, name: str) -> Iterator[tuple[int, Floats, tuple[Label, ...], Floats]]:
-        """Each span's first day, and from it on the log e-values (cells, groups) of one apart."""
-        slack = slack_of(self.ledger.counted)
-        for start, sums in self.ledger.after(name):
-            first = max(start, self.ledger.first or 1)
-            is_bets = name.startswith("bets ")
-            logs = log_bets(sums) if is_bets else log_apart(excess_of(sums), slack)
-            yield first, logs, sums.groups, self.weights(sums.groups)
+    def _since_unknown(self, name: str, kind: str) -> Change:
+        """Whether groups have come apart: evidence from each span of days on."""
+        starts, sums = self.ledger.after(f"{kind} {name}")
+        logs = (
+            log_bets(sums)
+            if kind == "bets"
+            else log_apart(excess_of(sums), slack_of(self.ledger.counted))
+        )
+        starts = [max(start, self.ledger.first or 1) for start in starts]
+        groups = self.ledger.totals[f"{kind} {name}"].groups
+        return change.since_unknown(
+            name, starts, logs, groups, self.weights(groups), self.settings.quiet_days
+        )
 
     def notes(self) -> Iterator[str]:
         """What else one should know."""
@@ -249,11 +275,14 @@ class Look:
             )
 
 
-def _group_rates(rates: Rates, error: float) -> Iterator[GroupRate]:
+def _changes(look: Look) -> tuple[Change, ...]:
+    return tuple(look.changes())
+
+
+def _group_rates(rates: Rates, error: float) -> tuple[GroupRate, ...]:
     low, high = rates.limits
     values = rates.values
     ends = [low + (high - low) * end for end in rate_limits(rates.hits, rates.sizes, error)]
-    for i, cell in enumerate(rates.cells):
-        for j, group in enumerate(rates.groups):
-            least, most, rows = (float(part[i, j]) for part in (*ends, rates.sizes))
-            yield GroupRate(group, cell, float(values[i, j]), least, most, rows)
+    parts = zip(*(part.ravel().tolist() for part in (values, *ends, rates.sizes)), strict=True)
+    names = ((group, cell) for cell in rates.cells for group in rates.groups)
+    return tuple(GroupRate(*name, *part) for name, part in zip(names, parts, strict=True))

@@ -14,7 +14,7 @@ from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._tally import Axis, Tally, gathered
 from evenhand.watch.bands import log_likelihood, log_mixture
-from evenhand.watch.clusters import UNIT, bets_of, means_of, pairs_of
+from evenhand.watch.clusters import UNIT, bets_of, means_of, pairs_of, shaped
 from evenhand.watch.evalues import Excess, after, apart, log_alike, log_mean
 from evenhand.watch.rates import Limits, Rates, rates_of
 
@@ -121,10 +121,9 @@ def entries_of(
     return entries
 
 
-def excess_of(sums: Tally) -> Excess:
-    """Sums that were stored (cells, groups)."""
-    shape = tuple(axis.size for axis in sums.axes)
-    return Excess(*(sums.sums[name].reshape(shape) / UNIT for name in SUMS))
+def excess_of(sums: Mapping[str, NDArray[np.int64]]) -> Excess:
+    """Sums that were stored."""
+    return Excess(*(sums[name] / UNIT for name in SUMS))
 
 
 def log_differ(
@@ -135,7 +134,9 @@ def log_differ(
     Classes of the same rows are averaged. Strata are of different rows: their average and their
     product count one half each.
     """
-    single, joint = (excess_of(totals[f"{which} {question.name}"]) for which in ("apart", "after"))
+    single, joint = (
+        excess_of(shaped(totals[f"{which} {question.name}"])) for which in ("apart", "after")
+    )
     slack = slack_of(parts)
     each = np.array(
         [

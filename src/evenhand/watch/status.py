@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -82,6 +83,30 @@ class Change:
     sentence: str
 
 
+class Later(Mapping[str, ConfidenceInterval]):
+    """Intervals by measure, each made when it is first asked for."""
+
+    def __init__(self, make: Callable[[str], ConfidenceInterval], names: Sequence[str]) -> None:
+        self._make, self._names = make, tuple(names)
+        self._made: dict[str, ConfidenceInterval] = {}
+
+    def __getitem__(self, name: str) -> ConfidenceInterval:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
 @dataclass(frozen=True)
 class WatchFinding:
     """What is known of one criterion so far, valid at all looks at once.
@@ -102,10 +127,16 @@ class WatchFinding:
         20, if they are, however often one looks.
     p_value : float
         Anytime-valid: 1 over the largest e-value at any look.
-    rates : tuple of GroupRate
-        The groups' rates in every cell.
     rows : int
         How many rows were counted.
+    groups : int
+        How many groups had rows.
+    rates : tuple of GroupRate
+        The groups' rates in every cell.
+
+    Notes
+    -----
+    Intervals and rates are computed when they are first asked for, from the counts at the look.
 
     """
 
@@ -115,8 +146,14 @@ class WatchFinding:
     intervals: Mapping[str, ConfidenceInterval]
     e_value: float
     p_value: float
-    rates: tuple[GroupRate, ...]
     rows: int
+    groups: int
+    _rates: Callable[[], tuple[GroupRate, ...]] = field(repr=False, compare=False)
+
+    @cached_property
+    def rates(self) -> tuple[GroupRate, ...]:
+        """The groups' rates in every cell."""
+        return self._rates()
 
     def __str__(self) -> str:
         parts = [
@@ -137,8 +174,6 @@ class Status:
         One for each criterion.
     judgements : tuple of Judgement
         What became of every bound: "pass", "violation", "inconclusive" or "error".
-    changes : tuple of Change
-        What was looked for, found or not.
     since : mapping of str to str
         By bound: the day of the first look from which on its outcome has been so.
     first, last : str or None
@@ -151,12 +186,13 @@ class Status:
         How the intervals were made.
     notes : tuple of str
         What else one should know.
+    changes : tuple of Change
+        What was looked for, found or not.
 
     """
 
     findings: tuple[WatchFinding, ...]
     judgements: tuple[Judgement, ...]
-    changes: tuple[Change, ...]
     since: Mapping[str, str]
     first: str | None
     last: str | None
@@ -164,7 +200,13 @@ class Status:
     rows: int
     confidence: float
     method: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    _changes: Callable[[], tuple[Change, ...]] = field(repr=False, compare=False)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What was looked for, found or not."""
+        return self._changes()
 
     def __getitem__(self, criterion: str) -> WatchFinding:
         """The finding of a criterion."""
