@@ -1,6 +1,6 @@
 """Watching: how often fair streams alarm, how soon uneven ones do, how wide bands are, the cost.
 
-    python benchmarks/watch.py alarms --streams 2000 --looks 1000
+    python benchmarks/watch.py alarms --streams 2000 --looks 1000 --groups 2 10 50
     python benchmarks/watch.py rows
     python benchmarks/watch.py bands
     python benchmarks/watch.py clusters --streams 1000 --looks 200
@@ -37,6 +37,7 @@ from evenhand.watch.rates import Rates
 ERROR = 0.05
 ROWS = 10  # of each group in a look
 GAP = 0.1
+SIZES = ("equal", "unequal", "changing")
 
 
 class Stream:
@@ -89,9 +90,9 @@ def ever(rates, looks, streams, seed, every=1):
     return alarmed
 
 
-def alarms(streams: int, looks: int) -> None:
+def alarms(streams: int, looks: int, sizes: tuple[int, ...]) -> None:
     heads("groups", "rate", "watch", "upper limit", "plain gate", "bootstrap")
-    for groups in (2, 10, 50):
+    for groups in sizes:
         for rate in (0.02, 0.3):
             found = ever(np.full(groups, rate), looks, streams, seed=groups)
             share = {name: each.mean() for name, each in found.items()}
@@ -266,47 +267,65 @@ def single_look(hits, sizes, measure):
 
 def bands(streams: int) -> None:
     looks = np.unique(np.geomspace(10, 10_000, 16).astype(int))
-    heads("groups", "rates", "measure", "streams missed", "width at 100", "1,000", "10,000 rows")
+    heads(
+        "groups", "rates", "sizes", "measure", "streams missed", "width at 100", "1,000", "10,000"
+    )
     for groups in (2, 10, 50):
+        number = streams if groups < 50 else max(streams // 5, 5)
         for base in (0.02, 0.3):
             for spread in (0.0, 0.3):
                 factors = 1 + spread * np.random.default_rng(groups).standard_normal(groups)
                 true = base * np.clip(factors, 0.2, 2.0)
-                number = streams if groups < 50 else max(streams // 4, 5)
-                _bands(groups, true, base, spread, looks, number)
+                about = f"about {base}, " + ("alike" if spread == 0 else "not alike")
+                for sizes in SIZES:
+                    _bands(true, about, sizes, looks, number)
 
 
-def _bands(groups, true, base, spread, looks, streams):
-    rng = np.random.default_rng(groups)
+def _shares(sizes, groups, part):
+    """Groups' shares of the rows in the part of a stream: alike, 1 to 20 times as many, or so in
+    the first half and the other way round in the second, the last group only from then on."""
+    if sizes == "equal":
+        return np.full(groups, 1 / groups)
+    times = np.geomspace(1, 20, groups)
+    if sizes == "changing":
+        times = times.copy() if part < 0.5 else times[::-1].copy()
+        times[-1] *= part >= 0.5
+    return times / times.sum()
+
+
+def _bands(true, about, sizes, looks, streams):
+    rng, groups = np.random.default_rng(len(true)), len(true)
     weights = group_weights(np.zeros(groups, dtype=int))
     measures = {"mpd": mpd, "gini": gini, "pq": pq}
     missed, ratios = dict.fromkeys(measures, 0), {name: {} for name in measures}
     for _ in range(streams):
-        hits, sizes, inside = np.zeros(groups), np.zeros(groups), dict.fromkeys(measures, True)
-        for total in looks:
-            more = int(total - sizes[0])
-            hits, sizes = hits + rng.binomial(more, true), sizes + more
+        hits, rows, inside = np.zeros(groups), np.zeros(groups), dict.fromkeys(measures, True)
+        for at, more in enumerate(np.diff(looks, prepend=0)):
+            new = rng.multinomial(more * groups, _shares(sizes, groups, at / len(looks)))
+            new = np.full(groups, more) if sizes == "equal" else new
+            hits, rows = hits + rng.binomial(new, true), rows + new
+            seen = rows > 0
+            if seen.sum() < 2:
+                continue
             for name, measure in measures.items():
-                found = band_of(rates_of(hits, sizes), measure, ERROR, "calibrated", weights)
-                truth = float(measure(true))
+                so_far = rates_of(hits[seen], rows[seen])
+                found = band_of(so_far, measure, ERROR, "calibrated", weights[seen])
+                truth = float(measure(true[seen]))
                 inside[name] &= bool(found.low - 1e-9 <= truth <= found.high + 1e-9)
-                if total in (100, 1000, 10_000) and 0 < hits.sum() < sizes.sum():
-                    ratios[name].setdefault(total, []).append((hits, sizes, found))
+                if looks[at] in (100, 1000, 10_000) and seen.all() and hits.sum() > 0:
+                    ratios[name].setdefault(looks[at], []).append((hits, rows, found))
         for name in measures:
             missed[name] += not inside[name]
-    about = f"about {base}, " + ("alike" if spread == 0 else "not alike")
     for name, measure in measures.items():
         widths = []
         for total in (100, 1000, 10_000):
             wide = []
-            for hits, sizes, found in ratios[name].get(total, [])[:8]:
-                once = single_look(hits, sizes, measure)
+            for hits, rows, found in ratios[name].get(total, [])[:8]:
+                once = single_look(hits, rows, measure)
                 wide.append((found.high - found.low) / (once.high - once.low))
             widths.append(f"{np.mean(wide):.2f}" if wide else "–")
-        print(
-            f"| {groups} | {about} | {name} | {missed[name]} of {streams} | {' | '.join(widths)} |",
-            flush=True,
-        )
+        told = f"{groups} | {about} | {sizes} | {name} | {missed[name]} of {streams}"
+        print(f"| {told} | {' | '.join(widths)} |", flush=True)
 
 
 def cost(days: int = 600) -> None:
@@ -341,9 +360,10 @@ def main() -> None:
     parser.add_argument("what", choices=["alarms", "rows", "bands", "clusters", "cost"])
     parser.add_argument("--streams", type=int)
     parser.add_argument("--looks", type=int, default=300)
+    parser.add_argument("--groups", type=int, nargs="+", default=[2, 10, 50])
     given = parser.parse_args()
     if given.what == "alarms":
-        alarms(given.streams or 200, given.looks)
+        alarms(given.streams or 200, given.looks, tuple(given.groups))
     elif given.what == "rows":
         rows(given.streams or 500)
     elif given.what == "bands":

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from evenhand import Watch
 from evenhand.cli.watch import watch
 
 COLUMNS = ("--prediction", "decision", "--target", "truth", "--group", "sex")
@@ -134,3 +135,18 @@ def test_columns_that_were_not_named_are_asked_for(folder):
     call("init", "--state", "w.json", *ASKED)
     assert "--group" in append("day.csv").output
     assert "--prediction" in append("day.csv", "--group", "sex").output
+
+
+def test_people_with_several_decisions_are_counted_once(folder):
+    table = rows(0.2, number=600).assign(person=lambda frame: frame.index // 3)
+    table.to_csv("people-2026-03-01.csv", index=False)
+    made = call(
+        "init", "--state", "p.json", "--criterion", "statistical_parity", "--prediction",
+        "decision", "--group", "sex", "--favorable", "yes", "--cluster", "person",
+    )  # fmt: skip
+    assert made.exit_code == 0
+    assert call("append", "people-2026-03-01.csv", "--state", "p.json").exit_code == 0
+    watched = Watch.load("p.json")
+    assert sum(rate.rows for rate in watched.status().findings[0].rates) < 600
+    both = call("append", "people-2026-03-01.csv", "--state", "p.json", "--rows", "person")
+    assert both.exit_code == 2

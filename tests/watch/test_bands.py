@@ -6,7 +6,14 @@ from scipy.stats import binom
 
 import evenhand as eh
 from evenhand.measures import gini, mpd, pq, shortfall
-from evenhand.watch.bands import band_of, log_likelihood, log_mixture, rate_limits
+from evenhand.watch import bands
+from evenhand.watch.bands import (
+    band_of,
+    log_likelihood,
+    log_mixture,
+    rate_limits,
+    squared_bound,
+)
 from evenhand.watch.evalues import group_weights
 from evenhand.watch.rates import Rates
 
@@ -86,6 +93,26 @@ def test_a_guaranteed_band_is_wider_yet():
     assert sure.high - sure.low > calibrated.high - calibrated.low
 
 
+@pytest.mark.parametrize("rows", [100, 1000, 10_000])
+def test_a_band_of_pq_of_two_groups_alike_is_not_much_wider_than_a_single_looks(rows):
+    import pandas as pd
+
+    rng, ratios = np.random.default_rng(1), []
+    for hits in rng.binomial(rows, 0.3, size=(12, 2)):
+        lines = pd.DataFrame(
+            {
+                "group": [*"aabb"],
+                "decision": [0, 1] * 2,
+                "n": np.stack([rows - hits, hits], axis=1).ravel(),
+            }
+        )
+        counts = eh.tally_counts(lines, rows="n", y_pred="decision", sensitive_features="group")
+        once = eh.interval("statistical_parity", counts, measure=pq, favorable=1)
+        always = band(hits, np.full(2, rows), pq)
+        ratios.append((always.high - always.low) / (once.high - once.low))
+    assert np.mean(ratios) <= 2.2
+
+
 def test_of_several_cells_the_worst_counts():
     both = band([[30, 45], [10, 90]], [[100, 100], [100, 100]], mpd)
     assert both.value == pytest.approx(0.8)
@@ -96,6 +123,69 @@ def test_groups_without_rows_are_left_out():
     three = band([30, 45, 0], [100, 100, 0], mpd)
     assert (two.low, two.value, two.high) == (three.low, three.value, three.high)
     assert np.isnan(band([30, 0], [100, 0], mpd).high)
+
+
+@pytest.mark.parametrize("error", [0.05, 0.001])
+def test_a_brownian_motion_at_the_bound_makes_the_mixture_as_large_as_the_error_is_small(error):
+    rows = np.array([3.0, 100.0, 5000.0])
+    square = squared_bound(rows, error)[:, None]
+    root = 1 / np.sqrt(1 + rows[:, None] / bands.SCALES)
+    grown = root * np.exp(square / 2 * rows[:, None] / (rows[:, None] + bands.SCALES))
+    assert (grown * bands.SHARES).sum(axis=1) == pytest.approx(1 / error)
+
+
+@pytest.mark.slow
+def test_random_walks_hardly_ever_pass_the_bound():
+    rng, steps = np.random.default_rng(0), np.unique(np.geomspace(1, 20_000, 60).astype(int))
+    walks = np.cumsum(
+        rng.standard_normal((2000, len(steps))) * np.sqrt(np.diff(steps, prepend=0)), axis=1
+    )
+    assert (walks**2 / steps > squared_bound(steps.astype(float), 0.05)).any(axis=1).mean() < 0.05
+
+
+@pytest.mark.parametrize("rate", [0.04, 0.5, 0.93])
+def test_limits_of_large_counts_are_quantiles_of_a_beta_distribution(rate):
+    from scipy.special import betainc, betaincc, ndtri
+
+    sizes = np.array([1000.0, 20_000.0])
+    hits = rate * sizes
+    limits = bands._limits(hits, sizes, np.tile(bands.DISTANCES[:, None], 2))
+    for z, limit in zip(bands.DISTANCES, limits, strict=True):
+        shift = np.sign(z) * bands.CAUTION
+        shape = hits + 0.5 + shift, sizes - hits + 0.5 - shift
+        far = ndtri(betainc(*shape, limit)) if z < 0 else -ndtri(betaincc(*shape, limit))
+        assert far == pytest.approx(z, abs=0.02 if abs(z) < 4.5 else 0.15)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_many_groups_are_searched_as_few_are(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    sizes = np.floor(rng.lognormal(6, 1, 30)) + 5
+    hits = rng.binomial(sizes.astype(int), rng.uniform(0.1, 0.6, 30))
+    quick = band(hits, sizes, mpd)
+    monkeypatch.setattr(bands, "FEW", 10**6)
+    monkeypatch.setattr(bands, "_SortedCloud", bands.Cloud)
+    slow = band(hits, sizes, mpd)
+    assert (quick.low, quick.high) == pytest.approx((slow.low, slow.high), abs=2e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", [mpd, gini, pq])
+def test_bands_hold_the_truth_where_groups_have_unequal_sizes_that_change(measure):
+    rng, streams, missed = np.random.default_rng(1), 25, 0
+    true = np.array([0.05, 0.08, 0.04, 0.06])
+    for _ in range(streams):
+        hits, sizes, inside = np.zeros(4), np.zeros(4), True
+        for look, rows in enumerate((40, 100, 400, 1600, 6400)):
+            times = np.array([1.0, 3.0, 10.0, 30.0])[:: 1 if look < 3 else -1]
+            more = rng.multinomial(rows, times / times.sum())
+            hits, sizes = hits + rng.binomial(more, true), sizes + more
+            seen = sizes > 0
+            found = band(hits[seen], sizes[seen], measure)
+            truth = float(measure(true[seen]))
+            inside &= found.low - 1e-9 <= truth <= found.high + 1e-9
+        missed += not inside
+    assert missed <= 0.05 * streams + 2
 
 
 @pytest.mark.slow

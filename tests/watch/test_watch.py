@@ -263,6 +263,29 @@ def test_what_is_no_count_of_rows_is_refused():
         watched.update(counts(), at="yesterday")
 
 
+def test_what_a_look_shows_later_is_what_was_known_then():
+    watched = watch()
+    watched.update(counts(), part="1", at="2026-02-01")
+    watched.update(counts(), part="2", at="2026-03-20")
+    early, same = watched.status(), watched.status()
+    known = repr(same.findings), same.changes, same.findings[0].rates
+    for day in range(1, 29):
+        watched.update(counts(5, 45), part=f"day {day}", at=f"2026-04-{day:02}")
+    assert (repr(early.findings), early.changes, early.findings[0].rates) == known
+    assert list(early.findings[0].intervals) == ["mpd"]
+    with pytest.raises(KeyError):
+        early.findings[0].intervals["gini"]
+
+
+def test_a_look_can_be_pickled():
+    import pickle
+
+    watched = watch()
+    watched.update(counts(), part="1", at="2026-02-01")
+    status = watched.status()
+    assert repr(pickle.loads(pickle.dumps(status))) == repr(status)
+
+
 def test_a_ratio_is_watched_too():
     watched = watch("selection_rate_ratio", bounds={"selection_rate_ratio": 0.9})
     for day in range(30):

@@ -47,7 +47,7 @@ EXAMPLES = "\n".join(
         *(f"  {status:<3}  {meaning}" for status, meaning in STATUSES.items()),
     ]
 )
-COLUMNS = ("target", "prediction", "group", "stratum", "rows", "rate", "missing")
+COLUMNS = ("target", "prediction", "group", "stratum", "cluster", "rows", "rate", "missing")
 DAY = re.compile(r"(\d{4}-\d{2}-\d{2})")
 
 state_option = click.option(
@@ -70,6 +70,9 @@ def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."
+        ),
+        click.option(
+            "--cluster", metavar="COLUMN", help="Rows with the same value go together: a person."
         ),
         click.option("--rows", metavar="COLUMN", help="How many rows a line stands for."),
         click.option(
@@ -269,7 +272,11 @@ def _counted(files: Sequence[str], chosen: Mapping[str, Any]) -> Tally:
         "strata": chosen.get("stratum"),
         "missing": chosen.get("missing", "error"),
     }
-    more = [chosen.get("rows"), chosen.get("rate")]
+    more = [chosen.get("rows"), chosen.get("rate"), chosen.get("cluster")]
+    if chosen.get("rows") and chosen.get("cluster"):
+        raise click.UsageError(
+            "Lines of counts do not say which rows go together: leave --cluster."
+        )
     wanted = [n for key, part in names.items() if key != "missing" for n in listed(part)]
     database = connect()
 
@@ -277,7 +284,7 @@ def _counted(files: Sequence[str], chosen: Mapping[str, Any]) -> Tally:
         table = open_files(database, files, [*wanted, *(name for name in more if name)])
         if chosen.get("rows"):
             return tally_counts(table, rows=chosen["rows"], rate=chosen.get("rate"), **names)
-        return tally_frame(table, **names)
+        return tally_frame(table, cluster=chosen.get("cluster"), **names)
 
     return done_unless_stopped(counted, database.interrupt)
 

@@ -37,8 +37,8 @@ from evenhand.watch.rates import Rates
 
 Floats = NDArray[np.float64]
 
-SCALES = np.array([30.0, 1250.0])  # rows of a group: a band is narrowest at about 8 times as many
-SHARES = np.array([0.35, 0.65])  # of these in the mixture
+SCALES = np.array([50.0, 800.0])  # rows of a group: a band is narrowest at about 8 times as many
+SHARES = np.array([0.6, 0.4])  # of these in the mixture
 SCALE = 100.0  # the same of the mixture below, and what groups are stretched by
 MANY = 30.0  # hits, and as many misses, from which on a quantile of a beta is well approximated
 PRIORS = ((0.5, 0.5), (3.0, 3.0), (0.5, 8.0), (8.0, 0.5))  # of a rate, mixed in equal parts
@@ -139,7 +139,7 @@ def squared_bound(rows: Floats, error: float) -> Floats:
     """What a squared standardized sum ever exceeds, at some number of rows, so often at most.
 
     >>> squared_bound(np.array([100.0, 1_000.0, 10_000.0]), 0.05).round(1)
-    array([12. , 10.4, 10. ])
+    array([12.1, 10. , 10.3])
     """
     slope = (rows[:, None] / (rows[:, None] + SCALES)) / 2
     start = np.log(SHARES) - np.log1p(rows[:, None] / SCALES) / 2
