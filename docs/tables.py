@@ -44,6 +44,11 @@ ADVICE = {
         "tens of refits; a mixture of models in place of one",
         "a single model must explain each decision, or equal people must get equal answers",
     ),
+    "Penalty": (
+        "PyTorch; rows enough for a network or a linear model",
+        "a fit for each strength, minutes on a CPU for a million rows; no base model",
+        "you must keep the model you have, or state the bound beforehand",
+    ),
     "Rejection": (
         "scores",
         "near the threshold the group alone decides; it aims at balanced accuracy, so plain "
@@ -89,6 +94,11 @@ ADVICE = {
         "any regressor",
         "up to a hundred refits; predictions are drawn, and coarse",
         "the same person must always get the same prediction",
+    ),
+    "Penalty_R": (
+        "PyTorch; rows enough for a network or a linear model",
+        "a fit for each strength; no base model",
+        "you must keep the model you have, or state the bound beforehand",
     ),
     "WassBC": (
         "predictions; no labels beyond the model's",

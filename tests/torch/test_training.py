@@ -10,29 +10,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from sklearn.base import clone  # noqa: E402
-from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import evenhand as eh  # noqa: E402
 from evenhand.torch import PenalizedClassifier, PenalizedRegressor, Penalty  # noqa: E402
 
 CHEAP = {"max_epochs": 3, "hidden": (), "device": "cpu", "random_state": 0, "progress": False}
-FAST = CHEAP | {"max_epochs": 30, "learning_rate": 0.1, "strength": 0.1}
-BATCHES = "batches of repeated rows are others than those of weighted rows"
-
-
-def unmet(_):
-    """Checks that a network is not meant to pass, each with the reason."""
-    kinds = ("dense", "sparse")
-    return {f"check_sample_weight_equivalence_on_{kind}_data": BATCHES for kind in kinds}
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [PenalizedClassifier(group=-1, bins=2, **FAST), PenalizedRegressor(group=-1, bins=2, **FAST)],
-    expected_failed_checks=unmet,
-)
-def test_scikit_learn_finds_nothing_wrong(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
 from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.methods import METHODS, Method
 from evenhand.mitigation.parity_reduction import ParityReductionRegressor
+from evenhand.mitigation.penalized import PenalizedClassifier, PenalizedRegressor
 from evenhand.mitigation.projection import ProjectionClassifier
 from evenhand.mitigation.rate_constrained import LinearPostClassifier, RateConstrainedClassifier
 from evenhand.mitigation.reduction import ReductionClassifier
@@ -33,6 +34,8 @@ __all__ = [
     "Method",
     "ParityConstrainedRegressor",
     "ParityReductionRegressor",
+    "PenalizedClassifier",
+    "PenalizedRegressor",
     "ProjectionClassifier",
     "RateConstrainedClassifier",
     "ReductionClassifier",

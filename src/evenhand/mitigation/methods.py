@@ -12,6 +12,7 @@ from evenhand.mitigation.equalized_odds import EqualizedOddsClassifier
 from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
 from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.parity_reduction import ParityReductionRegressor
+from evenhand.mitigation.penalized import PenalizedClassifier, PenalizedRegressor
 from evenhand.mitigation.projection import ProjectionClassifier
 from evenhand.mitigation.rate_constrained import LinearPostClassifier, RateConstrainedClassifier
 from evenhand.mitigation.reduction import ReductionClassifier
@@ -49,6 +50,10 @@ class Method:
         Whether it decides at random.
     needs_sample_weight : bool, default False
         Whether the base model must take weights of rows.
+    needs_base : bool, default True
+        Whether it works on a base model; if not, it fits a model of its own.
+    extra : str, default None
+        The extra of evenhand that it takes to fit, `pip install "evenhand[torch]"`.
     hyperparameter : str, default None
         The parameter that trades performance for parity, `epsilon` for most.
     grid : mapping of str to tuple of float, default {}
@@ -78,6 +83,8 @@ class Method:
     needs_group_at_predict: bool
     randomized: bool
     needs_sample_weight: bool = False
+    needs_base: bool = True
+    extra: str | None = None
     hyperparameter: str | None = None
     grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -126,6 +133,7 @@ _INEQUALITIES = (0.0, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0)
 _LEVELS = (0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.4)
 _SOFTNESS = (0.0001, 0.01, 0.05, 0.5, 1.0, 3.0, 5.0, 10.0, 50.0, 100.0, 500.0)
 _BOUNDS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+_STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _RATIOS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.3, 0.5, 1.0)
 
 _LIST: list[Method] = [
@@ -171,6 +179,20 @@ _LIST: list[Method] = [
         grid=dict.fromkeys(ReductionClassifier.criteria, _SOFTNESS),
         citation="Agarwal, Beygelzimer, Dudík, Langford, Wallach: A Reductions Approach to Fair "
         "Classification, 2018",
+    ),
+    Method(
+        name="Penalty",
+        estimator=PenalizedClassifier,
+        stage="in",
+        task="classification",
+        criteria=PenalizedClassifier.criteria,
+        needs_group_at_predict=False,
+        randomized=False,
+        needs_base=False,
+        extra="torch",
+        hyperparameter="strength",
+        grid=dict.fromkeys(PenalizedClassifier.criteria, _STRENGTHS),
+        citation="evenhand; noise of small groups is not charged for, as its documentation shows",
     ),
     Method(
         name="Rejection",
@@ -281,6 +303,20 @@ _LIST: list[Method] = [
         hyperparameter="epsilon",
         grid={"strong_parity": (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)},
         citation="Agarwal, Dudík, Wu: Fair Regression, 2019",
+    ),
+    Method(
+        name="Penalty_R",
+        estimator=PenalizedRegressor,
+        stage="in",
+        task="regression",
+        criteria=PenalizedRegressor.criteria,
+        needs_group_at_predict=False,
+        randomized=False,
+        needs_base=False,
+        extra="torch",
+        hyperparameter="strength",
+        grid=dict.fromkeys(PenalizedRegressor.criteria, _STRENGTHS),
+        citation="evenhand; noise of small groups is not charged for, as its documentation shows",
     ),
     Method(
         name="WassBC",

@@ -5,6 +5,7 @@ predictions ── scatter ──▶ soft tally ── read ──▶ values by 
 `pip install "evenhand[torch]"`. Targets and groups are whole numbers from 0, as PyTorch has them.
 """
 
+from importlib import import_module
 from typing import Any
 
 from evenhand._errors import require
@@ -28,9 +29,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators come with scikit-learn, which a training loop of one's own does not need."""
+    """The estimators, which stand above this folder, with the other methods of mitigation."""
     if name in ("PenalizedClassifier", "PenalizedRegressor"):
-        from evenhand.torch import estimators
-
-        return getattr(estimators, name)
+        return getattr(import_module("evenhand.mitigation"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

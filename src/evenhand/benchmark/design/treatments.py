@@ -9,7 +9,7 @@ from inspect import signature
 from math import inf, isfinite
 from typing import Any
 
-from evenhand._errors import InputError, InputTypeError, require_package
+from evenhand._errors import InputError, InputTypeError, require, require_package
 from evenhand._words import did_you_mean
 from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.design.bases import Base
@@ -202,6 +202,8 @@ def find_method(name: str) -> Method:
     if name in ADAPTERS:
         require_package(name.partition(".")[0], f"The method {name!r}")
     if name in known:
+        if (extra := known[name].extra) is not None:
+            require(extra, purpose=f"The method {name!r}", extra=extra)
         return known[name]
     offered = entry_point(ENTRY_POINTS, name)
     if offered is None:

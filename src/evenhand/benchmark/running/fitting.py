@@ -88,7 +88,7 @@ class Work:
         options |= {"random_state": prepared.seed, "favorable": prepared.favorable}
         return cls(
             treatment,
-            _estimator(treatment, clone(prepared.model), options),
+            _estimator(treatment, _base(treatment, prepared), options),
             rows[kept],
             prepared.y[kept],
             rows[prepared.fitted :],
@@ -184,6 +184,12 @@ def _estimator(treatment: Treatment, underlying: Any, options: dict[str, Any]) -
 def _parameters(treatment: Treatment) -> set[str]:
     assert treatment.method is not None
     return set(treatment.method.estimator._get_param_names())
+
+
+def _base(treatment: Treatment, prepared: Prepared) -> Any:
+    """A new base model; None for a method that fits a model of its own."""
+    assert treatment.method is not None
+    return clone(prepared.model) if treatment.method.needs_base else None
 
 
 def _given(n_classes: int) -> Any:

@@ -1,27 +1,27 @@
-"""Networks and linear models that are trained to be even-handed, as scikit-learn estimators."""
+"""Networks and linear models that are trained to be even-handed, as scikit-learn estimators.
+
+They can be named, made and copied without PyTorch; only fitting needs it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from torch.nn import functional
 
-import torch
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError, InputTypeError, require
 from evenhand.criteria import CRITERIA
-from evenhand.mitigation import GroupClassifier, GroupRegressor
-from evenhand.mitigation.estimators import Rows
+from evenhand.mitigation.estimators import GroupClassifier, GroupReader, GroupRegressor, Rows
 from evenhand.mitigation.groups import Bins
-from evenhand.torch.constraint import Constraint
-from evenhand.torch.penalty import Penalty
-from evenhand.torch.shared import best_device
-from evenhand.torch.training import Batch, Training, network_of
-from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 Floats = NDArray[np.float64]
 LABEL_CRITERIA = tuple(
@@ -33,171 +33,13 @@ MEMORY = 0.95  # of past batches, where an epoch has enough of them
 HELD_OUT = 0.1  # of the rows, for early stopping
 
 
-class _Penalized:
-    """What both estimators do: rows to tensors, fit, and outputs back."""
+class _Penalized(GroupReader):
+    """What both estimators do: parameters, rows to tensors, fit, and outputs back."""
 
     network_: nn.Module
     history_: list[float]
-
-    def _start(self: Any, rows: Rows, outputs: int) -> None:
-        """Networks, the term of the loss, and how features are scaled."""
-        dense = self._dense(rows.X)
-        self.mean_ = dense.mean(axis=0)
-        spread = dense.std(axis=0)
-        self.scale_ = np.where(spread > 0, spread, 1.0)
-        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._device = best_device(self.device)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self._seed)
-            network = self.estimator if self.estimator is not None else None
-            if network is None:
-                network = network_of(dense.shape[1], outputs, tuple(self.hidden))
-            elif isinstance(network, nn.Module):
-                from copy import deepcopy
-
-                network = deepcopy(network)
-            else:
-                raise InputError(
-                    f"estimator is a {type(network).__name__}: it is a torch.nn.Module from the "
-                    "features to an output for each class, or None for a network of ours."
-                )
-        self.network_ = network.to(self._device)
-        self.term_ = self._term(len(self.sensitive_.labels), len(rows.y))
-
-    def _term(self: Any, groups: int, rows: int) -> nn.Module | None:
-        """A penalty or a bound; what it remembers is at most an epoch old."""
-        batches = max(rows // self.batch_size, 1)
-        memory = min(MEMORY, 1 - 1 / batches)
-        options: dict[str, Any] = {"temperature": self.temperature, "hard": self.hard}
-        options["memory"] = memory
-        if self.bound is not None:
-            known = {**options, "epsilon": self.bound, "groups": groups}
-            return Constraint(self.criterion, self.measure, **known).to(self._device)
-        if not self.strength:
-            return None
-        options |= {"noise": self.noise, "groups": groups}
-        return Penalty(self.criterion, self.measure, **options).to(self._device)
-
-    def _run(self: Any, rows: Rows, y: Tensor, loss: Any, link: Any, epochs: int) -> None:
-        batch = Batch(
-            self._inputs(rows.X),
-            y.to(self._device),
-            torch.as_tensor(rows.group.astype(np.int64)).to(self._device),
-            torch.as_tensor(rows.weight.astype(np.float32)).to(self._device),
-        )
-        held_out = None
-        patience = None if self.bound is not None else self.patience  # a bound moves the objective
-        if patience is not None and epochs > 1:
-            apart = np.random.default_rng(self._seed).random(len(batch)) < HELD_OUT
-            if 20 <= apart.sum() < len(batch):
-                kept, left = (torch.as_tensor(np.flatnonzero(part)) for part in (~apart, apart))
-                batch, held_out = batch[kept.to(self._device)], batch[left.to(self._device)]
-        training = Training(
-            loss,
-            link,
-            self.term_,
-            1.0 if self.bound is not None else self.strength,
-            self.learning_rate,
-            self.batch_size,
-            epochs,
-            patience,
-            self.progress if self.progress is not None else len(batch) >= ROWS_TO_SHOW,
-        )
-        self.history_ = [
-            *getattr(self, "history_", []),
-            *training.fit(self.network_, batch, held_out, self._seed),
-        ]
-
-    def _dense(self: Any, X: Any) -> Floats:
-        features = self._features(X)
-        if hasattr(features, "toarray"):
-            features = features.toarray()
-        try:
-            dense = np.asarray(features, dtype=np.float64)
-        except (TypeError, ValueError) as failure:
-            raise InputTypeError(
-                f"{type(self).__name__} reads numbers, and a feature is none ({failure}). Encode "
-                "the columns first, in a Pipeline."
-            ) from failure
-        if not np.isfinite(dense).all():
-            raise InputError("X has NaN or infinite values; fill or drop those rows.")
-        return dense
-
-    def _inputs(self: Any, X: Any) -> Tensor:
-        scaled = (self._dense(X) - self.mean_) / self.scale_
-        return torch.as_tensor(scaled.astype(np.float32)).to(self._device)
-
-    def _outputs(self: Any, X: Any) -> Tensor:
-        self.network_.eval()
-        with torch.no_grad():
-            outputs: Tensor = self.network_(self._inputs(X))
-        return outputs.double().cpu()
-
-
-class PenalizedClassifier(_Penalized, GroupClassifier):
-    """A network that is trained with a criterion in its loss; the group is read at fit alone.
-
-    Parameters
-    ----------
-    estimator : torch.nn.Module, default None
-        From features to an output (logit) for each class; None is a network of `hidden` layers.
-    criterion : str, default "statistical_parity"
-        What is to be even: any criterion of labels.
-    measure : str, default "pq"
-        How unequal it is; as of `evenhand.torch.Penalty`.
-    strength : float, default 1.0
-        What the penalty is multiplied by; 0 is plain training.
-    bound : float, default None
-        Instead of a penalty, a bound: the most inequality, kept by an augmented Lagrangian.
-    noise : {"subtract", "memory"} or None, default "memory"
-        What is done about the noise of small groups in a batch.
-    temperature : float, default None
-        Makes probabilities as sharp as decisions in the penalty.
-    hard : bool, default False
-        Count decisions in the penalty, with the gradient of the probabilities.
-    hidden : sequence of int, default (64, 64)
-        The sizes of the layers; () is a linear model.
-    learning_rate, batch_size, max_epochs : float, int, int, default 0.003, 512, 30
-        Of the training (Adam).
-    patience : int, default 5
-        Epochs without progress on a tenth of the rows before training stops; None never stops, and
-        neither does a bound.
-    device : str, default "auto"
-        Where it is trained: "cpu", "cuda", "mps", or the fastest at hand.
-    progress : bool, default None
-        Whether a bar is shown; None shows it for many rows.
-
-    Attributes
-    ----------
-    network_ : torch.nn.Module
-        The fitted network, of scaled features.
-    history_ : list of float
-        The mean objective of each epoch.
-
-    Notes
-    -----
-    The same seed gives the same model on the CPU.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from evenhand.torch import PenalizedClassifier
-    >>> random = np.random.default_rng(0)
-    >>> group = random.integers(0, 2, 2000)
-    >>> X = np.column_stack([group, random.normal(group), random.normal(size=2000)])
-    >>> y = (X[:, 1] + X[:, 2] > 0.5).astype(int)
-    >>> def gap(model):
-    ...     chosen = model.fit(X, y).predict(X)
-    ...     return abs(chosen[group == 0].mean() - chosen[group == 1].mean())
-    >>> common = {"group": 0, "sees_group": False, "random_state": 0, "max_epochs": 10}
-    >>> plain = gap(PenalizedClassifier(**common, strength=0.0))
-    >>> bool(gap(PenalizedClassifier(**common, strength=20.0, noise="subtract")) < plain / 2)
-    True
-
-    """
-
-    criteria: ClassVar[tuple[str, ...]] = LABEL_CRITERIA
     _reads_group: ClassVar[bool] = False
+    _device: torch.device
 
     def __init__(
         self,
@@ -239,6 +81,185 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
         self.patience = patience
         self.device = device
         self.progress = progress
+
+    def _start(self, rows: Rows, outputs: int) -> None:
+        """Networks, the term of the loss, and how features are scaled."""
+        require("torch", purpose=f"Fitting a {type(self).__name__}", extra="torch")
+        import torch
+        from evenhand.torch.shared import best_device
+        from evenhand.torch.training import network_of
+
+        dense = self._dense(rows.X)
+        self.mean_ = dense.mean(axis=0)
+        spread = dense.std(axis=0)
+        self.scale_ = np.where(spread > 0, spread, 1.0)
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._device = best_device(self.device)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self._seed)
+            if self.estimator is None:
+                network = network_of(dense.shape[1], outputs, tuple(self.hidden))
+            elif isinstance(self.estimator, torch.nn.Module):
+                network = deepcopy(self.estimator)
+            else:
+                raise InputError(
+                    f"estimator is a {type(self.estimator).__name__}: it is a torch.nn.Module from "
+                    "the features to an output for each class, or None for a network of ours."
+                )
+        self.network_ = network.to(self._device)
+        self.term_ = self._term(len(self.sensitive_.labels), len(rows.y))
+
+    def _term(self, groups: int, rows: int) -> nn.Module | None:
+        """A penalty or a bound; what it remembers is at most an epoch old."""
+        from evenhand.torch.constraint import Constraint
+        from evenhand.torch.penalty import Penalty
+
+        batches = max(rows // self.batch_size, 1)
+        memory = min(MEMORY, 1 - 1 / batches)
+        options: dict[str, Any] = {"temperature": self.temperature, "hard": self.hard}
+        options["memory"] = memory
+        if self.bound is not None:
+            known = {**options, "epsilon": self.bound, "groups": groups}
+            return Constraint(self.criterion, self.measure, **known).to(self._device)
+        if not self.strength:
+            return None
+        options |= {"noise": self.noise, "groups": groups}
+        return Penalty(self.criterion, self.measure, **options).to(self._device)
+
+    def _run(self, rows: Rows, y: Tensor, loss: Any, link: Any, epochs: int) -> None:
+        import torch
+        from evenhand.torch.training import Batch, Training
+
+        batch = Batch(
+            self._inputs(rows.X),
+            y.to(self._device),
+            torch.as_tensor(rows.group.astype(np.int64)).to(self._device),
+            torch.as_tensor(rows.weight.astype(np.float32)).to(self._device),
+        )
+        held_out = None
+        patience = None if self.bound is not None else self.patience  # a bound moves the objective
+        if patience is not None and epochs > 1:
+            apart = np.random.default_rng(self._seed).random(len(batch)) < HELD_OUT
+            if 20 <= apart.sum() < len(batch):
+                kept, left = (torch.as_tensor(np.flatnonzero(part)) for part in (~apart, apart))
+                batch, held_out = batch[kept.to(self._device)], batch[left.to(self._device)]
+        training = Training(
+            loss,
+            link,
+            self.term_,
+            1.0 if self.bound is not None else self.strength,
+            self.learning_rate,
+            self.batch_size,
+            epochs,
+            patience,
+            self.progress if self.progress is not None else len(batch) >= ROWS_TO_SHOW,
+        )
+        self.history_ = [
+            *getattr(self, "history_", []),
+            *training.fit(self.network_, batch, held_out, self._seed),
+        ]
+
+    def _dense(self, X: Any) -> Floats:
+        features = self._features(X)
+        if hasattr(features, "toarray"):
+            features = features.toarray()
+        try:
+            dense = np.asarray(features, dtype=np.float64)
+        except (TypeError, ValueError) as failure:
+            raise InputTypeError(
+                f"{type(self).__name__} reads numbers, and a feature is none ({failure}). Encode "
+                "the columns first, in a Pipeline."
+            ) from failure
+        if not np.isfinite(dense).all():
+            raise InputError("X has NaN or infinite values; fill or drop those rows.")
+        return dense
+
+    def _inputs(self, X: Any) -> Tensor:
+        import torch
+
+        scaled = (self._dense(X) - self.mean_) / self.scale_
+        return torch.as_tensor(scaled.astype(np.float32)).to(self._device)
+
+    def _outputs(self, X: Any) -> Tensor:
+        import torch
+
+        self.network_.eval()
+        with torch.no_grad():
+            outputs: Tensor = self.network_(self._inputs(X))
+        return outputs.double().cpu()
+
+
+class PenalizedClassifier(_Penalized, GroupClassifier):
+    """A network that is trained with a criterion in its loss; the group is read at fit alone.
+
+    Parameters
+    ----------
+    estimator : torch.nn.Module, default None
+        From features to an output (logit) for each class; None is a network of `hidden` layers.
+    criterion : str, default "statistical_parity"
+        What is to be even: any criterion of labels.
+    measure : str, default "pq"
+        How unequal it is; as of `evenhand.torch.Penalty`.
+    strength : float, default 1.0
+        What the penalty is multiplied by; 0 is plain training.
+    bound : float, default None
+        Instead of a penalty, a bound: the most inequality, kept by an augmented Lagrangian.
+    noise : {"subtract", "memory"} or None, default "memory"
+        What is done about the noise of small groups in a batch.
+    temperature : float, default None
+        Makes probabilities as sharp as decisions in the penalty.
+    hard : bool, default False
+        Count decisions in the penalty, with the gradient of the probabilities.
+    hidden : sequence of int, default (64, 64)
+        The sizes of the layers; () is a linear model.
+    learning_rate : float, default 0.003
+        Of the training (Adam).
+    batch_size : int, default 512
+        Rows in a step of the training.
+    max_epochs : int, default 30
+        Passes over the rows, at most.
+    patience : int, default 5
+        Epochs without progress on a tenth of the rows before training stops; None never stops, and
+        neither does a bound.
+    device : str, default "auto"
+        Where it is trained: "cpu", "cuda", "mps", or the fastest at hand.
+    progress : bool, default None
+        Whether a bar is shown; None shows it for many rows.
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+        The fitted network, of scaled features.
+    term_ : torch.nn.Module or None
+        The penalty, or the bound.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is subtracted from the features, and what they are divided by.
+    history_ : list of float
+        The mean objective of each epoch.
+
+    Notes
+    -----
+    The same seed gives the same model on the CPU.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evenhand.mitigation import PenalizedClassifier
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 2000)
+    >>> X = np.column_stack([group, random.normal(group), random.normal(size=2000)])
+    >>> y = (X[:, 1] + X[:, 2] > 0.5).astype(int)
+    >>> def gap(model):
+    ...     chosen = model.fit(X, y).predict(X)
+    ...     return abs(chosen[group == 0].mean() - chosen[group == 1].mean())
+    >>> common = {"group": 0, "sees_group": False, "random_state": 0, "max_epochs": 10}
+    >>> plain = gap(PenalizedClassifier(**common, strength=0.0))
+    >>> bool(gap(PenalizedClassifier(**common, strength=20.0, noise="subtract")) < plain / 2)
+    True
+
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = LABEL_CRITERIA
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One more epoch on these rows; the first call learns the classes and groups.
@@ -283,6 +304,10 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
         self._train(rows, self.max_epochs)
 
     def _train(self, rows: Rows, epochs: int) -> None:
+        from torch.nn import functional
+
+        import torch
+
         def loss(outputs: Tensor, y: Tensor, weight: Tensor) -> Tensor:
             return (functional.cross_entropy(outputs, y, reduction="none") * weight).mean()
 
@@ -292,7 +317,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
         self._run(rows, torch.as_tensor(rows.y.astype(np.int64)), loss, link, epochs)
 
     def _decide(self, X: Any, group: Any) -> Floats:  # noqa: ARG002
-        return np.asarray(torch.softmax(self._outputs(X), dim=1).numpy())
+        return np.asarray(self._outputs(X).softmax(dim=1).numpy())
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row.
@@ -324,22 +349,51 @@ class PenalizedRegressor(_Penalized, GroupRegressor):
     measure : str, default "mpd"
         How unequal it is; as of `evenhand.torch.Penalty`. Predictions are in standard deviations
         of the target, so that means may be negative and only "mpd" measures them.
-    strength, bound, noise, temperature, hidden : object
-        As of `PenalizedClassifier`.
-    learning_rate, batch_size, max_epochs, patience, device, progress : object
-        As of `PenalizedClassifier`.
+    strength : float, default 1.0
+        What the penalty is multiplied by; 0 is plain training.
+    bound : float, default None
+        Instead of a penalty, a bound: the most inequality, kept by an augmented Lagrangian.
+    noise : {"subtract", "memory"} or None, default "memory"
+        What is done about the noise of small groups in a batch.
+    temperature : float, default None
+        How soft a cut is, in standard deviations, for strong and Wasserstein parity.
+    hidden : sequence of int, default (64, 64)
+        The sizes of the layers; () is a linear model.
+    learning_rate : float, default 0.003
+        Of the training (Adam).
+    batch_size : int, default 512
+        Rows in a step of the training.
+    max_epochs : int, default 30
+        Passes over the rows, at most.
+    patience : int, default 5
+        Epochs without progress on a tenth of the rows before training stops; None never stops, and
+        neither does a bound.
+    device : str, default "auto"
+        Where it is trained: "cpu", "cuda", "mps", or the fastest at hand.
+    progress : bool, default None
+        Whether a bar is shown; None shows it for many rows.
 
     Attributes
     ----------
     network_ : torch.nn.Module
         The fitted network, of scaled features and for the scaled target.
+    term_ : torch.nn.Module or None
+        The penalty, or the bound.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is subtracted from the features, and what they are divided by.
+    center_, unit_ : float
+        The same of the target.
     history_ : list of float
         The mean objective of each epoch.
+
+    Notes
+    -----
+    The same seed gives the same model on the CPU.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from evenhand.torch import PenalizedRegressor
+    >>> from evenhand.mitigation import PenalizedRegressor
     >>> random = np.random.default_rng(0)
     >>> group = random.integers(0, 2, 1000)
     >>> X = np.column_stack([group, random.normal(group)])
@@ -351,7 +405,6 @@ class PenalizedRegressor(_Penalized, GroupRegressor):
     """
 
     criteria: ClassVar[tuple[str, ...]] = NUMBER_CRITERIA
-    _reads_group: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -376,23 +429,12 @@ class PenalizedRegressor(_Penalized, GroupRegressor):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            estimator, group=group, bins=bins, sees_group=sees_group, random_state=random_state
-        )
-        self.criterion = criterion
-        self.measure = measure
-        self.strength = strength
-        self.bound = bound
-        self.noise = noise
-        self.temperature = temperature
-        self.hidden = hidden
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.device = device
-        self.progress = progress
-
-    hard = False
+            estimator, group=group, criterion=criterion, measure=measure, strength=strength,
+            bound=bound, noise=noise, temperature=temperature, hidden=hidden,
+            learning_rate=learning_rate, batch_size=batch_size, max_epochs=max_epochs,
+            patience=patience, device=device, progress=progress, bins=bins, sees_group=sees_group,
+            random_state=random_state,
+        )  # fmt: skip
 
     def _fit(self, rows: Rows) -> None:
         self._require_criterion()
@@ -405,6 +447,8 @@ class PenalizedRegressor(_Penalized, GroupRegressor):
 
         def link(outputs: Tensor) -> Tensor:
             return outputs[:, 0]
+
+        import torch
 
         scaled = ((rows.y - self.center_) / self.unit_).astype(np.float32)
         self._run(rows, torch.as_tensor(scaled), loss, link, self.max_epochs)
