@@ -169,6 +169,18 @@ def test_a_tally_brings_its_rows_and_rates():
         (([100, 100],), {"rate": 0.3, "confidence": 1}, "confidence lies between"),
         (([100, 100],), {"rate": 0.3, "margin": 0}, "margin"),
         (({"men": 9, "women": 9},), {"rate": 0.3, "apart": "woman"}, "Did you mean 'women'"),
+        (
+            ([9, 9],),
+            {"rate": 0.3, "criterion": "equal_opportunity"},
+            "criterion='equal_opport.* no tally",
+        ),
+        (
+            ([9, 9],),
+            {"rate": 0.3, "criterion": eh.CRITERIA["predictive_equality"]},
+            "'predictive_equal",
+        ),
+        (({"a": 9, "b": 9},), {"rate": 0.3, "favorable": "yes"}, "favorable='yes' .* no tally"),
+        (({"a": 9, "b": 9},), {"rate": 0.3, "pos_label": 0}, "favorable=0 .* no tally"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments, options, said):

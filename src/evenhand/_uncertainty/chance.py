@@ -38,7 +38,7 @@ from evenhand._uncertainty.models import (
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
-from evenhand.measures import Aggregate, Measure, is_scale_free, mpd
+from evenhand.measures import Aggregate, Measure
 from evenhand.statistics import Table
 from evenhand.statistics.kinds import Source
 
@@ -168,14 +168,12 @@ class Question:
     """One measure of a criterion, for any table of its statistic.
 
     `value` is that of the observed table, and `more` what the exact value adds to it where the
-    table knows a number of cut points only; `most` is the most there can be.
+    table knows a number of cut points only.
     """
 
     reading: Reading
     value: float
     more: float
-    most: float
-    worst_mpd: bool
     of: Callable[[Table], Any]
 
     def __call__(self, table: Table) -> Floats:
@@ -248,17 +246,12 @@ def _about_cuts(
 def _question(
     asked: Criterion, how: Settings, reading: Reading, cuts: Table | None = None
 ) -> Question:
-    sweeps = cuts is not None
-    worst = how.aggregate == "worst" or (sweeps and asked.across == "worst")
-    low, high = asked.statistic.bounds
-    most = high - low if worst and not is_scale_free(how.function) else np.inf
-
     def of(table: Table) -> Any:
         return asked.reading(table, how).value
 
     value = float(reading)
     shown = value if cuts is None else float(of(cuts))
-    return Question(reading, shown, value - shown, most, worst and how.function is mpd, of)
+    return Question(reading, shown, value - shown, of)
 
 
 MODELS: dict[str, Callable[..., Model]] = {

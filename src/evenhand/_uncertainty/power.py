@@ -158,7 +158,7 @@ def power(
     margin: float | None = None,
     power: float = 0.8,
     confidence: float = 0.95,
-    criterion: str | Criterion = "statistical_parity",
+    criterion: str | Criterion | None = None,
     favorable: Label = None,
     pos_label: Label = None,
 ) -> Power:
@@ -197,10 +197,11 @@ def power(
     confidence : float, default 0.95
         Of intervals; the level of the test is 1 − confidence. An audit that asks m questions
         tests the first at 1 / m of its level: pass 1 − 0.05 / m to allow for that.
-    criterion : str or Criterion, default "statistical_parity"
-        Of a tally: which rate is meant.
+    criterion : str or Criterion, optional
+        Of a tally: which rate is meant; by default that of "statistical_parity". Refused where sizes
+        are numbers, which are of any rate.
     favorable : label, optional
-        Of a tally: the favorable label.
+        Of a tally: the favorable label. Refused where sizes are numbers.
     pos_label : label, optional
         Another name for `favorable`, as in scikit-learn.
 

@@ -27,13 +27,19 @@ def check_share(name: str, value: float) -> None:
 
 
 def sizes_of(
-    sizes: Any, criterion: str | Criterion, favorable: Label
+    sizes: Any, criterion: str | Criterion | None, favorable: Label
 ) -> tuple[tuple[Label, ...], Floats, Floats | None]:
     """Groups, their rows, and their rates where they were counted."""
     seen: Floats | None = None
     groups: tuple[Label, ...]
     if isinstance(sizes, Tally):
-        groups, rows, seen = _counted(sizes, named(criterion), favorable)
+        asked = named("statistical_parity" if criterion is None else criterion)
+        groups, rows, seen = _counted(sizes, asked, favorable)
+    elif (unused := _of_counts(criterion, favorable)) is not None:
+        raise InputError(
+            f"{unused} says which rate of a tally is meant, and sizes are no tally. Pass a tally of "
+            "your data as sizes; or leave it out, and pass as sizes the rows that your rate is about."
+        )
     elif isinstance(sizes, Mapping):
         groups, rows = tuple(sizes), _numbers([*sizes.values()], "sizes")
     else:
@@ -44,6 +50,13 @@ def sizes_of(
     if not (np.isfinite(rows) & (rows > 0)).all():
         raise InputError(f"Every group needs a size above 0; the sizes are {rows.tolist()}.")
     return groups, rows, seen
+
+
+def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | None:
+    """What was said that only counts could answer."""
+    if criterion is not None:
+        return f"criterion={criterion if isinstance(criterion, str) else criterion.name!r}"
+    return None if favorable is None else f"favorable={favorable!r}"
 
 
 def _counted(
