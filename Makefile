@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BENCH ?= .venv-bench
 BIN = $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install $(QUIET)
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
@@ -81,7 +82,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(addprefix $(VENV)/,demo dev docs release spark): $(VENV)/%: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install $(QUIET) --editable ".[$(or $(EXTRAS_$*),$*)]"
+	$(INSTALL) --editable ".[$(or $(EXTRAS_$*),$*)]"
 	@touch $@
 
 $(BENCH)/done: pyproject.toml benchmarks/requirements.txt

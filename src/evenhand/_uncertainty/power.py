@@ -198,8 +198,8 @@ def power(
         Of intervals; the level of the test is 1 − confidence. An audit that asks m questions
         tests the first at 1 / m of its level: pass 1 − 0.05 / m to allow for that.
     criterion : str or Criterion, optional
-        Of a tally: which rate is meant; by default that of "statistical_parity". Refused where sizes
-        are numbers, which are of any rate.
+        Of a tally: which rate is meant; by default that of "statistical_parity". Refused where
+        sizes are numbers, which are of any rate.
     favorable : label, optional
         Of a tally: the favorable label. Refused where sizes are numbers.
     pos_label : label, optional

@@ -37,8 +37,8 @@ def sizes_of(
         groups, rows, seen = _counted(sizes, asked, favorable)
     elif (unused := _of_counts(criterion, favorable)) is not None:
         raise InputError(
-            f"{unused} says which rate of a tally is meant, and sizes are no tally. Pass a tally of "
-            "your data as sizes; or leave it out, and pass as sizes the rows that your rate is about."
+            f"{unused} says which rate of a tally is meant, and sizes are no tally. Pass a tally "
+            "as sizes; or leave it out, and pass as sizes the rows that your rate is about."
         )
     elif isinstance(sizes, Mapping):
         groups, rows = tuple(sizes), _numbers([*sizes.values()], "sizes")
