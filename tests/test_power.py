@@ -9,8 +9,6 @@ from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud, upper_limit
 from evenhand._uncertainty.homogeneity import _independence
 
-pytestmark = pytest.mark.slow
-
 DRAWS = "evenhand._uncertainty.homogeneity.DRAWS"
 ZIPF = (2000 / np.arange(1, 13)).round()
 
@@ -27,6 +25,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DESIGNS)
 def test_power_is_how_often_the_test_rejects(name, monkeypatch):
     monkeypatch.setattr(DRAWS, 800)  # rougher p-values are below 0.05 as often
@@ -38,6 +37,7 @@ def test_power_is_how_often_the_test_rejects(name, monkeypatch):
     assert eh.power(sizes, rates).power == pytest.approx(rejected / worlds, abs=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "rate", "margin"),
     [([400, 400], 0.3, 0.12), ([1000, 50, 80], 0.3, 0.25), ([200] * 10, 0.02, 0.075)],
@@ -62,6 +62,7 @@ def test_power_of_two_groups_is_that_of_the_textbook():
     assert eh.power([400, 400], [0.3, 0.4]).power == pytest.approx(textbook, abs=0.03)
 
 
+@pytest.mark.slow
 def test_rows_that_two_groups_need_are_those_of_the_textbook():
     reach = norm.ppf(0.975) * np.sqrt(2 * 0.35 * 0.65)
     reach += norm.ppf(0.8) * np.sqrt(0.3 * 0.7 + 0.4 * 0.6)
@@ -71,6 +72,7 @@ def test_rows_that_two_groups_need_are_those_of_the_textbook():
     assert answer.at_least == pytest.approx(textbook, rel=0.08)
 
 
+@pytest.mark.slow
 def test_power_of_means_is_that_of_the_textbook():
     textbook = norm.sf(norm.ppf(0.975) - 0.3 / np.sqrt(2 / 200))
     answer = eh.power([200, 200], means=[0, 3], sd=10)
@@ -78,6 +80,7 @@ def test_power_of_means_is_that_of_the_textbook():
     assert eh.power([200, 200], difference=3, sd=10).power == pytest.approx(textbook, abs=0.03)
 
 
+@pytest.mark.slow
 def test_many_large_groups_are_near_the_noncentral_chi_squared():
     sizes, rates = np.full(7, 3000.0), 0.3 + 0.012 * np.array([-1, -1, -1, 0, 1, 1, 1])
     away = float((sizes * (rates - 0.3) ** 2).sum() / 0.21)
@@ -85,6 +88,7 @@ def test_many_large_groups_are_near_the_noncentral_chi_squared():
     assert eh.power(sizes, rates).power == pytest.approx(omnibus, abs=0.06)
 
 
+@pytest.mark.slow
 def test_needed_sizes_have_the_power_that_was_asked_for():
     sizes = {"a": 800, "b": 300, "c": 30}
     answer = eh.power(sizes, rate=0.1, difference=0.15, power=0.9)
@@ -98,6 +102,7 @@ def test_needed_sizes_have_the_power_that_was_asked_for():
     assert "Mostly rows of c (30) are lacking." in answer.sentence
 
 
+@pytest.mark.slow
 def test_the_least_difference_is_found_as_often_as_was_asked_for():
     sizes = {"a": 800, "b": 300, "c": 60}
     answer = eh.power(sizes, rate=0.1)
@@ -107,6 +112,7 @@ def test_the_least_difference_is_found_as_often_as_was_asked_for():
     assert max(least["a"], least["b"]) < least["c"]
 
 
+@pytest.mark.slow
 def test_the_narrowest_margin_is_shown_as_often_as_was_asked_for():
     sizes = [500, 500, 200]
     narrowest = eh.power(sizes, rate=0.2, margin=0.05).difference
@@ -126,16 +132,19 @@ def test_a_group_of_one_row_can_show_nothing():
     assert "No difference of b (1 row)" in answer.sentence
 
 
+@pytest.mark.slow
 def test_proportions_are_sizes_of_which_so_many_times_are_needed():
     by_share = eh.power({"a": 0.9, "b": 0.1}, rate=0.3, difference=0.1)
     by_rows = eh.power({"a": 900, "b": 100}, rate=0.3, difference=0.1)
     assert by_share.sizes["b"] == pytest.approx(by_rows.sizes["b"], rel=0.05)
 
 
+@pytest.mark.slow
 def test_billions_of_rows_are_no_obstacle():
     assert eh.power([10**10, 10**9], rate=0.3, difference=1e-3).power == 1
 
 
+@pytest.mark.slow
 def test_a_tally_brings_its_rows_and_rates():
     y = [1] * 60 + [0] * 40 + [1] * 20 + [0] * 30
     selected = [1] * 30 + [0] * 70 + [1] * 5 + [0] * 45
@@ -164,6 +173,12 @@ def test_a_tally_brings_its_rows_and_rates():
         (([100, 100], [0.3, 0.3]), {"rate": 0.1}, "not both"),
         (([100, 100],), {"rate": 0.5, "difference": 0.7}, "No rate is 0.7 from 0.5"),
         (([100, 100],), {"means": [1, 2]}, "sd="),
+        (([100, 100], [0.3, 0.4]), {"sd": 1}, "or means with sd; not both"),
+        (([100, 100],), {"rate": 0.3, "means": [1, 2], "sd": 1}, "or means with sd; not both"),
+        (([100, np.inf],), {"rate": 0.3}, "above 0"),
+        (([100, -3],), {"rate": 0.3}, "above 0"),
+        (([100, 100], [0.3, np.nan]), {}, "finite"),
+        (([100, 100j],), {"rate": 0.3}, "complex"),
         (([100, 100],), {"sd": 0}, "above 0"),
         (([100, 100],), {"rate": 0.3, "power": 80}, "power lies between"),
         (([100, 100],), {"rate": 0.3, "confidence": 1}, "confidence lies between"),
@@ -197,6 +212,7 @@ def audited(rows, rate=0.3, seed=0, **options):
     ).findings[0]
 
 
+@pytest.mark.slow
 def test_a_finding_that_cannot_tell_says_how_many_rows_would():
     rows = {"White": 600, "Black": 400, "Asian": 32, "Native American": 18}
     finding = audited(rows)
@@ -210,11 +226,13 @@ def test_a_finding_that_cannot_tell_says_how_many_rows_would():
     assert needed.alike == pytest.approx(alike.factor, rel=0.25)
 
 
+@pytest.mark.slow
 def test_a_finding_that_can_tell_needs_no_rows():
     assert audited({"a": 40_000, "b": 40_000}).needed is None
     assert "lacking" not in audited({"a": 40_000, "b": 40_000}).sentence
 
 
+@pytest.mark.slow
 def test_rows_needed_to_find_what_was_observed_are_those_of_power():
     finding = audited({"a": 500, "b": 120}, seed=3)
     assert finding.verdict == "cannot tell"

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 import evenhand as eh
+from evenhand._uncertainty.curves import DISTANCES
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.estimates import Estimates, estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.needed import needed
+from evenhand._uncertainty.normal_design import NormalModel
 from evenhand._uncertainty.pooling import levels_of, pooled
 from evenhand.criteria.criterion import Criterion
 
@@ -229,6 +231,42 @@ def estimated(name: str) -> Iterator[float]:
         yield from (more.differ, more.alike, float(len(more.lacking)))
 
 
+def digest(numbers: Any) -> Iterator[float]:
+    """Two numbers that change with any of many: how many are finite, and a sum of all these."""
+    every = np.asarray(numbers, float).ravel()
+    finite = np.isfinite(every)
+    yield float(finite.sum())
+    yield float(np.where(finite, every, 0.0) @ (1.5 + np.cos(np.arange(len(every)))))
+
+
+def details(name: str) -> Iterator[float]:
+    """All that is known of the groups: curves near and far, exact bounds, sizes and strata."""
+    *_, estimates = known(name)
+    near = np.abs(DISTANCES) < 3
+    parts = [estimates.values, estimates.sizes, estimates.strata, estimates.looks]
+    parts += [estimates.curves[near], estimates.curves[~near], *(estimates.counts or ())]
+    for error in (0.1, 1e-4):
+        parts += [*estimates.exact(error), *estimates.all_at_once(error)]
+    for part in parts:
+        yield from digest(part)
+    if estimates.counts is not None:
+        yield float(estimates.is_weighted)
+
+
+def normal_noise(name: str) -> Iterator[float]:
+    """The same groups by normal noise: how far apart, how well known, and where limits end."""
+    *_, estimates = known(name)
+    model = NormalModel.of_estimates(estimates)
+    if model is None:
+        return
+    for stratum in (part for question in model.questions for part in question):
+        for part in (stratum.shift, stratum.weight, *stratum.null(50), *stratum.drawn(3.0)):
+            yield from digest(part)
+        yield float(stratum.free)
+    for part in (model.values, model.errors, model.upper_ends(0.9, 2.0)):
+        yield from digest(part)
+
+
 def beside(name: str) -> Iterator[float]:
     """Groups beside a reference."""
     asked, source, estimates = known(name)
@@ -304,6 +342,8 @@ ANSWERS: dict[str, Callable[[], Iterator[float]]] = {
         ("chance", chances, ASKED, ()),
         ("test", tests, ASKED, ()),
         ("estimates", estimated, ASKED, ()),
+        ("details", details, ASKED, ()),
+        ("normal noise", normal_noise, ASKED, ()),
         ("reference", beside, BESIDE, ()),
         ("power", powers, POWERS, ()),
         ("sure difference", sure_differences, ("rows", "weighted rows"), ()),
@@ -313,9 +353,14 @@ ANSWERS: dict[str, Callable[[], Iterator[float]]] = {
 }
 
 
+def rounded(value: float) -> float:
+    """To twelve decimals, or to six digits of what is smaller than that shows."""
+    return round(value, 12) if abs(value) > 1e-6 else float(f"{value:.6g}")
+
+
 def main() -> None:
     """Write them all."""
-    found = {name: [round(float(v), 12) for v in answer()] for name, answer in ANSWERS.items()}
+    found = {name: [rounded(float(v)) for v in answer()] for name, answer in ANSWERS.items()}
     lines = (f" {json.dumps(name)}: {json.dumps(values)}" for name, values in found.items())
     PLACE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

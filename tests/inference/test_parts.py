@@ -2,21 +2,25 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, chi2_contingency, ks_2samp, norm
+from scipy.stats import binomtest, chi2, chi2_contingency, ks_2samp, norm
 
 import evenhand as eh
 from evenhand._uncertainty.clusters import Units
-from evenhand._uncertainty.curves import curve_at
+from evenhand._uncertainty.curves import DISTANCES, curve_at
 from evenhand._uncertainty.differences import rate_bounds
-from evenhand._uncertainty.geometry import evenest, most_uneven
+from evenhand._uncertainty.geometry import Cloud, curved_tail, evenest, most_uneven
 from evenhand._uncertainty.homogeneity import (
+    SHARES,
+    _as_shares,
     _combined,
     _enumerated,
     _largest_gaps,
     _merged,
     _observed,
     _statistics,
+    _studentized,
 )
+from evenhand._uncertainty.interval import by_shortfall
 from evenhand._uncertainty.models import shares
 from evenhand._uncertainty.needed import crossing
 from evenhand._uncertainty.supposition import sizes_of
@@ -208,3 +212,60 @@ def test_an_interval_widens_with_the_confidence_and_holds_the_value(name):
             assert all(one.low <= one.value <= one.high for one in ends)
             assert ends[0].low >= ends[1].low >= ends[2].low
             assert ends[0].high <= ends[1].high <= ends[2].high
+
+
+def test_the_variance_of_a_mean_of_clusters_is_the_published_one_and_unknown_of_a_single_one():
+    units = Units(np.array([0, 0, 0, 1]), np.array([0, 1, 2, 0]), 2)
+    residuals, rows = np.array([[1.0, -3.0, 2.0, 0.0]]), np.array([[4.0, 6.0, 10.0, 5.0]])
+    variance = units.sandwich(residuals, rows)
+    assert variance[0, 0] == pytest.approx(3 / 2 * (1 + 9 + 4) / 20**2)
+    assert np.isnan(variance[0, 1])
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1.0, 1e6])
+def test_a_distance_is_the_same_in_every_unit(unit):
+    values, errors = unit * np.array([1.0, 2.0, 4.0]), unit * np.array([0.5, 0.1, 0.2])
+    cloud = Cloud(values, values + errors * DISTANCES[:, None])
+    for z in (-4.3, -0.7, 0.2, 3.9):
+        far, slope = cloud.located(values + z * errors)
+        np.testing.assert_allclose(far, z, rtol=1e-6)
+        np.testing.assert_allclose(slope, 1 / errors, rtol=1e-6)
+        np.testing.assert_allclose(cloud.at(np.full(3, z)), values + z * errors, rtol=1e-9)
+
+
+def test_near_equality_the_tail_of_a_curved_set_is_chi_squared():
+    values = np.array([0.3, 0.3, 0.3, 0.3])
+    cloud = Cloud(values, values + 0.02 * DISTANCES[:, None])
+    assert curved_tail(cloud, values, 0.05, 6.0) == pytest.approx(chi2.sf(6.0, 3))
+
+
+def test_ratios_without_end_are_compared_as_shares():
+    shares_of = _as_shares(np.array([0.0, 0.25, 1.0, 3.0, np.inf]))
+    assert shares_of.tolist() == pytest.approx([0.0, 0.2, 0.5, 0.75, 1.0])
+
+
+def test_a_ratio_is_one_minus_a_shortfall_in_every_cell():
+    asked, source, _ = known("odds of small groups")
+    reading = asked.read(source, measure="ratio")
+    other = by_shortfall(reading)
+    np.testing.assert_allclose(other.cell_values, 1 - reading.cell_values)
+    assert float(other) == pytest.approx(1 - float(reading))
+    assert other.measure == "shortfall"
+
+
+@pytest.mark.parametrize("values", [[-1.5, 0.0, 1.5], [0.0, 0.1, 2.6], [0.0, 1.0, 0.5, 2.8]])
+def test_values_with_errors_are_alike_as_often_as_normal_ones_are_no_farther_apart(values):
+    groups = len(values)
+    cloud = Cloud(np.array(values), np.array(values) + DISTANCES[:, None])
+
+    def statistics(rows):
+        squares = (rows - rows.mean(axis=-1, keepdims=True)) ** 2
+        return squares.sum(axis=-1), squares.max(axis=-1) / (1 - 1 / groups)
+
+    drawn = statistics(np.random.default_rng(1).standard_normal((60_000, groups)))
+    least, ours = np.full(60_000, np.inf), np.inf
+    for seen, draws, share in zip(statistics(np.array(values)), drawn, SHARES, strict=True):
+        ranks = len(draws) - np.searchsorted(np.sort(draws), draws, side="left")
+        least = np.minimum(least, ranks / len(draws) / share)
+        ours = min(ours, float((draws >= seen).mean()) / share)
+    assert _studentized(cloud) == pytest.approx(float((least <= ours).mean()), abs=0.012)

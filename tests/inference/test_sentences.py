@@ -6,6 +6,7 @@ import pytest
 import evenhand as eh
 from evenhand._uncertainty.homogeneity import holm, verdict
 from evenhand._uncertainty.needed import Needed, lacking, limiting, times
+from evenhand._uncertainty.power import Power
 from inference.answers import POWERS
 
 SAID = {
@@ -44,6 +45,47 @@ def test_power_says_when_no_number_of_rows_would_do():
     assert "No number of rows would." in eh.power([100, 100], [0.3, 0.3]).sentence
     alone = eh.power({"a": 1000, "b": 1}, rate=0.3).sentence
     assert alone.endswith("No difference of b (1 row) from the others would be shown so often.")
+
+
+def answered(groups, **others):
+    """An answer of `power` about so many groups, with made-up numbers."""
+    names = [f"g{i}" for i in range(groups)]
+    whole = {
+        "question": "differ",
+        "rows": dict.fromkeys(names, 50),
+        "values": dict.fromkeys(names, 0.3),
+        "power": 0.5,
+        "target": 0.8,
+        "difference": 0.2,
+        "factor": 1.5,
+        "sizes": dict.fromkeys(names, 75.0),
+        "at_least": 75.0,
+        "apart": "g0",
+        "limiting": (),
+        "confidence": 0.95,
+        "margin": None,
+    }
+    return Power(**{**whole, **others})
+
+
+def test_needed_rows_are_listed_for_six_groups_at_most():
+    each = ", ".join(f"g{i} 75" for i in range(6))
+    every = "or at least 75 rows of every group."
+    assert answered(6)._needed() == f" For 80% it takes 1.5 times these rows: {each}; {every}"
+    assert answered(7)._needed() == f" For 80% it takes 1.5 times these rows; {every}"
+
+
+def test_fewer_rows_that_would_do_ask_for_no_more_of_any_group():
+    said = answered(7, factor=0.5, limiting=("g1",))._needed()
+    assert said == " For 80% it takes 0.50 times these rows."
+    said = answered(7, limiting=("g1",), at_least=np.inf)._needed()
+    assert said == " For 80% it takes 1.5 times these rows. Mostly rows of g1 (50) are lacking."
+
+
+def test_power_near_its_target_needs_no_other_rows():
+    assert answered(3, power=0.791)._needed() == ""
+    assert answered(3, power=0.8101)._needed() != ""
+    assert answered(3, power=0.8, factor=np.inf)._needed() == " No number of rows would."
 
 
 @pytest.mark.parametrize(
