@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.optimal.classifier import Bound, RuleClassifier
-from evenhand.mitigation.optimal.problem import RATES
+from evenhand.mitigation.optimal.rates import RATES
 
 
 class RateConstrainedClassifier(RuleClassifier):
@@ -24,7 +24,7 @@ class RateConstrainedClassifier(RuleClassifier):
     criterion : str, default "statistical_parity"
         "statistical_parity", "equal_opportunity", "predictive_equality", "equalized_odds" or
         "average_odds"; those that ask for the truth ask the base model's probabilities.
-    measure : {"pq", "gini", "mpd"}, default "pq"
+    measure : {"pq", "gini", "mpd", "shortfall"}, default "pq"
         How unequal the rates of a cell are; the criterion is its largest value over the cells.
     epsilon : float, default 0.01
         The most that the measure may be. 0 makes the rates equal.
@@ -66,7 +66,7 @@ class RateConstrainedClassifier(RuleClassifier):
         *,
         group: Any = None,
         criterion: str = "statistical_parity",
-        measure: Literal["pq", "gini", "mpd"] = "pq",
+        measure: Literal["pq", "gini", "mpd", "shortfall"] = "pq",
         epsilon: float = 0.01,
         cost: Any = None,
         favorable: Any = None,

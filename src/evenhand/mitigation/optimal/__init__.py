@@ -1,18 +1,44 @@
 """The cheapest decisions under a bound on the inequality of group rates, with a proof of it."""
 
-from evenhand.mitigation.optimal.generation import Solution, solve
-from evenhand.mitigation.optimal.problem import Problem, problem
+from evenhand.mitigation.optimal.curves import Curves
+from evenhand.mitigation.optimal.generation import ImpossibleError, Solution, solve
+from evenhand.mitigation.optimal.problem import Problem, compared, problem, stated
+from evenhand.mitigation.optimal.rates import RATES, RateForms, rate_forms
+from evenhand.mitigation.optimal.requirements import (
+    Requirement,
+    altogether,
+    at_least,
+    at_most,
+    evenly,
+    near,
+)
 from evenhand.mitigation.optimal.rule import DecisionRule
 from evenhand.mitigation.optimal.scores import Population, Scores, Thresholds, known_groups
+from evenhand.mitigation.optimal.steady import Steady, lots
 
 __all__ = [
+    "RATES",
+    "Curves",
     "DecisionRule",
+    "ImpossibleError",
     "Population",
     "Problem",
+    "RateForms",
+    "Requirement",
     "Scores",
     "Solution",
+    "Steady",
     "Thresholds",
+    "altogether",
+    "at_least",
+    "at_most",
+    "compared",
+    "evenly",
     "known_groups",
+    "lots",
+    "near",
     "problem",
+    "rate_forms",
     "solve",
+    "stated",
 ]

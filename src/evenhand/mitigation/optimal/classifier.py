@@ -16,7 +16,8 @@ from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.optimal.generation import MOST_ROUNDS, Solution, solve
-from evenhand.mitigation.optimal.problem import ONE_CLASS, Columns, Problem, problem
+from evenhand.mitigation.optimal.problem import Columns, Problem, problem
+from evenhand.mitigation.optimal.rates import ONE_CLASS
 from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
 
 

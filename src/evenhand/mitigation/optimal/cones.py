@@ -18,6 +18,8 @@ from evenhand._errors import InputError, MissingExtraError
 
 Floats = NDArray[np.float64]
 
+MISS = 1e4  # the price of missing a bound by 1, where no decision costs more than 1
+
 
 class Part(NamedTuple):
     """One cone of a product: its kind, its dimension, and for a power cone its exponent."""
@@ -29,13 +31,17 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """The slack A r + B u + b of rates r and helping variables 0 ≤ u ≤ `most`, and its cone."""
+    """The slack A r + B u + b of rates r and helping variables 0 ≤ u ≤ `most`, and its cone.
+
+    Helping variables cost their `price`, which is 0 unless the cone may be missed.
+    """
 
     of_rates: sparse.csr_array
     of_help: sparse.csr_array
     constant: Floats
     parts: tuple[Part, ...]
     most: Floats
+    price: Floats
 
 
 def cone(measure: str, d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone | None:
@@ -49,12 +55,15 @@ def cone(measure: str, d: int, epsilon: float, p: float = 1, q: float = 2) -> Co
         return None
     if measure == "mpd" or epsilon == 0:
         return within_mpd(d, epsilon)
+    if measure == "shortfall":
+        return within_shortfall(d, epsilon)
     return within_gini(d, epsilon) if measure == "gini" else within_pq(d, epsilon, p, q)
 
 
 def most(measure: str, d: int, p: float = 1, q: float = 2) -> float:
     """The largest value of a measure for d rates between 0 and 1."""
-    known = {"mpd": 1.0, "gini": 1 - 1 / d, "pq": 1 - float(d) ** (1 / q - 1 / p)}
+    pq = 1 - float(d) ** (1 / q - 1 / p)
+    known = {"mpd": 1.0, "gini": 1 - 1 / d, "pq": pq, "shortfall": 1.0}
     if measure not in known:
         raise InputError(f"Bounds are on {list(known)}, not on {measure!r}.")
     return float(known[measure])
@@ -66,6 +75,13 @@ def within_mpd(d: int, epsilon: float) -> Cone:
     return _cone(
         [(rates, -ones, 0.0), (-rates, ones, epsilon)], [Part("nonnegative", 2 * d)], [1.0]
     )
+
+
+def within_shortfall(d: int, epsilon: float) -> Cone:
+    """(1 − ε) high ≤ r ≤ high."""
+    rates, ones = sparse.eye_array(d), np.ones((d, 1))
+    rows = [(-rates, ones, 0.0), (rates, (epsilon - 1) * ones, 0.0)]
+    return _cone(rows, [Part("nonnegative", 2 * d)], [1.0])
 
 
 def within_gini(d: int, epsilon: float) -> Cone:
@@ -91,6 +107,54 @@ def _within_variation(d: int, most: float) -> Cone:
     level = np.full((1, d), most / np.sqrt(d))
     rows = [(level, np.zeros((1, 0)), 0.0), (centered, np.zeros((d, 0)), 0.0)]
     return _cone(rows, [Part("second order", d + 1)], [])
+
+
+def above(d: int, floor: float) -> Cone:
+    """No rate is below the floor."""
+    return _linear([(np.eye(d), -floor)])
+
+
+def below(d: int, ceiling: float) -> Cone:
+    """No rate is above the ceiling."""
+    return _linear([(-np.eye(d), ceiling)])
+
+
+def adding_up(share: Floats, amount: float, epsilon: float = 0.0) -> Cone:
+    """|share · r − amount| ≤ ε."""
+    return _linear([(share[None], epsilon - amount), (-share[None], epsilon + amount)])
+
+
+def beside(place: int, d: int, measure: str, epsilon: float) -> Cone:
+    """All r are within ε of the one at a place, or at least (1 − ε) of it."""
+    own = np.zeros((1, d))
+    own[0, place] = 1
+    if measure == "mpd":
+        return _linear([(np.eye(d) - own, epsilon), (own - np.eye(d), epsilon)])
+    if measure == "shortfall":
+        return _linear([(np.eye(d) - (1 - epsilon) * own, 0.0)])
+    raise InputError(f"Beside one group, bounds are on 'mpd' or 'shortfall', not on {measure!r}.")
+
+
+def loosened(cone: Cone) -> Cone:
+    """Linear bounds that may all be missed by as much as one helping variable, for a price."""
+    size = len(cone.constant)
+    helped = sparse.csr_array(np.vstack([np.ones((size, 1)), [[1.0]]]))
+    none = sparse.csr_array((1, cone.of_rates.shape[1]))
+    return Cone(
+        sparse.vstack([cone.of_rates, none], format="csr"),
+        helped,
+        np.append(cone.constant, 0.0),
+        (Part("nonnegative", size + 1),),
+        np.ones(1),
+        np.full(1, MISS),
+    )
+
+
+def _linear(rows: list[tuple[Any, float]]) -> Cone:
+    """Bounds without a helping variable."""
+    size = sum(len(r) for r, _ in rows)
+    own = [(r, np.zeros((len(r), 0)), b) for r, b in rows]
+    return _cone(own, [Part("nonnegative", size)], [])
 
 
 class _Mean(NamedTuple):
@@ -157,7 +221,8 @@ def _cone(rows: list[tuple[Any, Any, float]], parts: list[Part], most: Any) -> C
     of_rates = sparse.vstack([sparse.csr_array(r) for r, _, _ in rows], format="csr")
     of_help = sparse.vstack([sparse.csr_array(u) for _, u, _ in rows], format="csr")
     constant = np.concatenate([np.full(r.shape[0], b) for r, _, b in rows])
-    return Cone(of_rates, of_help, constant, tuple(parts), np.asarray(most, dtype=float))
+    most = np.asarray(most, dtype=float)
+    return Cone(of_rates, of_help, constant, tuple(parts), most, np.zeros(len(most)))
 
 
 class Optimum(NamedTuple):

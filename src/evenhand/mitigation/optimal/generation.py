@@ -8,14 +8,16 @@ prices bound the optimum from below, so that the gap at the end is proved, not e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from evenhand.mitigation.optimal.cones import Floats, clarabel, cone_of, quiet_settings
+from evenhand._errors import InputError
+from evenhand._words import listing
+from evenhand.mitigation.optimal.cones import MISS, Floats, clarabel, cone_of, quiet_settings
 from evenhand.mitigation.optimal.problem import Bounds, Columns, Problem, joined
 from evenhand.mitigation.optimal.rule import DecisionRule
 
@@ -24,6 +26,7 @@ SPAN = 10  # rounds of progress after which a rule that is out of use is forgott
 IN_USE, NO_GAIN = 1e-6, 1e-12
 NEGLIGIBLE = 1e-11
 EXCESS = 1e-10
+FEASIBLE = 1e-8
 STEPS = np.logspace(-11, -3, 25)
 
 
@@ -51,12 +54,52 @@ def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = Non
         free = problem.respond(np.zeros(problem.forms.observed.size))
         least = Search(free, np.ones(len(free.pool)), float(free.cost.sum()), np.zeros(0), 0)
         return _solution(problem, least, free, least.share)
+    known = joined(problem.guesses(), problem.constants()) if start is None else start
+    if not all(requirement.even for requirement in problem.requirements):
+        known = _feasible(problem, known)
+    search = _begun_with(problem, known, tolerance)
+    return _solution(problem, search, *in_use(problem, search.columns, search.share))
+
+
+class ImpossibleError(InputError):
+    """Requirements that no rule meets together."""
+
+
+def _feasible(problem: Problem, known: Columns) -> Columns:
+    """Rules that together meet the requirements, or a proof that none do.
+
+    A rule that met them would cost at most 1; so a lower bound above 1, where missing them has a
+    price, is the proof.
+    """
+    loose = replace(problem, is_loose=True)
+    search = _begun_with(loose, known, FEASIBLE * MISS)
+    if search.floor <= 1:
+        return search.columns
+    names = conflicting(loose, search.dual)
+    raise ImpossibleError(
+        f"No rule on these scores meets {listing(names)} together: whatever the rule, they are "
+        f"missed by {search.floor / MISS:.3g} in all. Ask for less of one of them."
+    )
+
+
+def conflicting(problem: Problem, dual: Floats) -> list[str]:
+    """The requirements that have a part in the lower bound of a dual point."""
+    names, first = [], 0
+    for requirement in problem.requirements:
+        for cone in requirement.cones(is_loose=problem.is_loose):
+            last = first + (0 if cone is None else len(cone.constant))
+            if np.abs(dual[first:last]).max(initial=0.0) > FEASIBLE * MISS:
+                names.append(requirement.label)
+            first = last
+    return list(dict.fromkeys(names))
+
+
+def _begun_with(problem: Problem, known: Columns, tolerance: float) -> Search:
+    assert problem.bounds is not None
     center = np.zeros(len(problem.bounds.constant))
     floor, free = problem.lower_bound(problem.bounds, center)
-    known = joined(free, problem.guesses()) if start is None else start
-    begun = Search(joined(known, problem.constants()), np.zeros(0), floor, center, 0)
-    search = _search(problem, problem.bounds, begun, tolerance)
-    return _solution(problem, search, *in_use(problem, search.columns, search.share))
+    begun = Search(joined(free, known), np.zeros(0), floor, center, 0)
+    return _search(problem, problem.bounds, begun, tolerance)
 
 
 class Search(NamedTuple):
@@ -127,7 +170,7 @@ def _mix_linear(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
     slack = sparse.hstack([rates, bounds.of_help], format="csr")
     member = sparse.hstack([columns.members(pools), sparse.csr_array((pools, help_))])
     solution = linear_program(
-        np.concatenate([columns.cost, np.zeros(help_)]),
+        np.concatenate([columns.cost, bounds.price]),
         A_ub=-slack,
         b_ub=bounds.constant,
         A_eq=member.tocsr(),
@@ -135,7 +178,8 @@ def _mix_linear(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
         bounds=np.column_stack([np.zeros(rules + help_), np.append(np.ones(rules), bounds.most)]),
     )
     share = np.maximum(solution.x[:rules], 0)
-    return Mixture(share, float(columns.cost @ share), np.maximum(-solution.ineqlin.marginals, 0))
+    cost = float(columns.cost @ share + bounds.price @ solution.x[rules:])
+    return Mixture(share, cost, np.maximum(-solution.ineqlin.marginals, 0))
 
 
 def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
@@ -147,17 +191,18 @@ def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
     cones += [cone_of(part) for part in bounds.parts]
     solution = solver.DefaultSolver(
         sparse.csc_array((unknowns, unknowns)),
-        np.concatenate([columns.cost, np.zeros(pairs + helping)]),
+        np.concatenate([columns.cost, np.zeros(pairs), bounds.price]),
         _conic_rows(columns, bounds, pools),
         np.concatenate([np.ones(pools), np.zeros(pairs + rules), bounds.constant]),
         cones,
         quiet_settings(1e-10),
     ).solve()
-    chosen, dual = np.array(solution.x)[:rules], np.array(solution.z)[pools + pairs + rules :]
+    point, dual = np.array(solution.x), np.array(solution.z)[pools + pairs + rules :]
+    chosen, helped = point[:rules], np.maximum(point[rules + pairs :], 0)
     if not np.isfinite([chosen.sum(), dual.sum()]).all():
         raise RuntimeError(f"Clarabel gave up on the mixture of rules: {solution.status}")
     share = columns.normalized(np.maximum(chosen, 0), pools)
-    return Mixture(share, float(columns.cost @ share), dual)
+    return Mixture(share, float(columns.cost @ share + bounds.price @ helped), dual)
 
 
 def _conic_rows(columns: Columns, bounds: Bounds, pools: int) -> sparse.csc_array:
@@ -201,15 +246,18 @@ def in_use(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, 
 
 def _met(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
     """Blend in, by a hair, what decides alike for everyone, until the bound is met."""
-    most, size = problem.epsilon + EXCESS, problem.forms.observed.size
+    size = problem.forms.observed.size
     rates = columns.mixed(share, size)
-    if problem.value(rates) <= most:
+    if problem.excess(rates) <= EXCESS:
         return columns, share
     alike = problem.constants()
     evenly = np.full(len(alike.pool), 1 / len(problem.cost))
     even = alike.mixed(evenly, size)
-    enough = (step for step in STEPS if problem.value((1 - step) * rates + step * even) <= most)
-    step = next(enough, STEPS[-1])
+    blends = ((1 - step) * rates + step * even for step in STEPS)
+    enough = [problem.excess(blend) <= EXCESS for blend in blends]
+    if not any(enough):  # solvers have missed a floor or a total, by their tolerance
+        return columns, share
+    step = STEPS[enough.index(True)]
     return joined(columns, alike), np.concatenate([(1 - step) * share, step * evenly])
 
 
@@ -220,12 +268,20 @@ def _sparse(columns: Columns, share: Floats, pools: int, size: int) -> Floats:
     return columns.normalized(np.where(solution.x > NEGLIGIBLE, solution.x, 0), pools)
 
 
+def _rule(problem: Problem, support: Columns, share: Floats) -> DecisionRule:
+    """The rules in use, by the group for which they decide and how often they do."""
+    owner, often = problem.population.owner, share * problem.population.part[support.pool]
+    pool = support.pool if owner is None else owner[support.pool]
+    used = often > 0
+    return DecisionRule(support.matrices[used], pool[used], often[used])
+
+
 def _solution(problem: Problem, search: Search, support: Columns, share: Floats) -> Solution:
     shape, bounds = problem.forms.observed.shape, problem.bounds
     cost, rates = float(support.cost @ share), support.mixed(share, problem.forms.observed.size)
     multipliers = np.zeros(shape) if bounds is None else bounds.multipliers(search.dual)
     return Solution(
-        DecisionRule(support.matrices, support.pool, share),
+        _rule(problem, support, share),
         problem.scale * cost,
         problem.scale * max(cost - float(search.floor), 0.0),
         problem.value(rates),

@@ -38,6 +38,14 @@ class Population(Protocol):
     def pools(self) -> int:
         """How many pools decide for themselves."""
 
+    @property
+    def owner(self) -> Codes | None:
+        """Which group's decisions each pool makes; None: one pool makes everyone's."""
+
+    @property
+    def part(self) -> Floats:
+        """How many of its owner's decisions each pool makes: 1 for all of them."""
+
     def respond(self, prices: Floats) -> Response:
         """The best decisions at prices (groups, true class, decision): a rule for each pool."""
 
@@ -80,6 +88,16 @@ class Thresholds:
     def pools(self) -> int:
         """One for each group."""
         return len(self.start) - 1
+
+    @property
+    def owner(self) -> Codes:
+        """Every group has its own pool."""
+        return np.arange(self.pools)
+
+    @property
+    def part(self) -> Floats:
+        """All decisions."""
+        return np.ones(self.pools)
 
     @property
     def mass(self) -> Floats:
@@ -181,6 +199,16 @@ class Scores:
     def pools(self) -> int:
         """How many pools decide for themselves."""
         return len(self.starts) - 1
+
+    @property
+    def owner(self) -> Codes | None:
+        """Every group has its own pool, or all have one."""
+        return np.arange(self.pools) if self.pools == self.groups else None
+
+    @property
+    def part(self) -> Floats:
+        """All decisions."""
+        return np.ones(self.pools)
 
     @property
     def mass(self) -> Floats:

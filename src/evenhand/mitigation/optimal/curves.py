@@ -1,0 +1,125 @@
+"""Two classes judged by their labels: the corners of every group's ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from evenhand.mitigation.optimal.scores import GUESSES, Codes, Floats, Response
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Any mixture of thresholds, upward or downward, judged by the rows' labels.
+
+    Whatever the prices, the best threshold of a group is a corner of the convex hull of its ROC
+    curve, or of the curve's mirror image, where one decides 1 below the threshold. Corners are
+    where isotonic regression of the labels on the score begins a new block (Fawcett and
+    Niculescu-Mizil, PAV and the ROC convex hull, 2007); so the cost of a response depends on them,
+    and not on the number of rows.
+
+    `cut` is a threshold between two scores, `above` the share of all rows by class that lie above
+    it; those of group a stand between two of `start`.
+    """
+
+    cut: Floats
+    above: Floats
+    start: Codes
+    mass: Floats
+
+    @classmethod
+    def of(
+        cls, score: Floats, positive: Floats, group: Codes, weight: Floats, groups: int
+    ) -> Curves:
+        """Sort the rows; `positive` is 1 in rows of class 1, or how probable that is."""
+        order = np.lexsort((score, group))
+        score, group = score[order], group[order]
+        ones = weight[order] / weight.sum()
+        news = np.flatnonzero(np.append(True, (np.diff(score) > 0) | (np.diff(group) > 0)))
+        everyone = np.add.reduceat(ones, news)
+        hits = np.add.reduceat(ones * positive[order], news)
+        score, group = score[news], group[news]
+        start = np.searchsorted(group, np.arange(groups + 1))
+        corners = _corners(hits, everyone, group)
+        return cls._at(corners, score, start, np.column_stack([everyone - hits, hits]))
+
+    @classmethod
+    def _at(cls, corners: Codes, score: Floats, start: Codes, rows: Floats) -> Curves:
+        """Thresholds below the rows at corners, and above all rows of each group."""
+        groups = len(start) - 1
+        place = np.concatenate([corners, start[1:]])
+        pool = np.concatenate([np.searchsorted(start, corners, "right") - 1, np.arange(groups)])
+        order = np.lexsort((place, pool))
+        place, pool = place[order], pool[order]
+        total = np.vstack([np.zeros((1, 2)), np.cumsum(rows, axis=0)])
+        first, last = start[pool], start[pool + 1]
+        low = score[np.maximum(place - 1, first)] - (place == first)
+        high = score[np.minimum(place, last - 1)] + (place == last)
+        return cls(
+            (low + high) / 2,
+            np.maximum(total[last] - total[place], 0),
+            np.searchsorted(pool, np.arange(groups + 1)),
+            total[start[1:]] - total[start[:-1]],
+        )
+
+    @property
+    def pools(self) -> int:
+        """One for each group."""
+        return len(self.start) - 1
+
+    @property
+    def owner(self) -> Codes:
+        """Every group has its own pool."""
+        return np.arange(self.pools)
+
+    @property
+    def part(self) -> Floats:
+        """All decisions."""
+        return np.ones(self.pools)
+
+    def respond(self, prices: Floats) -> Response:
+        """The best corner of each group, and the side of it where 1 is decided."""
+        extra = prices[:, :, 1] - prices[:, :, 0]  # what deciding 1 costs more, by true class
+        pool = np.repeat(np.arange(self.pools), np.diff(self.start))
+        cost = (self.above * extra[pool]).sum(axis=1)
+        everyone = (self.mass * extra).sum(axis=1)
+        upward, downward = _first(cost, self.start), _first(-cost, self.start)
+        is_upward = cost[upward] <= everyone - cost[downward]
+        return self._rules(np.where(is_upward, upward, downward), is_upward)
+
+    def guesses(self) -> Response:
+        """All corners, or evenly spaced ones of many."""
+        step = 1 + len(self.cut) // (4 * GUESSES)
+        chosen = np.arange(0, len(self.cut), step)
+        return self._rules(chosen, np.ones(len(chosen), dtype=bool))
+
+    def _rules(self, corner: Codes, is_upward: np.ndarray) -> Response:
+        pool = np.searchsorted(self.start, corner, "right") - 1
+        cut, above, mass = self.cut[corner], self.above[corner], self.mass[pool]
+        ones = np.where(is_upward[:, None], above, mass - above)
+        prices = np.where(is_upward, 1.0, -1.0)[:, None] * np.column_stack([cut, cut - 1])
+        return Response(
+            pool,
+            np.stack([np.zeros_like(prices), prices], axis=-1),
+            np.stack([mass - ones, ones], axis=-1),
+        )
+
+
+def _corners(hits: Floats, everyone: Floats, group: Codes) -> Codes:
+    """Where blocks begin, of labels that rise with the score or fall with it, group by group.
+
+    Groups stand one after the other, so far apart that no block has rows of two.
+    """
+    share, apart = hits / everyone, 2.0 * group
+    rising = isotonic_regression(share + apart, weights=everyone, increasing=True)
+    falling = isotonic_regression(share - apart, weights=everyone, increasing=False)
+    return np.union1d(rising.blocks[:-1], falling.blocks[:-1])
+
+
+def _first(values: Floats, start: Codes) -> Codes:
+    """Where the least value of each stretch is, the first of several."""
+    least = np.repeat(np.minimum.reduceat(values, start[:-1]), np.diff(start))
+    places = np.flatnonzero(values == least)
+    return places[np.searchsorted(places, start[:-1])]

@@ -1,0 +1,201 @@
+"""What is required of rates, each requirement as a cone: even groups, floors, totals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evenhand import measures
+from evenhand._errors import InputError
+from evenhand.mitigation.optimal.cones import (
+    Cone,
+    Floats,
+    Part,
+    above,
+    adding_up,
+    below,
+    beside,
+    cone,
+    loosened,
+    most,
+)
+from evenhand.mitigation.optimal.rates import RateForms
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Requirement:
+    """value(rates of a cell) ≤ ε in every cell of some rates.
+
+    `value` takes a row for each cell, with NaN for groups that are not observed in it; `cone` is
+    the same for the observed groups of one cell. Rules that treat everyone alike meet what is
+    `even`; they may fail the rest, which can be impossible to meet.
+    """
+
+    name: str
+    forms: RateForms
+    epsilon: float
+    value: Callable[[Floats], Any]
+    cone: Callable[[Mask, float], Cone | None]
+    even: bool = True
+
+    @property
+    def label(self) -> str:
+        """The requirement in words."""
+        return f"{self.name} ≤ {self.epsilon:g}" if self.even else self.name
+
+    def worst(self, rates: Floats) -> float:
+        """The largest value of any cell, of rates (cells, groups)."""
+        table = np.where(self.forms.observed, rates, np.nan)
+        least = 2 if self.even else 1
+        cells = table[self.forms.observed.sum(axis=1) >= least]
+        return float(np.max(self.value(np.maximum(cells, 0)), initial=-np.inf if least == 1 else 0))
+
+    def within(self, epsilon: float) -> Requirement:
+        """The same with another bound."""
+        if not epsilon >= 0:
+            raise InputError(f"The bound on {self.name} must be at least 0; it is {epsilon}.")
+        return replace(self, epsilon=epsilon)
+
+    def cones(self, *, is_loose: bool = False) -> list[Cone | None]:
+        """One for each cell; loose, it may be missed by what is then to be as small as can be."""
+        found = [self.cone(observed, self.epsilon) for observed in self.forms.observed]
+        return [loosened(each) if each and is_loose and not self.even else each for each in found]
+
+
+def evenly(
+    forms: RateForms, measure: str, epsilon: float, p: float = 1, q: float = 2
+) -> Requirement:
+    """The measure of every cell's rates is at most ε."""
+    most(measure, 2, p, q)  # refuses measures that no cone bounds
+    function = partial(measures.pq, p=p, q=q) if measure == "pq" else measures.MEASURES[measure]
+
+    def own(observed: Mask, epsilon: float) -> Cone | None:
+        return cone(measure, int(observed.sum()), epsilon, p, q)
+
+    return Requirement(measure, forms, 0.0, function, own).within(epsilon)
+
+
+def near(forms: RateForms, place: int, measure: str, epsilon: float) -> Requirement:
+    """No group's rate is further than ε from that of one group, or short of it by a share of ε."""
+
+    def value(rates: Floats) -> Floats:
+        own = rates[:, [place]]
+        if measure == "mpd":
+            return np.asarray(np.nanmax(np.abs(rates - own), axis=1))
+        ratio = np.divide(rates, own, out=np.ones_like(rates), where=own > 0)
+        return np.asarray(1 - np.nanmin(ratio, axis=1))
+
+    def own_cone(observed: Mask, epsilon: float) -> Cone | None:
+        if not observed[place] or observed.sum() < 2:
+            return None
+        return beside(int(observed[:place].sum()), int(observed.sum()), measure, epsilon)
+
+    return Requirement(measure, forms, 0.0, value, own_cone).within(epsilon)
+
+
+def at_least(name: str, forms: RateForms, floor: float) -> Requirement:
+    """Every group's rate is at least so much."""
+    return Requirement(
+        name,
+        forms,
+        0.0,
+        lambda rates: floor - np.nanmin(rates, axis=1),
+        lambda observed, epsilon: above(int(observed.sum()), floor - epsilon),
+        even=False,
+    )
+
+
+def at_most(name: str, forms: RateForms, ceiling: float) -> Requirement:
+    """Every group's rate is at most so much."""
+    return Requirement(
+        name,
+        forms,
+        0.0,
+        lambda rates: np.nanmax(rates, axis=1) - ceiling,
+        lambda observed, epsilon: below(int(observed.sum()), ceiling + epsilon),
+        even=False,
+    )
+
+
+def altogether(name: str, forms: RateForms, share: Floats, amount: float) -> Requirement:
+    """The rates of all groups, by their share of the rows, add up to so much."""
+    return Requirement(
+        name,
+        forms,
+        0.0,
+        lambda rates: np.abs(np.nansum(rates * share, axis=1) - amount),
+        lambda observed, epsilon: adding_up(share[observed], amount, epsilon),
+        even=False,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The slack A r + B u + b of all cells; r are the rates of all pairs (cell, group)."""
+
+    of_rates: sparse.csr_array
+    of_help: sparse.csr_array
+    constant: Floats
+    parts: tuple[Part, ...]
+    most: Floats
+    price: Floats
+
+    @classmethod
+    def of(cls, by_cell: Sequence[Cone | None], observed: NDArray[np.bool_]) -> Bounds | None:
+        """Each cone takes the rates of the groups observed in its cell; None bounds nothing."""
+        pairs = sparse.eye_array(observed.size, format="csr")
+        picks = [pairs[np.flatnonzero(row)] for row in _by_cell(observed)]
+        chosen = [(cone, pick) for cone, pick in zip(by_cell, picks, strict=True) if cone]
+        if not chosen:
+            return None
+        cones = [cone for cone, _ in chosen]
+        return cls(
+            sparse.vstack([cone.of_rates @ pick for cone, pick in chosen], format="csr"),
+            sparse.block_diag([cone.of_help for cone in cones], format="csr"),
+            np.concatenate([cone.constant for cone in cones]),
+            tuple(part for cone in cones for part in cone.parts),
+            np.concatenate([cone.most for cone in cones]),
+            np.concatenate([cone.price for cone in cones]),
+        )
+
+    @property
+    def pairs(self) -> int:
+        """How many rates there are."""
+        return int(self.of_rates.shape[1])
+
+    @property
+    def polyhedral(self) -> bool:
+        """Whether linear programming is enough."""
+        return all(part.kind == "nonnegative" for part in self.parts)
+
+    def multipliers(self, dual: Floats) -> Floats:
+        """The prices of the rates at a dual point."""
+        return np.asarray(-(self.of_rates.T @ dual))
+
+    def constant_part(self, dual: Floats) -> float:
+        """What a dual point contributes to the lower bound, apart from the pools' responses.
+
+        A helping variable lies in a known interval, so that a dual point that is only nearly
+        feasible still bounds.
+        """
+        residual = self.price - self.of_help.T @ dual
+        return float(np.minimum(residual, 0) @ self.most - self.constant @ dual)
+
+    def slope(self, dual: Floats, rates: Floats) -> Floats:
+        """In which direction the lower bound rises from a dual point, where rates respond so."""
+        helping = np.where(self.of_help.T @ dual > self.price, self.most, 0.0)
+        return np.asarray(-(self.of_rates @ rates + self.of_help @ helping + self.constant))
+
+
+def _by_cell(observed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """For each cell, which of all pairs (cell, group) are its own and observed."""
+    own = np.eye(len(observed), dtype=bool)[:, :, None] & observed
+    return own.reshape(len(observed), -1)
