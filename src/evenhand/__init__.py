@@ -3,6 +3,8 @@
 rows ── count ──▶ Tally ── read ──▶ Table(…, groups) ── measure ──▶ cells ── aggregate ──▶ score
 """
 
+from typing import TYPE_CHECKING, Any
+
 from evenhand._audit import (
     Audit,
     Finding,
@@ -40,6 +42,9 @@ from evenhand.standards import STANDARDS
 from evenhand.statistics import STATISTICS
 from evenhand.watch import Watch
 
+if TYPE_CHECKING:
+    from evenhand._frontier import Frontier, frontier
+
 __version__ = "0.1.0.dev0"
 
 __all__ = [
@@ -58,6 +63,7 @@ __all__ = [
     "Distribution",
     "EvenhandError",
     "Finding",
+    "Frontier",
     "Groups",
     "InputError",
     "InputTypeError",
@@ -80,6 +86,7 @@ __all__ = [
     "distribution",
     "evaluate",
     "expected_tally",
+    "frontier",
     "gini",
     "groups",
     "interval",
@@ -95,3 +102,16 @@ __all__ = [
     "tally_counts",
     "tally_frame",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs scikit-learn and SciPy's solvers is imported when it is first asked for."""
+    if name in ("Frontier", "frontier"):
+        from evenhand import _frontier
+
+        return getattr(_frontier, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -14,7 +14,7 @@ from evenhand.mitigation.optimal.requirements import (
 )
 from evenhand.mitigation.optimal.rule import DecisionRule
 from evenhand.mitigation.optimal.scores import Population, Scores, Thresholds, known_groups
-from evenhand.mitigation.optimal.steady import Steady, lots
+from evenhand.mitigation.optimal.steady import Steady, lot_share
 
 __all__ = [
     "RATES",
@@ -35,7 +35,7 @@ __all__ = [
     "compared",
     "evenly",
     "known_groups",
-    "lots",
+    "lot_share",
     "near",
     "problem",
     "rate_forms",

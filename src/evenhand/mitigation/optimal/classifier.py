@@ -15,7 +15,7 @@ from evenhand.mitigation._sklearn import rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
 from evenhand.mitigation.groups import Bins
-from evenhand.mitigation.optimal.generation import MOST_ROUNDS, Solution, solve
+from evenhand.mitigation.optimal.generation import Solution, solve
 from evenhand.mitigation.optimal.problem import Columns, Problem, problem
 from evenhand.mitigation.optimal.rates import ONE_CLASS
 from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
@@ -156,7 +156,7 @@ class RuleClassifier(GroupClassifier):
         self.rule_ = solution.rule
         self.objective_, self.gap_, self.value_ = solution.cost, solution.gap, solution.value
         self.rates_, self.multipliers_ = solution.rates, solution.multipliers
-        self.notes_ = (*self._unobserved(stated), *self._unfinished(solution))
+        self.notes_ = (*self._unobserved(stated), *self._unfinished(solution, stated.scale))
         return solution
 
     def _problem(self, population: Population) -> Problem:
@@ -203,7 +203,9 @@ class RuleClassifier(GroupClassifier):
             return f"of {self.classes_[cell[1]]} given {self.classes_[cell[0]]}"
         return f"of {self.classes_[cell]}"
 
-    def _unfinished(self, solution: Solution) -> list[str]:
-        if solution.rounds < MOST_ROUNDS:
+    def _unfinished(self, solution: Solution, scale: float) -> list[str]:
+        if solution.gap <= 2 * self.tolerance * scale:  # meeting the bound exactly costs a hair
             return []
-        return [f"The search stopped at a gap of {solution.gap:.1e}, after {MOST_ROUNDS} rounds."]
+        return [
+            f"The search stopped at a gap of {solution.gap:.1e}, after {solution.rounds} rounds."
+        ]

@@ -20,8 +20,8 @@ class Curves:
     Niculescu-Mizil, PAV and the ROC convex hull, 2007); so the cost of a response depends on them,
     and not on the number of rows.
 
-    `cut` is a threshold between two scores, `above` the share of all rows by class that lie above
-    it; those of group a stand between two of `start`.
+    `cut` is a threshold between two scores, infinite where all are on one side; `above` is the
+    share of all rows by class that lie above it. Those of a group stand between two of `start`.
     """
 
     cut: Floats
@@ -55,10 +55,10 @@ class Curves:
         place, pool = place[order], pool[order]
         total = np.vstack([np.zeros((1, 2)), np.cumsum(rows, axis=0)])
         first, last = start[pool], start[pool + 1]
-        low = score[np.maximum(place - 1, first)] - (place == first)
-        high = score[np.minimum(place, last - 1)] + (place == last)
+        middle = (score[np.maximum(place - 1, first)] + score[np.minimum(place, last - 1)]) / 2
+        middle[place == first], middle[place == last] = -np.inf, np.inf
         return cls(
-            (low + high) / 2,
+            middle,
             np.maximum(total[last] - total[place], 0),
             np.searchsorted(pool, np.arange(groups + 1)),
             total[start[1:]] - total[start[:-1]],
@@ -99,7 +99,9 @@ class Curves:
         pool = np.searchsorted(self.start, corner, "right") - 1
         cut, above, mass = self.cut[corner], self.above[corner], self.mass[pool]
         ones = np.where(is_upward[:, None], above, mass - above)
-        prices = np.where(is_upward, 1.0, -1.0)[:, None] * np.column_stack([cut, cut - 1])
+        finite = np.isfinite(cut)
+        lean = np.where(finite, cut, np.sign(cut))[:, None] - finite[:, None] * [0.0, 1.0]
+        prices = np.where(is_upward, 1.0, -1.0)[:, None] * lean
         return Response(
             pool,
             np.stack([np.zeros_like(prices), prices], axis=-1),

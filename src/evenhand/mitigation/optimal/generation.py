@@ -18,10 +18,10 @@ from scipy import optimize, sparse
 from evenhand._errors import InputError
 from evenhand._words import listing
 from evenhand.mitigation.optimal.cones import MISS, Floats, clarabel, cone_of, quiet_settings
+from evenhand.mitigation.optimal.many import BothError, ManyGroups
 from evenhand.mitigation.optimal.problem import Bounds, Columns, Problem, joined
 from evenhand.mitigation.optimal.rule import DecisionRule
 
-MOST_ROUNDS = 1000
 SPAN = 10  # rounds of progress after which a rule that is out of use is forgotten
 IN_USE, NO_GAIN = 1e-6, 1e-12
 NEGLIGIBLE = 1e-11
@@ -95,11 +95,20 @@ def conflicting(problem: Problem, dual: Floats) -> list[str]:
 
 
 def _begun_with(problem: Problem, known: Columns, tolerance: float) -> Search:
-    assert problem.bounds is not None
-    center = np.zeros(len(problem.bounds.constant))
-    floor, free = problem.lower_bound(problem.bounds, center)
+    try:
+        return _bounded(problem, problem.bounds, known, tolerance)
+    except BothError:
+        return _bounded(problem, problem.paired_bounds, known, tolerance)
+
+
+def _bounded(
+    problem: Problem, bounds: Bounds | ManyGroups | None, known: Columns, tolerance: float
+) -> Search:
+    assert bounds is not None
+    center = np.zeros(len(bounds.constant))
+    floor, free = problem.lower_bound(bounds, center)
     begun = Search(joined(free, known), np.zeros(0), floor, center, 0)
-    return _search(problem, problem.bounds, begun, tolerance)
+    return _search(problem, bounds, begun, tolerance)
 
 
 class Search(NamedTuple):
@@ -112,7 +121,9 @@ class Search(NamedTuple):
     rounds: int
 
 
-def _search(problem: Problem, bounds: Bounds, begun: Search, tolerance: float) -> Search:
+def _search(
+    problem: Problem, bounds: Bounds | ManyGroups, begun: Search, tolerance: float
+) -> Search:
     columns, _, floor, center, rounds = begun
     memory, steady = Memory(np.zeros(len(columns.pool))), 0.0
     while True:
@@ -124,7 +135,7 @@ def _search(problem: Problem, bounds: Bounds, begun: Search, tolerance: float) -
         steady = steady / 2 if further else steady + (1 - steady) / 5
         if bound > floor:
             floor, center = bound, dual
-        if mixture.cost - floor <= tolerance or rounds == MOST_ROUNDS:
+        if mixture.cost - floor <= tolerance or rounds == bounds.most_rounds:
             return Search(columns, mixture.share, floor, center, rounds)
         recent, memory = memory.after(mixture, len(better.pool))
         columns = joined(columns.where(recent), better)
@@ -158,8 +169,11 @@ class Mixture(NamedTuple):
     dual: Floats
 
 
-def mix(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
+def mix(columns: Columns, bounds: Bounds | ManyGroups, pools: int) -> Mixture:
     """The cheapest mixture of the rules whose rates meet the bounds."""
+    if isinstance(bounds, ManyGroups):
+        share, dual = bounds.mix(columns.pool, columns.rates, columns.cost)
+        return Mixture(share, float(columns.cost @ share), dual)
     return (_mix_linear if bounds.polyhedral else _mix_conic)(columns, bounds, pools)
 
 
@@ -279,7 +293,12 @@ def _rule(problem: Problem, support: Columns, share: Floats) -> DecisionRule:
 def _solution(problem: Problem, search: Search, support: Columns, share: Floats) -> Solution:
     shape, bounds = problem.forms.observed.shape, problem.bounds
     cost, rates = float(support.cost @ share), support.mixed(share, problem.forms.observed.size)
-    multipliers = np.zeros(shape) if bounds is None else bounds.multipliers(search.dual)
+    multipliers = np.zeros(shape)
+    if bounds is not None:
+        fits = len(search.dual) == len(bounds.constant)
+        taken = bounds if fits else problem.paired_bounds
+        assert taken is not None
+        multipliers = taken.multipliers(search.dual)
     return Solution(
         _rule(problem, support, share),
         problem.scale * cost,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evenhand._errors import InputError
+from evenhand.mitigation.optimal.many import MANY, ManyGroups
 from evenhand.mitigation.optimal.rates import RateForms, rate_forms, stacked
 from evenhand.mitigation.optimal.requirements import Bounds, Requirement, evenly
 from evenhand.mitigation.optimal.rule import tilt
@@ -72,14 +73,31 @@ class Problem:
         return stacked([requirement.forms for requirement in self.requirements])
 
     @cached_property
-    def bounds(self) -> Bounds | None:
+    def bounds(self) -> Bounds | ManyGroups | None:
         """What all requirements together ask of the rates."""
+        return self._many() or self.paired_bounds
+
+    @cached_property
+    def paired_bounds(self) -> Bounds | None:
+        """The same as cones, with a variable for each pair of groups where it takes one."""
         cones = [
             cone
             for requirement in self.requirements
             for cone in requirement.cones(is_loose=self.is_loose)
         ]
         return Bounds.of(cones, self.forms.observed)
+
+    def _many(self) -> ManyGroups | None:
+        """The bound on the Gini index of one rate of each of many groups."""
+        first, owner = self.requirements[0], self.population.owner
+        cells, groups = self.forms.observed.shape
+        one = cells == 1 or (cells == 2 and first.complementary)
+        alone = len(self.requirements) == 1 and first.name == "gini" and owner is not None
+        if not (alone and one and self.forms.observed.all() and groups >= MANY):
+            return None
+        if not 0 < self.epsilon < 1 - 1 / groups:
+            return None
+        return ManyGroups(self.epsilon, cells, groups, owner)
 
     @property
     def epsilon(self) -> float:
@@ -111,7 +129,7 @@ class Problem:
         priced = self.forms.prices(multipliers.reshape(self.forms.observed.shape))
         return self.columns(self.population.respond(self.cost + priced))
 
-    def lower_bound(self, bounds: Bounds, dual: Floats) -> tuple[float, Columns]:
+    def lower_bound(self, bounds: Bounds | ManyGroups, dual: Floats) -> tuple[float, Columns]:
         """What no rule whatever can undercut, by weak duality; and the rules that show it."""
         multipliers = bounds.multipliers(dual)
         best = self.respond(multipliers)

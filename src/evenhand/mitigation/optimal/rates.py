@@ -33,6 +33,12 @@ class RateForms:
         """What a decision costs through the rates it moves: (groups, true class, decision)."""
         return np.asarray(np.einsum("caky,ca->aky", self.coefficients, multipliers))
 
+    @property
+    def sizes(self) -> Floats:
+        """The share of all rows that each rate looks at (cells, groups)."""
+        largest = self.coefficients.max(axis=(2, 3))
+        return np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0)
+
     def only(self, keep: NDArray[np.bool_]) -> RateForms:
         """The forms of some of the cells."""
         cells = tuple(cell for cell, kept in zip(self.cells, keep, strict=True) if kept)

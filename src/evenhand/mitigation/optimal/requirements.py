@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from evenhand.mitigation.optimal.cones import (
     most,
 )
 from evenhand.mitigation.optimal.rates import RateForms
+
+MOST_ROUNDS = 1000
 
 Mask = NDArray[np.bool_]
 
@@ -50,6 +52,13 @@ class Requirement:
     def label(self) -> str:
         """The requirement in words."""
         return f"{self.name} ≤ {self.epsilon:g}" if self.even else self.name
+
+    @property
+    def complementary(self) -> bool:
+        """Whether there are two cells, whose rates add up to 1: decided, or not."""
+        return self.forms.cells == (0, 1) and bool(
+            np.allclose(self.forms.sizes[0], self.forms.sizes[1])
+        )
 
     def worst(self, rates: Floats) -> float:
         """The largest value of any cell, of rates (cells, groups)."""
@@ -94,7 +103,7 @@ def near(forms: RateForms, place: int, measure: str, epsilon: float) -> Requirem
         return np.asarray(1 - np.nanmin(ratio, axis=1))
 
     def own_cone(observed: Mask, epsilon: float) -> Cone | None:
-        if not observed[place] or observed.sum() < 2:
+        if not observed[place] or observed.sum() < 2 or epsilon >= 1:
             return None
         return beside(int(observed[:place].sum()), int(observed.sum()), measure, epsilon)
 
@@ -147,6 +156,8 @@ class Bounds:
     parts: tuple[Part, ...]
     most: Floats
     price: Floats
+
+    most_rounds: ClassVar[int] = MOST_ROUNDS
 
     @classmethod
     def of(cls, by_cell: Sequence[Cone | None], observed: NDArray[np.bool_]) -> Bounds | None:

@@ -69,10 +69,10 @@ class Steady:
         return Response(pool, matrices, confusion * (1 - self.lot)[pool][:, None, None])
 
 
-def lots(size: Floats, rate: float, error: float) -> Floats:
+def lot_share(size: Floats, rate: float, error: float) -> Floats:
     """The share of decisions by lot with which no group's rate has a larger standard error.
 
-    >>> lots(np.array([9.0, 100.0]), rate=0.5, error=0.05)
+    >>> lot_share(np.array([9.0, 100.0]), rate=0.5, error=0.05)
     array([0.7, 0. ])
     """
     known = np.sqrt(rate * (1 - rate) / np.maximum(size, 1))

@@ -1,0 +1,7 @@
+"""The frontier: what less disparity costs, proved, and rules that can be deployed."""
+
+from evenhand._frontier.api import frontier
+from evenhand._frontier.result import Frontier
+from evenhand._frontier.rule import Rule
+
+__all__ = ["Frontier", "Rule", "frontier"]

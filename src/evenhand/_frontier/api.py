@@ -1,0 +1,299 @@
+"""`frontier`: what less disparity costs, of every rule on some scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from evenhand._columns import Label
+from evenhand._columns.encoding import check_lengths, classes
+from evenhand._dataframes import kind_of
+from evenhand._errors import InputError, InputTypeError
+from evenhand._frontier.judging import Judged, judged, with_interval
+from evenhand._frontier.question import Also, Question, read_question
+from evenhand._frontier.result import Frontier, Point
+from evenhand._frontier.rows import Floats, Rows, read_rows
+from evenhand._frontier.tracing import (
+    Tracer,
+    cross_fitted_error,
+    lot_shares,
+    population_of,
+    steadied,
+)
+from evenhand._signatures import suggests_names
+from evenhand._tasks import named_label
+from evenhand.mitigation.optimal import Solution
+
+POINTS = 20
+SMALL = 0.05  # a miscalibration that is worth a word
+
+
+@suggests_names
+def frontier(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sensitive_features: Any,
+    criterion: str = "statistical_parity",
+    measure: str = "mpd",
+    cost: Any = None,
+    values: int | Sequence[float] = POINTS,
+    y_pred: Any = None,
+    test: tuple[Any, Any, Any] | None = None,
+    held_out: float | None = None,
+    also: Also = (),
+    at_least: Mapping[str, float] | None = None,
+    at_most: Mapping[str, float] | None = None,
+    capacity: float | None = None,
+    reference: Label = None,
+    rate_error: float | Literal["cross-fit"] | None = "cross-fit",
+    truth: Literal["labels", "scores"] | None = None,
+    favorable: Label = None,
+    pos_label: Label = None,
+    classes: Sequence[Label] | None = None,
+    sample_weight: Any = None,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> Frontier:
+    """Trace the least cost of any rule on these scores against its disparity.
+
+    Parameters
+    ----------
+    y_true : array-like or None
+        True labels. None believes the scores, which must then be probabilities.
+    y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Scores of the favorable class, higher for those more likely to be of it; or the probability
+        of every class, in the order of the labels.
+    sensitive_features : array-like or dataframe
+        The column or columns that name the groups, or what `groups` made of them.
+    criterion : str, default "statistical_parity"
+        "statistical_parity", "selection_rate_ratio" (the favorable class alone),
+        "equal_opportunity", "predictive_equality", "equalized_odds" or "average_odds".
+    measure : {"mpd", "gini", "pq", "shortfall"}, default "mpd"
+        How unequal the groups' rates are. A shortfall of 0.2 is the four-fifths rule.
+    cost : array-like, mapping or None, default None
+        What a decision costs, as a matrix (true class, decision), or of two classes as
+        {"false_positive": …, "false_negative": …}. None: 1 for every wrong decision.
+    values : int or sequence of float, default 20
+        How many points, evenly spaced in disparity, or at which bounds.
+    y_pred : array-like, optional
+        The decisions in use, to be placed beside the curve; by default the class of the largest
+        probability.
+    test : tuple (y_true, y_score, sensitive_features), optional
+        Rows on which the rules are judged.
+    held_out : float, optional
+        In place of `test`: the share of the rows that are left out of the fit and judged on.
+    also : mapping of str to float, or sequence of (criterion, measure, bound), default ()
+        Further criteria that must hold at every point; in a mapping, by the same measure.
+    at_least, at_most : mapping of str to float, optional
+        Bounds on every group's "selection_rate", "true_positive_rate" or "false_positive_rate".
+    capacity : int or float, optional
+        How many of the fitting rows are selected: a number of them, or if below 1 their share.
+    reference : label, optional
+        The group beside which all others are measured, by "mpd" or "shortfall".
+    rate_error : float, "cross-fit" or None, default "cross-fit"
+        The largest standard error that a group's rate may have under the recommended rules. The
+        smaller the group, the more of its rows are decided by lot, whose rate is known. By
+        default the one that does best on rows left out of the fit, which may be none.
+    truth : {"labels", "scores"}, optional
+        By what rules are judged: with two classes by the labels, and then scores need not be
+        calibrated; with more by the scores, which must be.
+    favorable, pos_label : label, optional
+        The better outcome for people; of 0 and 1 it is 1.
+    classes : sequence of labels, optional
+        All classes, in the order of the columns of y_score; by default those of y_true.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    confidence : float, default 0.95
+        Of the intervals on test rows.
+    random_state : int, default 0
+        Of the folds, the rows held out, and the decisions drawn for intervals.
+
+    Returns
+    -------
+    Frontier
+        The curve, with `to_frame`, `plot`, `summary` and `rule`.
+
+    Raises
+    ------
+    InputError
+        If a value cannot be used, or no rule meets what is required; it names what conflicts.
+
+    See Also
+    --------
+    evenhand.mitigation.RateConstrainedClassifier : One point of the curve, as an estimator.
+
+    Notes
+    -----
+    A rule decides by group and score: any mixture, at random, of thresholds for each group. Its
+    rates and its cost are linear in the decisions, so that the best one is the solution of a
+    convex program, whose dual proves that there is no better; see the explanation "theory".
+    Using the group in decisions may be unlawful where you are, even in order to be fairer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> random = np.random.default_rng(0)
+    >>> sex = random.choice(["F", "M"], 4000)
+    >>> merit = random.normal(size=4000) + 0.5 * (sex == "M")
+    >>> score = 1 / (1 + np.exp(-merit))
+    >>> y = (random.random(4000) < score).astype(int)
+    >>> curve = frontier(y, score, sensitive_features=sex)
+    >>> print(curve.summary()[0])
+    The model's statistical parity (mpd) is 0.204 at accuracy 0.6763.
+    >>> even = curve.rule(value=0.05)
+    >>> round(even.value, 3), [sentence[:8] for sentence in even.explain()]
+    (0.05, ['Group F:', 'Group M:'])
+
+    """
+    rows = read_rows(
+        y_true,
+        y_score,
+        sensitive_features,
+        sample_weight=sample_weight,
+        labels=classes,
+        favorable=named_label(favorable, pos_label),
+    )
+    judge = _truth(truth, rows)
+    question = read_question(
+        rows,
+        criterion,
+        measure,
+        cost=cost,
+        reference=reference,
+        also=also,
+        at_least=at_least,
+        at_most=at_most,
+        capacity=capacity,
+    )
+    decisions = _decisions(y_pred, rows)
+    rows, decisions, other, other_decisions = _parts(rows, decisions, test, held_out, random_state)
+    population = population_of(rows, judge)
+    error = _error(rate_error, rows, question, judge, random_state)
+    lot = lot_shares(rows, population, question, error)
+    proved = Tracer(population, question, rows.favorable)
+    advised = Tracer(steadied(rows, population, question, error), question, rows.favorable)
+    bounds = _bounds(values, proved)
+    points = []
+    ours = list(advised.along(bounds)) if lot.any() else None
+    for place, solution in enumerate(proved.along(bounds)):
+        rule = solution if ours is None else ours[place]
+        points.append(_point(rows, other, question, solution, rule, confidence, random_state))
+    return Frontier(
+        question,
+        rows,
+        tuple(points),
+        judged(rows, decisions, question),
+        None if other is None else judged(other, other_decisions, question),
+        error,
+        lot,
+        (),
+        advised,
+        kind_of(sensitive_features, y_score, y_true),
+    )
+
+
+def _truth(truth: str | None, rows: Rows) -> str:
+    if truth not in (None, "labels", "scores"):
+        raise InputError(f"truth is 'labels' or 'scores', not {truth!r}.")
+    if rows.truth is None:
+        if truth == "labels":
+            raise InputError("truth='labels' needs y_true.")
+        if not rows.are_probabilities:
+            raise InputError("Without y_true, y_score must be probabilities, from 0 to 1.")
+        return "scores"
+    if truth == "labels" and not rows.is_binary:
+        raise InputError(
+            "With more than two classes rules are judged by the scores' probabilities: leave out "
+            "truth='labels'. Test rows are judged by their labels."
+        )
+    if truth == "scores" and not rows.are_probabilities:
+        raise InputError("truth='scores' believes y_score, which must be probabilities then.")
+    return truth or ("labels" if rows.is_binary else "scores")
+
+
+def _decisions(y_pred: Any, rows: Rows) -> Floats:
+    """The decisions in use as chances, 0 or 1."""
+    if y_pred is None:
+        if not rows.are_probabilities:
+            share = np.average(rows.onehot[:, 1], weights=rows.weight)
+            cut = np.quantile(rows.scores[:, 1], 1 - share)
+            decided = (rows.scores[:, 1] > cut).astype(np.intp)
+        else:
+            decided = rows.scores.argmax(axis=1)
+    else:
+        column = classes(y_pred, "y_pred")
+        check_lengths(y_pred=column, y_score=rows.group)
+        strange = [label for label in column.labels if label not in rows.classes]
+        if strange:
+            raise InputError(f"y_pred holds {strange[:5]}, none of the classes {rows.classes}.")
+        places = np.array([rows.classes.index(label) for label in column.labels], dtype=np.intp)
+        decided = places[column.codes]
+    return np.asarray(np.eye(len(rows.classes))[decided])
+
+
+def _parts(
+    rows: Rows, decisions: Floats, test: Any, held_out: float | None, random_state: int
+) -> tuple[Rows, Floats, Rows | None, Floats]:
+    """Rows to fit on with their decisions, and rows to judge by with theirs."""
+    if test is not None:
+        if held_out is not None:
+            raise InputError("Give test rows or a share to hold out, not both.")
+        if not isinstance(test, tuple | list) or len(test) != 3:
+            raise InputTypeError("test is (y_true, y_score, sensitive_features) of other rows.")
+        other = read_rows(*test, like=rows)
+        return rows, decisions, other, _decisions(None, other)
+    if held_out is None:
+        return rows, decisions, None, decisions
+    if not 0 < held_out < 1:
+        raise InputError(f"held_out is a share between 0 and 1; it is {held_out}.")
+    drawn = np.random.default_rng(random_state).random(len(rows.group)) < held_out
+    if len(np.unique(rows.group[~drawn])) < len(rows.groups):
+        raise InputError("Some group has no row left to fit on: hold out less, or merge groups.")
+    return rows.take(~drawn), decisions[~drawn], rows.take(drawn), decisions[drawn]
+
+
+def _error(rate_error: Any, rows: Rows, question: Question, judge: str, random_state: int) -> float:
+    if rate_error is None:
+        return np.inf
+    if rate_error == "cross-fit":
+        return cross_fitted_error(rows, question, judge, random_state)
+    if not isinstance(rate_error, int | float) or not rate_error > 0:
+        raise InputError(f"rate_error is a positive number or 'cross-fit', not {rate_error!r}.")
+    return float(rate_error)
+
+
+def _bounds(values: int | Sequence[float], proved: Tracer) -> list[float]:
+    if not isinstance(values, int | np.integer):
+        bounds = sorted(float(value) for value in values)
+        if not bounds or bounds[0] < 0 or not np.isfinite(bounds[-1]):
+            raise InputError(f"values are bounds on the disparity, from 0 on; not {values!r}.")
+        return bounds
+    if values < 2:
+        raise InputError(f"A curve has at least 2 points; {values} was asked for.")
+    return [float(bound) for bound in np.linspace(0, proved.free().value, int(values))]
+
+
+def _point(
+    rows: Rows,
+    other: Rows | None,
+    question: Question,
+    solution: Solution,
+    ours: Solution,
+    confidence: float,
+    random_state: int,
+) -> Point:
+    chances = ours.rule.probabilities(rows.scores, rows.group)
+    fitted = judged(rows, chances, question)
+    if ours is solution:
+        accuracy = fitted.accuracy
+    else:
+        least = solution.rule.probabilities(rows.scores, rows.group)
+        accuracy = judged(rows, least, question).accuracy
+    test: Judged | None = None
+    if other is not None:
+        chances = ours.rule.probabilities(other.scores, other.group)
+        test = with_interval(other, chances, question, confidence, random_state)
+    return Point(solution.value, solution.cost, accuracy, solution.gap, ours.rule, fitted, test)

@@ -1,0 +1,73 @@
+"""How a rule does on rows that it was not fitted to, with intervals."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand._errors import EvenhandError
+from evenhand._frontier.question import Question
+from evenhand._frontier.rows import Floats, Rows
+from evenhand._uncertainty import interval
+from evenhand.mitigation._lots import drawn
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Disparity and cost of decisions on some rows.
+
+    `low` and `high` are the disparity's interval, from decisions drawn once; NaN where there is
+    none. `error` is the standard error of the cost.
+    """
+
+    value: float
+    cost: float
+    accuracy: float
+    error: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+
+
+def judged(rows: Rows, chances: Floats, question: Question) -> Judged:
+    """By the chances with which every class is decided."""
+    table = rows.confusion(chances)
+    spent = np.einsum("ik,ky,iy->i", rows.onehot, question.cost, chances)
+    cost = question.price(table)
+    share = rows.weight / rows.weight.sum()
+    error = float(np.sqrt((share**2 * (spent - cost) ** 2).sum()))
+    accuracy = float(np.trace(table.sum(axis=0)))
+    return Judged(question.value(table, rows.favorable), cost, accuracy, error)
+
+
+def with_interval(
+    rows: Rows, chances: Floats, question: Question, confidence: float, random_state: int
+) -> Judged:
+    """The same with an interval of the disparity."""
+    plain = judged(rows, chances, question)
+    if question.reference is not None:
+        return plain
+    lot = np.random.default_rng(random_state).random(len(chances))
+    decided = drawn(chances, lot)
+    labels = np.arange(len(rows.classes))
+    favorable = rows.favorable if rows.is_binary or "ratio" in question.criterion else None
+    weighted = None if (rows.weight == rows.weight[0]).all() else rows.weight
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = interval(
+                question.criterion,
+                None if rows.truth is None else labels[rows.truth],
+                labels[decided],
+                sensitive_features=rows.group,
+                sample_weight=weighted,
+                measure=question.measure,
+                favorable=favorable,
+                confidence=confidence,
+            )
+    except EvenhandError:
+        return plain
+    return Judged(
+        plain.value, plain.cost, plain.accuracy, plain.error, float(found.low), float(found.high)
+    )

@@ -1,0 +1,197 @@
+"""What a frontier is about: which disparity against which cost, and what holds besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand._columns import Label
+from evenhand._errors import InputError
+from evenhand._frontier.rows import Floats, Rows
+from evenhand._groups import show
+from evenhand._words import did_you_mean
+from evenhand.mitigation.optimal import (
+    RATES,
+    RateForms,
+    Requirement,
+    altogether,
+    at_least,
+    at_most,
+    compared,
+    evenly,
+    near,
+    rate_forms,
+)
+
+CRITERIA = (*RATES, "selection_rate_ratio")
+MEASURES = ("mpd", "gini", "pq", "shortfall")
+RATES_BY_NAME = {
+    "selection_rate": "selection_rate_ratio",
+    "true_positive_rate": "equal_opportunity",
+    "false_positive_rate": "predictive_equality",
+}
+Also = Mapping[str, float] | Sequence[tuple[str, str, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A criterion by a measure, the cost of decisions, and further requirements."""
+
+    criterion: str
+    measure: str
+    cost: Floats
+    reference: int | None = None
+    also: tuple[tuple[str, str, float], ...] = ()
+    floors: tuple[tuple[str, float], ...] = ()
+    ceilings: tuple[tuple[str, float], ...] = ()
+    capacity: float | None = None
+
+    def requirements(
+        self, mass: Floats, favorable: int | None, epsilon: float
+    ) -> list[Requirement]:
+        """What is required of the rates of rows with this mass of groups and classes."""
+        chosen = self._forms(self.criterion, self.measure, mass, favorable)
+        if self.reference is None:
+            first = evenly(chosen, self.measure, epsilon)
+        else:
+            first = near(chosen, self.reference, self.measure, epsilon)
+        others = [
+            evenly(self._forms(name, measure, mass, favorable), measure, bound)
+            for name, measure, bound in self.also
+        ]
+        for kind, bounds, sign in ((at_least, self.floors, "≥"), (at_most, self.ceilings, "≤")):
+            others += [
+                kind(
+                    f"{name.replace('_', ' ')} {sign} {bound:g}",
+                    rate_forms(RATES_BY_NAME[name], mass, favorable),
+                    bound,
+                )
+                for name, bound in bounds
+            ]
+        if self.capacity is not None:
+            selection = rate_forms("selection_rate_ratio", mass, favorable)
+            share = mass.sum(axis=1)
+            name = f"{self.capacity:.4g} of all selected"
+            others.append(altogether(name, selection, share, self.capacity))
+        return [first, *others]
+
+    def forms(self, mass: Floats, favorable: int | None) -> RateForms:
+        """The rates whose disparity is the question."""
+        return self._forms(self.criterion, self.measure, mass, favorable)
+
+    def value(self, confusion: Floats, favorable: int | None) -> float:
+        """The disparity of decisions."""
+        mass = confusion.sum(axis=2)
+        first = self.requirements(mass, favorable, 1.0)[0]
+        return first.worst(first.forms(confusion))
+
+    def price(self, confusion: Floats) -> float:
+        """What decisions cost, on average."""
+        return float(np.einsum("ky,aky->", self.cost, confusion))
+
+    def _forms(
+        self, criterion: str, measure: str, mass: Floats, favorable: int | None
+    ) -> RateForms:
+        kind = "mpd" if self.reference is not None and measure == "mpd" else measure
+        return compared(criterion, mass, kind, favorable)
+
+
+def read_question(
+    rows: Rows,
+    criterion: str,
+    measure: str,
+    *,
+    cost: Any = None,
+    reference: Label = None,
+    also: Also = (),
+    at_least: Mapping[str, float] | None = None,
+    at_most: Mapping[str, float] | None = None,
+    capacity: float | None = None,
+) -> Question:
+    """The question, checked."""
+    further = also.items() if isinstance(also, Mapping) else also
+    listed = [(one[0], measure, one[1]) if len(one) == 2 else one for one in further]
+    for name, kind, _ in [(criterion, measure, 0), *listed]:
+        _among(name, CRITERIA, "criterion")
+        _among(kind, MEASURES, "measure")
+    asked = {criterion, *(name for name, *_ in listed)}
+    if "selection_rate_ratio" in asked and rows.favorable is None:
+        raise InputError("selection_rate_ratio is about one class: name it by favorable=.")
+    limits = [_limits(given) for given in (at_least, at_most)]
+    return Question(
+        criterion,
+        measure,
+        _costs(cost, rows),
+        _reference(reference, measure, rows),
+        tuple((str(name), str(kind), float(bound)) for name, kind, bound in listed),
+        *limits,
+        _capacity(capacity, rows),
+    )
+
+
+def _among(name: str, known: Sequence[str], kind: str) -> None:
+    if name not in known:
+        raise InputError(
+            f"A frontier is not traced for the {kind} {name!r}.{did_you_mean(name, known)} "
+            f"It is one of {', '.join(known)}."
+        )
+
+
+def _limits(given: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
+    for name, bound in (given or {}).items():
+        _among(name, tuple(RATES_BY_NAME), "rate")
+        if not 0 <= bound <= 1:
+            raise InputError(f"The {name} of a group lies between 0 and 1; {bound} was asked for.")
+    return tuple((name, float(bound)) for name, bound in (given or {}).items())
+
+
+def _costs(cost: Any, rows: Rows) -> Floats:
+    """A matrix (truth, decision), of two classes also by the names of errors."""
+    count = len(rows.classes)
+    if cost is None:
+        return 1 - np.eye(count)
+    if isinstance(cost, Mapping):
+        errors = ("false_positive", "false_negative")
+        if count != 2 or set(cost) - set(errors):
+            raise InputError(f"cost by name is of two classes and of {errors}; it is {dict(cost)}.")
+        return np.array([[0.0, cost.get(errors[0], 0.0)], [cost.get(errors[1], 0.0), 0.0]])
+    table = np.asarray(cost, dtype=np.float64)
+    if table.shape != (count, count) or not np.isfinite(table).all():
+        raise InputError(
+            f"cost must hold {count} × {count} numbers, a row for each true class and a column for "
+            f"each decision, in the order {[show(label) for label in rows.classes]}; its shape is "
+            f"{table.shape}."
+        )
+    return table
+
+
+def _reference(reference: Label, measure: str, rows: Rows) -> int | None:
+    if reference is None:
+        return None
+    if measure not in ("mpd", "shortfall"):
+        raise InputError(
+            f"Beside a reference group the measure is 'mpd' or 'shortfall', not {measure!r}."
+        )
+    for place, label in enumerate(rows.groups):
+        if label == reference or show(label) == str(reference):
+            return place
+    raise InputError(
+        f"The reference {reference!r} is none of the groups "
+        f"{[show(label) for label in rows.groups[:10]]}."
+    )
+
+
+def _capacity(capacity: float | None, rows: Rows) -> float | None:
+    """How many are selected, as a share of all rows; whole numbers count rows."""
+    if capacity is None:
+        return None
+    if rows.favorable is None:
+        raise InputError("capacity is about one class: name it by favorable=.")
+    total = float(rows.weight.sum())
+    share = float(capacity) if isinstance(capacity, float) and capacity < 1 else capacity / total
+    if not 0 <= share <= 1:
+        raise InputError(f"{capacity} cannot be selected of {total:g} rows.")
+    return share

@@ -1,0 +1,256 @@
+"""A frontier: what less disparity costs, as a table, a picture and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evenhand._dataframes import framed
+from evenhand._errors import InputError
+from evenhand._frontier.judging import Judged
+from evenhand._frontier.question import Question
+from evenhand._frontier.rows import Rows
+from evenhand._frontier.rule import Rule
+from evenhand._frontier.tracing import Tracer
+from evenhand._groups import show
+from evenhand._words import number, percent, plural
+from evenhand.mitigation.optimal import DecisionRule
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The frontier at one bound: proved on the fitting rows, and the rule that is recommended.
+
+    Without lots for small groups the two are the same; `test` is the rule on other rows.
+    """
+
+    value: float
+    cost: float
+    accuracy: float
+    gap: float
+    rule: DecisionRule
+    fitted: Judged
+    test: Judged | None
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """The least cost of any rule on these scores, for every disparity.
+
+    Attributes
+    ----------
+    criterion, measure : str
+        What `value` is.
+    points : tuple of Point
+        From the most even decisions to those without a bound.
+    model : Judged
+        The decisions in use, or those of the largest score, on the fitting rows.
+    model_test : Judged or None
+        The same on the test rows.
+    rate_error : float
+        The largest standard error that a group's rate has under the recommended rules; infinite
+        where none is decided by lot for that reason.
+    lot : ndarray of shape (n_groups,)
+        The share of each group's decisions that are made by lot for that reason.
+    notes : tuple of str
+        What a reader must know.
+
+    """
+
+    question: Question
+    rows: Rows
+    points: tuple[Point, ...]
+    model: Judged
+    model_test: Judged | None
+    rate_error: float
+    lot: Any
+    notes: tuple[str, ...]
+    tracer: Tracer
+    kind: str | None = None
+
+    @property
+    def criterion(self) -> str:
+        """Which rates are compared."""
+        return self.question.criterion
+
+    @property
+    def measure(self) -> str:
+        """How unequal they are."""
+        return self.question.measure
+
+    def __repr__(self) -> str:
+        low, high = self.points[0], self.points[-1]
+        return (
+            f"<Frontier of {self.criterion} by {self.measure}: cost {number(high.cost, 4)} at "
+            f"{number(high.value)} to {number(low.cost, 4)} at {number(low.value)}>"
+        )
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """The curve as columns, from the most even decisions to those without a bound.
+
+        Returns
+        -------
+        dict of list
+            "value", "cost", "accuracy" and "gap" are the proved frontier of the fitting rows: no
+            rule of at most this value costs less than cost − gap. "rule_cost" and "rule_accuracy"
+            are those of the recommended rule there. With test rows, "test_value" with its interval
+            "test_low" and "test_high", "test_cost" with its standard error "test_error", and
+            "test_accuracy".
+
+        """
+        columns: dict[str, list[float]] = {
+            name: [getattr(point, name) for point in self.points]
+            for name in ("value", "cost", "accuracy", "gap")
+        }
+        columns["rule_cost"] = [point.fitted.cost for point in self.points]
+        columns["rule_accuracy"] = [point.fitted.accuracy for point in self.points]
+        tests = [point.test for point in self.points if point.test is not None]
+        if tests:
+            for name in ("value", "low", "high", "cost", "error", "accuracy"):
+                columns[f"test_{name}"] = [getattr(test, name) for test in tests]
+        return columns
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The curve as a dataframe.
+
+        Parameters
+        ----------
+        backend : str, optional
+            The library, such as "polars" or "pyarrow"; by default the one of the data.
+
+        Returns
+        -------
+        dataframe
+            A row for each point, with the columns of `to_dict`.
+
+        """
+        return framed(self.to_dict(), backend or self.kind)
+
+    def rule(self, value: float) -> Rule:
+        """The recommended rule for a disparity of at most so much on the fitting rows.
+
+        Parameters
+        ----------
+        value : float
+            The bound. The rule is solved for it, whether or not it is one of the points.
+
+        Returns
+        -------
+        Rule
+            Which decides, explains itself, and can be written down for other systems.
+
+        Raises
+        ------
+        InputError
+            If the bound is negative.
+
+        """
+        if not value >= 0:
+            raise InputError(f"The disparity of a rule is at least 0; {value!r} was asked for.")
+        solution = next(iter(self.tracer.along([value])))
+        return Rule(solution.value, solution.cost, solution.rule, self.rows)
+
+    @cached_property
+    def least_at_model_cost(self) -> float:
+        """The disparity that no rule on these scores is below at the model's cost; proved."""
+        most = max(self.model.value, self.points[-1].value)
+        return self._proved.least_value(self.model.cost, most)
+
+    @property
+    def _proved(self) -> Tracer:
+        population = getattr(self.tracer.population, "rows", self.tracer.population)
+        return Tracer(population, self.question, self.rows.favorable)
+
+    def cost_at(self, value: float) -> float:
+        """The least cost at a disparity, between points on a straight line.
+
+        Parameters
+        ----------
+        value : float
+            The disparity.
+
+        Returns
+        -------
+        float
+            The cost.
+
+        """
+        values = [point.value for point in self.points]
+        return float(np.interp(value, values, [point.cost for point in self.points]))
+
+    def summary(self) -> list[str]:
+        """What the frontier says, in sentences.
+
+        Returns
+        -------
+        list of str
+            The plain ones first.
+
+        """
+        name = f"{self.criterion.replace('_', ' ')} ({self.measure})"
+        model, unit = self.model, self._unit
+        found = [
+            f"The model's {name} is {number(model.value)} at {unit} {number(self._told(model), 4)}."
+        ]
+        least = self.least_at_model_cost
+        if least < model.value - 1e-4:
+            found.append(
+                f"At that {unit} it could be {number(least)}, and no rule on these scores is below "
+                f"{number(least)} (proved to {self._gap:.0e})."
+            )
+        else:
+            found.append(
+                f"No rule on these scores of that {unit} is more even (proved to {self._gap:.0e})."
+            )
+        for share in (0.5, 0.25, 0.0):
+            goal = share * model.value
+            price = self.cost_at(goal) - model.cost
+            how = f"costs {number(price, 2)}" if price > 5e-5 else "costs nothing"
+            found.append(f"{number(model.value)} → {number(goal)} {how} of {unit}.")
+        return found + self._told_lots() + list(self.notes)
+
+    def _told(self, judged: Judged) -> float:
+        return judged.accuracy if self._unit == "accuracy" else judged.cost
+
+    @property
+    def _unit(self) -> str:
+        count = len(self.rows.classes)
+        is_error = np.array_equal(self.question.cost, 1 - np.eye(count))
+        return "accuracy" if is_error else "cost"
+
+    @property
+    def _gap(self) -> float:
+        return max(point.gap for point in self.points)
+
+    def _told_lots(self) -> list[str]:
+        drawn = np.flatnonzero(np.asarray(self.lot) > 0.005)
+        if not len(drawn):
+            return []
+        most = int(np.argmax(self.lot))
+        return [
+            f"{plural(len(drawn), 'group')} of {len(self.lot)} have too few rows for a threshold "
+            f"whose rate is known; the recommended rules decide part of their rows by lot (of "
+            f"{show(self.rows.groups[most])}, {percent(float(self.lot[most]))}), so that no "
+            f"group's rate is uncertain by more than {number(self.rate_error)}."
+        ]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the proved frontier, the rules on test rows, and the model.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            The picture.
+
+        """
+        from evenhand._frontier.picture import draw
+
+        return draw(self, ax)

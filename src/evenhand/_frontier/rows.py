@@ -1,0 +1,178 @@
+"""Rows with scores: what a frontier is traced on, and judged on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Label
+from evenhand._columns.codes import union
+from evenhand._columns.encoding import check_lengths, classes, finite, weights
+from evenhand._errors import InputError
+from evenhand._groups import Groups, groups, show
+from evenhand._tasks import favorable_label
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Class probabilities, true classes and groups of rows.
+
+    Of two classes the favorable one is the second, and its score need not be a probability, as
+    long as higher is better. `truth` is None where nobody knows it.
+    """
+
+    scores: Floats
+    truth: Codes | None
+    group: Codes
+    weight: Floats
+    classes: tuple[Label, ...]
+    groups: tuple[Label, ...]
+    favorable: int | None
+    are_probabilities: bool
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether there are two classes."""
+        return len(self.classes) == 2
+
+    @property
+    def onehot(self) -> Floats:
+        """The true classes as probabilities, 0 or 1."""
+        if self.truth is None:
+            return self.scores
+        return np.asarray(np.eye(len(self.classes))[self.truth])
+
+    def take(self, rows: NDArray[Any]) -> Rows:
+        """Some of the rows."""
+        truth = None if self.truth is None else self.truth[rows]
+        return replace(
+            self,
+            scores=self.scores[rows],
+            truth=truth,
+            group=self.group[rows],
+            weight=self.weight[rows],
+        )
+
+    def confusion(self, chances: Floats) -> Floats:
+        """Expected decisions (groups, true class, decision) as shares of the rows."""
+        truth, count = self.onehot * self.weight[:, None], len(self.classes)
+        table = np.stack(
+            [
+                np.bincount(self.group, truth[:, k] * chances[:, y], len(self.groups))
+                for k in range(count)
+                for y in range(count)
+            ],
+            axis=1,
+        )
+        return np.asarray(table.reshape(-1, count, count) / self.weight.sum())
+
+
+def read_rows(
+    y_true: Any,
+    y_score: Any,
+    sensitive_features: Any,
+    *,
+    sample_weight: Any = None,
+    labels: Sequence[Label] | None = None,
+    favorable: Label = None,
+    like: Rows | None = None,
+) -> Rows:
+    """The rows, checked; `like` others, they have their classes and groups."""
+    whom = groups(sensitive_features)
+    scores = _scores(y_score)
+    truth = None if y_true is None else classes(y_true, "y_true")
+    weight = weights(sample_weight)
+    check_lengths(y_true=truth, y_score=scores, sensitive_features=whom.codes, sample_weight=weight)
+    if like is not None:
+        known, best, group_labels = like.classes, like.favorable, like.groups
+        code = _places(whom, group_labels)
+    else:
+        known, best = _classes(truth, scores, labels, favorable)
+        code, group_labels = np.asarray(whom.codes, dtype=np.intp), tuple(whom.labels)
+        if (code >= len(group_labels)).any():
+            raise InputError("Rows of rare groups were left out: merge them instead of dropping.")
+    if scores.shape[1] == 1:
+        if len(known) != 2:
+            raise InputError(
+                f"y_score is one column, and there are {len(known)} classes: give the probability "
+                "of each, a column for every class in the order of their labels."
+            )
+        scores = np.column_stack([1 - scores[:, 0], scores[:, 0]])
+    elif scores.shape[1] != len(known):
+        raise InputError(
+            f"y_score has {scores.shape[1]} columns, and there are {len(known)} classes: "
+            f"{[show(label) for label in known]}."
+        )
+    if like is None and len(known) == 2 and best == 0:  # the favorable class is the second
+        known, best = known[::-1], 1
+        if np.asarray(y_score).ndim == 2:
+            scores = scores[:, ::-1]
+    codes = None if truth is None else _truth_codes(truth, known)
+    inside = bool((scores >= 0).all() and (np.abs(scores.sum(axis=1) - 1) < 1e-6).all())
+    if len(known) > 2 and not inside:
+        raise InputError(
+            "With more than two classes y_score must be probabilities: from 0 to 1, and of a row "
+            "adding up to 1."
+        )
+    return Rows(
+        np.ascontiguousarray(scores),
+        codes,
+        code,
+        np.ones(len(scores)) if weight is None else weight,
+        tuple(known),
+        group_labels,
+        best,
+        inside,
+    )
+
+
+def _scores(y_score: Any) -> Floats:
+    """Numbers (rows, columns)."""
+    if y_score is None:
+        raise InputError("Pass y_score: a frontier is made of rules on scores.")
+    table = np.asarray(y_score) if np.ndim(y_score) == 2 else finite(y_score, "y_score")[:, None]
+    if table.dtype == object:
+        table = table.astype(np.float64)
+    if not np.isfinite(table).all():
+        raise InputError("y_score holds values that are no finite numbers.")
+    return np.asarray(table, dtype=np.float64)
+
+
+def _classes(
+    truth: Any, scores: Floats, labels: Sequence[Label] | None, favorable: Label
+) -> tuple[tuple[Label, ...], int | None]:
+    if labels is not None:
+        known = tuple(labels)
+    elif truth is not None:
+        known = union(truth.labels)
+    else:
+        known = tuple(range(max(scores.shape[1], 2)))
+    if len(known) < 2:
+        raise InputError(f"There is one class in y_true, {known}; name all of them by classes=.")
+    best = favorable_label(known, favorable, required=len(known) == 2)
+    return known, None if best is None else known.index(best)
+
+
+def _truth_codes(truth: Any, known: Sequence[Label]) -> Codes:
+    strange = [label for label in truth.labels if label not in known]
+    if strange:
+        raise InputError(f"y_true holds {strange[:5]}, which are none of the classes {known}.")
+    places = np.array([known.index(label) for label in truth.labels], dtype=np.intp)
+    return np.asarray(places[truth.codes])
+
+
+def _places(whom: Groups, known: Sequence[Label]) -> Codes:
+    strange = [label for label in whom.labels if label not in known]
+    if strange:
+        raise InputError(
+            f"Group {show(strange[0])} is not among those that the frontier was traced on."
+        )
+    places = np.array([known.index(label) for label in whom.labels], dtype=np.intp)
+    return np.asarray(places[whom.codes])
