@@ -12,6 +12,7 @@ from evenhand._columns.encoding import check_lengths, classes
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier.judging import Judged, judged, with_interval
+from evenhand._frontier.notes import notes
 from evenhand._frontier.question import Also, Question, read_question
 from evenhand._frontier.result import Frontier, Point
 from evenhand._frontier.rows import Floats, Rows, read_rows
@@ -27,7 +28,6 @@ from evenhand._tasks import named_label
 from evenhand.mitigation.optimal import Solution
 
 POINTS = 20
-SMALL = 0.05  # a miscalibration that is worth a word
 
 
 @suggests_names
@@ -50,6 +50,7 @@ def frontier(
     reference: Label = None,
     rate_error: float | Literal["cross-fit"] | None = "cross-fit",
     truth: Literal["labels", "scores"] | None = None,
+    group_proba: Any = None,
     favorable: Label = None,
     pos_label: Label = None,
     classes: Sequence[Label] | None = None,
@@ -82,7 +83,7 @@ def frontier(
         The decisions in use, to be placed beside the curve; by default the class of the largest
         probability.
     test : tuple (y_true, y_score, sensitive_features), optional
-        Rows on which the rules are judged.
+        Rows on which the rules are judged; with `group_proba`, theirs comes fourth.
     held_out : float, optional
         In place of `test`: the share of the rows that are left out of the fit and judged on.
     also : mapping of str to float, or sequence of (criterion, measure, bound), default ()
@@ -100,6 +101,9 @@ def frontier(
     truth : {"labels", "scores"}, optional
         By what rules are judged: with two classes by the labels, and then scores need not be
         calibrated; with more by the scores, which must be.
+    group_proba : array-like of shape (n_rows, n_groups), optional
+        The probability of each group by the features alone, in the order of the groups' labels.
+        Rules then do not know the group when they decide, and are judged by the scores.
     favorable, pos_label : label, optional
         The better outcome for people; of 0 and 1 it is 1.
     classes : sequence of labels, optional
@@ -142,7 +146,7 @@ def frontier(
     >>> y = (random.random(4000) < score).astype(int)
     >>> curve = frontier(y, score, sensitive_features=sex)
     >>> print(curve.summary()[0])
-    The model's statistical parity (mpd) is 0.204 at accuracy 0.6763.
+    The model's statistical parity (mpd) is 0.222 at accuracy 0.6865.
     >>> even = curve.rule(value=0.05)
     >>> round(even.value, 3), [sentence[:8] for sentence in even.explain()]
     (0.05, ['Group F:', 'Group M:'])
@@ -155,6 +159,7 @@ def frontier(
         sample_weight=sample_weight,
         labels=classes,
         favorable=named_label(favorable, pos_label),
+        group_proba=group_proba,
     )
     judge = _truth(truth, rows)
     question = read_question(
@@ -189,7 +194,7 @@ def frontier(
         None if other is None else judged(other, other_decisions, question),
         error,
         lot,
-        (),
+        notes(rows, judge),
         advised,
         kind_of(sensitive_features, y_score, y_true),
     )
@@ -209,6 +214,12 @@ def _truth(truth: str | None, rows: Rows) -> str:
             "With more than two classes rules are judged by the scores' probabilities: leave out "
             "truth='labels'. Test rows are judged by their labels."
         )
+    if rows.group_proba is not None:
+        if truth == "labels" or not rows.are_probabilities:
+            raise InputError(
+                "Without the group, rules are judged by scores that are probabilities."
+            )
+        return "scores"
     if truth == "scores" and not rows.are_probabilities:
         raise InputError("truth='scores' believes y_score, which must be probabilities then.")
     return truth or ("labels" if rows.is_binary else "scores")
@@ -241,9 +252,13 @@ def _parts(
     if test is not None:
         if held_out is not None:
             raise InputError("Give test rows or a share to hold out, not both.")
-        if not isinstance(test, tuple | list) or len(test) != 3:
-            raise InputTypeError("test is (y_true, y_score, sensitive_features) of other rows.")
-        other = read_rows(*test, like=rows)
+        size = 3 if rows.group_proba is None else 4
+        if not isinstance(test, tuple | list) or len(test) != size:
+            raise InputTypeError(
+                "test is (y_true, y_score, sensitive_features) of other rows, and group_proba "
+                "fourth where rules do not know the group."
+            )
+        other = read_rows(*test[:3], group_proba=test[3] if size == 4 else None, like=rows)
         return rows, decisions, other, _decisions(None, other)
     if held_out is None:
         return rows, decisions, None, decisions
@@ -285,15 +300,15 @@ def _point(
     confidence: float,
     random_state: int,
 ) -> Point:
-    chances = ours.rule.probabilities(rows.scores, rows.group)
+    chances = ours.rule.probabilities(rows.features, rows.known)
     fitted = judged(rows, chances, question)
     if ours is solution:
         accuracy = fitted.accuracy
     else:
-        least = solution.rule.probabilities(rows.scores, rows.group)
+        least = solution.rule.probabilities(rows.features, rows.known)
         accuracy = judged(rows, least, question).accuracy
     test: Judged | None = None
     if other is not None:
-        chances = ours.rule.probabilities(other.scores, other.group)
+        chances = ours.rule.probabilities(other.features, other.known)
         test = with_interval(other, chances, question, confidence, random_state)
     return Point(solution.value, solution.cost, accuracy, solution.gap, ours.rule, fitted, test)

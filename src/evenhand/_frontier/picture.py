@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from evenhand._errors import MissingExtraError
 
-if TYPE_CHECKING:
-    from evenhand._frontier.result import Frontier
-
 PROVED, TEST, MODEL = "#1f5fa8", "#c2571a", "#222222"
 
 
-def draw(frontier: Frontier, ax: Any = None) -> Any:
+def draw(
+    columns: Mapping[str, Sequence[float]],
+    models: Mapping[str, tuple[float, float]],
+    names: tuple[str, str],
+    ax: Any = None,
+) -> Any:
     """Disparity to the right, cost upward: below the line there is no rule."""
     try:
         import matplotlib.pyplot as plt
@@ -24,8 +27,8 @@ def draw(frontier: Frontier, ax: Any = None) -> Any:
         ) from None
     if ax is None:
         _, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-    curve = {name: np.array(column) for name, column in frontier.to_dict().items()}
-    low = min(curve["cost"].min(), frontier.model.cost)
+    curve = {name: np.array(column) for name, column in columns.items()}
+    low = min(curve["cost"].min(), *(cost for _, cost in models.values()))
     floor = low - 0.15 * (np.ptp(curve["cost"]) or 0.01)
     ax.fill_between(curve["value"], floor, curve["cost"], color=PROVED, alpha=0.10, lw=0)
     ax.plot(curve["value"], curve["cost"], color=PROVED, lw=2, label="no rule is below (proved)")
@@ -42,16 +45,12 @@ def draw(frontier: Frontier, ax: Any = None) -> Any:
             elinewidth=0.6,
             label="recommended rules, on test rows (± standard error)",
         )
-    for judged, mark, name in (
-        (frontier.model, "D", "the model"),
-        (frontier.model_test, "d", "the model, on test rows"),
-    ):
-        if judged is not None:
-            ax.plot(judged.value, judged.cost, mark, color=MODEL, ms=7, ls="none", label=name)
+    for mark, (name, (value, cost)) in zip("Dd", models.items(), strict=False):
+        ax.plot(value, cost, mark, color=MODEL, ms=7, ls="none", label=name)
     ax.set_ylim(bottom=floor)
     ax.set_xlim(left=0)
-    ax.set_xlabel(f"{frontier.criterion.replace('_', ' ')}, {frontier.measure}")
-    ax.set_ylabel("share of wrong decisions" if frontier._unit == "accuracy" else "cost")
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8.5)
     return ax

@@ -11,6 +11,7 @@ import numpy as np
 from evenhand._dataframes import framed
 from evenhand._errors import InputError
 from evenhand._frontier.judging import Judged
+from evenhand._frontier.picture import draw
 from evenhand._frontier.question import Question
 from evenhand._frontier.rows import Rows
 from evenhand._frontier.rule import Rule
@@ -251,6 +252,11 @@ class Frontier:
             The picture.
 
         """
-        from evenhand._frontier.picture import draw
-
-        return draw(self, ax)
+        models = {"the model": self.model, "the model, on test rows": self.model_test}
+        upward = "share of wrong decisions" if self._unit == "accuracy" else "cost"
+        return draw(
+            self.to_dict(),
+            {name: (at.value, at.cost) for name, at in models.items() if at is not None},
+            (f"{self.criterion.replace('_', ' ')}, {self.measure}", upward),
+            ax,
+        )

@@ -25,7 +25,8 @@ class Rows:
     """Class probabilities, true classes and groups of rows.
 
     Of two classes the favorable one is the second, and its score need not be a probability, as
-    long as higher is better. `truth` is None where nobody knows it.
+    long as higher is better. `truth` is None where nobody knows it. With `group_proba`, the
+    probability of each group by the features, rules do not know the group.
     """
 
     scores: Floats
@@ -36,6 +37,20 @@ class Rows:
     groups: tuple[Label, ...]
     favorable: int | None
     are_probabilities: bool
+    group_proba: Floats | None = None
+
+    @property
+    def features(self) -> Floats:
+        """What rules look at: scores, or where they do not know the group P(group, class | x)."""
+        if self.group_proba is None:
+            return self.scores
+        joint = self.group_proba[:, :, None] * self.scores[:, None, :]
+        return np.ascontiguousarray(joint.reshape(len(self.scores), -1))
+
+    @property
+    def known(self) -> Codes | None:
+        """The groups that rules know."""
+        return self.group if self.group_proba is None else None
 
     @property
     def is_binary(self) -> bool:
@@ -58,6 +73,7 @@ class Rows:
             truth=truth,
             group=self.group[rows],
             weight=self.weight[rows],
+            group_proba=None if self.group_proba is None else self.group_proba[rows],
         )
 
     def confusion(self, chances: Floats) -> Floats:
@@ -82,6 +98,7 @@ def read_rows(
     sample_weight: Any = None,
     labels: Sequence[Label] | None = None,
     favorable: Label = None,
+    group_proba: Any = None,
     like: Rows | None = None,
 ) -> Rows:
     """The rows, checked; `like` others, they have their classes and groups."""
@@ -130,7 +147,20 @@ def read_rows(
         group_labels,
         best,
         inside,
+        _group_probabilities(group_proba, len(scores), len(group_labels)),
     )
+
+
+def _group_probabilities(given: Any, rows: int, groups: int) -> Floats | None:
+    if given is None:
+        return None
+    table = np.asarray(given, dtype=np.float64)
+    if table.shape != (rows, groups) or not np.allclose(table.sum(axis=1), 1, atol=1e-6):
+        raise InputError(
+            f"group_proba must hold the probability of each of {groups} groups in {rows} rows, "
+            f"adding up to 1, in the order of the groups' labels; its shape is {table.shape}."
+        )
+    return table
 
 
 def _scores(y_score: Any) -> Floats:

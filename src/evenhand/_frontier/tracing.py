@@ -72,6 +72,8 @@ class Tracer:
 
 def population_of(rows: Rows, truth: str) -> Population:
     """Rows that answer prices, judged by their labels or by their own probabilities."""
+    if rows.group_proba is not None:
+        return Scores.blind(rows.features, rows.weight, len(rows.groups))
     if truth == "labels" and rows.is_binary:
         positive = rows.onehot[:, 1]
         return Curves.of(rows.scores[:, 1], positive, rows.group, rows.weight, len(rows.groups))
@@ -87,7 +89,7 @@ def steadied(rows: Rows, population: Population, question: Question, error: floa
 
 def lot_shares(rows: Rows, population: Population, question: Question, error: float) -> Floats:
     """By group, for the cell whose rate is least known; rates are those of all groups together."""
-    if not np.isfinite(error):
+    if not np.isfinite(error) or rows.group_proba is not None:
         return np.zeros(len(rows.groups))
     free = Tracer(population, question, rows.favorable).free()
     forms = question.forms(population.mass, rows.favorable)
@@ -103,7 +105,7 @@ def cross_fitted_error(rows: Rows, question: Question, truth: str, random_state:
 
     Best: the least disparity, on average over losses up to 0.02 of the largest cost.
     """
-    if rows.truth is None:
+    if rows.truth is None or rows.group_proba is not None:
         return np.inf
     population = population_of(rows, truth)
     tried = [error for error in ERRORS if lot_shares(rows, population, question, error).any()]
@@ -132,7 +134,7 @@ def _held_out(
         most = tracer.free().value
         bounds = [most * share for share in TRIED]
         for at, solution in enumerate(tracer.along(bounds, ROUGH)):
-            table = outside.confusion(solution.rule.probabilities(outside.scores, outside.group))
+            table = outside.confusion(solution.rule.probabilities(outside.features, outside.known))
             found[left_out, at] = question.value(table, rows.favorable), question.price(table)
     values, costs = found.mean(axis=0).T
     return values, costs

@@ -71,27 +71,28 @@ def _feasible(problem: Problem, known: Columns) -> Columns:
     A rule that met them would cost at most 1; so a lower bound above 1, where missing them has a
     price, is the proof.
     """
-    loose = replace(problem, is_loose=True)
-    search = _begun_with(loose, known, FEASIBLE * MISS)
-    if search.floor <= 1:
-        return search.columns
-    names = conflicting(loose, search.dual)
+    columns, missed = _missed(problem, known)
+    if missed <= 0:
+        return columns
+    needed = list(problem.requirements)
+    for requirement in problem.requirements:  # what can be left out has no part in the conflict
+        rest = [other for other in needed if other is not requirement]
+        if any(not other.even for other in rest):
+            fewer = replace(problem, requirements=tuple(rest))
+            if _missed(fewer, joined(fewer.guesses(), fewer.constants()))[1] > 0:
+                needed = rest
+    names = listing([requirement.label for requirement in needed])
     raise ImpossibleError(
-        f"No rule on these scores meets {listing(names)} together: whatever the rule, they are "
-        f"missed by {search.floor / MISS:.3g} in all. Ask for less of one of them."
+        f"No rule on these scores meets {names}: by {missed:.3g}, at least, the best falls short. "
+        "Ask for less."
     )
 
 
-def conflicting(problem: Problem, dual: Floats) -> list[str]:
-    """The requirements that have a part in the lower bound of a dual point."""
-    names, first = [], 0
-    for requirement in problem.requirements:
-        for cone in requirement.cones(is_loose=problem.is_loose):
-            last = first + (0 if cone is None else len(cone.constant))
-            if np.abs(dual[first:last]).max(initial=0.0) > FEASIBLE * MISS:
-                names.append(requirement.label)
-            first = last
-    return list(dict.fromkeys(names))
+def _missed(problem: Problem, known: Columns) -> tuple[Columns, float]:
+    """Rules that miss the requirements by as little as can be, and by how much at least."""
+    loose = replace(problem, is_loose=True)
+    search = _begun_with(loose, known, FEASIBLE * MISS)
+    return search.columns, search.floor / MISS if search.floor > 1 else 0.0
 
 
 def _begun_with(problem: Problem, known: Columns, tolerance: float) -> Search:

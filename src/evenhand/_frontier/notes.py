@@ -1,0 +1,71 @@
+"""What a reader of a frontier must know: whether rules know the group, and scores to be trusted."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import norm
+
+from evenhand._frontier.rows import Floats, Rows
+from evenhand._groups import show
+from evenhand._words import number, plural
+
+LEVEL = 0.01
+BINS = 10
+
+
+def notes(rows: Rows, judge: str) -> tuple[str, ...]:
+    """In sentences."""
+    found = [_knowledge(rows)]
+    if judge == "scores" and rows.truth is not None:
+        found += _miscalibrated(rows)
+    return tuple(found)
+
+
+def _knowledge(rows: Rows) -> str:
+    if rows.group_proba is None:
+        return (
+            "These rules know the group when they decide, which can be unlawful even to the "
+            "benefit of those who fare worse. group_proba= traces rules that do not."
+        )
+    error = calibration_error(rows.group_proba, np.eye(len(rows.groups))[rows.group], rows.weight)
+    return (
+        "These rules do not know the group when they decide: they go by what the features say of "
+        f"it. The probabilities of groups are off by {number(error)} on average."
+    )
+
+
+def calibration_error(probabilities: Floats, truth: Floats, weight: Floats) -> float:
+    """The mean distance of probabilities from what is seen, in ten bins of each column."""
+    off, total = 0.0, 0.0
+    for column, seen in zip(probabilities.T, truth.T, strict=True):
+        bins = np.minimum((column * BINS).astype(np.intp), BINS - 1)
+        gap = np.bincount(bins, weight * (seen - column), BINS)
+        off, total = off + float(np.abs(gap).sum()), total + float(weight.sum())
+    return off / total
+
+
+def _miscalibrated(rows: Rows) -> list[str]:
+    """Groups whose classes are more or less frequent than scores say, beyond chance."""
+    truth, groups = rows.onehot, len(rows.groups)
+    count = len(rows.classes)
+    total = np.bincount(rows.group, rows.weight, groups)
+    said, seen, spread = (
+        np.stack([np.bincount(rows.group, column, groups) for column in table.T], axis=1)
+        for table in (
+            rows.weight[:, None] * rows.scores,
+            rows.weight[:, None] * truth,
+            rows.weight[:, None] ** 2 * rows.scores * (1 - rows.scores),
+        )
+    )
+    score = np.abs(seen - said) / np.sqrt(np.maximum(spread, 1e-300))
+    off = score > norm.isf(LEVEL / (2 * groups * count))
+    if not off.any():
+        return []
+    group, kind = np.unravel_index(np.argmax(np.where(off, np.abs(seen - said), -1)), off.shape)
+    return [
+        f"The scores are not calibrated in {plural(int(off.any(axis=1).sum()), 'group')}: of "
+        f"{show(rows.groups[group])} they say {number(said[group, kind] / total[group])} are "
+        f"{show(rows.classes[kind])}, and {number(seen[group, kind] / total[group])} are. The "
+        "curve believes them; recalibrate them by group, or judge by labels where there are two "
+        "classes."
+    ]
