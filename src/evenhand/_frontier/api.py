@@ -15,7 +15,7 @@ from evenhand._frontier.judging import Judged, judged, with_interval
 from evenhand._frontier.notes import notes
 from evenhand._frontier.question import Also, Question, read_question
 from evenhand._frontier.result import Frontier, Point
-from evenhand._frontier.rows import Floats, Rows, read_rows
+from evenhand._frontier.rows import Floats, Rows, read_rows, stream
 from evenhand._frontier.tracing import (
     Tracer,
     cross_fitted_error,
@@ -23,6 +23,7 @@ from evenhand._frontier.tracing import (
     population_of,
     steadied,
 )
+from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import suggests_names
 from evenhand._tasks import named_label
 from evenhand.mitigation.optimal import Solution
@@ -56,7 +57,7 @@ def frontier(
     classes: Sequence[Label] | None = None,
     sample_weight: Any = None,
     confidence: float = 0.95,
-    random_state: int = 0,
+    random_state: RandomState = 0,
 ) -> Frontier:
     """Trace the least cost of any rule on these scores against its disparity.
 
@@ -112,7 +113,7 @@ def frontier(
         Weights of the rows.
     confidence : float, default 0.95
         Of the intervals on test rows.
-    random_state : int, default 0
+    random_state : int, Generator, RandomState or None, default 0
         Of the folds, the rows held out, and the decisions drawn for intervals.
 
     Returns
@@ -152,6 +153,7 @@ def frontier(
     (0.05, ['Group F:', 'Group M:'])
 
     """
+    seed = seed_of(random_state)
     rows = read_rows(
         y_true,
         y_score,
@@ -174,9 +176,9 @@ def frontier(
         capacity=capacity,
     )
     decisions = _decisions(y_pred, rows)
-    rows, decisions, other, other_decisions = _parts(rows, decisions, test, held_out, random_state)
+    rows, decisions, other, other_decisions = _parts(rows, decisions, test, held_out, seed)
     population = population_of(rows, judge)
-    error = _error(rate_error, rows, question, judge, random_state)
+    error = _error(rate_error, rows, question, judge, seed)
     lot = lot_shares(rows, population, question, error)
     proved = Tracer(population, question, rows.favorable)
     advised = Tracer(steadied(rows, population, question, error), question, rows.favorable)
@@ -185,7 +187,9 @@ def frontier(
     ours = list(advised.along(bounds)) if lot.any() else None
     for place, solution in enumerate(proved.along(bounds)):
         rule = solution if ours is None else ours[place]
-        points.append(_point(rows, other, question, solution, rule, confidence, random_state))
+        points.append(
+            _point(rows, other, question, bounds[place], solution, rule, confidence, seed)
+        )
     return Frontier(
         question,
         rows,
@@ -264,7 +268,7 @@ def _parts(
         return rows, decisions, None, decisions
     if not 0 < held_out < 1:
         raise InputError(f"held_out is a share between 0 and 1; it is {held_out}.")
-    drawn = np.random.default_rng(random_state).random(len(rows.group)) < held_out
+    drawn = stream(random_state, 1).random(len(rows.group)) < held_out
     if len(np.unique(rows.group[~drawn])) < len(rows.groups):
         raise InputError("Some group has no row left to fit on: hold out less, or merge groups.")
     return rows.take(~drawn), decisions[~drawn], rows.take(drawn), decisions[drawn]
@@ -295,6 +299,7 @@ def _point(
     rows: Rows,
     other: Rows | None,
     question: Question,
+    bound: float,
     solution: Solution,
     ours: Solution,
     confidence: float,
@@ -311,4 +316,6 @@ def _point(
     if other is not None:
         chances = ours.rule.probabilities(other.features, other.known)
         test = with_interval(other, chances, question, confidence, random_state)
-    return Point(solution.value, solution.cost, accuracy, solution.gap, ours.rule, fitted, test)
+    return Point(
+        bound, solution.value, solution.cost, accuracy, solution.gap, ours.rule, fitted, test
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._errors import EvenhandError
 from evenhand._frontier.question import Question
-from evenhand._frontier.rows import Floats, Rows
+from evenhand._frontier.rows import Floats, Rows, stream
 from evenhand._uncertainty import interval
 from evenhand.mitigation._lots import drawn
 
@@ -48,7 +48,7 @@ def with_interval(
     plain = judged(rows, chances, question)
     if question.reference is not None:
         return plain
-    lot = np.random.default_rng(random_state).random(len(chances))
+    lot = stream(random_state, 3).random(len(chances))
     decided = drawn(chances, lot)
     labels = np.arange(len(rows.classes))
     favorable = rows.favorable if rows.is_binary or "ratio" in question.criterion else None

@@ -30,8 +30,8 @@ def draw(
     curve = {name: np.array(column) for name, column in columns.items()}
     low = min(curve["cost"].min(), *(cost for _, cost in models.values()))
     floor = low - 0.15 * (np.ptp(curve["cost"]) or 0.01)
-    ax.fill_between(curve["value"], floor, curve["cost"], color=PROVED, alpha=0.10, lw=0)
-    ax.plot(curve["value"], curve["cost"], color=PROVED, lw=2, label="no rule is below (proved)")
+    ax.fill_between(curve["bound"], floor, curve["cost"], color=PROVED, alpha=0.10, lw=0)
+    ax.plot(curve["bound"], curve["cost"], color=PROVED, lw=2, label="no rule is below (proved)")
     if "test_value" in curve:
         order = np.argsort(curve["test_cost"])
         ax.errorbar(

@@ -120,14 +120,14 @@ def read_question(
     asked = {criterion, *(name for name, *_ in listed)}
     if "selection_rate_ratio" in asked and rows.favorable is None:
         raise InputError("selection_rate_ratio is about one class: name it by favorable=.")
-    limits = [_limits(given) for given in (at_least, at_most)]
     return Question(
         criterion,
         measure,
         _costs(cost, rows),
         _reference(reference, measure, rows),
         tuple((str(name), str(kind), float(bound)) for name, kind, bound in listed),
-        *limits,
+        _limits(at_least),
+        _limits(at_most),
         _capacity(capacity, rows),
     )
 

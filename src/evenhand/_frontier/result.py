@@ -28,6 +28,7 @@ class Point:
     Without lots for small groups the two are the same; `test` is the rule on other rows.
     """
 
+    bound: float
     value: float
     cost: float
     accuracy: float
@@ -96,15 +97,15 @@ class Frontier:
         -------
         dict of list
             "value", "cost", "accuracy" and "gap" are the proved frontier of the fitting rows: no
-            rule of at most this value costs less than cost − gap. "rule_cost" and "rule_accuracy"
-            are those of the recommended rule there. With test rows, "test_value" with its interval
-            "test_low" and "test_high", "test_cost" with its standard error "test_error", and
-            "test_accuracy".
+            rule whose disparity is at most the "bound" costs less than cost − gap. "rule_cost" and
+            "rule_accuracy" are those of the recommended rule there. With test rows, "test_value"
+            with its interval "test_low" and "test_high", "test_cost" with its standard error
+            "test_error", and "test_accuracy".
 
         """
         columns: dict[str, list[float]] = {
             name: [getattr(point, name) for point in self.points]
-            for name in ("value", "cost", "accuracy", "gap")
+            for name in ("bound", "value", "cost", "accuracy", "gap")
         }
         columns["rule_cost"] = [point.fitted.cost for point in self.points]
         columns["rule_accuracy"] = [point.fitted.accuracy for point in self.points]
@@ -179,8 +180,8 @@ class Frontier:
             The cost.
 
         """
-        values = [point.value for point in self.points]
-        return float(np.interp(value, values, [point.cost for point in self.points]))
+        bounds = [point.bound for point in self.points]
+        return float(np.interp(value, bounds, [point.cost for point in self.points]))
 
     def summary(self) -> list[str]:
         """What the frontier says, in sentences.

@@ -165,7 +165,9 @@ def _sentence(group: str, steps: list[tuple[float, float]]) -> str:
         return f"Group {group}: select {whom[0]}, whatever the score."
     cuts = [f"{cut:.4g}" for cut, _ in steps[1:]]
     parts = [f"from {cuts[-1]} on select {whom[-1]}"]
-    for place in range(len(cuts) - 1, 0, -1):
-        parts.append(f"from {cuts[place - 1]} to {cuts[place]} select {whom[place]}")
+    parts += [
+        f"from {cuts[place - 1]} to {cuts[place]} select {whom[place]}"
+        for place in range(len(cuts) - 1, 0, -1)
+    ]
     parts.append(f"below {cuts[0]} select {whom[0]}")
     return f"Group {group}: " + "; ".join(parts) + "."

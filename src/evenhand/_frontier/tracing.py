@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand._frontier.question import Question
-from evenhand._frontier.rows import Codes, Floats, Rows
+from evenhand._frontier.rows import Codes, Floats, Rows, stream
 from evenhand.mitigation.optimal import (
     Curves,
     Population,
@@ -111,7 +111,7 @@ def cross_fitted_error(rows: Rows, question: Question, truth: str, random_state:
     tried = [error for error in ERRORS if lot_shares(rows, population, question, error).any()]
     if not tried:
         return np.inf
-    fold = np.random.default_rng(random_state).permutation(len(rows.group)) % FOLDS
+    fold = stream(random_state, 2).permutation(len(rows.group)) % FOLDS
     curves = {error: _held_out(rows, question, truth, fold, error) for error in (np.inf, *tried)}
     least = curves[np.inf][1][0]
     losses = least + np.linspace(0, LOSS * float(np.abs(question.cost).max()), 21)

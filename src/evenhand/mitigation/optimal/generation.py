@@ -19,7 +19,8 @@ from evenhand._errors import InputError
 from evenhand._words import listing
 from evenhand.mitigation.optimal.cones import MISS, Floats, clarabel, cone_of, quiet_settings
 from evenhand.mitigation.optimal.many import BothError, ManyGroups
-from evenhand.mitigation.optimal.problem import Bounds, Columns, Problem, joined
+from evenhand.mitigation.optimal.problem import Columns, Problem, joined
+from evenhand.mitigation.optimal.requirements import Bounds
 from evenhand.mitigation.optimal.rule import DecisionRule
 
 SPAN = 10  # rounds of progress after which a rule that is out of use is forgotten

@@ -122,7 +122,8 @@ def segments(pool: Codes, owner: Codes, rate: Floats, cost: Floats) -> tuple[Seg
         slope = (cost[high] - cost[low]) / width
     group = owner[pool[low]]
     sorted_ = np.lexsort((slope, group))
-    first = np.bincount(owner[pool[kept[start]]], rate[kept[start]], int(owner.max()) + 1)
+    least = np.bincount(owner[pool[kept[start]]], rate[kept[start]], int(owner.max()) + 1)
+    first = np.asarray(least, dtype=np.float64)
     steps = (group, width, slope, low, high)
     return Segments(first, *(column[sorted_] for column in steps)), kept[start]
 
@@ -294,7 +295,7 @@ def _subgradient(levels: Levels, rates: Floats, price: float, bonus: float) -> F
 
 
 def _ranks(groups: int) -> Floats:
-    return 2.0 * np.arange(groups) + 1 - groups
+    return np.asarray(2.0 * np.arange(groups) + 1 - groups, dtype=np.float64)
 
 
 def _projected(point: Floats, cluster: Codes) -> Floats:

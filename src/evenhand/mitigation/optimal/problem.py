@@ -92,8 +92,8 @@ class Problem:
         first, owner = self.requirements[0], self.population.owner
         cells, groups = self.forms.observed.shape
         one = cells == 1 or (cells == 2 and first.complementary)
-        alone = len(self.requirements) == 1 and first.name == "gini" and owner is not None
-        if not (alone and one and self.forms.observed.all() and groups >= MANY):
+        alone = len(self.requirements) == 1 and first.name == "gini"
+        if owner is None or not (alone and one and self.forms.observed.all() and groups >= MANY):
             return None
         if not 0 < self.epsilon < 1 - 1 / groups:
             return None

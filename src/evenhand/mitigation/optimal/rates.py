@@ -37,7 +37,8 @@ class RateForms:
     def sizes(self) -> Floats:
         """The share of all rows that each rate looks at (cells, groups)."""
         largest = self.coefficients.max(axis=(2, 3))
-        return np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0)
+        sizes = np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0)
+        return np.asarray(sizes)
 
     def only(self, keep: NDArray[np.bool_]) -> RateForms:
         """The forms of some of the cells."""

@@ -1,0 +1,389 @@
+"""The frontier against a general solver, against rules at random, and against its own laws."""
+
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenhand as eh
+from evenhand._frontier import tracing
+from evenhand.mitigation.optimal import Curves, Steady, Thresholds, problem, solve
+from frontier import programs
+from frontier.people import people
+from mitigation.programs import whole_program
+
+MEASURES = ("mpd", "gini", "pq", "shortfall")
+CRITERIA = (
+    "statistical_parity",
+    "selection_rate_ratio",
+    "equal_opportunity",
+    "predictive_equality",
+    "equalized_odds",
+)
+
+
+def curve(y, score, group, **options):
+    return eh.frontier(y, score, sensitive_features=group, **{"rate_error": None} | options)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_the_least_cost_is_that_of_a_general_solver(criterion, measure):
+    y, score, group = people(rows=140)
+    if criterion == "equalized_odds":
+        score = score.round(1)  # ties
+    bounds = [0.0, 0.05, 0.15]
+    found = curve(y, score, group, criterion=criterion, measure=measure, values=bounds)
+    for point, bound in zip(found.points, bounds, strict=True):
+        program = programs.Thresholds(y, score, group)
+        program.evenly(criterion, measure, bound)
+        assert point.cost == pytest.approx(program.least_cost(), abs=1e-6)
+        assert point.value <= bound + 1e-9
+        assert 0 <= point.gap <= 2e-6
+
+
+def test_requirements_together_are_those_of_a_general_solver():
+    y, score, group = people(rows=160, seed=3)
+    found = curve(
+        y,
+        score,
+        group,
+        measure="mpd",
+        values=[0.05, 0.1],
+        also=[("equal_opportunity", "pq", 0.02)],
+        at_least={"true_positive_rate": 0.5},
+        at_most={"false_positive_rate": 0.6},
+        capacity=90,
+        cost={"false_positive": 1.0, "false_negative": 3.0},
+    )
+    for point, bound in zip(found.points, (0.05, 0.1), strict=True):
+        program = programs.Thresholds(y, score, group)
+        program.evenly("statistical_parity", "mpd", bound)
+        program.evenly("equal_opportunity", "pq", 0.02)
+        program.requirements += [
+            program.rates("equal_opportunity")[0] >= 0.5,
+            program.rates("predictive_equality")[0] <= 0.6,
+            sum(program.counts(k).sum() for k in (0, 1)) == 90,
+        ]
+        assert point.cost == pytest.approx(program.least_cost(1.0, 3.0), abs=2e-6)
+
+
+@pytest.mark.parametrize("measure", ["mpd", "shortfall"])
+def test_a_reference_group_binds_the_others(measure):
+    y, score, group = people(rows=160, seed=4)
+    found = curve(y, score, group, measure=measure, reference="g2", values=[0.05])
+    program = programs.Thresholds(y, score, group)
+    for rates in program.rates("statistical_parity")[: 1 if measure == "mpd" else 2]:
+        own = rates[2]
+        program.requirements.append(
+            (rates >= 0.95 * own)
+            if measure == "shortfall"
+            else (programs.cp.abs(rates - own) <= 0.05)
+        )
+    assert found.points[0].cost == pytest.approx(program.least_cost(), abs=1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(MEASURES), st.sampled_from(CRITERIA[:4]))
+def test_no_thresholds_at_random_lie_below(seed, measure, criterion):
+    y, score, group = people(rows=200, groups=4, seed=seed % 97)
+    random = np.random.default_rng(seed)
+    labels = np.unique(group)
+    cut = random.random(4)[np.searchsorted(labels, group)]
+    decided = (score >= cut).astype(int)
+    value = eh.evaluate(
+        criterion,
+        y,
+        decided,
+        sensitive_features=group,
+        measure=measure,
+        favorable=1 if criterion != "statistical_parity" else None,
+    )
+    if np.isnan(value):
+        return
+    found = curve(y, score, group, measure=measure, criterion=criterion, values=[float(value)])
+    assert found.points[0].cost <= (decided != y).mean() + 1e-6
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(MEASURES), st.sampled_from(CRITERIA))
+def test_less_disparity_never_costs_less(seed, measure, criterion):
+    y, score, group = people(rows=150, seed=seed)
+    found = curve(y, score, group, measure=measure, criterion=criterion, values=7)
+    columns = found.to_dict()
+    assert np.all(np.diff(columns["cost"]) <= 2e-6)
+    assert np.all(np.array(columns["value"]) <= np.array(columns["bound"]) + 1e-9)
+    assert np.allclose(columns["cost"], 1 - np.array(columns["accuracy"]), atol=1e-9)
+
+
+def test_the_cost_of_a_rule_is_what_its_decisions_cost():
+    y, score, group = people(rows=2000, groups=5)
+    found = curve(y, score, group, measure="gini")
+    rule = found.rule(value=0.03)
+    chances = rule.predict_proba(score, group)
+    assert np.where(y == 1, chances[:, 0], chances[:, 1]).mean() == pytest.approx(rule.cost)
+    counts = eh.expected_tally(y, chances, classes=[0, 1], sensitive_features=group)
+    assert eh.evaluate("statistical_parity", counts, measure="gini") == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize("criterion", ["statistical_parity", "equal_opportunity", "equalized_odds"])
+def test_many_classes_are_judged_by_their_probabilities(criterion):
+    y, score, group = people(rows=60, classes=3, seed=1)
+    found = curve(y, score, group, criterion=criterion, values=[0.05])
+    joint = np.eye(3)[np.searchsorted(np.unique(group), group)][:, :, None] * score[:, None, :]
+    least = whole_program(joint, criterion, 0.05)
+    assert found.points[0].cost == pytest.approx(least, abs=2e-6)
+
+
+def test_rules_that_do_not_know_the_group_are_those_of_the_whole_program():
+    y, score, group = people(rows=80, groups=2, seed=2)
+    known = (group == "g1").astype(float)
+    proba = np.column_stack([0.2 + 0.6 * (1 - known), 0.2 + 0.6 * known])
+    found = eh.frontier(
+        y, score, sensitive_features=group, group_proba=proba, values=[0.02], rate_error=None
+    )
+    joint = proba[:, :, None] * np.column_stack([1 - score, score])[:, None, :]
+    least = whole_program(joint, "statistical_parity", 0.02)
+    assert found.points[0].cost == pytest.approx(least, abs=2e-6)
+    assert "do not know the group" in found.notes[0]
+    chances = found.rule(0.02).predict_proba(score, group_proba=proba)
+    assert chances.shape == (80, 2)
+    with pytest.raises(eh.InputError, match="group_proba"):
+        found.rule(0.02).predict_proba(score, group)
+
+
+@pytest.mark.parametrize("criterion", ["statistical_parity", "equal_opportunity"])
+@pytest.mark.parametrize("kind", ["curves", "thresholds", "steady"])
+def test_many_groups_by_gini_cost_what_all_pairs_cost(monkeypatch, criterion, kind):
+    y, score, group = people(rows=900, groups=12, seed=5)
+    code = np.searchsorted(np.unique(group), group)
+    code = np.unique(code, return_inverse=True)[1]
+    groups, weight = code.max() + 1, np.ones(len(y))
+    population = Curves.of(score, y.astype(float), code, weight, groups)
+    if kind == "thresholds":
+        both = np.column_stack([1 - score, score])
+        population = Thresholds.of(both, code, weight, groups)
+    if kind == "steady":
+        population = Steady(population, np.where(np.arange(groups) < 4, 0.5, 0.0))
+    for bound in (0.3, 0.1, 0.02):
+        asked = (population, criterion, "gini", bound)
+        pairs = solve(problem(*asked, favorable=1))
+        monkeypatch.setattr(sys.modules["evenhand.mitigation.optimal.problem"], "MANY", 2)
+        levels = solve(problem(*asked, favorable=1))
+        monkeypatch.undo()
+        assert levels.cost == pytest.approx(pairs.cost, abs=2e-6)
+        assert levels.value <= bound + 1e-9
+        assert levels.gap <= 3e-6
+
+
+def test_two_cells_that_bind_at_once_fall_back_on_pairs(monkeypatch):
+    random = np.random.default_rng(0)
+    group = np.repeat(np.arange(6), 100)
+    score = np.clip(random.normal(0.5, 0.2, 600) + np.linspace(-0.4, 0.4, 6)[group], 0.01, 0.99)
+    y = (random.random(600) < score).astype(float)
+    population = Curves.of(score, y, group, np.ones(600), 6)
+    asked = (population, "statistical_parity", "gini", 0.02)
+    pairs = solve(problem(*asked))
+    monkeypatch.setattr(sys.modules["evenhand.mitigation.optimal.problem"], "MANY", 2)
+    levels = solve(problem(*asked))
+    assert levels.cost == pytest.approx(pairs.cost, abs=2e-6)
+    assert levels.value <= 0.02 + 1e-9
+
+
+def test_what_conflicts_is_named_and_nothing_else():
+    y, score, group = people(rows=400)
+    with pytest.raises(eh.InputError) as failure:
+        curve(
+            y,
+            score,
+            group,
+            at_least={"true_positive_rate": 0.95},
+            at_most={"false_positive_rate": 0.05, "selection_rate": 0.99},
+        )
+    said = str(failure.value)
+    assert "true positive rate ≥ 0.95 and false positive rate ≤ 0.05" in said
+    assert "selection" not in said
+    assert "mpd" not in said
+
+
+def test_a_capacity_is_met_exactly():
+    y, score, group = people(rows=500, groups=2)
+    found = curve(y, score, group, capacity=120, values=[0.02])
+    chances = found.rule(0.02).predict_proba(score, group)
+    assert chances[:, 1].sum() == pytest.approx(120, abs=1e-5)
+
+
+def test_the_least_disparity_at_the_models_cost_is_proved():
+    y, score, group = people(rows=3000, groups=3)
+    found = curve(y, score, group)
+    least = found.least_at_model_cost
+    below, above = max(least - 2e-3, 0), least + 2e-3
+    assert curve(y, score, group, values=[below]).points[0].cost > found.model.cost - 2e-6
+    assert curve(y, score, group, values=[above]).points[0].cost <= found.model.cost + 2e-6
+    assert found.summary()[0].startswith("The model's statistical parity (mpd) is")
+
+
+def test_a_person_gets_the_same_decision_in_any_company():
+    y, score, group = people(rows=400, groups=6)
+    rule = eh.frontier(y, score, sensitive_features=group, rate_error=0.02).rule(0.01)
+    ids = np.arange(400)
+    together = rule.predict(score, group, ids=ids, key=3)
+    order = np.random.default_rng(0).permutation(400)
+    shuffled = rule.predict(score[order], group[order], ids=ids[order], key=3)
+    alone = [rule.predict(score[[i]], group[[i]], ids=[i], key=3)[0] for i in range(40)]
+    assert np.array_equal(together[order], shuffled)
+    assert np.array_equal(together[:40], alone)
+    assert not np.array_equal(together, rule.predict(score, group, ids=ids, key=4))
+    by_self = rule.predict(score, group)
+    assert np.array_equal(by_self[order], rule.predict(score[order], group[order]))
+
+
+def test_decisions_by_lot_are_as_frequent_as_their_chances():
+    y, score, group = people(rows=20_000, groups=3)
+    rule = eh.frontier(y, score, sensitive_features=group, rate_error=0.001).rule(0.05)
+    chances = rule.predict_proba(score, group)[:, 1]
+    decided = rule.predict(score, group, ids=np.arange(20_000))
+    spread = np.sqrt((chances * (1 - chances)).sum())
+    assert spread > 10
+    assert abs(decided.sum() - chances.sum()) < 3 * spread
+
+
+def test_lots_bound_the_error_of_every_rate():
+    y, score, group = people(rows=3000, groups=8)
+    found = eh.frontier(y, score, sensitive_features=group, rate_error=0.02)
+    chances = found.rule(0.05).predict_proba(score, group)[:, 1]
+    for label in np.unique(group):
+        own = chances[group == label]
+        assert own.std() / np.sqrt(len(own)) <= 0.025
+    assert found.lot.max() > 0.3
+    assert any("by lot" in sentence for sentence in found.summary())
+
+
+def test_large_groups_are_left_to_their_scores():
+    y, score, group = people(rows=20_000, groups=2)
+    found = eh.frontier(y, score, sensitive_features=group)
+    assert not found.lot.any()
+    assert found.rate_error == np.inf
+
+
+def test_the_strength_is_chosen_by_rows_left_out():
+    y, score, group = people(rows=4000, groups=40, shift=0.4)
+    found = eh.frontier(y, score, sensitive_features=group, measure="pq", values=4)
+    assert found.rate_error in (np.inf, *tracing.ERRORS)
+    again = eh.frontier(y, score, sensitive_features=group, measure="pq", values=4)
+    assert found.rate_error == again.rate_error
+
+
+def test_rows_held_out_judge_the_rules_with_intervals():
+    y, score, group = people(rows=4000, groups=2)
+    table = eh.frontier(
+        y, score, sensitive_features=pl.DataFrame({"sex": group}), held_out=0.5, values=4
+    ).to_frame()
+    assert isinstance(table, pl.DataFrame)
+    assert {"value", "cost", "accuracy", "gap", "test_value", "test_cost"} <= set(table.columns)
+    assert (table["test_low"] <= table["test_high"]).all()
+    assert (table["test_error"] > 0).all()
+    drift = (table["test_cost"] - table["rule_cost"]).abs() / table["test_error"]
+    assert drift.max() < 4
+
+
+def test_test_rows_are_judged_like_the_fitting_rows():
+    y, score, group = people(rows=800)
+    found = curve(y, score, group, test=(y, score, group), values=5)
+    for point in found.points:
+        assert point.test.value == pytest.approx(point.fitted.value)
+        assert point.test.cost == pytest.approx(point.cost)
+
+
+def test_the_rule_in_words_says_what_it_does():
+    y, score, group = people(rows=1000, groups=2)
+    rule = curve(y, score, group).rule(0.02)
+    for place, (label, sentence) in enumerate(zip(rule.groups, rule.explain(), strict=True)):
+        assert sentence.startswith(f"Group {label}: ")
+        steps = rule._steps(place)
+        own = score[group == label]
+        chance = np.array([[c for cut, c in steps if s >= cut][-1] for s in own])
+        assert np.allclose(chance, rule.predict_proba(own, [label] * len(own))[:, 1])
+
+
+def test_scores_of_any_scale_will_do_where_labels_judge():
+    y, score, group = people(rows=500)
+    stretched = np.log(score / (1 - score)) * 7 + 40
+    one, other = curve(y, score, group, values=4), curve(y, stretched, group, values=4)
+    assert np.allclose(one.to_dict()["cost"], other.to_dict()["cost"], atol=1e-9)
+
+
+def test_weights_count_as_rows():
+    y, score, group = people(rows=300)
+    weight = np.random.default_rng(0).integers(1, 4, 300)
+    repeated = [np.repeat(column, weight) for column in (y, score, group)]
+    weighted = curve(y, score, group, sample_weight=weight, values=[0.05])
+    assert weighted.points[0].cost == pytest.approx(curve(*repeated, values=[0.05]).points[0].cost)
+
+
+def test_scores_that_are_off_in_a_group_are_named():
+    y, score, group = people(rows=3000, classes=3)
+    honest = curve(y, score, group, values=2)
+    assert not any("calibrated" in note for note in honest.notes)
+    skewed = np.where((group == "g2")[:, None], score * [2.0, 1.0, 0.5], score)
+    skewed /= skewed.sum(axis=1, keepdims=True)
+    notes = curve(y, skewed, group, values=2).notes
+    assert any("not calibrated in 1 group: of g2" in note for note in notes)
+
+
+def test_the_favorable_label_may_be_the_first():
+    y, score, group = people(rows=300)
+    words = np.where(y == 1, "accept", "reject")
+    options = {"criterion": "equal_opportunity", "values": 3}
+    one = curve(y, score, group, **options)
+    other = curve(words, score, group, favorable="accept", **options)
+    assert np.allclose(one.to_dict()["cost"], other.to_dict()["cost"])
+    assert other.rule(0.1).classes == ("reject", "accept")
+
+
+def test_the_picture_shows_the_curve_and_the_model():
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
+    y, score, group = people(rows=300)
+    ax = curve(y, score, group, held_out=0.4, values=4).plot()
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    pyplot.close(ax.figure)
+    assert names[0] == "no rule is below (proved)"
+    assert "the model, on test rows" in names
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"criterion": "accuracy_parity"}, "not traced for the criterion 'accuracy_parity'"),
+        ({"measure": "variance"}, "not traced for the measure 'variance'"),
+        ({"cost": [[0, 1, 2]]}, "2 × 2 numbers"),
+        ({"cost": {"wrong": 1}}, "false_positive"),
+        ({"values": 1}, "at least 2 points"),
+        ({"values": [-0.1]}, "from 0 on"),
+        ({"reference": "g9"}, "none of the groups"),
+        ({"reference": "g1", "measure": "pq"}, "'mpd' or 'shortfall'"),
+        ({"capacity": 10_000}, "cannot be selected"),
+        ({"at_least": {"precision": 0.5}}, "not traced for the rate 'precision'"),
+        ({"at_least": {"selection_rate": 2}}, "between 0 and 1"),
+        ({"rate_error": -1}, "positive number"),
+        ({"held_out": 2}, "between 0 and 1"),
+        ({"truth": "guess"}, "'labels' or 'scores'"),
+        ({"test": (1, 2)}, "of other rows"),
+        ({"y_pred": [7] * 100}, "none of the classes"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(wrong, message):
+    y, score, group = people(rows=100)
+    with pytest.raises((eh.InputError, eh.InputTypeError), match=message):
+        eh.frontier(y, score, sensitive_features=group, **wrong)
+
+
+def test_a_score_without_truth_must_be_a_probability():
+    _, score, group = people(rows=100)
+    found = curve(None, score, group, values=3)
+    assert found.points[0].cost >= found.points[-1].cost
+    with pytest.raises(eh.InputError, match="must be probabilities"):
+        curve(None, 100 * score, group)
