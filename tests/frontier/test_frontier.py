@@ -241,7 +241,7 @@ def test_a_person_gets_the_same_decision_in_any_company():
     assert np.array_equal(by_self[order], rule.predict(score[order], group[order]))
 
 
-def test_decisions_by_lot_are_as_frequent_as_their_chances():
+def test_random_decisions_are_as_frequent_as_their_chances():
     y, score, group = people(rows=20_000, groups=3)
     rule = eh.frontier(y, score, sensitive_features=group, rate_error=0.001).rule(0.05)
     chances = rule.predict_proba(score, group)[:, 1]
@@ -259,7 +259,7 @@ def test_lots_bound_the_error_of_every_rate():
         own = chances[group == label]
         assert own.std() / np.sqrt(len(own)) <= 0.025
     assert found.lot.max() > 0.3
-    assert any("by lot" in sentence for sentence in found.summary())
+    assert any("at random" in sentence for sentence in found.summary())
 
 
 def test_large_groups_are_left_to_their_scores():
@@ -350,7 +350,7 @@ def test_the_picture_shows_the_curve_and_the_model():
     ax = curve(y, score, group, held_out=0.4, values=4).plot()
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     pyplot.close(ax.figure)
-    assert names[0] == "no rule is below (proved)"
+    assert names[0] == "no rule is below, on the fitting rows (proved)"
     assert "the model, on test rows" in names
 
 

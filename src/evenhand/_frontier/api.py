@@ -15,7 +15,7 @@ from evenhand._frontier.judging import Judged, judged, with_interval
 from evenhand._frontier.notes import notes
 from evenhand._frontier.question import Also, Question, read_question
 from evenhand._frontier.result import Frontier, Point
-from evenhand._frontier.rows import Floats, Rows, read_rows, stream
+from evenhand._frontier.rows import Floats, Rows, named_columns, read_rows, stream
 from evenhand._frontier.tracing import (
     Tracer,
     cross_fitted_error,
@@ -40,6 +40,7 @@ def frontier(
     criterion: str = "statistical_parity",
     measure: str = "mpd",
     cost: Any = None,
+    data: Any = None,
     values: int | Sequence[float] = POINTS,
     y_pred: Any = None,
     test: tuple[Any, Any, Any] | None = None,
@@ -65,9 +66,10 @@ def frontier(
     ----------
     y_true : array-like or None
         True labels. None believes the scores, which must then be probabilities.
-    y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
+    y_score : array-like of shape (n_rows,) or (n_rows, n_classes), or classifier
         Scores of the favorable class, higher for those more likely to be of it; or the probability
-        of every class, in the order of the labels.
+        of every class, in the order of the labels; or a fitted classifier, which is asked for them
+        with `data`.
     sensitive_features : array-like or dataframe
         The column or columns that name the groups, or what `groups` made of them.
     criterion : str, default "statistical_parity"
@@ -78,6 +80,9 @@ def frontier(
     cost : array-like, mapping or None, default None
         What a decision costs, as a matrix (true class, decision), or of two classes as
         {"false_positive": …, "false_negative": …}. None: 1 for every wrong decision.
+    data : dataframe, optional
+        Where it is given, y_true, y_score, sensitive_features, y_pred and sample_weight may name
+        columns of it.
     values : int or sequence of float, default 20
         How many points, evenly spaced in disparity, or at which bounds.
     y_pred : array-like, optional
@@ -97,7 +102,7 @@ def frontier(
         The group beside which all others are measured, by "mpd" or "shortfall".
     rate_error : float, "cross-fit" or None, default "cross-fit"
         The largest standard error that a group's rate may have under the recommended rules. The
-        smaller the group, the more of its rows are decided by lot, whose rate is known. By
+        smaller the group, the more of its rows are decided at random, at a rate that is known. By
         default the one that does best on rows left out of the fit, which may be none.
     truth : {"labels", "scores"}, optional
         By what rules are judged: with two classes by the labels, and then scores need not be
@@ -154,6 +159,14 @@ def frontier(
 
     """
     seed = seed_of(random_state)
+    if callable(getattr(y_score, "predict_proba", None)):
+        if data is None:
+            raise InputError("A classifier is asked for scores of data=, the rows' features.")
+        classes, y_score = list(y_score.classes_), y_score.predict_proba(data)
+    columns = (y_true, y_score, sensitive_features, y_pred, sample_weight)
+    y_true, y_score, sensitive_features, y_pred, sample_weight = (
+        named_columns(data, column) for column in columns
+    )
     rows = read_rows(
         y_true,
         y_score,
@@ -200,7 +213,7 @@ def frontier(
         lot,
         notes(rows, judge),
         advised,
-        kind_of(sensitive_features, y_score, y_true),
+        kind_of(data, sensitive_features, y_score, y_true),
     )
 
 

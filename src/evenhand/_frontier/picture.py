@@ -28,10 +28,18 @@ def draw(
     if ax is None:
         _, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     curve = {name: np.array(column) for name, column in columns.items()}
-    low = min(curve["cost"].min(), *(cost for _, cost in models.values()))
-    floor = low - 0.15 * (np.ptp(curve["cost"]) or 0.01)
+    costs = [*curve["cost"], *(cost for _, cost in models.values())]
+    if "test_cost" in curve:
+        costs += [*(curve["test_cost"] - curve["test_error"])]
+    floor = min(costs) - 0.1 * (np.ptp(costs) or 0.01)
     ax.fill_between(curve["bound"], floor, curve["cost"], color=PROVED, alpha=0.10, lw=0)
-    ax.plot(curve["bound"], curve["cost"], color=PROVED, lw=2, label="no rule is below (proved)")
+    ax.plot(
+        curve["bound"],
+        curve["cost"],
+        color=PROVED,
+        lw=2,
+        label="no rule is below, on the fitting rows (proved)",
+    )
     if "test_value" in curve:
         order = np.argsort(curve["test_cost"])
         ax.errorbar(

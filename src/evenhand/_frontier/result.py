@@ -54,9 +54,9 @@ class Frontier:
         The same on the test rows.
     rate_error : float
         The largest standard error that a group's rate has under the recommended rules; infinite
-        where none is decided by lot for that reason.
+        where none is decided at random for that reason.
     lot : ndarray of shape (n_groups,)
-        The share of each group's decisions that are made by lot for that reason.
+        The share of each group's decisions that are made at random for that reason.
     notes : tuple of str
         What a reader must know.
 
@@ -234,7 +234,7 @@ class Frontier:
         most = int(np.argmax(self.lot))
         return [
             f"{plural(len(drawn), 'group')} of {len(self.lot)} have too few rows for a threshold "
-            f"whose rate is known; the recommended rules decide part of their rows by lot (of "
+            f"whose rate is known; the recommended rules decide part of their rows at random (of "
             f"{show(self.rows.groups[most])}, {percent(float(self.lot[most]))}), so that no "
             f"group's rate is uncertain by more than {number(self.rate_error)}."
         ]

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import check_lengths, classes, finite, weights
+from evenhand._dataframes import column_of
 from evenhand._errors import InputError
 from evenhand._groups import Groups, groups, show
 from evenhand._tasks import favorable_label
@@ -156,6 +158,18 @@ def read_rows(
         inside,
         _group_probabilities(group_proba, len(scores), len(group_labels)),
     )
+
+
+def named_columns(data: Any, column: Any) -> Any:
+    """The column or columns of a dataframe that are named; anything else as it is."""
+    if data is None or column is None:
+        return column
+    if isinstance(column, str):
+        return column_of(data, column)
+    are_names = isinstance(column, list | tuple) and all(isinstance(name, str) for name in column)
+    if are_names and set(column) <= set(nw.from_native(data, eager_only=True).columns):
+        return {name: column_of(data, name) for name in column}
+    return column
 
 
 def _group_probabilities(given: Any, rows: int, groups: int) -> Floats | None:

@@ -81,11 +81,13 @@ def _group() -> Any:
     from evenhand.cli.compare import compare
     from evenhand.cli.datasets import datasets
     from evenhand.cli.demo import demo
+    from evenhand.cli.frontier import frontier_
     from evenhand.cli.registries import criteria, measures, standards
     from evenhand.cli.sql import sql
     from evenhand.cli.watch import watch
 
-    every = (audit, bench, compare, criteria, datasets, demo, measures, sql, standards, watch)
+    about = (criteria, datasets, demo, measures, standards)
+    every = (audit, bench, compare, frontier_, sql, watch, *about)
     commands = {command.name or "": command for command in every}
     group = click.Group("evenhand", help=HELP, commands=commands)
     return click.version_option(package_name="evenhand", message="%(prog)s %(version)s")(group)

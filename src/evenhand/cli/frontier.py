@@ -1,0 +1,167 @@
+"""The command `evenhand frontier`: a file with scores in, the price of less disparity out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand._errors import InputError
+from evenhand._writing import fill_whole, write_all
+from evenhand.cli import failures
+from evenhand.cli.compare import columns_of_files, people_of
+from evenhand.cli.failures import failures_in_one_line, interruptible
+from evenhand.cli.files import check_outputs, found_files
+from evenhand.cli.options import bins_of
+from evenhand.cli.terminal import busy, echoed, plain
+
+if TYPE_CHECKING:
+    from evenhand._frontier import Frontier
+
+HELP = """Say what less disparity costs, of every rule on the scores in FILE.
+
+Printed are sentences and the curve: for each disparity the least cost, which no rule is below. With
+--rule, the rule for that disparity in words.
+"""
+EXAMPLES = "\n".join(
+    [
+        "\b",
+        "Example:",
+        "  evenhand frontier scored.parquet --target hired --score p --group sex \\",
+        "      --held-out 0.3 --rule 0.05 --csv curve.csv --png curve.png",
+    ]
+)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("frontier", help=HELP, epilog=EXAMPLES)
+@click.argument("files", nargs=-1, metavar="FILE...", required=True)
+@click.option("--target", metavar="COLUMN", help="True labels; without, the scores are believed.")
+@click.option("--score", required=True, metavar="COLUMN", help="Scores of the favorable label.")
+@click.option("--prediction", metavar="COLUMN", help="The decisions in use.")
+@click.option(
+    "--group", multiple=True, required=True, metavar="COLUMN", help="Groups; repeat to cross them."
+)
+@click.option("--weight", metavar="COLUMN", help="Weights of the rows.")
+@click.option("--favorable", metavar="LABEL", help="The favorable label, if it is not 1.")
+@click.option(
+    "--criterion",
+    metavar="NAME",
+    default="statistical_parity",
+    show_default=True,
+    help="Which rates are compared.",
+)
+@click.option(
+    "--measure",
+    metavar="NAME",
+    default="mpd",
+    show_default=True,
+    help="How unequal they are: mpd, gini, pq or shortfall.",
+)
+@click.option("--points", type=click.IntRange(2), default=20, show_default=True, help="How many.")
+@click.option(
+    "--held-out",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The share of rows that judge the rules instead of fitting them.",
+)
+@click.option("--capacity", type=float, help="How many are selected, or if below 1 which share.")
+@click.option("--reference", metavar="GROUP", help="The group beside which others are measured.")
+@click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for evenhand audit.")
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "group"]),
+    default="error",
+    show_default=True,
+    help="Rows without a group.",
+)
+@click.option("--rule", type=click.FloatRange(0), help="Print the rule for this disparity.")
+@click.option("--csv", type=FILE, metavar="PATH", help="Write the curve.")
+@click.option("--json", type=FILE, metavar="PATH", help="Write the rule; needs --rule.")
+@click.option("--png", type=FILE, metavar="PATH", help="Draw the curve.")
+@click.option("--quiet", is_flag=True, help="Print nothing; write the files.")
+def frontier_(**given: Any) -> None:
+    """Read, trace, print and write; its help stands above."""
+    outputs = {name: given[name] for name in ("csv", "json", "png") if given[name]}
+    with interruptible():
+        with failures_in_one_line():
+            check_outputs(outputs, found_files(given["files"]))
+            if given["json"] and given["rule"] is None:
+                raise InputError("--json writes a rule: say for which disparity by --rule.")
+            with busy("Tracing …", quiet=given["quiet"]):
+                found = frontier_of(given)
+                texts = {name: text_of(name, found, given["rule"]) for name in outputs}
+        failed = [] if given["quiet"] else echoed(text_of_frontier(found, given["rule"]))
+        pictures = {path for name, path in outputs.items() if name == "png"}
+        failed += write_all(
+            {path: texts[name] for name, path in outputs.items() if path not in pictures}
+        )
+        for path in pictures:
+            with failures_in_one_line():
+                fill_whole(path, lambda file: found.plot().figure.savefig(file, dpi=150))
+        for line in failed:
+            click.echo(f"Error: {line}", err=True)
+    click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
+
+
+def frontier_of(given: dict[str, Any]) -> Frontier:
+    """Trace the frontier of a request."""
+    from evenhand._frontier import frontier
+
+    single = [given[name] for name in ("target", "score", "prediction", "weight")]
+    names = [name for name in (*single, *given["group"]) if name is not None]
+    columns = columns_of_files(given["files"], names)
+
+    def column(option: str) -> Any:
+        return None if given[option] is None else columns[given[option]]
+
+    capacity = given["capacity"]
+    return frontier(
+        column("target"),
+        column("score"),
+        sensitive_features=people_of(
+            {name: columns[name] for name in given["group"]},
+            dict(map(bins_of, given["bins"])),
+            given["missing"],
+            None,
+        ),
+        y_pred=column("prediction"),
+        sample_weight=column("weight"),
+        criterion=given["criterion"],
+        measure=given["measure"],
+        values=given["points"],
+        held_out=given["held_out"],
+        capacity=int(capacity) if capacity is not None and capacity >= 1 else capacity,
+        reference=given["reference"],
+        favorable=given["favorable"],
+    )
+
+
+def text_of(kind: str, found: Frontier, value: float | None) -> Any:
+    """What makes a file's text."""
+    if kind == "csv":
+        return lambda: _csv(found.to_dict())
+    return lambda: found.rule(value or 0.0).decisions.to_json() + "\n"
+
+
+def text_of_frontier(found: Frontier, value: float | None) -> str:
+    """The sentences, the curve, and the rule if one was asked for."""
+    columns = found.to_dict()
+    shown = ["value", "cost", "accuracy", "gap"]
+    shown += [name for name in ("test_value", "test_low", "test_high") if name in columns]
+    shown += [name for name in ("test_cost", "test_error") if name in columns]
+    lines = [*found.summary(), "", "  ".join(f"{name:>10}" for name in shown)]
+    for row in zip(*(columns[name] for name in shown), strict=True):
+        cells = zip(shown, row, strict=True)
+        texts = [f"{cell:.0e}" if name == "gap" else f"{cell:.4f}" for name, cell in cells]
+        lines.append("  ".join(f"{text:>10}" for text in texts))
+    if value is not None:
+        rule = found.rule(value)
+        lines += ["", f"The rule for {value:g}:", *rule.explain()]
+    return "".join(f"{plain(line) if line else ''}\n" for line in lines)
+
+
+def _csv(columns: dict[str, list[float]]) -> str:
+    rows = [",".join(columns)]
+    rows += [",".join(map(repr, row)) for row in zip(*columns.values(), strict=True)]
+    return "\n".join(rows) + "\n"

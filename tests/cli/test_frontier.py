@@ -1,0 +1,67 @@
+"""`evenhand frontier`: sentences, curve, rule and files from a file of scores."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import evenhand as eh
+from evenhand.cli import program
+from evenhand.mitigation.optimal import DecisionRule
+from frontier.people import people
+
+ASKED = ["--target", "y", "--score", "p", "--group", "who"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    y, score, group = people(rows=500, groups=2)
+    path = tmp_path / "scored.csv"
+    pd.DataFrame({"y": y, "p": score, "who": group}).to_csv(path, index=False)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(program._group(), ["frontier", *map(str, arguments)])
+
+
+def test_it_prints_the_sentences_the_curve_and_the_rule(file):
+    done = run(file, *ASKED, "--rule", "0.05", "--points", "4")
+    assert done.exit_code == 0, done.output
+    rows = pd.read_csv(file)
+    curve = eh.frontier(rows["y"], rows["p"], sensitive_features=rows[["who"]], values=4)
+    said = " ".join(done.output.split())
+    for sentence in (*curve.summary(), *curve.rule(0.05).explain()):
+        assert sentence in said
+
+
+def test_it_writes_the_curve_the_rule_and_the_picture(file, tmp_path):
+    paths = [tmp_path / name for name in ("curve.csv", "rule.json", "curve.png")]
+    options = [f for pair in zip(("--csv", "--json", "--png"), paths, strict=True) for f in pair]
+    done = run(file, *ASKED, "--quiet", "--rule", "0.1", "--held-out", "0.5", *options)
+    assert done.exit_code == 0, done.output
+    assert done.output == ""
+    table = pd.read_csv(paths[0])
+    assert {"value", "cost", "gap", "test_value"} <= set(table)
+    rule = DecisionRule.from_json(paths[1].read_text())
+    assert rule.pools == 2
+    assert "rules" in json.loads(paths[1].read_text())
+    assert paths[2].read_bytes()[:4] == b"\x89PNG"
+
+
+def test_what_is_wrong_is_said_in_one_line(file):
+    for wrong in (["--criterion", "parity"], ["--measure", "mean"], ["--json", "rule.json"]):
+        done = run(file, *ASKED, *wrong)
+        assert done.exit_code == 2
+        assert "Traceback" not in done.output
+
+
+def test_a_capacity_counts_rows_or_is_a_share(file):
+    rows = pd.read_csv(file)
+    options = {"sensitive_features": rows[["who"]], "capacity": 0.1, "values": 2}
+    curve = eh.frontier(rows["y"], rows["p"], **options)
+    for capacity in ("50", "0.1"):
+        done = run(file, *ASKED, "--capacity", capacity, "--points", "2")
+        assert done.exit_code == 0, done.output
+        assert f"{curve.points[0].cost:.4f}" in done.output
