@@ -121,10 +121,7 @@ def count_query(
         rows=rows,
         person=person,
     )
-    require("sqlglot", purpose="Writing SQL", extra="sql")
-    if dialect not in DIALECTS:
-        hint = did_you_mean(str(dialect), DIALECTS)
-        raise InputError(f"There is no dialect {dialect!r}; there are {list(DIALECTS)}.{hint}")
+    check_dialect(dialect)
     names = [*listed(strata), *listed(sensitive_features), *listed(sample_weight)]
     if task == "regression":
         others = (y_score, threshold, digits, sample_weight, strata)
@@ -133,15 +130,23 @@ def count_query(
                 "Sums of values are by group alone: a regression has y_true and y_pred, and "
                 "neither score nor threshold, weights or strata."
             )
-        keys = {name: _column(name, dialect) for name in names}
+        keys = {name: column_named(name, dialect) for name in names}
         sums = _moments(y_true, y_pred, dialect)
     else:
         keys, sums = _decision(y_true, y_pred, y_score, threshold, digits, dialect), {}
-        keys |= {name: _column(name, dialect) for name in names if name not in keys}
+        keys |= {name: column_named(name, dialect) for name in names if name not in keys}
     taken = [name for name in (*keys, *sums) if name == rows]
     if taken:
         raise InputError(f"{rows!r} is a column already; name that of the counts by rows=.")
-    return _written(_table(table, dialect), keys, sums, rows, min_count, person, dialect)
+    return _written(table_named(table, dialect), keys, sums, rows, min_count, person, dialect)
+
+
+def check_dialect(dialect: str) -> None:
+    """Refuse a dialect that there is not, or to write SQL without SQLGlot."""
+    require("sqlglot", purpose="Writing SQL", extra="sql")
+    if dialect not in DIALECTS:
+        hint = did_you_mean(str(dialect), DIALECTS)
+        raise InputError(f"There is no dialect {dialect!r}; there are {list(DIALECTS)}.{hint}")
 
 
 def _written(
@@ -165,7 +170,7 @@ def _written(
     if person is not None and min_count <= 1:
         raise InputError("person= says what min_count= is a number of; pass that too.")
     if min_count > 1:
-        people = exp.Count(this=exp.Distinct(expressions=[_column(str(person), dialect)]))
+        people = exp.Count(this=exp.Distinct(expressions=[column_named(str(person), dialect)]))
         counted = number if person is None else people
         query = query.having(exp.GTE(this=counted.copy(), expression=exp.Literal.number(min_count)))
     return str(query.sql(dialect=dialect, pretty=True))
@@ -182,7 +187,7 @@ def _decision(
     """Truth, decision and score, as far as they are wanted, under the names they will have."""
     from sqlglot import exp
 
-    keys = {name: _column(name, dialect) for name in (y_true, y_pred) if name is not None}
+    keys = {name: column_named(name, dialect) for name in (y_true, y_pred) if name is not None}
     if (threshold is not None or digits is not None) and y_score is None:
         raise InputError("A threshold, or a number of digits, needs the column of the score.")
     if threshold is not None:
@@ -190,11 +195,11 @@ def _decision(
             raise InputError(f"Which one decides, y_pred={y_pred!r} or threshold={threshold!r}?")
         if SELECTED in keys:
             raise InputError(f"{SELECTED!r} is the column of the decisions; rename y_true.")
-        keys[SELECTED] = _cut(_column(str(y_score), dialect), threshold)
+        keys[SELECTED] = _cut(column_named(str(y_score), dialect), threshold)
     if y_score is not None and digits is not None:
         if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 9:
             raise InputError(f"digits is how many decimals a score keeps, 0 to 9, not {digits!r}.")
-        score = exp.cast(_column(y_score, dialect), "DECIMAL(38, 9)")
+        score = exp.cast(column_named(y_score, dialect), "DECIMAL(38, 9)")
         keys[y_score] = exp.Round(this=score, decimals=exp.Literal.number(digits))
     if not keys.keys() - {y_true}:
         raise InputError(
@@ -230,10 +235,10 @@ def _moments(y_true: str | None, y_pred: str | None, dialect: str) -> dict[str, 
 
     if y_pred is None:
         raise InputError("Name the column of the predicted values (y_pred).")
-    yhat = exp.cast(_column(y_pred, dialect), "DOUBLE")
+    yhat = exp.cast(column_named(y_pred, dialect), "DOUBLE")
     sums = {"yhat": yhat, "yhat²": yhat * yhat}
     if y_true is not None:
-        y = exp.cast(_column(y_true, dialect), "DOUBLE")
+        y = exp.cast(column_named(y_true, dialect), "DOUBLE")
         error = exp.paren(y - yhat)
         square = error * error
         sums |= {"y": y, "y²": y * y, "squared_error": square}
@@ -246,7 +251,7 @@ def _moments(y_true: str | None, y_pred: str | None, dialect: str) -> dict[str, 
     return {MOMENT_COLUMNS[name]: total for name, total in totals.items()}
 
 
-def _table(text: str, dialect: str) -> Expression:
+def table_named(text: str, dialect: str) -> Expression:
     """A table, whose name may be in a schema and that in a catalog."""
     from sqlglot import exp
 
@@ -264,7 +269,8 @@ def _table(text: str, dialect: str) -> Expression:
     return exp.Table(**dict(zip(("this", "db", "catalog"), named, strict=False)))
 
 
-def _column(name: str, dialect: str) -> Expression:
+def column_named(name: str, dialect: str) -> Expression:
+    """A column, its name in quotes."""
     from sqlglot import exp
 
     return exp.column(_identifier(name, dialect))

@@ -9,6 +9,7 @@ import numpy as np
 from evenhand._groups import show
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.optimal.rule import DecisionRule
 
 COSTS = ("weighted", "fpr", "fnr")
 
@@ -34,6 +35,8 @@ class CalibratedOddsClassifier(GroupClassifier):
         How frequent the favorable label is in each group.
     favorable_ : int
         The place of the favorable label in `classes_`.
+    rule_ : DecisionRule
+        The same as a rule that can be explained and exported.
     withheld_ : ndarray of shape (2,)
         The chance, in each group, that a score is replaced by the base rate.
 
@@ -100,10 +103,22 @@ class CalibratedOddsClassifier(GroupClassifier):
         self.withheld_ = withholding(mass, summed, self.criterion)
         labels = self.classes_[[1 - self.favorable_, self.favorable_]]
         self.notes_ = empty_cells(mass, labels, self.sensitive_.labels)
+        self.rule_ = self._as_rule().named(**self._rule_names())
         full = np.flatnonzero(self.withheld_ == 1)
         if len(full):
             name = show(self.sensitive_.labels[full[0]])
             self.notes_ += (f"Even withholding all scores of group {name} leaves its cost lower.",)
+
+    def _as_rule(self) -> DecisionRule:
+        """In each group the model's own labels, or where scores are withheld one label for all."""
+        sign = 1.0 if self.favorable_ else -1.0
+        at = np.nextafter(0.5, 0) if self.favorable_ else 0.5  # a score of ½ is favorable
+        own = np.array([[0.0, at], [0.0, at - 1]])
+        constant = np.where(self.base_rates_ >= 0.5, -1.0, 1.0)[:, None, None] * sign
+        prices = np.concatenate([[own, own], constant * np.array([[0.0, 1.0], [0.0, 1.0]])])
+        share = np.concatenate([1 - self.withheld_, self.withheld_])
+        used = share > 0
+        return DecisionRule(prices[used], np.tile([0, 1], 2)[used], share[used])
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         own = self._base_probabilities(X)[:, self.favorable_] >= 0.5

@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from evenhand._errors import InputError
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.optimal.rule import DecisionRule
 
 Objective = Literal["balanced_accuracy", "accuracy"]
 
@@ -31,6 +32,9 @@ class EqualizedOddsClassifier(GroupClassifier):
     ----------
     estimator_ : estimator
         The base model.
+    rule_ : DecisionRule
+        The same as a rule that can be explained and exported; it reads the base model's label, as
+        1 for the second class and 0 for the first.
     chances_ : ndarray of shape (n_groups, 2)
         P(second class | base label, group): a row for each group, a column for each base label.
 
@@ -94,6 +98,7 @@ class EqualizedOddsClassifier(GroupClassifier):
         mass = cell_masses(pair, rows.group, 4, groups, rows.sample_weight).reshape(2, 2, groups)
         self.notes_ = empty_cells(mass.sum(axis=1), self.classes_, self.sensitive_.labels)
         self.chances_ = equalizing_chances(mass, self.objective)
+        self.rule_ = relabeling(self.chances_).named(**self._rule_names())
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         chance = self.chances_[group, self._base_labels(X)]
@@ -102,6 +107,28 @@ class EqualizedOddsClassifier(GroupClassifier):
     def _base_labels(self, X: Any) -> Codes:
         labels = self.estimator_.predict(self._features(X))
         return np.asarray(np.searchsorted(self.classes_, labels))
+
+
+def relabeling(chances: Floats) -> DecisionRule:
+    """P(second class | base label, group) as a mixture of keeping, reversing and ignoring labels.
+
+    >>> print(relabeling(np.array([[0.2, 0.9]])).explain())
+    Everyone: of those whom the model selects, select 9 in 10; of the others, 2 in 10.
+    To select is to decide 1.
+    """
+    groups = np.arange(len(chances))
+    low, high = chances.min(axis=1), chances.max(axis=1)
+    keeps = np.where(chances[:, 1] >= chances[:, 0], 1.0, -1.0)
+    keep = keeps[:, None, None] * np.array([[0.0, 0.5], [0.0, -0.5]])
+    always, never = (np.tile([[0.0, cost], [0.0, cost]], (len(chances), 1, 1)) for cost in (-1, 1))
+    share = np.concatenate([low, high - low, 1 - high])
+    used = share > 0
+    return DecisionRule(
+        np.concatenate([always, keep, never])[used],
+        np.tile(groups, 3)[used],
+        share[used],
+        reads="labels",
+    )
 
 
 def equalizing_chances(mass: Floats, objective: Objective = "balanced_accuracy") -> Floats:

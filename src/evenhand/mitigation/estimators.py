@@ -400,6 +400,14 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         """The base model's probabilities, in the order of `classes_`."""
         return class_probabilities(self.estimator_, self._features(X), self.classes_)
 
+    def _rule_names(self) -> dict[str, Any]:
+        """What a rule calls its classes, and the groups where it asks for them."""
+        names = {"classes": self.classes_.tolist()}
+        if self._asks_group():
+            seen = self.sensitive_
+            names |= {"columns": seen.columns, "groups": seen.labels, "cuts": seen.cuts}
+        return names
+
     def _favorable_place(self, matters: bool) -> int:
         """The place of the favorable label among two; asked for where it matters and is not told.
 

@@ -15,6 +15,7 @@ from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.optimal.rule import DecisionRule
 
 
 class RejectOptionClassifier(GroupClassifier):
@@ -44,6 +45,8 @@ class RejectOptionClassifier(GroupClassifier):
         Every threshold and margin that was tried, with balanced accuracy and disparity.
     choice_ : Choice
         The threshold and margin chosen, with theirs.
+    rule_ : DecisionRule
+        The same as a rule that can be explained and exported.
     favorable_, privileged_ : int
         The places of the favorable label in `classes_`, and of the privileged group among the
         groups.
@@ -158,6 +161,16 @@ class RejectOptionClassifier(GroupClassifier):
                 f"least, {least:.4g}.",
             )
         return self
+
+    @property
+    def rule_(self) -> DecisionRule:
+        """The thresholds as a rule that can be explained and exported."""
+        margin = np.where(np.arange(2) == self.privileged_, 1, -1) * self.choice_.margin
+        least = self.choice_.threshold + margin  # of the favorable label's probability
+        at = least if self.favorable_ else np.nextafter(1 - least, 0)
+        prices = np.zeros((2, 2, 2))
+        prices[:, :, 1] = np.column_stack([at, at - 1])
+        return DecisionRule(prices, np.arange(2), np.ones(2)).named(**self._rule_names())
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         score = self._base_probabilities(X)[:, self.favorable_]

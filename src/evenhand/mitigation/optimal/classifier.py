@@ -8,7 +8,9 @@ from copy import copy
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from evenhand._groups import show
 from evenhand.mitigation._sklearn import rows_of
@@ -58,6 +60,9 @@ class RuleClassifier(GroupClassifier):
         Expected cost on the fitting rows, and how much less the optimum can be at most.
     value_ : float
         The criterion on the fitting rows, under the base model's probabilities.
+    nearest_ : Nearest
+        The nearest rule without chance, by which `predict` decides if `draw` is False: its `rule`,
+        and on the fitting rows its exact `objective`, `value` and `rates`.
     rates_, multipliers_ : ndarray of shape (n_cells, n_groups)
         The rates that were made more equal, and the price of moving each.
 
@@ -130,6 +135,26 @@ class RuleClassifier(GroupClassifier):
             columns = fitted._solve(population, columns).columns
             yield fitted
 
+    def predict(self, X: Any) -> NDArray[Any]:
+        """A class for each row: drawn from `predict_proba`, or by the nearest rule without chance.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The classes.
+
+        """
+        check_is_fitted(self)
+        sure = self if self.draw else copy(self)
+        if not self.draw:
+            sure.rule_ = self.nearest_.rule
+        return super(RuleClassifier, sure).predict(X)
+
     def _fit(self, rows: Rows) -> None:
         self._solve(self._population(rows))
 
@@ -153,7 +178,9 @@ class RuleClassifier(GroupClassifier):
     def _solve(self, population: Population, start: Columns | None = None) -> Solution:
         stated = self._problem(population)
         solution = solve(stated, self.tolerance, start)
-        self.rule_ = solution.rule
+        names = self._rule_names()
+        self.rule_ = solution.rule.named(**names)
+        self.nearest_ = solution.nearest._replace(rule=solution.nearest.rule.named(**names))
         self.objective_, self.gap_, self.value_ = solution.cost, solution.gap, solution.value
         self.rates_, self.multipliers_ = solution.rates, solution.multipliers
         self.notes_ = (*self._unobserved(stated), *self._unfinished(solution, stated.scale))

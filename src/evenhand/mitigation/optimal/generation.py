@@ -21,7 +21,7 @@ from evenhand.mitigation.optimal.cones import MISS, Floats, clarabel, cone_of, q
 from evenhand.mitigation.optimal.many import BothError, ManyGroups
 from evenhand.mitigation.optimal.problem import Columns, Problem, joined
 from evenhand.mitigation.optimal.requirements import Bounds
-from evenhand.mitigation.optimal.rule import DecisionRule
+from evenhand.mitigation.optimal.rule import DecisionRule, most_frequent
 
 SPAN = 10  # rounds of progress after which a rule that is out of use is forgotten
 IN_USE, NO_GAIN = 1e-6, 1e-12
@@ -47,6 +47,29 @@ class Solution:
     multipliers: Floats
     rounds: int
     columns: Columns
+    nearest: Nearest
+
+
+class Nearest(NamedTuple):
+    """The nearest rule without chance, what it costs on the fitting rows, and how unequal it is.
+
+    Parameters
+    ----------
+    rule : DecisionRule
+        Each pool's most frequent rule, for everyone.
+    objective : float
+        Its expected cost.
+    value : float
+        The criterion, which no bound holds.
+    rates : ndarray of shape (n_cells, n_groups)
+        The rates.
+
+    """
+
+    rule: DecisionRule
+    objective: float
+    value: float
+    rates: Floats
 
 
 def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = None) -> Solution:
@@ -310,4 +333,19 @@ def _solution(problem: Problem, search: Search, support: Columns, share: Floats)
         problem.scale * multipliers.reshape(shape),
         search.rounds,
         search.columns,
+        _nearest(problem, support, share),
+    )
+
+
+def _nearest(problem: Problem, support: Columns, share: Floats) -> Nearest:
+    """The rule of the greatest share in each pool, and its exact loss."""
+    sure = np.zeros(len(share))
+    sure[most_frequent(support.pool, share)] = 1.0
+    rates = support.mixed(sure, problem.forms.observed.size)
+    shape = problem.forms.observed.shape
+    return Nearest(
+        DecisionRule(support.matrices, support.pool, share).nearest(),
+        problem.scale * float(support.cost @ sure),
+        problem.value(rates),
+        np.where(problem.forms.observed, rates.reshape(shape), np.nan),
     )

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._errors import InputError
+from evenhand.mitigation.deploy import (
+    Description,
+    Grouping,
+    onnx_model,
+    python_source,
+    sentences,
+    sql_query,
+)
+from evenhand.mitigation.deploy.description import Reads
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -27,16 +38,45 @@ class DecisionRule:
     often it decides there; the shares of a pool add up to 1. The features x of a row are its class
     probabilities, or where groups are not known P(group, class | x), group by group.
 
+    `classes` and `grouping` name the classes and the groups, and say which columns the groups are
+    read from: that is what a rule needs to leave Python, by `to_sql`, `to_onnx`, `to_python` or
+    `to_json`. A rule that `reads` labels has the base model's decision as features, 0 or 1.
+
+    Parameters
+    ----------
+    prices : ndarray of shape (n_rules, n_features, n_classes)
+        The price of deciding each class, by feature.
+    pool : ndarray of shape (n_rules,)
+        Whose rule it is: the number of a pool.
+    share : ndarray of shape (n_rules,)
+        How often it decides there.
+    classes : tuple, default None
+        The labels of the classes; None numbers them from 0.
+    grouping : Grouping, default None
+        How a row's pool is read from columns; None reads a number from the column "group", or
+        nothing where all rows are one pool.
+    reads : {"scores", "labels"}, default "scores"
+        What the features are.
+
+    Examples
+    --------
     >>> prices = np.array([[[0.0, 0.4], [0.0, -0.6]]])  # class 1 from a probability of 0.4 on
     >>> rule = DecisionRule(prices, np.array([0]), np.array([1.0]))
     >>> rule.probabilities(np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([0, 0]))
     array([[1., 0.],
            [0., 1.]])
+    >>> print(rule.explain())
+    Everyone: select scores above 0.40.
+    A score is the probability of 1; to select is to decide 1.
+
     """
 
     prices: Floats
     pool: Codes
     share: Floats
+    classes: tuple[Any, ...] | None = None
+    grouping: Grouping | None = None
+    reads: Reads = "scores"
 
     def __repr__(self) -> str:
         return f"<DecisionRule: {len(self.share)} rules in {self.pools} pools>"
@@ -60,19 +100,191 @@ class DecisionRule:
                 chances[np.arange(len(least)) + start, least] += share[rank][pool[rows]]
         return chances
 
+    def named(
+        self,
+        classes: Sequence[Any],
+        columns: Sequence[Any] = (),
+        groups: Sequence[Any] = (),
+        cuts: Mapping[Any, Any] | None = None,
+    ) -> DecisionRule:
+        """The same rule, with names for its classes and groups.
+
+        Parameters
+        ----------
+        classes : sequence of labels
+            The labels of the classes.
+        columns : sequence of str, default ()
+            The columns that name the group; none where all rows are one pool.
+        groups : sequence of labels, default ()
+            The group of each pool: a value, or a tuple of one for each column.
+        cuts : mapping, default None
+            The edges of the bins, for columns that are cut.
+
+        Returns
+        -------
+        DecisionRule
+            The rule with names.
+
+        """
+        grouping = Grouping.of(columns, groups, cuts) if columns else None
+        return replace(self, classes=tuple(classes), grouping=grouping)
+
+    def nearest(self) -> DecisionRule:
+        """The rule without chance that is nearest: each pool's most frequent one, for everyone.
+
+        Returns
+        -------
+        DecisionRule
+            A rule for each pool.
+
+        """
+        return self._only(most_frequent(self.pool, self.share))
+
+    def explain(self, selected: Any = None) -> str:
+        """The rule in plain English.
+
+        Parameters
+        ----------
+        selected : label, default None
+            Of two classes, the one that people are selected for; None is the second.
+
+        Returns
+        -------
+        str
+            A line for each group, and what is meant by a score.
+
+        """
+        described = self._described()
+        labels = list(described.classes)
+        if selected is not None and selected not in labels:
+            raise InputError(f"selected={selected!r} is not among the classes {labels}.")
+        return sentences(described, -1 if selected is None else labels.index(selected))
+
+    def to_sql(
+        self,
+        dialect: str = "duckdb",
+        *,
+        table: str = "people",
+        scores: str | Sequence[str] = "score",
+        group: str | Sequence[str] | None = None,
+        row_id: str | Sequence[str] | None = None,
+        key: int | str | None = None,
+    ) -> str:
+        """The rule as a query over a table of scores; it needs SQLGlot to be written.
+
+        Names and labels are quoted. A row has no chances, and no decision, where its group is not
+        known or a score is missing or no probability.
+
+        Parameters
+        ----------
+        dialect : str, default "duckdb"
+            "duckdb", "postgres", "snowflake", "bigquery", "spark", "tsql" (SQL Server) or "sqlite",
+            on whose connection a function `sha256`, from text to hexadecimal digits, must be
+            registered.
+        table : str, default "people"
+            The table or view.
+        scores : str or sequence of str, default "score"
+            Of two classes the column of the second one's probability; else one for each feature.
+        group : str or sequence of str, default None
+            The columns that name the group, where they have other names than at fit.
+        row_id : str or sequence of str, default None
+            The column of the ids, text or whole numbers, whose lots decide; None gives chances
+            only.
+        key : int or str, default None
+            The key of the lots: `key_` of a fitted model.
+
+        Returns
+        -------
+        str
+            A query that gives all columns of the table, `chance_…` for each class, and with ids
+            `lot` and `decision`.
+
+        Raises
+        ------
+        MissingExtraError
+            Without SQLGlot: `pip install "evenhand[sql]"`.
+
+        """
+        return sql_query(
+            self._described(),
+            dialect,
+            table=table,
+            scores=scores,
+            group=group,
+            row_id=row_id,
+            key=key,
+        )
+
+    def to_onnx(self) -> Any:
+        """The rule as an ONNX model; it needs onnx.
+
+        Its inputs are `scores` (rows × features, double), one for each column that names the group
+        (text, or double), and `lot` (double), which `evenhand.mitigation.lots` gives; its outputs
+        are `probabilities` and `decision`. A group that is not known has probabilities NaN, and the
+        decision "" (or the least integer).
+
+        Returns
+        -------
+        onnx.ModelProto
+            The model; `SerializeToString` gives its bytes.
+
+        Raises
+        ------
+        MissingExtraError
+            Without onnx: `pip install "evenhand[onnx]"`.
+
+        """
+        return onnx_model(self._described())
+
+    def to_python(self) -> str:
+        """The rule as source of Python functions that need nothing but Python.
+
+        Returns
+        -------
+        str
+            Source that defines `decide(scores, group, person, key)`, and `probabilities`, `lot` and
+            `pool`, which it needs.
+
+        """
+        return python_source(self._described())
+
     def to_json(self) -> str:
-        """The rule as text that any language can read: one object for each matrix."""
+        """The rule as text that any language can read: one object for each matrix.
+
+        Returns
+        -------
+        str
+            The rules, and the names of classes and groups where they have some.
+
+        """
         rules = [
             {"pool": pool, "share": share, "prices": prices}
             for pool, share, prices in zip(
                 self.pool.tolist(), self.share.tolist(), self.prices.tolist(), strict=True
             )
         ]
-        return json.dumps({"format": FORMAT, "rules": rules})
+        content: dict[str, Any] = {"format": FORMAT, "rules": rules, "reads": self.reads}
+        if self.classes is not None:
+            content["classes"] = list(self.classes)
+        if self.grouping is not None:
+            content["groups"] = asdict(self.grouping)
+        return json.dumps(content, default=str)
 
     @classmethod
     def from_json(cls, text: str) -> DecisionRule:
-        """The rule that `to_json` wrote."""
+        """The rule that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            What it wrote.
+
+        Returns
+        -------
+        DecisionRule
+            The same rule.
+
+        """
         content = json.loads(text)
         if content.get("format") != FORMAT:
             raise InputError(f"This is not an {FORMAT!r}: its format is {content.get('format')!r}.")
@@ -80,7 +292,34 @@ class DecisionRule:
             np.array([rule[name] for rule in content["rules"]])
             for name in ("prices", "pool", "share")
         )
-        return cls(prices, pool, share)
+        classes, groups = content.get("classes"), content.get("groups")
+        grouping = (
+            None
+            if groups is None
+            else Grouping(
+                tuple(groups["columns"]),
+                tuple(map(tuple, groups["labels"])),
+                {name: tuple(cut) for name, cut in groups["cuts"].items()},
+                tuple(groups["names"]),
+            )
+        )
+        named = None if classes is None else tuple(classes)
+        return cls(prices, pool, share, named, grouping, content.get("reads", "scores"))
+
+    def _only(self, chosen: Codes) -> DecisionRule:
+        """Only these rules, one for each pool."""
+        return replace(
+            self, prices=self.prices[chosen], pool=self.pool[chosen], share=np.ones(len(chosen))
+        )
+
+    def _described(self) -> Description:
+        """All there is to say, with numbers where there are no names."""
+        classes = self.prices.shape[2]
+        grouping = self.grouping
+        if grouping is None and self.pools > 1:
+            grouping = Grouping(("group",), tuple((pool,) for pool in range(self.pools)))
+        names = tuple(range(classes)) if self.classes is None else self.classes
+        return Description(names, grouping, *self._ranked(), self.reads)
 
     def _ranked(self) -> tuple[Floats, Floats]:
         """Prices and shares of every pool's first, second, … rule; what is absent has share 0."""
@@ -92,6 +331,16 @@ class DecisionRule:
         share = np.zeros((rank.max() + 1, self.pools))
         prices[rank, self.pool], share[rank, self.pool] = self.prices, self.share
         return prices, share
+
+
+def most_frequent(pool: Codes, share: Floats) -> Codes:
+    """The place of each pool's rule of the greatest share, the first of equals.
+
+    >>> most_frequent(np.array([0, 0, 1]), np.array([0.3, 0.7, 1.0]))
+    array([1, 2])
+    """
+    order = np.lexsort((np.arange(len(pool)), -share, pool))
+    return order[np.searchsorted(pool[order], np.arange(pool.max() + 1))]
 
 
 def cheapest(scores: Floats) -> NDArray[np.int16]:

@@ -1,0 +1,163 @@
+"""What every export of a rule says: classes, groups, and a few price matrices for each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Bin
+from evenhand._errors import InputError, InputTypeError
+from evenhand._groups import show
+
+Floats = NDArray[np.float64]
+Reads = Literal["scores", "labels"]
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How the group of a person is read from columns.
+
+    `labels` holds, for each group, the value of each column: as it stands there, or the number of
+    its bin where `cuts` has the inner edges of the column's bins; a value on an edge belongs to
+    the bin below. `names` are for people to read.
+
+    >>> by_sex = Grouping(("sex",), (("F",), ("M",)))
+    >>> by_sex.names
+    ('F', 'M')
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[tuple[Any, ...], ...]
+    cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            names = tuple(" × ".join(map(str, label)) for label in self.labels)
+            object.__setattr__(self, "names", names)
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[Any], labels: Sequence[Any], cuts: Mapping[Any, Any] | None = None
+    ) -> Grouping:
+        """From columns and labels as estimators keep them: a value, a bin, or a tuple of these.
+
+        >>> Grouping.of(["age"], [Bin(18, 40, True), Bin(40, 90)], {"age": [18, 40, 90]}).labels
+        ((0,), (1,))
+        """
+        edges = {name: np.asarray(cut, np.float64).tolist() for name, cut in (cuts or {}).items()}
+        parts = [
+            tuple(
+                _value(part, edges.get(name))
+                for name, part in zip(columns, _parts(label, len(columns)), strict=True)
+            )
+            for label in labels
+        ]
+        inner = {str(name): tuple(cut[1:-1]) for name, cut in edges.items()}
+        return cls(tuple(map(str, columns)), tuple(parts), inner, tuple(map(show, labels)))
+
+    def renamed(self, columns: Sequence[str]) -> Grouping:
+        """The same groups, in columns of other names."""
+        if len(columns) != len(self.columns):
+            raise InputError(
+                f"The group is read from {len(self.columns)} columns ({', '.join(self.columns)}), "
+                f"and {len(columns)} are named: {', '.join(map(str, columns))}."
+            )
+        new = dict(zip(self.columns, columns, strict=True))
+        cuts = {new[name]: cut for name, cut in self.cuts.items()}
+        return Grouping(tuple(columns), self.labels, cuts, self.names)
+
+
+class Steps(NamedTuple):
+    """For two classes: the chances of both, which change where the score passes a cut.
+
+    Row i of `chances` is for scores above cut i − 1, up to and with cut i.
+    """
+
+    cuts: list[float]
+    chances: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A rule in full: classes, who is in which pool of rows, and the prices that decide there.
+
+    `prices` (ranks, pools, features, classes) and `share` (ranks, pools) hold each pool's first,
+    second, … rule; those that are absent have share 0. `grouping` is None where one pool holds
+    everyone. Rules read class probabilities, or the decision of a model as 0 or 1.
+    """
+
+    classes: tuple[Any, ...]
+    grouping: Grouping | None
+    prices: Floats
+    share: Floats
+    reads: Reads = "scores"
+
+    @property
+    def pools(self) -> int:
+        """How many pools there are."""
+        return self.share.shape[1]
+
+    @property
+    def features(self) -> int:
+        """How many numbers a rule reads."""
+        return self.prices.shape[2]
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the probability of the second class alone decides."""
+        return self.features == len(self.classes) == 2
+
+    def rules(self, pool: int) -> list[tuple[float, Floats]]:
+        """The shares and prices of the rules of a pool."""
+        ranks = np.flatnonzero(self.share[:, pool])
+        return [(float(self.share[rank, pool]), self.prices[rank, pool]) for rank in ranks]
+
+    def steps(self, pool: int) -> Steps:
+        """The chances of two classes as a function of the second one's probability.
+
+        A rule takes the second class where d₀ (1 − s) + d₁ s < 0, on one side of a cut.
+        """
+        halves = []
+        for share, prices in self.rules(pool):
+            first, second = (prices[:, 1] - prices[:, 0]).tolist()
+            slope = second - first
+            cut = -first / slope if slope else (np.inf if first >= 0 else -np.inf)
+            halves.append((share, cut, slope <= 0))
+        cuts = sorted({cut for _, cut, _ in halves if 0 <= cut < 1})
+        chances = np.zeros((len(cuts) + 1, 2))
+        for place, (low, high) in enumerate(pairwise([-np.inf, *cuts, np.inf])):
+            for share, cut, upward in halves:
+                chances[place, int(low >= cut if upward else high <= cut)] += share
+        return Steps(cuts, chances)
+
+
+def _parts(label: Any, columns: int) -> tuple[Any, ...]:
+    return tuple(label) if columns > 1 else (label,)
+
+
+def _value(part: Any, edges: list[float] | None) -> Any:
+    """The value of a column as other languages write it, or the number of its bin."""
+    if isinstance(part, Bin):
+        spans = [*pairwise(edges or [])]
+        return spans.index((part.low, part.high))
+    if isinstance(part, np.generic):
+        part = part.item()
+    return str(part) if isinstance(part, str) else part
+
+
+def plain(label: Any) -> Value:
+    """A label that other languages can write: text, a number, true or false."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, str | int | float):
+        return value
+    raise InputTypeError(
+        f"The label {label!r} is a {type(label).__name__}; a rule that leaves Python is for labels "
+        "of text, numbers, or true and false. Make the column text before the fit."
+    )

@@ -1,0 +1,206 @@
+"""A rule as an ONNX graph: scores, group and lot in; chances and the decision out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand._errors import InputTypeError, require
+from evenhand.mitigation.deploy.description import Description, Grouping, plain
+
+OPSET, ML_OPSET, IR_VERSION = 18, 3, 9
+INT64, DOUBLE = 7, 11  # of TensorProto
+TAKEN = ("scores", "lot", "probabilities", "decision")
+NO_DECISION = np.iinfo(np.int64).min  # where the group is not known
+
+
+def onnx_model(rule: Description) -> Any:
+    """The graph as a `ModelProto`.
+
+    Inputs are `scores` (rows × features, double), a column for each that names the group (text, or
+    double), and `lot` (double); outputs are `probabilities` and `decision`.
+    """
+    require("onnx", purpose="Writing ONNX", extra="onnx")
+    from onnx import TensorProto, checker, helper
+
+    graph = Graph([], [])
+    inputs = [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["rows", rule.features])]
+    inputs += [_group_input(rule.grouping, place) for place in range(_columns(rule))]
+    inputs.append(helper.make_tensor_value_info("lot", TensorProto.DOUBLE, ["rows"]))
+    _probabilities(graph, rule)
+    kind = _decision(graph, rule)
+    outputs = [
+        helper.make_tensor_value_info(
+            "probabilities", TensorProto.DOUBLE, ["rows", len(rule.classes)]
+        ),
+        helper.make_tensor_value_info("decision", kind, ["rows"]),
+    ]
+    made = helper.make_graph(graph.nodes, "decision rule", inputs, outputs, graph.constants)
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+    model = helper.make_model(made, opset_imports=opsets, producer_name="evenhand")
+    model.ir_version = IR_VERSION
+    checker.check_model(model)
+    return model
+
+
+class Graph(NamedTuple):
+    """Nodes and constants, as they are added."""
+
+    nodes: list[Any]
+    constants: list[Any]
+
+    def constant(self, values: Any, dtype: Any = None) -> str:
+        """A constant array, and the name it gets."""
+        from onnx import TensorProto, helper, numpy_helper
+
+        name = f"evenhand_constant_{len(self.constants)}"
+        array = np.asarray(values, dtype)
+        if array.dtype.kind in "UO":
+            texts = [text.encode() for text in array.ravel().tolist()]
+            tensor = helper.make_tensor(name, TensorProto.STRING, array.shape, texts)
+        else:
+            tensor = numpy_helper.from_array(array, name)
+        self.constants.append(tensor)
+        return name
+
+    def add(
+        self, kind: str, *inputs: str, output: str = "", domain: str = "", **options: Any
+    ) -> str:
+        """A node of some kind, and the name of what comes out of it."""
+        from onnx import helper
+
+        name = output or f"evenhand_value_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [name], domain=domain, **options))
+        return name
+
+
+def _probabilities(graph: Graph, rule: Description) -> None:
+    """Every rule of a row's pool decides for the cheapest class; the chances are their shares.
+
+    The pool after the last is that of rows whose group is not known: all its shares are NaN.
+    """
+    prices = np.moveaxis(rule.prices, 0, 1)  # by pool
+    share = rule.share.T
+    if rule.grouping is not None:
+        prices = np.concatenate([prices, np.zeros_like(prices[:1])])
+        share = np.concatenate([share, np.full_like(share[:1], np.nan)])
+    pool = _pool(graph, rule)
+    mine = graph.add("Gather", graph.constant(prices), pool, axis=0)
+    shares = graph.add("Gather", graph.constant(share), pool, axis=0)
+    costs = graph.add("Einsum", "scores", mine, equation="nf,nrfc->nrc")
+    winner = graph.add("ArgMin", costs, axis=2, keepdims=1)
+    labels = graph.constant(np.arange(len(rule.classes)), np.int64)
+    won = graph.add("Cast", graph.add("Equal", winner, labels), to=DOUBLE)
+    weighed = graph.add("Mul", won, graph.add("Unsqueeze", shares, graph.constant([2])))
+    axis = graph.constant([1])
+    graph.add("ReduceSum", weighed, axis, keepdims=0, output="probabilities")
+
+
+def _pool(graph: Graph, rule: Description) -> str:
+    """The place of each row's group; that after the last if it is not known."""
+    grouping = rule.grouping
+    if grouping is None:
+        shape = graph.add("Shape", "scores", end=1)
+        from onnx import numpy_helper
+
+        return graph.add(
+            "ConstantOfShape", shape, value=numpy_helper.from_array(np.zeros(1, np.int64))
+        )
+    codes, sizes, places = [], [], []
+    for place, column in enumerate(grouping.columns):
+        name = _input_name(column)
+        values = [plain(label[place]) for label in grouping.labels]
+        edges = grouping.cuts.get(column)
+        if edges is not None:
+            known: list[Any] = list(range(len(edges) + 1))
+            codes.append(_binned(graph, name, edges))
+        else:
+            known = list(dict.fromkeys(values))
+            codes.append(_coded(graph, name, known))
+        sizes.append(len(known) + 1)
+        places.append([known.index(value) for value in values])
+    table = np.full(sizes, len(grouping.labels), np.int64)
+    table[tuple(np.array(places))] = np.arange(len(grouping.labels))
+    steps = np.append(np.cumprod(sizes[:0:-1])[::-1], 1).astype(np.int64)
+    index = graph.add("Mul", codes[0], graph.constant(steps[0]))
+    for code, step in zip(codes[1:], steps[1:], strict=True):
+        index = graph.add("Add", index, graph.add("Mul", code, graph.constant(step)))
+    return graph.add("Gather", graph.constant(table.ravel()), index, axis=0)
+
+
+def _coded(graph: Graph, name: str, known: list[Any]) -> str:
+    """The place of each value among those known; that after the last if it is none of them."""
+    codes = list(range(len(known)))
+    if _is_text(known):
+        options = {"keys_strings": known, "values_int64s": codes, "default_int64": len(known)}
+        return graph.add("LabelEncoder", name, domain="ai.onnx.ml", **options)
+    if any(isinstance(value, str) for value in known):
+        raise InputTypeError(f"The column {name!r} holds text and numbers; ONNX has no such type.")
+    values = graph.constant([float(value) for value in known])
+    column = graph.add("Unsqueeze", name, graph.constant([1]))
+    alike = graph.add("Cast", graph.add("Equal", column, values), to=INT64)
+    offsets = graph.constant([code - len(known) for code in codes], np.int64)
+    moved = graph.add(
+        "ReduceSum", graph.add("Mul", alike, offsets), graph.constant([1]), keepdims=0
+    )
+    return graph.add("Add", moved, graph.constant(len(known), np.int64))
+
+
+def _binned(graph: Graph, name: str, edges: tuple[float, ...]) -> str:
+    """How many edges lie below each value."""
+    column = graph.add("Unsqueeze", name, graph.constant([1]))
+    above = graph.add(
+        "Cast", graph.add("Greater", column, graph.constant(edges, np.float64)), to=INT64
+    )
+    return graph.add("ReduceSum", above, graph.constant([1]), keepdims=0)
+
+
+def _decision(graph: Graph, rule: Description) -> int:
+    """The class into whose part of the line the lot falls; gives the type of the labels."""
+    from onnx import TensorProto
+
+    classes = len(rule.classes)
+    ends = graph.add("CumSum", "probabilities", graph.constant(1, np.int64))
+    total = graph.add("Gather", ends, graph.constant(classes - 1, np.int64), axis=1)
+    place = graph.add("Unsqueeze", graph.add("Mul", "lot", total), graph.constant([1]))
+    passed = graph.add("GreaterOrEqual", place, ends)
+    count = graph.add(
+        "ReduceSum", graph.add("Cast", passed, to=INT64), graph.constant([1]), keepdims=0
+    )
+    most = graph.add("Min", count, graph.constant(classes - 1, np.int64))
+    nowhere = graph.constant(classes, np.int64)
+    chosen = graph.add("Where", graph.add("IsNaN", total), nowhere, most)
+    labels = [plain(label) for label in rule.classes]
+    if _is_text(labels):
+        known, kind = graph.constant(np.array([*labels, ""], object)), TensorProto.STRING
+    elif all(isinstance(label, int) for label in labels):
+        known = graph.constant([*map(int, labels), NO_DECISION], np.int64)
+        kind = TensorProto.INT64
+    else:
+        known, kind = graph.constant([*map(float, labels), np.nan]), TensorProto.DOUBLE
+    graph.add("Gather", known, chosen, axis=0, output="decision")
+    return int(kind)
+
+
+def _columns(rule: Description) -> int:
+    return 0 if rule.grouping is None else len(rule.grouping.columns)
+
+
+def _group_input(grouping: Grouping | None, place: int) -> Any:
+    from onnx import TensorProto, helper
+
+    assert grouping is not None
+    name = grouping.columns[place]
+    text = name not in grouping.cuts and _is_text([label[place] for label in grouping.labels])
+    kind = TensorProto.STRING if text else TensorProto.DOUBLE
+    return helper.make_tensor_value_info(_input_name(name), kind, ["rows"])
+
+
+def _input_name(column: str) -> str:
+    """The name of a column, unless it has a meaning of its own here."""
+    return f"group_{column}" if column in TAKEN else column
+
+
+def _is_text(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)

@@ -1,0 +1,213 @@
+"""A rule as a query: the chances of every row of a table, its lot, and the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+from evenhand._errors import InputError
+from evenhand._sql import check_dialect, column_named, table_named
+from evenhand.mitigation.deploy.description import Description, plain
+
+Expression = Any  # of SQLGlot, which is imported only when SQL is written
+
+# The first 13 hexadecimal digits of SHA-256 of a text in UTF-8, as a whole number. SQLite has no
+# such function: register `sha256`, from text to hexadecimal digits, on the connection.
+DIGITS = "0123456789abcdef"
+HASHED = {
+    "duckdb": "CAST('0x' || SUBSTR(SHA256({text}), 1, 13) AS BIGINT)",
+    "postgres": (
+        "CAST(CAST('x' || SUBSTR(ENCODE(SHA256(CONVERT_TO({text}, 'UTF8')), 'hex'), 1, 13) "
+        "AS BIT(52)) AS BIGINT)"
+    ),
+    "snowflake": "TO_NUMBER(SUBSTR(SHA2({text}, 256), 1, 13), 'XXXXXXXXXXXXX')",
+    "bigquery": "CAST(CONCAT('0x', SUBSTR(TO_HEX(SHA256({text})), 1, 13)) AS INT64)",
+    "spark": "CAST(CONV(SUBSTR(SHA2({text}, 256), 1, 13), 16, 10) AS BIGINT)",
+    "tsql": "CONVERT(BIGINT, SUBSTRING(HASHBYTES('SHA2_256', {text}), 1, 7)) / 16",
+    "sqlite": " + ".join(
+        f"(INSTR('{DIGITS}', SUBSTR(SHA256({{text}}), {place}, 1)) - 1) * {16 ** (13 - place)}"
+        for place in range(1, 14)
+    ),
+}
+WHOLE = "4.503599627370496e15"  # 2⁵² as a double in every dialect
+LOT = "evenhand_lot_of_the_row"  # stands for the lot until the rest is written
+
+
+def sql_query(
+    rule: Description,
+    dialect: str,
+    *,
+    table: str,
+    scores: str | Sequence[str],
+    group: str | Sequence[str] | None,
+    row_id: str | Sequence[str] | None,
+    key: int | str | None,
+) -> str:
+    """All columns of a table, and those of the chances; with an id and a key, of the decision."""
+    check_dialect(dialect)
+    from sqlglot import exp
+
+    chances = _chances(rule, dialect, _score_columns(rule, scores, dialect), _listed(group) or None)
+    names = [f"chance_{label}" for label in rule.classes]
+    shown = [
+        exp.alias_(chance, column_named(name, dialect).this)
+        for name, chance in zip(names, chances, strict=True)
+    ]
+    inner = exp.select(exp.Star(), *shown).from_(table_named(table, dialect))
+    if row_id is None or key is None:
+        if row_id is not None or key is not None:
+            raise InputError("A lot is of a person, under a key: pass both row_id= and key=.")
+        return str(inner.sql(dialect=dialect, pretty=True))
+    place = LOT  # the formula is the dialect's own, which SQLGlot would rewrite
+    while place in inner.sql(dialect=dialect):
+        place += "_"
+    lot = exp.alias_(exp.column(place), column_named("lot", dialect).this)
+    middle = exp.select(exp.Star(), lot).from_(inner.subquery("chances"))
+    decision = _decision(rule, [column_named(name, dialect) for name in names], dialect)
+    named = exp.alias_(decision, column_named("decision", dialect).this)
+    outer = exp.select(exp.Star(), named).from_(middle.subquery("lots"))
+    ids = [column_named(name, dialect) for name in _listed(row_id)]
+    return str(outer.sql(dialect=dialect, pretty=True)).replace(place, _lot(ids, key, dialect))
+
+
+def _lot(ids: Sequence[Expression], key: int | str, dialect: str) -> str:
+    """The lot of an id: SHA-256 of `key:id`, whose first 52 bits are a part of 1."""
+    from sqlglot import exp
+
+    parts: list[Expression] = [exp.Literal.string(f"{key}:")]
+    for place, column in enumerate(ids):
+        parts += [exp.Literal.string("|")] * (place > 0)
+        text = exp.cast(column, "TEXT")
+        parts.append(exp.Coalesce(this=text, expressions=[exp.Literal.string("")]))
+    joined = reduce(lambda left, right: exp.DPipe(this=left, expression=right, safe=True), parts)
+    hashed = HASHED[dialect].format(text=joined.sql(dialect=dialect))
+    double = exp.DataType.build("double").sql(dialect=dialect)
+    return f"CAST({hashed} AS {double}) / {WHOLE}"
+
+
+def _chances(
+    rule: Description, dialect: str, scores: Sequence[Expression], group: Sequence[str] | None
+) -> list[Expression]:
+    """The chance of each class; none where the group is not known or a score is no probability."""
+    from sqlglot import exp
+
+    grouping = rule.grouping
+    if grouping is not None and group is not None:
+        grouping = grouping.renamed(group)
+    one, zero = exp.Literal.number(1), exp.Literal.number(0)
+    sound = exp.and_(*(bound for x in scores for bound in (x >= zero, x <= one)))
+    chances = []
+    for label in range(len(rule.classes)):
+        by_group = [_in_pool(rule, pool, label, scores) for pool in range(rule.pools)]
+        chance = by_group[0]
+        if grouping is not None:
+            chance = exp.Case()
+            for pool, expression in enumerate(by_group):
+                chance = chance.when(_membership(grouping, pool, dialect), expression)
+        chances.append(exp.Case().when(sound.copy(), chance))
+    return chances
+
+
+def _in_pool(rule: Description, pool: int, label: int, scores: Sequence[Expression]) -> Expression:
+    """The chance of a class in one pool."""
+    from sqlglot import exp
+
+    if rule.has_steps:
+        cuts, chances = rule.steps(pool)
+        if not cuts:
+            return _number(chances[0, label])
+        case = exp.Case()
+        for cut, chance in zip(cuts[::-1], chances[:0:-1, label], strict=True):
+            case = case.when(scores[-1] > exp.Literal.number(repr(cut)), _number(chance))
+        return case.else_(_number(chances[0, label]))
+    parts = []
+    for share, prices in rule.rules(pool):
+        best = [
+            exp.LT(this=difference, expression=exp.Literal.number(0))
+            if other < label
+            else exp.LTE(this=difference, expression=exp.Literal.number(0))
+            for other in range(len(rule.classes))
+            if other != label
+            for difference in [_total(scores, prices[:, label] - prices[:, other])]
+        ]
+        parts.append(exp.Case().when(exp.and_(*best), _number(share)).else_(_number(0.0)))
+    return reduce(add, parts)
+
+
+def _total(scores: Sequence[Expression], weights: Any) -> Expression:
+    return reduce(add, [x * _number(weight) for x, weight in zip(scores, weights, strict=True)])
+
+
+def _membership(grouping: Any, pool: int, dialect: str) -> Expression:
+    """Whether a row is in a group."""
+    from sqlglot import exp
+
+    conditions = []
+    for name, value in zip(grouping.columns, grouping.labels[pool], strict=True):
+        column, edges = column_named(name, dialect), grouping.cuts.get(name)
+        if edges is None:
+            conditions.append(column.eq(_literal(value)))
+            continue
+        if value > 0:
+            conditions.append(column > _number(edges[value - 1]))
+        if value < len(edges):
+            conditions.append(column <= _number(edges[value]))
+    return exp.and_(*conditions)
+
+
+def _decision(rule: Description, chances: Sequence[Expression], dialect: str) -> Expression:
+    """The class into whose part of the line from 0 to 1 the lot falls."""
+    from sqlglot import exp
+
+    place = column_named("lot", dialect) * exp.paren(reduce(add, chances))
+    case = exp.Case()
+    for label, end in zip(rule.classes, range(1, len(chances) + 1), strict=True):
+        passed = reduce(add, chances[:end])
+        last = end == len(chances)
+        within = exp.Not(this=exp.Is(this=place.copy(), expression=exp.null()))
+        case = case.when(within if last else place.copy() < passed, _literal(label))
+    return case
+
+
+def _score_columns(
+    rule: Description, scores: str | Sequence[str], dialect: str
+) -> list[Expression]:
+    """The columns of scores as doubles; one is enough where two probabilities add up to 1."""
+    from sqlglot import exp
+
+    names = _listed(scores) or []
+    wanted = {1, 2} if rule.has_steps else {rule.features}
+    if len(names) not in wanted:
+        counts = " or ".join(map(str, sorted(wanted)))
+        raise InputError(
+            f"The rule reads {counts} columns of scores, and scores= names {len(names)}: {names}."
+        )
+    return [exp.cast(column_named(name, dialect), "DOUBLE") for name in names]
+
+
+def _literal(value: Any) -> Expression:
+    """Text, a number, or true or false, as the dialect writes it."""
+    from sqlglot import exp
+
+    label = plain(value)
+    if isinstance(label, bool):
+        return exp.true() if label else exp.false()
+    if isinstance(label, str):
+        return exp.Literal.string(label)
+    return exp.Literal.number(label) if isinstance(label, int) else _number(label)
+
+
+def _number(value: float) -> Expression:
+    """A double, which in some dialects a number without exponent is not."""
+    from sqlglot import exp
+
+    text = repr(float(value))
+    return exp.Literal.number(text if "e" in text else f"{text}e0")
+
+
+def _listed(names: str | Sequence[str] | None) -> list[str]:
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else list(names)

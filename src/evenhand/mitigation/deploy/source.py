@@ -1,0 +1,92 @@
+"""A rule as Python source that needs nothing but Python."""
+
+from __future__ import annotations
+
+from pprint import pformat
+
+from evenhand.mitigation.deploy.description import Description, plain
+
+HEAD = '''\
+"""A decision rule, written by evenhand; it needs nothing but Python."""
+
+from bisect import bisect_left
+from hashlib import sha256
+'''
+BODY = '''\
+def probabilities(scores, group=None):
+    """The chance of each of CLASSES; `scores` is {reads}."""
+    row = [1 - scores, scores] if isinstance(scores, (int, float)) else list(scores)
+    if len(row) != {features} or any(not 0 <= value <= 1 for value in row):
+        raise ValueError(f"Expected {features} probabilities, not {{row}}.")
+    chances = [0.0] * len(CLASSES)
+    for share, prices in RULES[pool(group)]:
+        costs = [sum(x * line[y] for x, line in zip(row, prices)) for y in range(len(CLASSES))]
+        chances[costs.index(min(costs))] += share
+    return chances
+
+
+def pool(group):
+    """The place of a group: a value, or a tuple of one for each of COLUMNS."""
+    if not COLUMNS:
+        return 0
+    values = group if isinstance(group, (tuple, list)) else (group,)
+    values = tuple(
+        bisect_left(CUTS[name], value) if name in CUTS else value
+        for name, value in zip(COLUMNS, values)
+    )
+    if values not in GROUPS:
+        raise ValueError(f"The rule knows no group {{group!r}}; it knows {{list(GROUPS)}}.")
+    return GROUPS[values]
+
+
+def lot(person, key):
+    """The number from 0 to 1 that belongs to a person, whose id is text or a whole number."""
+    return int(sha256(f"{{key}}:{{person}}".encode()).hexdigest()[:13], 16) / 16**13
+
+
+def decide(scores, group=None, person=None, key=None):
+    """The class decided; without chance in it, the person and the key are not needed."""
+    chances = probabilities(scores, group)
+    if max(chances) >= 1:
+        return CLASSES[chances.index(max(chances))]
+    if person is None or key is None:
+        raise ValueError("Chance decides here: pass the id of the person and the key.")
+    place, passed = lot(person, key) * sum(chances), 0.0
+    for label, chance in zip(CLASSES, chances):
+        passed += chance
+        if place < passed:
+            return label
+    return CLASSES[-1]
+'''
+READS = {
+    "scores": "the probability of the second class, or of each class",
+    "labels": "what the model decided, 1 for the second class and 0 for the first",
+    "joint": "the probability of each group and class, the classes of a group side by side",
+}
+
+
+def python_source(rule: Description) -> str:
+    """Source of `decide(scores, group, person, key)` and of what it needs."""
+    grouping = rule.grouping
+    blind = grouping is None and rule.features != len(rule.classes)
+    known = (
+        {}
+        if grouping is None
+        else {tuple(map(plain, label)): i for i, label in enumerate(grouping.labels)}
+    )
+    constants = {
+        "CLASSES": [plain(label) for label in rule.classes],
+        "COLUMNS": () if grouping is None else grouping.columns,
+        "GROUPS": known,
+        "CUTS": {} if grouping is None else {n: list(cut) for n, cut in grouping.cuts.items()},
+        "RULES": [
+            [(share, prices.tolist()) for share, prices in rule.rules(pool)]
+            for pool in range(rule.pools)
+        ],
+    }
+    values = [
+        f"{name} = {pformat(value, width=99, sort_dicts=False)}"
+        for name, value in constants.items()
+    ]
+    body = BODY.format(reads=READS["joint" if blind else rule.reads], features=rule.features)
+    return "\n".join([HEAD, *values, "", "", body])

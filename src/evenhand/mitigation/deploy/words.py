@@ -1,0 +1,105 @@
+"""A rule in plain English, a sentence for each group."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from evenhand.mitigation.deploy.description import Description, Steps
+
+NEARLY = 5e-5  # chances closer to 0 or 1 than this are no one or everyone
+
+
+def sentences(rule: Description, selected: int = -1) -> str:
+    """What is decided in each group, a line each; `selected` is the place of the class selected.
+
+    A rule of two classes is thresholds, with the chance between them; one of more classes goes by
+    expected prices.
+    """
+    chosen = range(len(rule.classes))[selected]
+    lines = []
+    for pool in range(rule.pools):
+        name = "Everyone" if rule.grouping is None else f"Group {rule.grouping.names[pool]}"
+        if not rule.has_steps:
+            words = _by_prices(rule, pool)
+        elif rule.reads == "labels":
+            words = _of_labels(rule.steps(pool), chosen)
+        else:
+            words = _of_scores(rule.steps(pool), chosen)
+        lines.append(f"{name}: {words}.")
+    if rule.has_steps:
+        scores = f"A score is the probability of {rule.classes[1]!r}; to"
+        subject = scores if rule.reads == "scores" else "To"
+        lines.append(f"{subject} select is to decide {rule.classes[chosen]!r}.")
+    return "\n".join(lines)
+
+
+def _of_scores(steps: Steps, chosen: int) -> str:
+    """Thresholds from the top down; where no one is selected, nothing is said."""
+    cuts, chances = _merged(steps, chosen)
+    if not cuts:
+        return f"select {_share(chances[0])}"
+    at = _written(cuts)
+    places = [
+        f"up to {at[0]}",
+        *(f"between {low} and {high}" for low, high in pairwise(at)),
+        f"above {at[-1]}",
+    ]
+    clauses = []
+    for where, chance in zip(places[::-1], chances[::-1], strict=True):
+        share = _share(chance)
+        if share == "everyone":
+            clauses.append(f"select scores {where}")
+        elif share != "no one":
+            clauses.append(f"{where} select {share}")
+    return "; ".join(clauses)
+
+
+def _of_labels(steps: Steps, chosen: int) -> str:
+    """Shares of those whom the model selects, and of the others."""
+    places = [sum(cut < label for cut in steps.cuts) for label in (0, 1)]
+    shares = [_share(float(steps.chances[place, chosen])) for place in places]
+    own, others = shares[chosen], shares[1 - chosen]
+    return f"of those whom the model selects, select {own}; of the others, {others}"
+
+
+def _by_prices(rule: Description, pool: int) -> str:
+    shares = [_share(share) for share, _ in rule.rules(pool)]
+    if len(shares) == 1:
+        return "take the class of least expected price"
+    how = f"one of {len(shares)} tables of prices, for {', '.join(shares)} people"
+    return f"take the class of least expected price by {how}"
+
+
+def _merged(steps: Steps, chosen: int) -> tuple[list[float], list[float]]:
+    """Cuts and chances, without cuts at which nothing changes that has other words."""
+    cuts: list[float] = []
+    chances = [float(steps.chances[0, chosen])]
+    for cut, chance in zip(steps.cuts, steps.chances[1:, chosen].tolist(), strict=True):
+        if _share(chance) != _share(chances[-1]):
+            cuts.append(cut)
+            chances.append(chance)
+    return cuts, chances
+
+
+def _share(chance: float) -> str:
+    """A chance as so many in 10, 100, 1,000 or 10,000.
+
+    >>> _share(0.3), _share(0.314), _share(0.002), _share(1.0)
+    ('3 in 10', '31 in 100', '2 in 1,000', 'everyone')
+    """
+    if chance < NEARLY or chance > 1 - NEARLY:
+        return "no one" if chance < 0.5 else "everyone"
+    tenths = round(10 * chance)
+    if 0 < tenths < 10 and abs(chance - tenths / 10) <= 0.005:
+        return f"{tenths} in 10"
+    whole = next(whole for whole in (100, 1000, 10_000) if 0 < round(chance * whole) < whole)
+    return f"{round(chance * whole)} in {whole:,}"
+
+
+def _written(cuts: list[float]) -> list[str]:
+    """Cuts with as many digits as keep them apart, two at least."""
+    for digits in range(2, 17):
+        texts = [f"{cut:.{digits}f}" for cut in cuts]
+        if len(set(texts)) == len(cuts):
+            return texts
+    return [repr(cut) for cut in cuts]

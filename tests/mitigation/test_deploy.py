@@ -1,0 +1,355 @@
+"""A rule decides alike in SQL, in ONNX, in plain Python and here."""
+
+import builtins
+import hashlib
+import json
+import sqlite3
+import sys
+
+import duckdb
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import evenhand as eh
+from evenhand._sql import DIALECTS
+from evenhand.mitigation import (
+    CalibratedOddsClassifier,
+    EqualizedOddsClassifier,
+    GivenProbabilities,
+    LinearPostClassifier,
+    RateConstrainedClassifier,
+    RejectOptionClassifier,
+    lots,
+)
+from evenhand.mitigation.deploy import Grouping
+from evenhand.mitigation.optimal import DecisionRule
+
+KEY = 11
+MANY = 100_000
+SEXES = ["F", 'M"; DROP TABLE people; --', "é'\\"]
+
+
+def people(count, seed, classes=2, coarse=False):
+    """Groups, an id and class probabilities, whose distribution differs by group."""
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame({"sex": random.choice(SEXES, count, p=[0.5, 0.3, 0.2])})
+    frame["old"] = random.random(count) < 0.4
+    frame["age"] = random.integers(18, 90, count)
+    logits = random.normal(size=(count, classes)) * 1.5
+    logits[:, -1] += frame["sex"].map(dict(zip(SEXES, (1.0, 0.0, -1.0), strict=True)))
+    logits[:, -1] += 0.5 * frame["old"]
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    if coarse and classes == 2:
+        p[:, 1] = p[:, 1].round(1)
+        p[:, 0] = 1 - p[:, 1]
+    for place in range(classes):
+        frame[f"p{place}"] = p[:, place]
+    truth = (random.random((count, 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return frame.assign(id=random.permutation(10 * count)[:count]), truth
+
+
+def fitted(kind):
+    """A model, its rule, the columns of scores that the rule reads, and new people."""
+    classes = 3 if kind in ("three classes", "blind") else 2
+    labels = np.array(["no", "yes", "may'be"][:classes])
+    X, truth = people(3000, 0, classes, coarse=kind in ("coarse", "two columns"))
+    rows = MANY if kind in ("coarse", "three classes") else MANY // 10
+    new, _ = people(rows, 1, classes, coarse=kind in ("coarse", "two columns"))
+    scores = [f"p{place}" for place in range(classes)]
+    given = GivenProbabilities(scores, classes=sorted(labels))
+    options = {"group": "sex", "row_id": "id", "random_state": KEY}
+    y = np.array(sorted(labels))[truth]
+    if kind == "two columns":
+        options["group"], options["bins"] = ["sex", "age", "old"], {"age": 3}
+    if kind in ("coarse", "two columns"):
+        model = LinearPostClassifier(given, **options, epsilon=0.01)
+    elif kind == "three classes":
+        model = RateConstrainedClassifier(given, **options, measure="gini", epsilon=0.02)
+    elif kind == "blind":
+        blind = {"group_estimator": LogisticRegression(), "sees_group": False}
+        X, new = (frame[["sex", "id", *scores]] for frame in (X, new))
+        model = LinearPostClassifier(given, **options, **blind, epsilon=0.01)
+    elif kind == "labels":
+        model = EqualizedOddsClassifier(given, **options)
+    else:
+        two = X["sex"].isin(SEXES[:2]).to_numpy()
+        X, y, new = X[two], y[two], new[new["sex"].isin(SEXES[:2])]
+        if kind == "withheld":
+            model = CalibratedOddsClassifier(given, **options, favorable="yes")
+        else:
+            model = RejectOptionClassifier(given, group="sex", favorable=kind, epsilon=0.02)
+    return model.fit(X, y), new.reset_index(drop=True)
+
+
+KINDS = ["coarse", "two columns", "three classes", "blind", "labels", "withheld", "no", "yes"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def deployed(request):
+    model, new = fitted(request.param)
+    if request.param == "labels":
+        table = new.assign(label=(model.estimator_.predict(new) == "yes").astype(float))
+        read = ["label"]
+    elif request.param == "blind":
+        joint = model._joint(new)
+        read = [f"joint {place}" for place in range(joint.shape[1])]
+        table = pd.concat([new[["id"]], pd.DataFrame(joint, columns=read)], axis=1)
+    elif request.param == "three classes":
+        table, read = new, ["p0", "p1", "p2"]
+    else:
+        table, read = new, ["p1"]
+    return model, new, table, read
+
+
+def registered():
+    """A connection to SQLite that knows SHA-256, as the query asks for it."""
+    connection = sqlite3.connect(":memory:")
+    connection.create_function(
+        "sha256", 1, lambda text: hashlib.sha256(text.encode()).hexdigest(), deterministic=True
+    )
+    return connection
+
+
+def answers(engine, query, table):
+    if engine == "duckdb":
+        with duckdb.connect() as connection:
+            connection.register("people", table)
+            return connection.execute(query).df()
+    with registered() as connection:
+        table.to_sql("people", connection, index=False)
+        return pd.read_sql(query, connection)
+
+
+def agree(model, new, chances, decisions):
+    """Chances to 1e-6, and the same decision for everyone."""
+    np.testing.assert_allclose(chances, model.predict_proba(new), rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(decisions, model.predict(new))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_a_database_decides_as_the_model_does(deployed, engine):
+    model, new, table, read = deployed
+    query = model.rule_.to_sql(engine, scores=read, row_id="id", key=KEY)
+    there = answers(engine, query, table).set_index("id").loc[new["id"]]
+    chances = there[[f"chance_{label}" for label in model.classes_]].to_numpy()
+    agree(model, new, chances, there["decision"].to_numpy())
+    np.testing.assert_array_equal(there["lot"], lots(new["id"], key=KEY))
+
+
+@pytest.mark.slow
+def test_onnx_decides_as_the_model_does(deployed):
+    model, new, table, read = deployed
+    session = onnxruntime.InferenceSession(model.rule_.to_onnx().SerializeToString())
+    scores = table[read].to_numpy(np.float64)
+    given = {"scores": np.column_stack([1 - scores, scores]) if len(read) == 1 else scores}
+    for column in session.get_inputs():
+        if column.name in table:
+            text = column.type == "tensor(string)"
+            given[column.name] = table[column.name].to_numpy(object if text else np.float64)
+    given["lot"] = lots(new["id"], key=KEY)
+    chances, decisions = session.run(["probabilities", "decision"], given)
+    agree(model, new, chances, decisions)
+
+
+@pytest.mark.slow
+def test_python_without_us_decides_as_the_model_does(deployed, monkeypatch):
+    model, new, table, read = deployed
+    module = alone(model.rule_.to_python(), monkeypatch)
+    scores = [row[0] if len(row) == 1 else row for row in table[read].to_numpy().tolist()]
+    columns = module["COLUMNS"]
+    groups = [*zip(*(new[name] for name in columns), strict=True)] if columns else [None] * len(new)
+    chances = [module["probabilities"](*row) for row in zip(scores, groups, strict=False)]
+    decisions = [
+        module["decide"](*row, KEY) for row in zip(scores, groups, new["id"], strict=False)
+    ]
+    agree(model, new, chances, decisions)
+
+
+def alone(source, monkeypatch):
+    """What the source defines where nothing but Python's own library can be imported."""
+
+    def importing(name, *rest, **more):
+        assert name in sys.stdlib_module_names
+        return imported(name, *rest, **more)
+
+    imported = builtins.__import__
+    with monkeypatch.context() as patched:
+        patched.setattr(builtins, "__import__", importing)
+        module = {}
+        exec(compile(source, "rule", "exec"), module)
+    return module
+
+
+@pytest.mark.slow
+def test_rates_of_lots_are_within_three_standard_errors(deployed):
+    model, new, _, _ = deployed
+    chance = model.predict_proba(new)[:, 1]
+    error = np.sqrt((chance * (1 - chance)).sum())
+    chosen = (model.predict(new) == model.classes_[1]).sum()
+    assert abs(chosen - chance.sum()) <= 3 * error + 1e-9
+
+
+@pytest.mark.slow
+def test_json_keeps_all_names(deployed):
+    model, _, _, read = deployed
+    again = DecisionRule.from_json(model.rule_.to_json())
+    assert again.explain() == model.rule_.explain()
+    assert again.to_python() == model.rule_.to_python()
+    assert again.to_sql(scores=read) == model.rule_.to_sql(scores=read)
+
+
+LOTTERY = DecisionRule(
+    np.array([[[0, 0.42], [0, -0.58]], [[0, 0.40], [0, -0.60]], [[0, 0.5], [0, -0.5]]]),
+    np.array([0, 0, 1]),
+    np.array([0.7, 0.3, 1.0]),
+).named(["no", "yes"], ["sex"], ["A", "B"])
+
+
+def test_a_rule_is_explained_in_words():
+    assert LOTTERY.explain() == (
+        "Group A: select scores above 0.42; between 0.40 and 0.42 select 3 in 10.\n"
+        "Group B: select scores above 0.50.\n"
+        "A score is the probability of 'yes'; to select is to decide 'yes'."
+    )
+    assert LOTTERY.explain(selected="no").startswith(
+        "Group A: between 0.40 and 0.42 select 7 in 10; select scores up to 0.40."
+    )
+    with pytest.raises(eh.InputError, match="selected='maybe' is not among"):
+        LOTTERY.explain(selected="maybe")
+    model, _ = fitted("labels")
+    assert "of those whom the model selects, select" in model.rule_.explain()
+
+
+def test_the_nearest_rule_without_chance_is_the_most_frequent():
+    assert LOTTERY.nearest().explain().startswith("Group A: select scores above 0.42.\n")
+
+
+@pytest.mark.parametrize("kind", ["coarse", "three classes", "blind"])
+def test_what_the_nearest_rule_costs_is_told_exactly(kind):
+    model, new = fitted(kind)
+    classes = len(model.classes_)
+    X, _ = people(3000, 0, classes, coarse=kind == "coarse")
+    X = X[[*new.columns]]
+    decided = model.set_params(draw=False).predict(X)
+    place = np.searchsorted(model.classes_, decided)
+    p = X[[f"p{k}" for k in range(classes)]].to_numpy()
+    assert model.nearest_.objective == pytest.approx(1 - p[np.arange(len(p)), place].mean())
+    assert model.nearest_.objective <= model.objective_ + 0.05
+    if kind != "blind":
+        rates = [
+            [(place[X["sex"] == sex] == k).mean() for sex in sorted(SEXES)] for k in range(classes)
+        ]
+        np.testing.assert_allclose(model.nearest_.rates, rates[-len(model.nearest_.rates) :])
+    alone = [model.predict(X.iloc[[row]])[0] for row in range(20)]
+    np.testing.assert_array_equal(alone, decided[:20])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_quotes_names_and_labels(dialect):
+    import sqlglot
+
+    model, _ = fitted("coarse")
+    odd = {"table": "a.b", "scores": "the score", "row_id": ["id", "day"], "key": "it's"}
+    query = model.rule_.to_sql(dialect, **odd)
+    parsed = sqlglot.parse(query, read=dialect)
+    assert len(parsed) == 1
+    texts = {text.this for text in parsed[0].find_all(sqlglot.exp.Literal) if text.is_string}
+    assert {*SEXES, "no", "yes", "it's:", "|"} <= texts
+    assert {"the score", "sex"} <= {
+        column.name for column in parsed[0].find_all(sqlglot.exp.Column)
+    }
+    with pytest.raises(eh.InputError, match="cannot be the name"):
+        model.rule_.to_sql(dialect, scores="a\nb")
+
+
+def test_a_stranger_or_a_missing_score_gets_no_decision():
+    table = pd.DataFrame({"sex": ["A", "C", None, "A", "B", "B"], "id": range(6)})
+    table["score"] = [0.9, 0.9, 0.9, None, np.nan, 1.5]
+    for engine in ("duckdb", "sqlite"):
+        there = answers(engine, LOTTERY.to_sql(engine, row_id="id", key=0), table)
+        assert there.sort_values("id")["decision"].tolist()[0] == "yes"
+        assert there.sort_values("id")["decision"].isna().tolist()[1:] == [True] * 5
+    session = onnxruntime.InferenceSession(LOTTERY.to_onnx().SerializeToString())
+    scores = np.tile([0.1, 0.9], (2, 1))
+    given = {"scores": scores, "sex": np.array(["A", "C"], object), "lot": np.zeros(2)}
+    chances, decisions = session.run(None, given)
+    assert decisions.tolist() == ["yes", ""]
+    assert np.isnan(chances[1]).all()
+    module = {}
+    exec(LOTTERY.to_python(), module)
+    with pytest.raises(ValueError, match="knows no group 'C'"):
+        module["decide"](0.9, "C", 1, 0)
+    with pytest.raises(ValueError, match="Expected 2 probabilities"):
+        module["decide"](float("nan"), "A", 1, 0)
+    with pytest.raises(ValueError, match="Chance decides here"):
+        module["decide"](0.41, "A")
+
+
+def test_without_ids_a_query_gives_chances_alone():
+    table = pd.DataFrame({"gender": ["A"], "score": [0.41]})
+    there = answers("duckdb", LOTTERY.to_sql(group="gender"), table)
+    assert there.columns.tolist() == ["gender", "score", "chance_no", "chance_yes"]
+    assert there["chance_yes"].tolist() == [0.3]
+    with pytest.raises(eh.InputError, match="pass both row_id= and key="):
+        LOTTERY.to_sql(row_id="id")
+    with pytest.raises(eh.InputError, match="reads 1 or 2 columns of scores, and scores= names 3"):
+        LOTTERY.to_sql(scores=["a", "b", "c"])
+    with pytest.raises(eh.InputError, match="is read from 1 columns"):
+        LOTTERY.to_sql(group=["a", "b"])
+    with pytest.raises(eh.InputError, match=r"no dialect 'duckbd'.*Did you mean 'duckdb'"):
+        LOTTERY.to_sql("duckbd")
+
+
+@pytest.mark.parametrize(("package", "export"), [("onnx", "to_onnx"), ("sqlglot", "to_sql")])
+def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch, package, export):
+    real = eh._errors.find_spec
+    monkeypatch.setattr(
+        "evenhand._errors.find_spec", lambda name: None if name == package else real(name)
+    )
+    extra = "sql" if package == "sqlglot" else package
+    with pytest.raises(eh.MissingExtraError, match=rf'pip install "evenhand\[{extra}\]"'):
+        getattr(LOTTERY, export)()
+
+
+def test_numbers_and_truth_values_name_groups_and_classes_too():
+    rule = DecisionRule(LOTTERY.prices, LOTTERY.pool, LOTTERY.share)
+    by_number = rule.named([0, 1], ["scores"], [1, 2])
+    by_truth = rule.named([-1.5, 1.0], ["old"], [True, False])
+    table = pd.DataFrame({"scores": [1, 2, 2], "old": [True, False, False], "id": [1, 2, 3]})
+    table["score"] = [0.41, 0.6, 0.1]
+    for named, column in ((by_number, "group_scores"), (by_truth, "old")):
+        there = answers("duckdb", named.to_sql(row_id="id", key=0), table)
+        assert there.iloc[:, -3].tolist() == [0.3, 1.0, 0.0]
+        session = onnxruntime.InferenceSession(named.to_onnx().SerializeToString())
+        given = {"lot": lots(table["id"], key=0)}
+        given["scores"] = np.column_stack([1 - table["score"], table["score"]])
+        given[column] = table[named.grouping.columns[0]].to_numpy(np.float64)
+        _, decisions = session.run(None, given)
+        assert decisions.tolist() == there["decision"].astype(float).tolist()
+
+
+def test_labels_that_no_language_can_write_are_refused_when_exported_not_before():
+    dated = LOTTERY.named(
+        ["no", "yes"], ["day"], list(pd.to_datetime(["2020-01-01", "2021-01-01"]))
+    )
+    for export in (dated.to_sql, dated.to_python, dated.to_onnx):
+        with pytest.raises(eh.InputTypeError, match="Make the column text"):
+            export()
+    assert "Group 2020-01-01" in dated.explain()
+
+
+def test_a_rule_of_earlier_versions_is_read():
+    old = {"format": "evenhand decision rule 1", "rules": [{"pool": 0, "share": 1.0}]}
+    old["rules"][0]["prices"] = [[0.0, 0.4], [0.0, -0.6]]
+    rule = DecisionRule.from_json(json.dumps(old))
+    assert rule.explain().startswith("Everyone: select scores above 0.40.")
+
+
+def test_groups_of_bins_are_numbered_by_their_edges():
+    grouping = Grouping.of(["age"], [eh.Bin(0, 0, True), eh.Bin(0, 7)], {"age": [0, 0, 7]})
+    assert grouping.labels == ((0,), (1,))
+    assert grouping.cuts == {"age": (0.0,)}
