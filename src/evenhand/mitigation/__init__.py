@@ -10,6 +10,7 @@ from evenhand.mitigation.estimators import GroupClassifier, GroupRegressor
 from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
 from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.methods import METHODS, Method
+from evenhand.mitigation.optimal import DecisionRule
 from evenhand.mitigation.parity_reduction import ParityReductionRegressor
 from evenhand.mitigation.penalized import PenalizedClassifier, PenalizedRegressor
 from evenhand.mitigation.projection import ProjectionClassifier
@@ -24,6 +25,7 @@ __all__ = [
     "BarycenterRegressor",
     "BoundedGroupLossRegressor",
     "CalibratedOddsClassifier",
+    "DecisionRule",
     "EqualizedOddsClassifier",
     "GivenProbabilities",
     "GivenScores",
