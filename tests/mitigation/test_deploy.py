@@ -274,11 +274,11 @@ def test_a_stranger_or_a_missing_score_gets_no_decision():
         assert there.sort_values("id")["decision"].tolist()[0] == "yes"
         assert there.sort_values("id")["decision"].isna().tolist()[1:] == [True] * 5
     session = onnxruntime.InferenceSession(LOTTERY.to_onnx().SerializeToString())
-    scores = np.tile([0.1, 0.9], (2, 1))
-    given = {"scores": scores, "sex": np.array(["A", "C"], object), "lot": np.zeros(2)}
+    scores = np.array([[0.1, 0.9], [0.1, 0.9], [np.nan, np.nan], [-0.5, 1.5]])
+    given = {"scores": scores, "sex": np.array(["A", "C", "A", "A"], object), "lot": np.zeros(4)}
     chances, decisions = session.run(None, given)
-    assert decisions.tolist() == ["yes", ""]
-    assert np.isnan(chances[1]).all()
+    assert decisions.tolist() == ["yes", "", "", ""]
+    assert np.isnan(chances[1:]).all()
     module = {}
     exec(LOTTERY.to_python(), module)
     with pytest.raises(ValueError, match="knows no group 'C'"):

@@ -102,12 +102,12 @@ class Description:
     @property
     def pools(self) -> int:
         """How many pools there are."""
-        return self.share.shape[1]
+        return int(self.share.shape[1])
 
     @property
     def features(self) -> int:
         """How many numbers a rule reads."""
-        return self.prices.shape[2]
+        return int(self.prices.shape[2])
 
     @property
     def has_steps(self) -> bool:

@@ -56,6 +56,8 @@ class Graph(NamedTuple):
 
         name = f"evenhand_constant_{len(self.constants)}"
         array = np.asarray(values, dtype)
+        if array.dtype.kind == "i":
+            array = array.astype(np.int64)  # whatever an integer is on this machine
         if array.dtype.kind in "UO":
             texts = [text.encode() for text in array.ravel().tolist()]
             tensor = helper.make_tensor(name, TensorProto.STRING, array.shape, texts)
@@ -78,14 +80,14 @@ class Graph(NamedTuple):
 def _probabilities(graph: Graph, rule: Description) -> None:
     """Every rule of a row's pool decides for the cheapest class; the chances are their shares.
 
-    The pool after the last is that of rows whose group is not known: all its shares are NaN.
+    The pool after the last is that of rows whose group is not known, or whose scores are no
+    probabilities: all its shares are NaN.
     """
-    prices = np.moveaxis(rule.prices, 0, 1)  # by pool
-    share = rule.share.T
-    if rule.grouping is not None:
-        prices = np.concatenate([prices, np.zeros_like(prices[:1])])
-        share = np.concatenate([share, np.full_like(share[:1], np.nan)])
-    pool = _pool(graph, rule)
+    prices, share = np.moveaxis(rule.prices, 0, 1), rule.share.T  # by pool
+    prices = np.concatenate([prices, np.zeros_like(prices[:1])])
+    share = np.concatenate([share, np.full_like(share[:1], np.nan)])
+    nowhere = graph.constant(rule.pools)
+    pool = graph.add("Where", _sound(graph, rule), _pool(graph, rule), nowhere)
     mine = graph.add("Gather", graph.constant(prices), pool, axis=0)
     shares = graph.add("Gather", graph.constant(share), pool, axis=0)
     costs = graph.add("Einsum", "scores", mine, equation="nf,nrfc->nrc")
@@ -97,16 +99,20 @@ def _probabilities(graph: Graph, rule: Description) -> None:
     graph.add("ReduceSum", weighed, axis, keepdims=0, output="probabilities")
 
 
+def _sound(graph: Graph, rule: Description) -> str:
+    """Whether all scores of a row lie from 0 to 1, which NaN does not."""
+    low = graph.add("GreaterOrEqual", "scores", graph.constant(0.0))
+    high = graph.add("LessOrEqual", "scores", graph.constant(1.0))
+    sound = graph.add("Cast", graph.add("And", low, high), to=INT64)
+    count = graph.add("ReduceSum", sound, graph.constant([1]), keepdims=0)
+    return graph.add("Equal", count, graph.constant(rule.features))
+
+
 def _pool(graph: Graph, rule: Description) -> str:
     """The place of each row's group; that after the last if it is not known."""
     grouping = rule.grouping
     if grouping is None:
-        shape = graph.add("Shape", "scores", end=1)
-        from onnx import numpy_helper
-
-        return graph.add(
-            "ConstantOfShape", shape, value=numpy_helper.from_array(np.zeros(1, np.int64))
-        )
+        return graph.constant([0])
     codes, sizes, places = [], [], []
     for place, column in enumerate(grouping.columns):
         name = _input_name(column)
@@ -133,8 +139,14 @@ def _coded(graph: Graph, name: str, known: list[Any]) -> str:
     """The place of each value among those known; that after the last if it is none of them."""
     codes = list(range(len(known)))
     if _is_text(known):
-        options = {"keys_strings": known, "values_int64s": codes, "default_int64": len(known)}
-        return graph.add("LabelEncoder", name, domain="ai.onnx.ml", **options)
+        return graph.add(
+            "LabelEncoder",
+            name,
+            domain="ai.onnx.ml",
+            keys_strings=known,
+            values_int64s=codes,
+            default_int64=len(known),
+        )
     if any(isinstance(value, str) for value in known):
         raise InputTypeError(f"The column {name!r} holds text and numbers; ONNX has no such type.")
     values = graph.constant([float(value) for value in known])

@@ -220,8 +220,8 @@ class DecisionRule:
 
         Its inputs are `scores` (rows × features, double), one for each column that names the group
         (text, or double), and `lot` (double), which `evenhand.mitigation.lots` gives; its outputs
-        are `probabilities` and `decision`. A group that is not known has probabilities NaN, and the
-        decision "" (or the least integer).
+        are `probabilities` and `decision`. Where the group is not known, or a score is no
+        probability, probabilities are NaN, and the decision is "" (or the least integer, or NaN).
 
         Returns
         -------
