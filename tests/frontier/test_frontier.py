@@ -387,3 +387,43 @@ def test_a_score_without_truth_must_be_a_probability():
     assert found.points[0].cost >= found.points[-1].cost
     with pytest.raises(eh.InputError, match="must be probabilities"):
         curve(None, 100 * score, group)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "measure"),
+    [("strong_parity", "mpd"), *(("weak_parity", measure) for measure in ("mpd", "gini", "pq"))],
+)
+def test_amounts_move_as_little_as_can_be(criterion, measure):
+    random = np.random.default_rng(1)
+    group = random.choice(["a", "b", "c"], 600)
+    y = random.gamma(3.0, 1 + 0.5 * (group == "b"), 600)
+    found = eh.frontier(
+        y,
+        y,
+        sensitive_features=group,
+        criterion=criterion,
+        measure=measure,
+        values=4,
+        test=(y, y, group),
+    )
+    columns = found.to_dict()
+    assert np.all(np.diff(columns["cost"]) <= 1e-9)
+    assert columns["cost"][-1] == pytest.approx(0, abs=1e-3)
+    assert max(columns["gap"]) <= 1e-4
+    if criterion == "weak_parity":
+        assert np.allclose(columns["value"], columns["bound"], atol=1e-6)
+        assert np.allclose(np.square(columns["error"]), columns["cost"], atol=1e-6)
+    assert columns["test_value"] == columns["value"]
+    assert found.summary()[0].startswith(f"The model's {criterion.replace('_', ' ')} ({measure})")
+    assert found.rule(0.1).cost_ >= 0
+    with pytest.raises(eh.InputError, match="'shortfall'"):
+        eh.frontier(y, y, sensitive_features=group, criterion=criterion, measure="shortfall")
+
+
+def test_shifts_of_two_means_are_by_hand():
+    y = np.array([0.0, 2.0, 3.0, 5.0])
+    group = ["a", "a", "b", "b"]
+    found = eh.frontier(
+        y, y, sensitive_features=group, criterion="weak_parity", values=[0.0, 1.0, 3.0]
+    )
+    assert np.allclose(found.to_dict()["cost"], [1.5**2, 1.0, 0.0])

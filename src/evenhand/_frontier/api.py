@@ -11,9 +11,11 @@ from evenhand._columns import Label
 from evenhand._columns.encoding import check_lengths, classes
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError, InputTypeError
+from evenhand._frontier import regression
 from evenhand._frontier.judging import Judged, judged, with_interval
 from evenhand._frontier.notes import notes
 from evenhand._frontier.question import Also, Question, read_question
+from evenhand._frontier.regression import RegressionFrontier, read_amounts, regression_frontier
 from evenhand._frontier.result import Frontier, Point
 from evenhand._frontier.rows import Floats, Rows, named_columns, read_rows, stream
 from evenhand._frontier.tracing import (
@@ -59,7 +61,7 @@ def frontier(
     sample_weight: Any = None,
     confidence: float = 0.95,
     random_state: RandomState = 0,
-) -> Frontier:
+) -> Frontier | RegressionFrontier:
     """Trace the least cost of any rule on these scores against its disparity.
 
     Parameters
@@ -74,7 +76,8 @@ def frontier(
         The column or columns that name the groups, or what `groups` made of them.
     criterion : str, default "statistical_parity"
         "statistical_parity", "selection_rate_ratio" (the favorable class alone),
-        "equal_opportunity", "predictive_equality", "equalized_odds" or "average_odds".
+        "equal_opportunity", "predictive_equality", "equalized_odds" or "average_odds". For
+        predicted amounts in place of scores, "strong_parity" or "weak_parity".
     measure : {"mpd", "gini", "pq", "shortfall"}, default "mpd"
         How unequal the groups' rates are. A shortfall of 0.2 is the four-fifths rule.
     cost : array-like, mapping or None, default None
@@ -123,7 +126,7 @@ def frontier(
 
     Returns
     -------
-    Frontier
+    Frontier or RegressionFrontier
         The curve, with `to_frame`, `plot`, `summary` and `rule`.
 
     Raises
@@ -167,6 +170,11 @@ def frontier(
     y_true, y_score, sensitive_features, y_pred, sample_weight = (
         named_columns(data, column) for column in columns
     )
+    kind = kind_of(data, sensitive_features, y_score, y_true)
+    if criterion in regression.CRITERIA:
+        amounts = read_amounts(y_true, y_score, sensitive_features, sample_weight)
+        others = None if test is None else read_amounts(*test, None)
+        return regression_frontier(amounts, criterion, measure, values, others, kind)
     rows = read_rows(
         y_true,
         y_score,
@@ -213,7 +221,7 @@ def frontier(
         lot,
         notes(rows, judge),
         advised,
-        kind_of(data, sensitive_features, y_score, y_true),
+        kind,
     )
 
 
