@@ -241,6 +241,19 @@ def test_a_person_gets_the_same_decision_in_any_company():
     assert np.array_equal(by_self[order], rule.predict(score[order], group[order]))
 
 
+def test_without_chance_the_rule_says_what_it_gives_up():
+    y, score, group = people(rows=3000, groups=4)
+    found = curve(y, score, group)
+    drawn, fixed = found.rule(0.02), found.rule(0.02, draw=False)
+    chances = fixed.predict_proba(score, group)
+    assert set(np.unique(chances)) <= {0.0, 1.0}
+    decided = fixed.predict(score, group)
+    assert fixed.cost == pytest.approx((decided != y).mean())
+    value = eh.evaluate("statistical_parity", y, decided, sensitive_features=group, measure="mpd")
+    assert fixed.value == pytest.approx(float(value))
+    assert abs(fixed.value - drawn.value) < 0.05
+
+
 def test_random_decisions_are_as_frequent_as_their_chances():
     y, score, group = people(rows=20_000, groups=3)
     rule = eh.frontier(y, score, sensitive_features=group, rate_error=0.001).rule(0.05)

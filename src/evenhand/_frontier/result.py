@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand._dataframes import framed
 from evenhand._errors import InputError
-from evenhand._frontier.judging import Judged
+from evenhand._frontier.judging import Judged, judged
 from evenhand._frontier.picture import draw
 from evenhand._frontier.question import Question
 from evenhand._frontier.rows import Rows
@@ -59,6 +59,10 @@ class Frontier:
         The share of each group's decisions that are made at random for that reason.
     notes : tuple of str
         What a reader must know.
+    question, rows, tracer : object
+        What was asked, the fitting rows, and the solver, for further points.
+    kind : str or None
+        The library of the data's dataframes.
 
     """
 
@@ -131,13 +135,16 @@ class Frontier:
         """
         return framed(self.to_dict(), backend or self.kind)
 
-    def rule(self, value: float) -> Rule:
+    def rule(self, value: float, *, draw: bool = True) -> Rule:
         """The recommended rule for a disparity of at most so much on the fitting rows.
 
         Parameters
         ----------
         value : float
             The bound. The rule is solved for it, whether or not it is one of the points.
+        draw : bool, default True
+            Whether it may decide at random. If not, the part of it that decides most often in a
+            group always decides there; `value` and `cost` of the rule say what that changes.
 
         Returns
         -------
@@ -153,7 +160,13 @@ class Frontier:
         if not value >= 0:
             raise InputError(f"The disparity of a rule is at least 0; {value!r} was asked for.")
         solution = next(iter(self.tracer.along([value])))
-        return Rule(solution.value, solution.cost, solution.rule, self.rows)
+        decisions, nobody = solution.rule, self.rows.take(np.arange(0))
+        if draw:
+            return Rule(solution.value, solution.cost, decisions, nobody)
+        decisions = decisions.nearest()
+        chances = decisions.probabilities(self.rows.features, self.rows.known)
+        found = judged(self.rows, chances, self.question)
+        return Rule(found.value, found.cost, decisions, nobody)
 
     @cached_property
     def least_at_model_cost(self) -> float:
