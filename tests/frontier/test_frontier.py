@@ -311,15 +311,24 @@ def test_test_rows_are_judged_like_the_fitting_rows():
         assert point.test.cost == pytest.approx(point.cost)
 
 
-def test_the_rule_in_words_says_what_it_does():
-    y, score, group = people(rows=1000, groups=2)
-    rule = curve(y, score, group).rule(0.02)
-    for place, (label, sentence) in enumerate(zip(rule.groups, rule.explain(), strict=True)):
-        assert sentence.startswith(f"Group {label}: ")
-        steps = rule._steps(place)
-        own = score[group == label]
-        chance = np.array([[c for cut, c in steps if s >= cut][-1] for s in own])
-        assert np.allclose(chance, rule.predict_proba(own, [label] * len(own))[:, 1])
+def test_a_rule_leaves_python_and_decides_the_same():
+    y, score, group = people(rows=2000, groups=3)
+    people_ = pl.DataFrame({"who": group})
+    rule = eh.frontier(y, score, sensitive_features=people_, rate_error=0.02).rule(0.05)
+    ids = [f"n{at}" for at in range(200)]
+    here = rule.predict(score[:200], people_[:200], ids=ids, key=5)
+    source = {}
+    exec(rule.to_python(), source)
+    there = [
+        source["decide"]([1 - s, s], g, i, 5)
+        for s, g, i in zip(score[:200].tolist(), group[:200].tolist(), ids, strict=True)
+    ]
+    assert there == here.tolist()
+    assert rule.explain().startswith("Group g0: ")
+    assert "who" in rule.to_sql()
+    stretched = eh.frontier(y, 10 * score, sensitive_features=group, rate_error=None).rule(0.05)
+    with pytest.raises(eh.InputError, match="scale them"):
+        stretched.to_sql()
 
 
 def test_scores_of_any_scale_will_do_where_labels_judge():

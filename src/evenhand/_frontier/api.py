@@ -157,8 +157,7 @@ def frontier(
     >>> print(curve.summary()[0])
     The model's statistical parity (mpd) is 0.222 at accuracy 0.6865.
     >>> even = curve.rule(value=0.05)
-    >>> round(even.value, 3), [sentence[:8] for sentence in even.explain()]
-    (0.05, ['Group F:', 'Group M:'])
+    >>> print(even.explain())
 
     """
     seed = seed_of(random_state)

@@ -160,13 +160,12 @@ class Frontier:
         if not value >= 0:
             raise InputError(f"The disparity of a rule is at least 0; {value!r} was asked for.")
         solution = next(iter(self.tracer.along([value])))
-        decisions, nobody = solution.rule, self.rows.take(np.arange(0))
         if draw:
-            return Rule(solution.value, solution.cost, decisions, nobody)
-        decisions = decisions.nearest()
+            return Rule.of(solution.rule, solution.value, solution.cost, self.rows)
+        decisions = solution.rule.nearest()
         chances = decisions.probabilities(self.rows.features, self.rows.known)
         found = judged(self.rows, chances, self.question)
-        return Rule(found.value, found.cost, decisions, nobody)
+        return Rule.of(decisions, found.value, found.cost, self.rows)
 
     @cached_property
     def least_at_model_cost(self) -> float:

@@ -41,6 +41,7 @@ class Rows:
     groups: tuple[Label, ...]
     favorable: int | None
     are_probabilities: bool
+    columns: tuple[str, ...]
     group_proba: Floats | None = None
 
     @property
@@ -156,6 +157,7 @@ def read_rows(
         group_labels,
         best,
         inside,
+        like.columns if like is not None else tuple(map(str, whom.names)),
         _group_probabilities(group_proba, len(scores), len(group_labels)),
     )
 

@@ -11,42 +11,57 @@ from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._frontier.rows import Floats, Rows, read_rows
 from evenhand._groups import show
-from evenhand._words import percent
 from evenhand.mitigation._lots import drawn, lots
+from evenhand.mitigation.deploy import Description
 from evenhand.mitigation.optimal import DecisionRule
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rule:
-    """One point of a frontier, as decisions.
+class Rule(DecisionRule):
+    """One point of a frontier, as decisions that can be made elsewhere.
+
+    Beside `predict` it has what any `DecisionRule` has: `explain`, `to_sql`, `to_onnx`,
+    `to_python` and `to_json`.
 
     Attributes
     ----------
     value, cost : float
         Disparity and cost on the fitting rows.
-    decisions : DecisionRule
-        The rule in numbers: a few price matrices for each group, and how often each decides.
+    like : Rows
+        How scores and groups are read; no row.
 
     """
 
-    value: float
-    cost: float
-    decisions: DecisionRule
-    like: Rows
+    value: float = np.nan
+    cost: float = np.nan
+    like: Rows | None = None
+
+    @classmethod
+    def of(cls, decisions: DecisionRule, value: float, cost: float, rows: Rows) -> Rule:
+        """Decisions with the names of their classes and groups."""
+        columns = () if rows.group_proba is not None else rows.columns
+        named = decisions.named(rows.classes, columns, rows.groups if columns else ())
+        return cls(
+            named.prices,
+            named.pool,
+            named.share,
+            named.classes,
+            named.grouping,
+            named.reads,
+            value,
+            cost,
+            rows.take(np.arange(0)),
+        )
 
     @property
     def groups(self) -> tuple[Label, ...]:
         """Whom the rule decides for."""
-        return self.like.groups
-
-    @property
-    def classes(self) -> tuple[Label, ...]:
-        """What is decided; of two, the second is the favorable one."""
-        return self.like.classes
+        return self._read_like.groups
 
     def __repr__(self) -> str:
-        groups = len(self.like.groups)
-        return f"<Rule for {groups} groups: value {self.value:.4g} at cost {self.cost:.4g}>"
+        return (
+            f"<Rule for {len(self.groups)} groups: value {self.value:.4g} at cost {self.cost:.4g}>"
+        )
 
     def predict_proba(
         self, y_score: Any, sensitive_features: Any = None, *, group_proba: Any = None
@@ -69,7 +84,7 @@ class Rule:
 
         """
         rows = self._rows(y_score, sensitive_features, group_proba)
-        return self.decisions.probabilities(rows.features, rows.known)
+        return self.probabilities(rows.features, rows.known)
 
     def predict(
         self,
@@ -103,32 +118,20 @@ class Rule:
 
         """
         rows = self._rows(y_score, sensitive_features, group_proba)
-        chances = self.decisions.probabilities(rows.features, rows.known)
+        chances = self.probabilities(rows.features, rows.known)
         lot = lots(self._identity(rows) if ids is None else ids, key=key)
-        return np.asarray(self.classes)[drawn(chances, lot)]
-
-    def explain(self) -> list[str]:
-        """The rule in words, a sentence for each group; for two classes and known groups.
-
-        Returns
-        -------
-        list of str
-            Such as "Group a: from 0.42 on select all; below 0.42 select 30 %."
-
-        """
-        if not self.like.is_binary or self.like.group_proba is not None:
-            raise InputError("A rule in words is of two classes, and knows the group.")
-        return [_sentence(show(label), self._steps(at)) for at, label in enumerate(self.groups)]
+        return np.asarray(self._read_like.classes)[drawn(chances, lot)]
 
     def _rows(self, y_score: Any, sensitive_features: Any, group_proba: Any) -> Rows:
-        if self.like.group_proba is None:
+        like = self._read_like
+        if like.group_proba is None:
             if sensitive_features is None:
                 raise InputError("This rule knows the group: pass sensitive_features.")
-            return read_rows(None, y_score, sensitive_features, like=self.like)
+            return read_rows(None, y_score, sensitive_features, like=like)
         if group_proba is None:
             raise InputError("This rule goes by P(group | x): pass group_proba.")
         anyone = [self.groups[0]] * len(y_score)
-        return read_rows(None, y_score, anyone, group_proba=group_proba, like=self.like)
+        return read_rows(None, y_score, anyone, group_proba=group_proba, like=like)
 
     def _identity(self, rows: Rows) -> Any:
         """What rows are known by where no id is given: score and group."""
@@ -138,36 +141,15 @@ class Rule:
             own.insert(0, names[rows.known])
         return np.column_stack(own)
 
-    def _steps(self, group: int) -> list[tuple[float, float]]:
-        """The chance of being selected from each threshold on: pairs that begin at −∞."""
-        mine = self.decisions.pool == group
-        prices, share = self.decisions.prices[mine], self.decisions.share[mine]
-        lean = prices[:, :, 1] - prices[:, :, 0]  # at (1 − s, s) deciding 1 costs so much more
-        slope = lean[:, 1] - lean[:, 0]
-        flat = np.abs(slope) < np.finfo(float).tiny
-        always = np.where(flat, lean[:, 0] < 0, slope > 0)
-        steps = [(-np.inf, float(share[always].sum()))]
-        cuts = -lean[~flat, 0] / slope[~flat]
-        jumps = np.where(slope < 0, share, -share)[~flat]
-        for place in np.argsort(cuts):
-            steps.append((float(cuts[place]), steps[-1][1] + float(jumps[place])))
-        return steps
+    @property
+    def _read_like(self) -> Rows:
+        assert self.like is not None
+        return self.like
 
-
-def _sentence(group: str, steps: list[tuple[float, float]]) -> str:
-    """Who is selected, from the highest scores down."""
-    chances = [min(max(chance, 0.0), 1.0) for _, chance in steps]
-    whom = [
-        "all" if chance > 1 - 1e-9 else "none" if chance < 1e-9 else percent(chance)
-        for chance in chances
-    ]
-    if len(steps) == 1:
-        return f"Group {group}: select {whom[0]}, whatever the score."
-    cuts = [f"{cut:.4g}" for cut, _ in steps[1:]]
-    parts = [f"from {cuts[-1]} on select {whom[-1]}"]
-    parts += [
-        f"from {cuts[place - 1]} to {cuts[place]} select {whom[place]}"
-        for place in range(len(cuts) - 1, 0, -1)
-    ]
-    parts.append(f"below {cuts[0]} select {whom[0]}")
-    return f"Group {group}: " + "; ".join(parts) + "."
+    def _described(self) -> Description:
+        if not self._read_like.are_probabilities:
+            raise InputError(
+                "A rule is written down for scores between 0 and 1, and these are not. Their order "
+                "is all that matters: scale them, and trace the frontier again."
+            )
+        return super()._described()

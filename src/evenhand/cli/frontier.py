@@ -141,7 +141,7 @@ def text_of(kind: str, found: Frontier, value: float | None) -> Any:
     """What makes a file's text."""
     if kind == "csv":
         return lambda: _csv(found.to_dict())
-    return lambda: found.rule(value or 0.0).decisions.to_json() + "\n"
+    return lambda: found.rule(value or 0.0).to_json() + "\n"
 
 
 def text_of_frontier(found: Frontier, value: float | None) -> str:
@@ -156,8 +156,8 @@ def text_of_frontier(found: Frontier, value: float | None) -> str:
         texts = [f"{cell:.0e}" if name == "gap" else f"{cell:.4f}" for name, cell in cells]
         lines.append("  ".join(f"{text:>10}" for text in texts))
     if value is not None:
-        rule = found.rule(value)
-        lines += ["", f"The rule for {value:g}:", *rule.explain()]
+        explained = found.rule(value).explain().splitlines()
+        lines += ["", f"The rule for {value:g}:", *explained]
     return "".join(f"{plain(line) if line else ''}\n" for line in lines)
 
 
