@@ -158,6 +158,9 @@ def frontier(
     The model's statistical parity (mpd) is 0.222 at accuracy 0.6865.
     >>> even = curve.rule(value=0.05)
     >>> print(even.explain())
+    Group F: select scores above 0.43.
+    Group M: select scores above 0.55; between 0.53 and 0.55 select 51 in 100.
+    A score is the probability of 1; to select is to decide 1.
 
     """
     seed = seed_of(random_state)

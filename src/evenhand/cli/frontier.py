@@ -17,7 +17,9 @@ from evenhand.cli.options import bins_of
 from evenhand.cli.terminal import busy, echoed, plain
 
 if TYPE_CHECKING:
-    from evenhand._frontier import Frontier
+    from evenhand._frontier import Frontier, RegressionFrontier
+
+    Traced = Frontier | RegressionFrontier
 
 HELP = """Say what less disparity costs, of every rule on the scores in FILE.
 
@@ -32,6 +34,8 @@ EXAMPLES = "\n".join(
         "      --held-out 0.3 --rule 0.05 --csv curve.csv --png curve.png",
     ]
 )
+FITTED = ("value", "cost", "accuracy", "error", "gap")
+SHOWN = (*FITTED, "test_value", "test_low", "test_high", "test_cost", "test_error")
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -90,6 +94,8 @@ def frontier_(**given: Any) -> None:
                 raise InputError("--json writes a rule: say for which disparity by --rule.")
             with busy("Tracing …", quiet=given["quiet"]):
                 found = frontier_of(given)
+                if given["rule"] is not None:
+                    _rule(found, given["rule"])
                 texts = {name: text_of(name, found, given["rule"]) for name in outputs}
         failed = [] if given["quiet"] else echoed(text_of_frontier(found, given["rule"]))
         pictures = {path for name, path in outputs.items() if name == "png"}
@@ -104,7 +110,7 @@ def frontier_(**given: Any) -> None:
     click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
 
 
-def frontier_of(given: dict[str, Any]) -> Frontier:
+def frontier_of(given: dict[str, Any]) -> Traced:
     """Trace the frontier of a request."""
     from evenhand._frontier import frontier
 
@@ -137,28 +143,34 @@ def frontier_of(given: dict[str, Any]) -> Frontier:
     )
 
 
-def text_of(kind: str, found: Frontier, value: float | None) -> Any:
+def text_of(kind: str, found: Traced, value: float | None) -> Any:
     """What makes a file's text."""
     if kind == "csv":
         return lambda: _csv(found.to_dict())
-    return lambda: found.rule(value or 0.0).to_json() + "\n"
+    return lambda: _rule(found, value or 0.0).to_json() + "\n"
 
 
-def text_of_frontier(found: Frontier, value: float | None) -> str:
+def text_of_frontier(found: Traced, value: float | None) -> str:
     """The sentences, the curve, and the rule if one was asked for."""
     columns = found.to_dict()
-    shown = ["value", "cost", "accuracy", "gap"]
-    shown += [name for name in ("test_value", "test_low", "test_high") if name in columns]
-    shown += [name for name in ("test_cost", "test_error") if name in columns]
+    shown = [name for name in SHOWN if name in columns]
     lines = [*found.summary(), "", "  ".join(f"{name:>10}" for name in shown)]
     for row in zip(*(columns[name] for name in shown), strict=True):
         cells = zip(shown, row, strict=True)
         texts = [f"{cell:.0e}" if name == "gap" else f"{cell:.4f}" for name, cell in cells]
         lines.append("  ".join(f"{text:>10}" for text in texts))
     if value is not None:
-        explained = found.rule(value).explain().splitlines()
-        lines += ["", f"The rule for {value:g}:", *explained]
+        lines += ["", f"The rule for {value:g}:", *_rule(found, value).explain().splitlines()]
     return "".join(f"{plain(line) if line else ''}\n" for line in lines)
+
+
+def _rule(found: Traced, value: float) -> Any:
+    rule = found.rule(value)
+    if not hasattr(rule, "to_json"):
+        raise InputError(
+            "A rule for amounts is a plan of moves, and has no words: leave out --rule."
+        )
+    return rule
 
 
 def _csv(columns: dict[str, list[float]]) -> str:
