@@ -15,7 +15,10 @@ Expression = Any  # of SQLGlot, which is imported only when SQL is written
 
 # The first 13 hexadecimal digits of SHA-256 of a text in UTF-8, as a whole number. SQLite has no
 # such function: register `sha256`, from text to hexadecimal digits, on the connection.
-DIGITS = "0123456789abcdef"
+SUMMED = " + ".join(
+    f"(INSTR('0123456789abcdef', SUBSTR(digits, {place}, 1)) - 1) * {16 ** (13 - place)}"
+    for place in range(1, 14)
+)
 HASHED = {
     "duckdb": "CAST('0x' || SUBSTR(SHA256({text}), 1, 13) AS BIGINT)",
     "postgres": (
@@ -26,9 +29,8 @@ HASHED = {
     "bigquery": "CAST(CONCAT('0x', SUBSTR(TO_HEX(SHA256({text})), 1, 13)) AS INT64)",
     "spark": "CAST(CONV(SUBSTR(SHA2({text}, 256), 1, 13), 16, 10) AS BIGINT)",
     "tsql": "CONVERT(BIGINT, SUBSTRING(HASHBYTES('SHA2_256', {text}), 1, 7)) / 16",
-    "sqlite": " + ".join(
-        f"(INSTR('{DIGITS}', SUBSTR(SHA256({{text}}), {place}, 1)) - 1) * {16 ** (13 - place)}"
-        for place in range(1, 14)
+    "sqlite": (  # LIMIT keeps the hash from being copied into each of its digits
+        f"(SELECT {SUMMED} FROM (SELECT SHA256({{text}}) AS digits LIMIT 1))"
     ),
 }
 WHOLE = "4.503599627370496e15"  # 2⁵² as a double in every dialect
