@@ -10,7 +10,7 @@ import numpy as np
 from evenhand._errors import EvenhandError
 from evenhand._frontier.question import Question
 from evenhand._frontier.rows import Floats, Rows, stream
-from evenhand._uncertainty import interval
+from evenhand._uncertainty.interval import interval
 from evenhand.mitigation._lots import drawn
 
 
