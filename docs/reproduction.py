@@ -27,6 +27,7 @@ FILES = {
     "Q1, on gradient boosting": "boosting",
     "Base model": "base-models",
     "Noise": "noise",
+    "Published and repaired": "published",
 }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenhand.benchmark import (
     Finding,
@@ -41,6 +42,10 @@ HOW = (
     "where Kendall’s τ is at least 0.6, four of five pairs. A verdict by theorem (∎) could not "
     "have come out otherwise, is no evidence, and is counted apart."
 )
+IDENTITY = ["problem", "base", "method", "constraint", "hyperparameter", "seed"]
+NONE = {"constraint": "", "hyperparameter": -1.0}
+COLUMNS = ["key", "question", "lot", "value"]
+SCORES = pa.schema([(name, pa.string()) for name in COLUMNS[:-1]] + [("value", pa.float64())])
 STORED = Path(__file__).parents[1] / "docs" / "paper" / "report" / "results"
 
 
@@ -57,6 +62,31 @@ def stored_results() -> Results:
     column = results.runs.column_names.index("parameter")
     runs = results.runs.set_column(column, "parameter", pa.array(names, pa.string()))
     return replace(results, runs=runs)
+
+
+def joined(results: Results, more: Results) -> Results:
+    """Results with further runs of the same design; of a run that both have, the first's."""
+    theirs, ours = more.runs.to_pandas(), results.runs.to_pandas()
+    known = set(ours[IDENTITY].fillna(NONE).itertuples(index=False, name=None))
+    fresh = [
+        run not in known for run in theirs[IDENTITY].fillna(NONE).itertuples(index=False, name=None)
+    ]
+    runs = more.runs.filter(pa.array(fresh))
+    scores = more.scores.filter(pc.is_in(more.scores["key"].cast("string"), runs["key"]))
+    return Results(
+        runs=pa.concat_tables([results.runs, runs.select(results.runs.column_names)]),
+        questions=_below(results.questions, more.questions, "name"),
+        problems=_below(results.problems, more.problems, "problem"),
+        scores=pa.concat_tables(
+            [one.select(COLUMNS).cast(SCORES) for one in (results.scores, scores)]
+        ),
+    )
+
+
+def _below(first: pa.Table, second: pa.Table, key: str) -> pa.Table:
+    """Two tables below each other, without what the first has already."""
+    new = second.filter(pc.invert(pc.is_in(second[key], first[key])))
+    return pa.concat_tables([first, new.select(first.column_names).cast(first.schema)])
 
 
 def write(

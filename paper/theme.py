@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from evenhand.benchmark.figures import STYLES, Panel, Style, Theme
+from paper.design import SHOWN
 from paper.families import ALL, constraints_of
 from paper.words import axis_of, task_name
 
@@ -16,6 +20,16 @@ OURS = {
     "WassBC-Geodesic": Style("green", "x", hollow=True, size=4.5),
     "ParityConstrained, means": Style("purple", "p", hollow=True, size=5),
 }
+MENDED = {
+    f"{name}, published": replace(STYLES[name], marker=marker, hollow=True, size=6)
+    for name, marker in {
+        "FairProj-KL": "h",
+        "FairRR": "v",
+        "FairReg": "s",
+        "WassBC": "X",
+        "LinearPost_R": "^",
+    }.items()
+}
 
 
 def series(method: str, constraint: str) -> str:
@@ -27,11 +41,19 @@ def series(method: str, constraint: str) -> str:
     return VARIANTS.get((method, constraint), method)
 
 
-THEME = Theme(styles={**STYLES, **OURS}, series=series, problem=task_name, question=axis_of)
+THEME = Theme(
+    styles={**STYLES, **OURS, **MENDED}, series=series, problem=task_name, question=axis_of
+)
 
 
 def panel(
-    problem: str, x: str, y: str = "accuracy", family: str = ALL, base: str = "logistic"
+    problem: str,
+    x: str,
+    y: str = "accuracy",
+    family: str = ALL,
+    base: str = "logistic",
+    methods: Collection[str] = SHOWN,
 ) -> Panel:
-    """Performance over a criterion, with the methods of a family."""
-    return Panel(problem, base, x, y, constraints=constraints_of(family))
+    """Performance over a criterion: of a family, by default the paper's methods and one of ours."""
+    shown = frozenset(methods)
+    return Panel(problem, base, x, y, constraints=constraints_of(family), series=shown)

@@ -14,6 +14,7 @@ NAMES = {
     "simulated": "Simulated",
     "communities": "Communities & Crime",
     "law_school": "LawSchool",
+    "law_school_predicted": "LawSchool with a bar prediction",
     "simulated_regression": "Simulated regression",
     "simulated_multigroup": "Simulated, many groups",
     "adult_multigroup": "Adult, many groups",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evenhand.benchmark.figures import Drawing
+from paper.design import OUR_REGRESSORS
 from paper.figures.ablations import (
     REGRESSIONS,
     aggregated,
@@ -24,14 +25,21 @@ from paper.figures.tradeoffs import (
     classification,
     communities,
     headline,
+    ours,
+    published,
     ratios,
     regression,
+    with_prediction,
 )
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Results
 
 ALL = ("adult", "compas", "hsls", "enem", "acs_income", "simulated")
+REGRESSORS = (
+    *("Base", "LinearPost_R", "WassBC", "ParityConstrained, means"),
+    *(one.name for one in OUR_REGRESSORS),
+)
 REST = ("adult", "compas", "hsls", "acs_income", "simulated")
 
 FIGURES: dict[str, Callable[[Results], Drawing]] = {
@@ -48,7 +56,7 @@ FIGURES: dict[str, Callable[[Results], Drawing]] = {
     "mean-over-classes": partial(aggregated, aggregate="mean"),
     "sum-over-classes": partial(aggregated, aggregate="total"),
     "tradeoffs-others": partial(classification, problems=("compas", "enem", "hsls", "simulated")),
-    "tradeoffs-regression": partial(regression, problems=("law_school", "simulated_regression")),
+    "tradeoffs-regression": partial(regression, problems=REGRESSIONS),
     "rank-agreement": rank_agreement,
     "transform-changes": transform_changes,
     "group-sizes-every-setting": every_setting,
@@ -58,5 +66,9 @@ FIGURES: dict[str, Callable[[Results], Drawing]] = {
     "ratios": partial(ratios, problems=REGRESSIONS),
     "distributions": distributions,
     "probabilities": probabilities,
+    "tradeoffs-ours": partial(ours, problems=ALL),
+    "tradeoffs-ours-regression": partial(regression, problems=REGRESSIONS, methods=REGRESSORS),
+    "published-settings": published,
+    "law-school-column": with_prediction,
 }
 IN_PAPER = tuple(FIGURES)[:14]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evenhand.benchmark.figures import (
+    SOFT,
     Drawing,
     alt_text,
     caption,
@@ -13,6 +16,7 @@ from evenhand.benchmark.figures import (
     over_seeds,
     provenance,
 )
+from paper.design import OWN, SHOWN
 from paper.families import ALL, PARITY
 from paper.figures.tradeoffs import ROOT
 from paper.findings.criteria import BASE_OF, problems_of
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
     from evenhand.benchmark import Results
 
 SUP, AREA, LABELS = "strong_parity", "wasserstein_parity", "statistical_parity"
+# Methods whose probabilities are not those of their lot: of the others both sides are the same.
+PROBABILISTIC = ("Base", "Reweight", "FairRR", "FairProj-KL", "FairProj-CE")
 FIRST: dict[Kind, str] = {"regression": "communities", "classification": "adult"}
 ABCC = (
     "For two groups the area by MPD is the Wasserstein-1 distance, also called ABCC. Lower left "
@@ -49,27 +55,36 @@ def probabilities(results: Results) -> Drawing:
         LABELS,
         "Even labels, even probabilities?",
         "SP (W), the area between the groups’ distributions of the predicted probability, over SP "
-        "of the labels, of methods told to meet parity; those that give labels only are not drawn",
+        "of the labels, of methods told to meet parity that give probabilities: where a line rises "
+        "to the left, labels are made even at the cost of the probabilities behind them",
     )
 
 
 def _drawing(results: Results, kind: Kind, over: str, title: str, shows: str) -> Drawing:
     problems = _problems(results, kind)
     family = PARITY if kind == "classification" else ALL
+    methods = (
+        PROBABILISTIC if kind == "classification" else {*SHOWN, *OWN, "ParityConstrained, means"}
+    )
     rows = [
         [
-            panel(one, f"{over}.{measure}", f"{AREA}.{measure}", family, base=BASE_OF[kind])
+            panel(one, f"{over}.{measure}", f"{AREA}.{measure}", family, BASE_OF[kind], methods)
             for one in problems
         ]
         for measure in ("mpd", "pq")
     ]
     made = grid(results, rows, THEME)
+    for axes in (one for one in made.figure.axes if one.lines):
+        highest = min(axes.get_xlim()[1], axes.get_ylim()[1])
+        even = np.linspace(0, highest, 50)
+        axes.plot(even, even, color=SOFT, linestyle=":", linewidth=1.2, label="_equal", zorder=1)
     where = listed([name_of(problem) for problem in problems])
     return Drawing(
         title=title,
         caption=caption(
             f"{shows}, on {where}.",
             ABCC,
+            "Dotted: both are equal.",
             over_seeds(made.data),
             ROOT,
             provenance(results, problems, THEME),

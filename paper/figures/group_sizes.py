@@ -14,6 +14,7 @@ from evenhand.benchmark.figures import (
     WIDTH,
     Drawing,
     blank,
+    by_root,
     caption,
     listed,
     over_seeds,
@@ -21,6 +22,7 @@ from evenhand.benchmark.figures import (
     readings,
 )
 from paper.figures.noise import NOISE, draw_floor, floors
+from paper.figures.tradeoffs import ROOT
 from paper.theme import THEME
 from paper.words import axis_of, name_of, sizes_of
 
@@ -29,30 +31,38 @@ if TYPE_CHECKING:
 
     from evenhand.benchmark import Results
 
-MPD, PQ = "statistical_parity.mpd", "statistical_parity.pq"
+MPD, PQ, ACCURACY = "statistical_parity.mpd", "statistical_parity.pq", "accuracy"
+ASKED = (MPD, PQ, ACCURACY)
+CONSTANT = (
+    "Look at parity and accuracy together: a model that gives everyone the same label is perfectly "
+    "even."
+)
+APART = 0.11  # of a panel's height, between two words
 FAMILIES = ("simulated_multigroup", "adult_multigroup")
 
 
 def group_sizes(results: Results) -> Drawing:
-    """SP by MPD and S-SP by PQ over the number of groups, each method at its strictest."""
+    """SP by MPD, S-SP by PQ and accuracy over the number of groups, methods at their strictest."""
     data = sized(results)
     strict = strictest(data)
-    figure = Figure(figsize=(4 * WIDTH, 4.6 + 2 * LEGEND), layout="constrained")
-    axes = figure.subplots(2, 2, squeeze=False, sharex=True)
+    figure = Figure(figsize=(4 * WIDTH, 5.2 + 2 * LEGEND), layout="constrained")
+    axes = figure.subplots(2, len(ASKED), squeeze=False, sharex=True)
     bands = floors(results)
     for family, row in zip(FAMILIES, axes, strict=True):
-        for question, one in zip((MPD, PQ), row, strict=True):
+        for question, one in zip(ASKED, row, strict=True):
             here = _of(strict, family, question)
             draw_floor(one, bands, family, question)
-            _lines(one, here)
+            _lines(one, here, question)
             one.set_ylabel(axis_of(question))
             one.set_xlabel("groups")
         row[0].set_title(name_of(family), loc="left")
     _legend(figure, strict, not bands.empty)
     return Drawing(
-        title="SP by MPD and S-SP by PQ from two to fifty groups",
+        title="SP by MPD, S-SP by PQ and accuracy from two to fifty groups",
         caption=caption(
             "Each method with the strictest of its settings, which the legend names.",
+            CONSTANT,
+            ROOT,
             NOISE if len(bands) else "Noise floors are missing: they need the stored predictions.",
             over_seeds(strict),
             provenance(results, strict["problem"], THEME),
@@ -68,16 +78,18 @@ def every_setting(results: Results) -> Drawing:
     """The same for every setting, a column for each method."""
     data = sized(results)
     methods = sorted(set(data["method"]) - {"Base"}, key=THEME.place)
-    rows = [(family, question) for family in FAMILIES for question in (MPD, PQ)]
+    rows = [(family, question) for family in FAMILIES for question in ASKED]
     wide = max(len(methods), 1)
-    figure = Figure(figsize=(max(1.75 * wide, 4), 7.2), layout="constrained")
+    figure = Figure(figsize=(max(1.75 * wide, 4), 1.8 * len(rows)), layout="constrained")
     axes = figure.subplots(len(rows), wide, squeeze=False, sharex=True, sharey="row")
     bands = floors(results)
     for (family, question), places in zip(rows, axes, strict=True):
         here = _of(data, family, question)
         for method, one in zip(methods or [""], places, strict=True):
             draw_floor(one, bands, family, question)
-            _column(one, here, method)
+            _column(one, here, method, question)
+        for method, one in zip(methods, places, strict=False):  # when the row has its limits
+            _label_ends(one, here[here["method"] == method], THEME.style(method).ink)
         places[0].set_ylabel(f"{name_of(family).partition(',')[0]}\n{axis_of(question)}")
     for method, one in zip(methods, axes[0], strict=False):
         one.set_title(method, loc="left")
@@ -88,6 +100,8 @@ def every_setting(results: Results) -> Drawing:
         caption=caption(
             "A column for each method, a line for each setting, with its value at the end; "
             "the black line is Base.",
+            CONSTANT,
+            ROOT,
             NOISE if len(bands) else "",
             over_seeds(data),
             provenance(results, data["problem"], THEME),
@@ -103,7 +117,7 @@ def sized(results: Results) -> Any:
     """Mean scores with the family of the problem and the number of groups."""
     names = results.query("select problem from problems")["problem"]
     wanted = [name for name in names if sizes_of(name)[0] in FAMILIES and sizes_of(name)[1]]
-    found = readings(results, (MPD, PQ), wanted or ["none"], ["logistic"], THEME)
+    found = readings(results, ASKED, wanted or ["none"], ["logistic"], THEME)
     told = [sizes_of(name) for name in found["problem"]]
     found["task"] = [task for task, _ in told]
     found["groups"] = [number for _, number in told]
@@ -120,7 +134,7 @@ def _of(data: Any, family: str, question: str) -> Any:
     return data[(data["task"] == family) & (data["question"] == question)]
 
 
-def _lines(axes: Axes, here: Any) -> None:
+def _lines(axes: Axes, here: Any, question: str) -> None:
     if here.empty:
         blank(axes)
         return
@@ -130,7 +144,16 @@ def _lines(axes: Axes, here: Any) -> None:
         _whiskers(axes, one, look.ink)
         front = 4 if method == "Base" else 3
         axes.plot(one["groups"], one["mean"], label=method, zorder=front, **look.line)
-    axes.set_ylim(bottom=0)
+    _scale(axes, here, question)
+
+
+def _scale(axes: Axes, here: Any, question: str) -> None:
+    """Parity from 0, that by PQ spaced by the root; accuracy as it is."""
+    if question == PQ:
+        by_root(axes, 1.06 * float(here["mean"].max()), "y")
+        return
+    if question != ACCURACY:
+        axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(5))
 
 
@@ -139,7 +162,7 @@ def _whiskers(axes: Axes, one: Any, color: str) -> None:
     axes.vlines(one["groups"], low, high, color=color, linewidth=0.9, alpha=0.45)
 
 
-def _column(axes: Axes, here: Any, method: str) -> None:
+def _column(axes: Axes, here: Any, method: str, question: str) -> None:
     base, own = here[here["method"] == "Base"], here[here["method"] == method]
     if own.empty:
         blank(axes)
@@ -151,20 +174,27 @@ def _column(axes: Axes, here: Any, method: str) -> None:
         options = {**look.line, "markersize": 3}
         axes.plot(one["groups"], one["mean"], label=_setting(method, value), **options)
     axes.set_xlim(right=1.36 * here["groups"].max())
-    axes.set_ylim(bottom=0)
     axes.set_xticks([2, 25, 50])
-    axes.yaxis.set_major_locator(MaxNLocator(4))
-    _label_ends(axes, own, look.ink, apart=0.07 * here["mean"].max())
+    _scale(axes, here, question)
 
 
-def _label_ends(axes: Axes, own: Any, color: str, apart: float) -> None:
+def _label_ends(axes: Axes, own: Any, color: str) -> None:
     """The settings at the ends of their lines, moved up where they would overlap."""
     ends = own[own["groups"] == own["groups"].max()].dropna(subset="hyperparameter")
-    at = -apart
+    low, high = (axes.transData.transform((0, end))[1] for end in axes.get_ylim())
+    at = -1.0
     for row in ends.sort_values("mean").itertuples():
-        at = max(row.mean, at + apart)
+        place = (axes.transData.transform((0, row.mean))[1] - low) / (high - low)
+        at = max(place, at + APART, 0.04)
+        across = axes.get_xaxis_transform()  # groups along x, shares of the panel along y
         axes.text(
-            row.groups, at, f"  {row.hyperparameter:g}", color=color, fontsize=6.5, va="center"
+            row.groups,
+            at,
+            f"  {row.hyperparameter:g}",
+            color=color,
+            fontsize=6.5,
+            va="center",
+            transform=across,
         )
 
 
@@ -189,11 +219,11 @@ def _legend(figure: Figure, data: Any, with_floor: bool) -> None:
 def _alt(data: Any) -> str:
     methods = sorted(set(data["method"]), key=THEME.place)
     if not methods:
-        return "SP by MPD and S-SP by PQ over the number of groups: no points yet."
+        return "SP by MPD, S-SP by PQ and accuracy over the number of groups: no points yet."
     least, most = int(data["groups"].min()), int(data["groups"].max())
     return (
-        f"SP by MPD and S-SP by PQ from {least} to {most} groups of simulated and Adult data, "
-        f"lines for {listed(methods)}."
+        f"SP by MPD, S-SP by PQ and accuracy from {least} to {most} groups of simulated and Adult "
+        f"data, lines for {listed(methods)}."
     )
 
 

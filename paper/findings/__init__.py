@@ -27,12 +27,13 @@ def findings(results: Results) -> tuple[Finding, ...]:
 
 
 def _all(results: Results) -> tuple[Finding, ...]:
-    from paper.design import OWN
+    from paper.design import OWN, PUBLISHED
     from paper.findings import (
         ablations,
         alike,
         best,
         many_groups,
+        published,
         regressors,
         shapes,
         statistics,
@@ -47,7 +48,8 @@ def _all(results: Results) -> tuple[Finding, ...]:
         *statistics.QUESTIONS,
         *regressors.QUESTIONS,
     )
-    wide = values(results, ["accuracy", "rmse", *criteria, *ablated])
+    every = values(results, ["accuracy", "rmse", *criteria, *ablated])
+    wide = every[~every["method"].isin(PUBLISHED)]
     paper = wide[~wide["method"].isin(OWN)]  # what the paper's claims are about
     found = alike.agreements(results, paper)
     main = ("MPD and PQ",)
@@ -76,6 +78,8 @@ def _all(results: Results) -> tuple[Finding, ...]:
         *more("Q1, with evenhand’s methods", wide),
         *more("Q1, on gradient boosting", paper, "boosting"),
         *ablations.base_models(results, paper),
+        *published.mended(results, every),
+        *published.column(every),
     )
 
 

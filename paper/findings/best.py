@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from evenhand.benchmark import Finding
-from paper.design import OWN
+from paper.design import OWN, PUBLISHED
 from paper.findings.areas import BASE, LOSS, areas_of
 from paper.findings.criteria import ASKED, BASE_OF, Asked, problems_of
 from paper.findings.estimates import Estimate, at_least
@@ -58,7 +58,8 @@ def _largest(results: Results) -> Iterator[Finding]:
     for asked in (one for one in ASKED if one.kind == "classification"):
         for problem in problems_of(results, "classification"):
             own = areas_of(results, problem, BASE_OF["classification"], asked.family, asked.pq)
-            paper = {one.method: one for one in own if one.method not in OWN and one.method != BASE}
+            others = {BASE, *OWN, *PUBLISHED}
+            paper = {one.method: one for one in own if one.method not in others}
             if "LinearPost" not in paper or len(paper) < 2:
                 continue
             by_split = np.array([one.removed for one in paper.values()])

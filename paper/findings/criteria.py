@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paper.design import WITH_PREDICTION
 from paper.families import ALL, ODDS, PARITY
 from paper.words import Kind, sizes_of
 
@@ -83,11 +84,16 @@ ASKED = (
 
 
 def problems_of(results: Results, kind: Kind) -> list[str]:
-    """The problems of a kind, without those that are one task with many numbers of groups."""
+    """The problems of a kind, without those that are one task with many numbers of groups.
+
+    LawSchool with somebody's prediction as a feature is not the paper's either.
+    """
     return [
         row["problem"]
         for row in results.problems.to_pylist()
-        if row["kind"] == kind and not sizes_of(row["problem"])[1]
+        if row["kind"] == kind
+        and not sizes_of(row["problem"])[1]
+        and row["problem"] != WITH_PREDICTION.name
     ]
 
 

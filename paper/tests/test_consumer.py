@@ -15,6 +15,7 @@ PUBLIC = {
     "evenhand.benchmark",
     "evenhand.benchmark.figures",
     "evenhand.criteria",
+    "evenhand.datasets",
     "evenhand.measures",
     "evenhand.mitigation",
 }

@@ -2,7 +2,9 @@
 
 import pytest
 
-from paper.design import PAPER, only, quick
+from evenhand.benchmark import Problem
+from paper.design import PAPER, PUBLISHED, REGRESSION, at_hand, only, quick
+from paper.rows import COLUMN, law_school_with_prediction
 
 # Copied from the table of hyperparameters in the paper's appendix.
 TABLE = {
@@ -83,3 +85,30 @@ def test_the_quick_design_has_every_method_and_fewer_of_everything_else(runs):
 def test_a_task_that_is_not_in_the_design_is_named():
     with pytest.raises(ValueError, match=r"no task 'adlut'; it has .*adult"):
         only(PAPER, ["adlut"])
+
+
+def test_what_we_mend_is_run_as_published_too(runs):
+    published = {
+        run.treatment.name: run.treatment.settings
+        for run in runs
+        if "published" in run.treatment.name
+    }
+    assert published.keys() == PUBLISHED
+    assert published["FairRR, published"]["flips"] == "drawn"
+    assert published["WassBC, published"]["halves"]
+    for name in PUBLISHED:
+        problems = {run.problem.name for run in runs if run.treatment.name == name}
+        plain = {run.problem.name for run in runs if run.treatment.name == name.partition(",")[0]}
+        assert problems <= plain
+
+
+def test_the_column_of_bar_predictions_is_in_one_problem_only(monkeypatch):
+    plain = next(one for one in REGRESSION if one.name == "law_school")
+    if plain.is_here:
+        assert COLUMN in law_school_with_prediction().X
+        assert COLUMN not in plain.load().X
+    monkeypatch.setattr(Problem, "is_here", property(lambda problem: "law" not in problem.source))
+    here, absent = at_hand(PAPER)
+    assert absent == ["law_school"]
+    named = {problem.name for study in here.studies for problem in study.problems}
+    assert not {name for name in named if name.startswith("law_school")}

@@ -21,6 +21,7 @@ from paper.findings.estimates import Estimate, at_least, at_most, estimate
 from paper.findings.floors import floor_of, with_floors
 from paper.findings.many_groups import _jackknifed, variation
 from paper.findings.properties import checked
+from paper.findings.published import column, mended
 from paper.findings.ranks import Level, agreement
 from paper.findings.regressors import disregard
 from paper.findings.shapes import EO, MSE, MSE_EXP, S_EO, consistent, intuitive
@@ -322,6 +323,36 @@ def test_a_post_processor_disregards_the_fit_where_no_setting_comes_near():
     on_truth = told["WassBC", "LawSchool, on the true targets"]
     assert (on_truth.verdict, on_truth.source) == ("agrees", "ours")
     assert "between −75.0% and −73.0%" in on_truth.sentence
+
+
+def test_a_repair_is_the_mean_difference_over_the_same_settings():
+    rows = [
+        one_curve(name, "adult", "logistic", {"statistical_parity.mpd": mpd, "accuracy": rising})
+        for name, mpd in {
+            "FairRR": lambda seed, at: 0.1 + 0.01 * at,
+            "FairRR, published": lambda seed, at: 0.15 + 0.01 * at + 0.001 * seed,
+        }.items()
+    ]
+    found = invented.some(lambda run: run["problem"] == "adult")
+    (one,) = mended(found, pd.concat(rows).assign(**{"strong_parity.mpd": 0.0, "rmse": 0.0}))
+    assert (one.where, one.verdict, one.source) == ("Adult", "differs", "ours")
+    assert one.number == pytest.approx(0.051)
+    assert "flips that are drawn once" in one.sentence
+
+
+def test_a_column_that_changes_the_problem_is_said_to():
+    scores = {"law_school": (0.95, 0.16), "law_school_predicted": (0.55, 0.125)}
+    rows = [
+        one_curve("Base", problem, "linear", {"rmse": lambda seed, at, r=rmse: r + 0 * at}).assign(
+            **{"strong_parity.mpd": gap}
+        )
+        for problem, (gap, rmse) in scores.items()
+    ]
+    (one,) = column(pd.concat(rows))
+    assert (one.verdict, one.number) == ("differs", pytest.approx(-0.4))
+    assert "0.125 and SP by MPD 0.55; without it, as everywhere else here, 0.160 and 0.95" in (
+        one.sentence
+    )
 
 
 def test_stability_compares_the_spread_over_splits_on_one_scale():

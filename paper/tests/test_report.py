@@ -77,6 +77,17 @@ def test_the_page_of_a_quick_run_says_that_it_is_quick(verdicts, seen, tmp_path)
     assert "quick" not in seen.all("header", id="short")[0].text
 
 
+def test_further_runs_join_the_stored_ones_and_known_ones_stay():
+    adult = invented.some(lambda run: run["problem"] == "adult", seeds=2)
+    more = invented.some(lambda run: run["problem"] in ("adult", "compas"), seeds=2)
+    both = report.joined(adult, more)
+    assert both.runs.num_rows == more.runs.num_rows
+    assert set(both.problems["problem"].to_pylist()) == {"adult", "compas"}
+    assert len(both.wide(["accuracy"])) == len(more.wide(["accuracy"]))
+    again = report.joined(both, more)
+    assert (again.runs.num_rows, len(again.scores)) == (both.runs.num_rows, len(both.scores))
+
+
 def test_without_any_result_the_lede_says_so():
     assert report.lede(()) == "There are no results yet."
 

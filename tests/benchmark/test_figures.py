@@ -219,6 +219,29 @@ def test_a_point_far_from_all_others_is_an_arrow_at_the_edge_with_its_value():
     assert {"far", "wide"} <= set(drawing.data["series"])
 
 
+def test_many_far_points_of_a_line_are_one_arrow_that_counts_them():
+    many = [("far", 0.12 + 0.01 * at, 0.30 - 0.01 * at) for at in range(2)]
+    drawing = figures.tradeoffs(scattered([*CLOUD, *many, FAR[1]]), "statistical_parity")
+    axes = drawing.figure.axes[0]
+    assert {text.get_text() for text in axes.texts} == {"", "0.3 and 1 more", "0.95"}
+    heights = [
+        float(one.get_ydata()[0]) for one in axes.get_lines() if one.get_label() == "_beyond"
+    ]
+    assert abs(heights[0] - heights[1]) > 0.1
+
+
+def test_a_panel_may_show_some_lines_only_and_reach_as_far_as_they_do():
+    found = scattered([*CLOUD, *FAR])
+    panel = figures.Panel(
+        "p", "b", "statistical_parity.mpd", "accuracy", series=frozenset(["far", "m0"])
+    )
+    made = figures.grid(found, [[panel]], theme_of(found), reach=float("inf"))
+    assert set(made.data["series"]) == {"far", "m0"}
+    (axes,) = made.figure.axes
+    assert axes.get_ylim()[0] < 0.30
+    assert not axes.texts
+
+
 def test_without_far_points_there_is_no_arrow():
     drawing = figures.tradeoffs(scattered(CLOUD), "statistical_parity")
     assert "arrow" not in drawing.caption

@@ -64,6 +64,22 @@ def test_the_grid_agrees_with_fairlearn():
     assert ours.grid_.losses[1:] == pytest.approx(np.array(theirs_losses)[order])
 
 
+def test_clipped_losses_are_those_of_clipped_values():
+    X, y = people(600, groups=2)
+    y = (y - y.min()) / np.ptp(y)
+    columns = X[["skill", "luck", "group"]]
+    plain = BoundedGroupLossRegressor(group="group", constraint_weight=0.8).fit(columns, y)
+    clipped = BoundedGroupLossRegressor(group="group", constraint_weight=0.8, bounds=(0.3, 0.7))
+    clipped.fit(columns, y)
+    by_hand = np.clip(y, 0.3, 0.7) - np.clip(clipped.predict(columns), 0.3, 0.7)
+    chosen = (clipped.grid_.weights == clipped.weights_).all(axis=1).argmax()
+    expected = [np.mean(by_hand[X["group"] == g] ** 2) for g in (0, 1)]
+    assert clipped.grid_.losses[chosen] == pytest.approx(np.array(expected))
+    assert (clipped.grid_.losses < plain.grid_.losses).all()
+    wide = BoundedGroupLossRegressor(group="group", constraint_weight=0.8, bounds=(-9.0, 9.0))
+    assert wide.fit(columns, y).grid_.losses == pytest.approx(plain.grid_.losses)
+
+
 def test_the_chosen_point_has_the_least_mixture_of_mean_and_worst_loss():
     X, y = people(300)
     for w in (0.0, 0.3, 0.9, 1.0):

@@ -21,7 +21,7 @@ SAMPLE_SEED = 2020
 
 
 def load(
-    name: str,
+    name: str | Task,
     *,
     n_groups: int | None = None,
     target: str | None = None,
@@ -35,8 +35,8 @@ def load(
 
     Parameters
     ----------
-    name : str
-        A name in `TASKS`, such as "adult".
+    name : str or Task
+        A name in `TASKS`, such as "adult", or a declaration of your own.
     n_groups : int, optional
         The number of groups, where the task leaves a choice.
     target : str, optional
@@ -67,7 +67,7 @@ def load(
     (50, 3)
 
     """
-    task = find(name)
+    task = find(name) if isinstance(name, str) else name
     if n_groups is not None:
         task = task.with_groups(n_groups)
     require("pandas", purpose="evenhand.datasets", extra="data")

@@ -37,7 +37,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
     `grid_size` points. Least squares is solved from one matrix of products for each group, and
     gives directions that the weighted rows do not determine no coefficient, where a group of
     weight 0 would else make the coefficient of its own column anything at all. Losses are not
-    clipped, so that a model that fails in a group cannot be chosen.
+    clipped unless `bounds` says so, so that a model that fails in a group cannot be chosen.
 
     The group is read at fit only: `predict` needs it only where the base model sees it. Values
     are the base model's own and have no stated range.
@@ -53,6 +53,9 @@ class BoundedGroupLossRegressor(GroupRegressor):
         How many points at most; there is always one for each group.
     loss : {"square", "absolute"}, default "square"
         What is averaged for the choice; the base model minimizes its own loss.
+    bounds : tuple (low, high), default None
+        A range to which targets and predictions are clipped before losses are compared, as AIF360
+        and fairlearn do; None compares them as they are. Answers are never clipped.
 
     Attributes
     ----------
@@ -94,6 +97,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
         constraint_weight: float = 0.5,
         grid_size: int = 10,
         loss: Literal["square", "absolute"] = "square",
+        bounds: tuple[float, float] | None = None,
         bins: Bins = None,
         sees_group: bool = True,
     ) -> None:
@@ -101,6 +105,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
         self.constraint_weight = constraint_weight
         self.grid_size = grid_size
         self.loss = loss
+        self.bounds = bounds
 
     def fit_path(
         self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
@@ -140,8 +145,11 @@ class BoundedGroupLossRegressor(GroupRegressor):
         weights = spread(shares(rows.group, rows.weight), self.grid_size)
         if self.loss == "square" and is_least_squares(prepared):
             models, losses = fit_by_grams(prepared, rows, weights)
+            if self.bounds is not None:
+                losses = losses_of(models, prepared, rows, LOSSES[self.loss], self.bounds)
         else:
-            models, losses = fit_one_by_one(prepared, rows, weights, LOSSES[self.loss])
+            models = fit_one_by_one(prepared, rows, weights)
+            losses = losses_of(models, prepared, rows, LOSSES[self.loss], self.bounds)
         self.grid_ = Grid(weights, losses)
         return [prepared.whole(model) for model in models]
 
@@ -283,17 +291,27 @@ def fit_by_grams(prepared: Refitting, rows: Rows, weights: Floats) -> tuple[list
     return models, sums.losses(*lines) * sums.scale[-1] ** 2
 
 
-def fit_one_by_one(
-    prepared: Refitting, rows: Rows, weights: Floats, loss: Callable[[Floats], Floats]
-) -> tuple[list[Any], Floats]:
+def fit_one_by_one(prepared: Refitting, rows: Rows, weights: Floats) -> list[Any]:
     """Any model that takes sample weights, for one weighting of the groups after the other."""
     sums = np.bincount(rows.group, rows.weight)
     name = weight_parameter(prepared.model)
-    models, losses = [], []
+    models = []
     for point in weights:
         weight = (point * rows.weight.sum() / sums)[rows.group] * rows.weight
-        model = clone(prepared.model).fit(prepared.X, rows.y, **{name: weight})
-        lost = loss(rows.y - np.ravel(model.predict(prepared.X)))
-        models.append(model)
-        losses.append(np.bincount(rows.group, rows.weight * lost) / sums)
-    return models, np.array(losses)
+        models.append(clone(prepared.model).fit(prepared.X, rows.y, **{name: weight}))
+    return models
+
+
+def losses_of(
+    models: list[Any],
+    prepared: Refitting,
+    rows: Rows,
+    loss: Callable[[Floats], Floats],
+    bounds: tuple[float, float] | None,
+) -> Floats:
+    """The mean loss of every model in each group (models × groups), of clipped values if asked."""
+    sums = np.bincount(rows.group, rows.weight)
+    low, high = (-np.inf, np.inf) if bounds is None else bounds
+    y = np.clip(rows.y, low, high)
+    lost = (loss(y - np.clip(np.ravel(model.predict(prepared.X)), low, high)) for model in models)
+    return np.array([np.bincount(rows.group, rows.weight * one) / sums for one in lost])

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Panel,
         against,
         blank,
+        by_root,
         grid,
         readings,
     )
@@ -136,7 +137,7 @@ def draw(
 _HOMES = {
     **dict.fromkeys(("Drawing", "caption", "listed", "over_seeds", "provenance"), "drawing"),
     **dict.fromkeys(("HEIGHT", "LEGEND", "WIDTH", "Grid", "Panel"), "panels"),
-    **dict.fromkeys(("against", "blank", "grid", "readings"), "panels"),
+    **dict.fromkeys(("against", "blank", "by_root", "grid", "readings"), "panels"),
     **dict.fromkeys(("inline", "save"), "saving"),
     **dict.fromkeys(("BAND", "INK", "PALETTE", "SOFT", "STYLES", "WHITE"), "theme"),
     **dict.fromkeys(("Style", "Theme", "theme_of"), "theme"),
@@ -162,6 +163,7 @@ __all__ = [
     "against",
     "alt_text",
     "blank",
+    "by_root",
     "caption",
     "draw",
     "drawn",

@@ -29,6 +29,7 @@ CROWD, CROWDED = 0.6, 0.2  # this share of the points in less than this share of
 FEW = 8  # points that anyone can distinguish
 FLOOR = "noise: all groups treated alike"
 SHADE = 0.6
+REACH = 4.0
 
 Limits = tuple[float, float]
 
@@ -46,6 +47,8 @@ class Panel:
     constraints : frozenset of str, optional
         Show methods that were told to meet one of these; by default all. The base model was told
         to meet "".
+    series : frozenset of str, optional
+        Show these lines only, by the names that the theme gives them; by default all.
     title : str, optional
         By default what the theme calls the problem.
     is_zoom : bool, default False
@@ -63,13 +66,14 @@ class Panel:
     x: str
     y: str
     constraints: frozenset[str] | None = None
+    series: frozenset[str] | None = None
     title: str | None = None
     is_zoom: bool = False
 
     @property
-    def height(self) -> tuple[str, str, str]:
+    def height(self) -> tuple[str, str, str, frozenset[str] | None]:
         """Panels where this is equal share their y axis."""
-        return (self.problem, self.y, self.base)
+        return (self.problem, self.y, self.base, self.series)
 
 
 Rows = Sequence[Sequence[Panel]]
@@ -85,11 +89,18 @@ class Grid:
 
 
 def grid(
-    results: Results, rows: Rows, theme: Theme, *, zoom: bool = False, floors: bool = False
+    results: Results,
+    rows: Rows,
+    theme: Theme,
+    *,
+    zoom: bool = False,
+    floors: bool = False,
+    reach: float = REACH,
 ) -> Grid:
     """Draw panels in rows, with letters, and one legend for all.
 
-    A point far from all others is drawn at the edge, with an arrow and its value.
+    Points far from all others are not drawn; the nearest of them of each line is at the edge, with
+    an arrow, its value and how many others there are.
 
     Parameters
     ----------
@@ -103,6 +114,9 @@ def grid(
         Add a panel to each row for its first panel with a crowded corner.
     floors : bool, default False
         Shade what chance alone shows, where the results have noise floors (`with_floors`).
+    reach : float, default 4
+        How far panels reach beyond their better three quarters of points, in multiples of what
+        these extend over; infinite to draw every point where it is.
 
     Returns
     -------
@@ -125,7 +139,7 @@ def grid(
     points = dict(zip(panels, _points(results, panels, theme), strict=True))
     data = pd.concat([points[panel] for panel in panels], ignore_index=True)
     missing = _missing(panels, [points[panel] for panel in panels], theme)
-    windows = _windows(points)
+    windows = _windows(points, reach)
     corners = {
         panel: corner
         for row in rows
@@ -192,6 +206,8 @@ def _of(panel: Panel, table: Any) -> Any:
     points = against(here, panel.x, panel.y)
     if panel.constraints is not None:
         points = points[points["constraint"].isin(panel.constraints)]
+    if panel.series is not None:
+        points = points[points["series"].isin(panel.series)]
     return points.assign(x_question=panel.x).reset_index(drop=True)
 
 
@@ -254,26 +270,26 @@ def legend(figure: Figure, names: Sequence[str], theme: Theme, *, floor: bool = 
         figure.legend(handles=handles, loc="outside lower center", ncols=min(wide, len(handles)))
 
 
-def _windows(points: dict[Panel, Any]) -> dict[Panel, tuple[Limits, Limits]]:
+def _windows(points: dict[Panel, Any], reach: float) -> dict[Panel, tuple[Limits, Limits]]:
     """Limits of x and y of every panel; panels of one problem have the same y axis."""
     heights: dict[Any, list[Any]] = {}
     for panel, table in points.items():
         if len(table):
             heights.setdefault(panel.height, []).append(table)
-    y_limits = {height: _height(height[1], tables) for height, tables in heights.items()}
+    y_limits = {height: _height(height[1], tables, reach) for height, tables in heights.items()}
     return {
-        panel: (_breadth(panel.x, table), y_limits[panel.height])
+        panel: (_breadth(panel.x, table, reach), y_limits[panel.height])
         for panel, table in points.items()
         if len(table)
     }
 
 
-def _height(y: str, tables: Sequence[Any]) -> Limits:
+def _height(y: str, tables: Sequence[Any], reach: float) -> Limits:
     values = np.concatenate([table["y"].to_numpy() for table in tables])
     if is_by_root(y):
         return 0.0, 1.06 * float(values.max())
     is_high_good = y in ("accuracy", "r2")
-    low, high = window(values, low_is_good=not is_high_good)
+    low, high = window(values, low_is_good=not is_high_good, reach=reach)
     bars = np.concatenate([table["y_error"].fillna(0).to_numpy() for table in tables])
     room = float(np.clip((values + bars if is_high_good else values - bars) - high, 0, None).max())
     if is_high_good:  # bars of the best points stay inside, unless they are very long
@@ -281,12 +297,16 @@ def _height(y: str, tables: Sequence[Any]) -> Limits:
     return low if y in PERFORMANCES else 0.0, high  # a criterion is best at 0
 
 
-def _breadth(x: str, table: Any) -> Limits:
+def _breadth(x: str, table: Any, reach: float) -> Limits:
     values = table["x"].to_numpy()
     highest = float(np.nanmax(values + table["x_error"].fillna(0)))
-    if values.min() < 0 or is_by_root(x):
-        return (0.0, 1.06 * highest) if is_by_root(x) else (float(values.min()), 1.05 * highest)
-    far = window(values, low_is_good=True)[1]
+    if values.min() < 0:
+        return float(values.min()), 1.05 * highest
+    if is_by_root(x):
+        far = window(np.sqrt(values), low_is_good=True, reach=reach)[1] ** 2
+    else:
+        far = window(values, low_is_good=True, reach=reach)[1]
+    far = max(far, 1.25 * float(np.median(values)))  # where all are about equal
     return 0.0, max(min(far, 1.05 * highest), 1e-12)
 
 
@@ -302,30 +322,38 @@ def _limit(axes: Axes, panel: Panel, x: Limits, y: Limits) -> None:
 
 
 def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None:
-    """Points beyond the window at its edge, each with an arrow towards where it is, and a value."""
+    """Lines that leave the window: at its edge an arrow and the value of the nearest point."""
     to_axes = axes.transData + axes.transAxes.inverted()
-    for row in points.itertuples():
-        right, up = int(row.x > x[1]), int(row.y > y[1]) - int(row.y < y[0])
-        if not right and not up:
-            continue
-        inside = (min(max(row.x, x[0]), x[1]), min(max(row.y, y[0]), y[1]))
-        at = np.asarray(to_axes.transform(inside))
-        at = np.array([0.86 if right else at[0], {0: at[1], 1: 0.84, -1: 0.16}[up]])
-        style = theme.style(row.series)
+    right = (points["x"] > x[1]).astype(int)
+    up = (points["y"] > y[1]).astype(int) - (points["y"] < y[0]).astype(int)
+    away = points.assign(right=right, up=up)[(right > 0) | (up != 0)]
+    taken: list[tuple[float, float]] = []
+    for (name, to_right, to_up), own in away.groupby(["series", "right", "up"], sort=False):
+        inside = own["x"].clip(*x), own["y"].clip(*y)
+        at_edge = to_axes.transform(np.column_stack(inside))
+        outside = np.hypot(own["x"] - inside[0], own["y"] - inside[1]).to_numpy()
+        nearest = int(outside.argmin())
+        row = own.iloc[nearest]
+        at = np.array([0.86 if to_right else at_edge[nearest, 0], at_edge[nearest, 1]])
+        if to_up:
+            at[1] = {1: 0.84, -1: 0.16}[int(to_up)]
+        at = _free(at, taken, is_level=not to_up)
+        style = theme.style(str(name))
         axes.plot(*at, transform=axes.transAxes, label="_beyond", zorder=6, **style.line)
-        tip = at + 0.14 * np.array([right, up]) / max(np.hypot(right, up), 1)
+        tip = at + 0.14 * np.array([to_right, to_up]) / max(np.hypot(to_right, to_up), 1)
         axes.annotate(
             "",
-            xy=tip,
+            xy=(tip[0], tip[1]),
             xytext=(at[0], at[1]),
             xycoords="axes fraction",
             textcoords="axes fraction",
             arrowprops={"arrowstyle": "->", "color": style.ink, "linewidth": 1.0},
         )
-        value = f"{row.y:.3g}" if up else f"{row.x:.3g}"
+        value = f"{row['y']:.3g}" if to_up else f"{row['x']:.3g}"
+        more = f" and {len(own) - 1} more" if len(own) > 1 else ""
         offset: dict[str, Any] = {"ha": "right" if at[0] > 0.5 else "left", "va": "center"}
         axes.annotate(
-            value,
+            f"{value}{more}",
             xy=(at[0], at[1]),
             xycoords="axes fraction",
             xytext=(-6 if at[0] > 0.5 else 6, 0),
@@ -334,6 +362,14 @@ def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None
             fontsize=7,
             **offset,
         )
+
+
+def _free(at: Any, taken: list[tuple[float, float]], *, is_level: bool) -> Any:
+    """A place for an arrow and its words that no other has, upwards of where it would be."""
+    while any(abs(at[1] - other[1]) < 0.11 for other in taken):
+        at = np.array([at[0], at[1] + (0.12 if at[1] < 0.5 or not is_level else -0.12)])
+    taken.append((float(at[0]), float(at[1])))
+    return at
 
 
 def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None:
@@ -485,7 +521,26 @@ def against(table: Any, x: str, y: str) -> Any:
 
 
 def by_root(axes: Axes, highest: float, which: Literal["x", "y"] = "x") -> None:
-    """Space an axis by its square root, from 0, with round ticks."""
+    """Space an axis by its square root, from 0, with round ticks.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        What is drawn in.
+    highest : float
+        Where the axis ends.
+    which : {"x", "y"}, default "x"
+        The axis.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> by_root(axes, 0.09, "y")
+    >>> [float(tick) for tick in axes.get_yticks()]
+    [0.0, 0.005, 0.02, 0.05]
+
+    """
     limits, scale = (0, max(highest, 1e-12)), {"functions": (_root, np.square)}
     if which == "x":
         axes.set_xscale("function", **scale)
@@ -532,7 +587,7 @@ def is_by_root(question: str) -> bool:
     return question.partition(" ")[0].endswith(".pq")
 
 
-def window(values: Any, *, low_is_good: bool = False, reach: float = 4.0) -> tuple[float, float]:
+def window(values: Any, *, low_is_good: bool = False, reach: float = REACH) -> tuple[float, float]:
     """Limits that show the better three quarters well, and of the others what is not too far.
 
     >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.10]))
@@ -541,7 +596,9 @@ def window(values: Any, *, low_is_good: bool = False, reach: float = 4.0) -> tup
     sign = -1.0 if low_is_good else 1.0
     seen = sign * np.asarray(values, dtype=np.float64)
     quarter, best = float(np.quantile(seen, 0.25)), float(seen.max())
-    worst = max(float(seen.min()), quarter - reach * max(best - quarter, 1e-9))
+    worst = float(seen.min())
+    if np.isfinite(reach):
+        worst = max(worst, quarter - reach * max(best - quarter, 1e-9))
     margin = 0.07 * max(best - worst, 1e-3 * abs(best), 1e-4)  # also where all are equal
     ends = sorted((sign * (worst - margin), sign * (best + margin)))
     return round(ends[0], 6), round(ends[1], 6)
