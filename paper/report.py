@@ -71,7 +71,7 @@ def joined(results: Results, more: Results) -> Results:
     fresh = [
         run not in known for run in theirs[IDENTITY].fillna(NONE).itertuples(index=False, name=None)
     ]
-    runs = more.runs.filter(pa.array(fresh))
+    runs = more.runs.filter(pa.array(fresh, pa.bool_()))
     scores = more.scores.filter(pc.is_in(more.scores["key"].cast("string"), runs["key"]))
     return Results(
         runs=pa.concat_tables([results.runs, runs.select(results.runs.column_names)]),
