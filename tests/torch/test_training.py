@@ -1,5 +1,6 @@
 """Estimators that train with a penalty, processes that share one, and life without PyTorch."""
 
+import shutil
 import subprocess
 import sys
 
@@ -163,3 +164,39 @@ def test_gradients_may_be_added_up_over_batches():
     assert torch.isfinite(chances.grad).all()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.isfinite(penalty(chances, group=group))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the compiler itself
+@pytest.mark.parametrize(
+    ("criterion", "noise", "backend"),
+    [
+        ("statistical_parity", "memory", "inductor"),
+        ("statistical_parity", None, "aot_eager"),
+        ("equalized_odds", "subtract", "aot_eager"),
+        ("equalized_odds", "memory", "aot_eager"),
+    ],
+)
+def test_a_compiled_step_is_the_same_step(criterion, noise, backend):
+    if backend == "inductor" and not (shutil.which("g++") or shutil.which("clang++")):
+        pytest.skip("there is no C++ compiler")
+    torch._dynamo.reset()
+    generator = torch.Generator().manual_seed(0)
+    group = torch.randint(0, 4, (256,), generator=generator)
+    y = torch.randint(0, 3, (256,), generator=generator)
+    start = torch.randn(256, 3, generator=generator)
+    steps = []
+    for compiled in (False, True):
+        penalty = Penalty(criterion, "pq", groups=4, noise=noise)
+
+        def step(logits, penalty=penalty):
+            return penalty(logits.softmax(1), y, group=group)
+
+        run = torch.compile(step, backend=backend, fullgraph=True) if compiled else step
+        for _ in range(2):  # the second remembers the first
+            logits = start.clone().requires_grad_()
+            value = run(logits)
+            value.backward()
+        steps.append((value.detach(), logits.grad))
+    for plain, other in zip(*steps, strict=True):
+        torch.testing.assert_close(plain, other, rtol=1e-4, atol=1e-6)

@@ -25,6 +25,7 @@ from evenhand._tally import Tally
 
 Floats = NDArray[np.float64]
 
+NUMPY = (np.ndarray, np.generic)  # a tuple: torch.compile cannot follow a union of types
 SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "y = c"}
 
 
@@ -445,7 +446,7 @@ def ratio(above: Floats, below: Floats) -> Floats:
 
 def library_of(values: Any) -> Any:
     """NumPy, or the library whose tensors these are; what is asked of it, both have."""
-    if isinstance(values, np.ndarray | np.generic):
+    if isinstance(values, NUMPY):
         return np
     return sys.modules[type(values).__module__.partition(".")[0]]
 

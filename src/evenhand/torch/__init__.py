@@ -19,6 +19,7 @@ from evenhand.torch.soft_tally import SoftTally, soft_tally  # noqa: E402
 
 __all__ = [
     "Constraint",
+    "CriterionCallback",
     "DeviceTally",
     "PenalizedClassifier",
     "PenalizedRegressor",
@@ -29,7 +30,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The estimators, which stand above this folder, with the other methods of mitigation."""
+    """What needs more than PyTorch; estimators stand above, with the methods of mitigation."""
     if name in ("PenalizedClassifier", "PenalizedRegressor"):
         return getattr(import_module("evenhand.mitigation"), name)
+    if name == "CriterionCallback":  # needs Lightning
+        from evenhand.torch.callback import CriterionCallback
+
+        return CriterionCallback
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
