@@ -91,3 +91,21 @@ def test_markdown_and_metrics_say_the_same_as_the_status(watched):
     )
     assert 'group="<b>a</b>"' in metrics
     assert metrics.splitlines()[-1] == "# EOF"
+
+
+def test_a_page_of_clusters_says_so_and_marks_when_groups_were_told_apart():
+    watch = eh.Watch(
+        "statistical_parity", bounds={"statistical_parity.mpd": 0.3}, measures="mpd", favorable=1
+    )
+    for day in range(1, 6):
+        decided = np.repeat([1, 0, 1, 0], [20, 80, 60, 40])
+        counts = eh.tally(
+            None,
+            decided,
+            sensitive_features=np.repeat([*"ab"], 100),
+            cluster=np.arange(200) // 2,
+        )
+        watch.update(counts, part=str(day), at=f"2026-02-0{day}")
+    page = watch.to_html()
+    assert "250 clusters" in page
+    assert "differs since 2026-02-0" in page

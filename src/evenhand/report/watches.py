@@ -108,7 +108,7 @@ def _marked(gate: Mapping[str, Any] | None, finding: Mapping[str, Any]) -> tuple
     """Which day is marked in a chart, and what was said from then on."""
     if gate is not None and gate["outcome"] in SAID:
         return gate["since"], f"{SAID[gate['outcome']]} {gate['since']}"
-    if gate is None and finding["verdict"] == "differs":
+    if finding["verdict"] == "differs":
         return finding["since"], f"{SAID['differs']} {finding['since']}"
     return None, ""
 
@@ -133,7 +133,7 @@ def _small_multiples(ident: str, criterion: Mapping[str, Any]) -> tuple[list[dic
     charts = [
         {
             "name": group,
-            "rows": plural(sizes[group], "row"),
+            "rows": plural(sizes[group], criterion["unit"]),
             "chart": rates_over_time(
                 f"{ident}-g{i}", group, groups[group], everyone, up, across,
                 is_rate=criterion["is_rate"],

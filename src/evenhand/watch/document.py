@@ -55,6 +55,7 @@ def document_of(memory: Memory) -> dict[str, Any]:
                 "name": finding["criterion"],
                 "asks": question.criterion.asks,
                 "is_rate": not is_mean(question),
+                "unit": "cluster" if needs.startswith("means ") else "row",
                 "timelines": times,
                 "spans": shares,
                 "bounds": {

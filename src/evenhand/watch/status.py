@@ -35,7 +35,7 @@ class GroupRate:
     low, high : float
         Limits that hold at all looks, of this group alone.
     rows : float
-        How many rows it is observed from.
+        How many rows, or clusters of rows that go together, it is observed from.
 
     """
 
