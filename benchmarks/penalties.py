@@ -266,6 +266,7 @@ def halves(task: str, names: list[str], seed: int) -> tuple[Any, Any, Any, Any]:
 
 
 def adult_decisions(seed: int) -> Iterator[tuple[str, float, dict[str, float]]]:
+    from sklearn.frozen import FrozenEstimator
     from sklearn.linear_model import LogisticRegression
 
     from evenhand.mitigation import PenalizedClassifier, RateConstrainedClassifier
@@ -292,16 +293,17 @@ def adult_decisions(seed: int) -> Iterator[tuple[str, float, dict[str, float]]]:
         ("blind", LogisticRegression(max_iter=300)),
     ):
         post = RateConstrainedClassifier(
-            base, group="group", sees_group=False, prefit=True, measure="pq",
+            FrozenEstimator(base), group="group", sees_group=False, prefit=True, measure="pq",
             group_estimator=group_model, tolerance=1e-4, random_state=seed,
         )  # fmt: skip
         grid = (0.0, 0.01, 0.03, 0.06, 0.1)
-        some = np.arange(min(len(X), 8000))
-        for epsilon, model in zip(grid, post.fit_path(X.iloc[some], y[some], grid), strict=True):
+        for epsilon, model in zip(grid, post.fit_path(X, y, grid), strict=True):
             yield f"post, {name}", epsilon, found(model, by_lot=True)
 
 
 def law_school_grades(seed: int) -> Iterator[tuple[str, float, dict[str, float]]]:
+    from sklearn.frozen import FrozenEstimator
+
     from evenhand import CRITERIA, distribution
     from evenhand.mitigation import BarycenterRegressor, PenalizedRegressor
 
@@ -311,7 +313,7 @@ def law_school_grades(seed: int) -> Iterator[tuple[str, float, dict[str, float]]
     def found(model: Any) -> dict[str, float]:
         values = model.predict(X_test)
         error = float(np.sqrt(np.mean((values - y_test) ** 2)))
-        source = distribution(None, values, sensitive_features=X_test["group"])
+        source = distribution(values, sensitive_features=X_test["group"])
         means = X_test.assign(value=values).groupby("group")["value"].mean()
         strong = float(CRITERIA["strong_parity"](source, "mpd"))
         return {"error": error, "mpd": float(np.ptp(means.to_numpy())), "strong": strong}
@@ -324,7 +326,7 @@ def law_school_grades(seed: int) -> Iterator[tuple[str, float, dict[str, float]]
             yield criterion, strength, found(model.fit(X, y))
     for fraction in (0.25, 0.5, 0.75, 1.0):
         post = BarycenterRegressor(
-            base, group="group", sees_group=False, prefit=True, fraction=fraction
+            FrozenEstimator(base), group="group", sees_group=False, prefit=True, fraction=fraction
         )
         yield "post, with the group", fraction, found(post.fit(X, y))
 

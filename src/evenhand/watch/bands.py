@@ -5,7 +5,7 @@ estimate's error is a Brownian motion in the information so far (Jennison and Tu
 whatever the sizes of the groups and however they grow. A mixture of two of Robbins' normal mixtures
 bounds it at all times: for n rows of each group its square, in standard errors, by the f(n) at
 which Σ wₖ (1 + n/cₖ)^-½ exp(f n / 2(n + cₖ)) is 1/α. Groups of unequal sizes are stretched by a
-convex √(1 + 100/n) each, times as much as makes it at least f between the smallest and the largest;
+convex √(1 + c/n) each, times as much as makes it at least f between the smallest and the largest;
 the rest is the geometry of intervals for a single look, with this bound in place of 1.96. Below,
 where as many groups are tied as the nearest truth has, the mixture has as many dimensions.
 
@@ -39,7 +39,9 @@ Floats = NDArray[np.float64]
 
 SCALES = np.array([50.0, 800.0])  # rows of a group: a band is narrowest at about 8 times as many
 SHARES = np.array([0.6, 0.4])  # of these in the mixture
-SCALE = 100.0  # the same of the mixture below, and what groups are stretched by
+SCALE = 100.0  # the same of the mixture below, and what groups of about one size are stretched by
+STRETCHES = np.array([5.0, 10.0, 20.0, 40.0, 70.0, SCALE])  # that are tried for unequal ones
+ALIKE = 1.5  # times as many rows as the smallest group make a band that is as good as it can be
 MANY = 30.0  # hits, and as many misses, from which on a quantile of a beta is well approximated
 PRIORS = ((0.5, 0.5), (3.0, 3.0), (0.5, 8.0), (8.0, 0.5))  # of a rate, mixed in equal parts
 HALVINGS = 40
@@ -128,11 +130,28 @@ def _ends(
         least, most = cell.values(limits[0]), cell.values(limits[1])
         return value, evenest(least, most, measure), most_uneven(least, most, measure)
     sizes = cell.sizes
-    between = np.geomspace(sizes.min(), sizes.max(), 1 if np.ptp(sizes) == 0 else 9)
-    reach = float(np.sqrt((squared_bound(between, error) / (1 + SCALE / between)).max()))
-    cloud = _stretched(cell, reach)
+    scale, reach = _widening(sizes, error)
+    cloud = _stretched(cell, scale, reach)
     high = float(upper_limits([cloud], measure, reach)[0])
+    if scale != SCALE:
+        cloud = _stretched(cell, SCALE, reach)
     return value, _lower(cloud, measure, error, float(np.log1p(sizes / SCALE).mean())), high
+
+
+def _widening(sizes: Floats, error: float) -> tuple[float, float]:
+    """A scale c of the stretch √(1 + c/n), and the reach that with it is at least the bound.
+
+    Any c is right; where sizes differ, the one with which the groups' limits are nearest.
+    """
+    if sizes.max() <= ALIKE * sizes.min():
+        between, scales = np.array([sizes.min(), sizes.max()]), np.array([SCALE])
+    else:
+        between, scales = np.geomspace(sizes.min(), sizes.max(), 9), STRETCHES
+    bound = squared_bound(between, error)
+    squares = (bound / (1 + scales[:, None] / between)).max(axis=1)
+    width = np.sqrt(squares[:, None] * (1 + scales[:, None] / sizes) / sizes).sum(axis=1)
+    best = int(width.argmin())
+    return float(scales[best]), float(np.sqrt(squares[best]))
 
 
 def squared_bound(rows: Floats, error: float) -> Floats:
@@ -153,12 +172,12 @@ def squared_bound(rows: Floats, error: float) -> Floats:
     return np.asarray(bound)
 
 
-def _stretched(cell: _Cell, reach: float) -> Cloud:
-    """The groups with distances that are √(1 + SCALE / n) times as far as those of a single look.
+def _stretched(cell: _Cell, scale: float, reach: float) -> Cloud:
+    """The groups with distances that are √(1 + scale / n) times as far as those of a single look.
 
     The variance between few clusters is known as badly as Student's t says, at this reach.
     """
-    times = np.sqrt(1 + SCALE / cell.sizes)
+    times = np.sqrt(1 + scale / cell.sizes)
     hits, sizes = cell.hits, cell.sizes
     if cell.effective is not None:
         times = times * _students(reach, cell.sizes - 1)
