@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import torch
 from evenhand._errors import InputError
 from evenhand.criteria import Criterion
-from evenhand.torch.penalty import Penalty
+from evenhand.torch.penalty import Noise, Penalty
 from torch import Tensor, nn
 
 
@@ -30,9 +30,10 @@ class Constraint(nn.Module):
         How many groups there are.
     rate : float, default 10.0
         The factor ρ.
-    **options : dict
-        Further parameters of `Penalty`; `noise` is "memory" by default, so that the excess is that
-        of many batches.
+    noise : {"subtract", "memory"} or None, default "memory"
+        As of `Penalty`; with memory the excess is that of many batches.
+    memory, temperature, hard, favorable, aggregate, p, q : object
+        As of `Penalty`.
 
     References
     ----------
@@ -61,14 +62,24 @@ class Constraint(nn.Module):
         epsilon: float,
         groups: int,
         rate: float = 10.0,
-        **options: Any,
+        noise: Noise | None = "memory",
+        memory: float = 0.95,
+        temperature: float | None = None,
+        hard: bool = False,
+        favorable: int = 1,
+        aggregate: Literal["mean", "worst"] = "mean",
+        p: float = 1.0,
+        q: float = 2.0,
     ) -> None:
         super().__init__()
         if not epsilon >= 0:
             raise InputError(f"epsilon={epsilon!r} is no bound: it is at least 0.")
         if not rate > 0:
             raise InputError(f"rate={rate!r} is not positive.")
-        self.penalty = Penalty(criterion, measure, groups=groups, **{"noise": "memory"} | options)
+        self.penalty = Penalty(
+            criterion, measure, groups=groups, noise=noise, memory=memory, temperature=temperature,
+            hard=hard, favorable=favorable, aggregate=aggregate, p=p, q=q,
+        )  # fmt: skip
         self.epsilon, self.rate = epsilon, rate
         self.register_buffer("multiplier", torch.zeros(()))
         self.register_buffer("excess", torch.zeros(()))
