@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from scipy import sparse
@@ -134,7 +134,9 @@ class Bound:
     def __post_init__(self) -> None:
         if self.epsilon < 0:
             raise InputError(f"epsilon is {self.epsilon}; no measure is below 0.")
-        cone(self.measure, 2, self.epsilon, self.p, self.q)  # refuses what has no cone
+        if self.measure not in get_args(Name):
+            raise InputError(f"Bounds are on {list(get_args(Name))}, not on {self.measure!r}.")
+        cone(self.measure, 2, self.epsilon, self.p, self.q)  # refuses orders that have no cone
 
     @property
     def function(self) -> Measure:
