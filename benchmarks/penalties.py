@@ -2,7 +2,8 @@
 
 python benchmarks/penalties.py speed              a step with and without, an epoch, counting
 python benchmarks/penalties.py trade DATA.npz     accuracy against inequality of decisions
-python benchmarks/penalties.py beside             Adult and Law School, beside post-processing
+python benchmarks/penalties.py beside > LINES     Adult and Law School, beside post-processing
+python benchmarks/penalties.py picture LINES PNG  the same as a table and a picture
 
 DATA.npz has X (numbers, int codes), y and group; `python benchmarks/penalties.py data FILE.parquet
 DATA.npz` makes it of ACS income: sex × race × age, 50 groups. "norm" and "kl" are the penalties of
@@ -331,6 +332,62 @@ def law_school_grades(seed: int) -> Iterator[tuple[str, float, dict[str, float]]
         yield "post, with the group", fraction, found(post.fit(X, y))
 
 
+PANELS: dict[str, Any] = {
+    "adult": (
+        "accuracy",
+        "pq",
+        "Adult: income by sex × race",
+        "Accuracy (more is better)",
+        "PQ of decisions (less is better)",
+        (0.80, 0.86),
+        0.3,
+    ),
+    "law_school": (
+        "error",
+        "strong",
+        "Law School: grades by race",
+        "Error, RMSE (less is better)",
+        "Strong parity, largest difference (less is better)",
+        (0.38, 0.43),
+        0.45,
+    ),
+}
+MARKS = {"none": "*", "post, with the group": "s", "post, blind": "D"}
+
+
+def picture(lines: Path, out: Path) -> None:
+    """Means over seeds of every method and setting: a table, and curves with a panel each."""
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    rows = pd.DataFrame([json.loads(line) for line in lines.read_text().splitlines()])
+    figure = Figure(figsize=(10, 5.2), layout="constrained")
+    for axes, (data, (across, up, title, below, left, shown, most)) in zip(
+        figure.subplots(1, 2), PANELS.items(), strict=True
+    ):
+        mine = rows[rows["data"] == data].dropna(axis=1, how="all")
+        by = mine.groupby(["method", "setting"], sort=False)
+        values = [name for name in mine if name not in ("data", "seed", "method", "setting")]
+        means, errors = by[values].mean(), by[values].sem()
+        print(means.round(3).join(errors.round(3).add_suffix(" ±")).to_string())
+        for method in dict.fromkeys(mine["method"]):
+            curve = means.loc[method].sort_index()
+            is_post = method.startswith("post")
+            label = {"none": "no penalty"}.get(method, method.replace("_", " "))
+            axes.plot(
+                curve[across], curve[up], marker=MARKS.get(method, "o"), markersize=6,
+                linestyle=":" if is_post else "-", linewidth=1.4, label=label,
+            )  # fmt: skip
+        axes.set(title=title, xlabel=below, ylabel=left)
+        axes.set(xlim=shown, ylim=(0, most))
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(
+            frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2
+        )
+    figure.savefig(out, dpi=110)
+
+
 def speed() -> None:
     """Of a step and of counting; medians, as ratios to a step without a penalty."""
     torch.manual_seed(0)
@@ -397,7 +454,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["speed", "trade", "beside", "data"])
+    parser.add_argument("what", choices=["speed", "trade", "beside", "picture", "data"])
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=4)
@@ -407,6 +464,8 @@ if __name__ == "__main__":
         speed()
     elif asked.what == "beside":
         beside(asked.seeds)
+    elif asked.what == "picture":
+        picture(*asked.files)
     elif asked.what == "data":
         made(*asked.files)
     else:

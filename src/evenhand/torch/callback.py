@@ -20,7 +20,7 @@ from lightning.pytorch import Callback  # noqa: E402
 Rows = tuple[Tensor, Tensor, Tensor]  # predictions, true classes, groups
 
 
-class CriterionCallback(Callback):  # type: ignore[misc]
+class CriterionCallback(Callback):
     """Log how unequal the decisions on the validation rows are, and how unequal a fair model's.
 
     Rows are counted where the model is, over all processes. At the end of a validation epoch three
