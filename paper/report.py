@@ -175,11 +175,14 @@ def lede(verdicts: Sequence[Finding]) -> str:
     >>> lede([])
     'There are no results yet.'
     """
-    compared = [one for one in verdicts if one.question == "Q1" and " by PQ order" in one.claim]
+    asked = [one for one in verdicts if one.question == "Q1" and " by PQ order" in one.claim]
+    compared = [one for one in asked if not one.is_theorem]
     if not compared:
         return "There are no results yet."
     seen = Counter(one.verdict for one in compared)
-    start = f"In {len(compared)} comparisons of a criterion by MPD with the same by PQ"
+    settled = len(asked) - len(compared)
+    apart = f", apart from {settled} that a theorem settles" if settled else ""
+    start = f"In {len(compared)} comparisons of a criterion by MPD with the same by PQ{apart}"
     if seen["cannot tell"] == len(compared):
         middle = median(one.number for one in compared)
         return f"{start}, Kendall’s τ is {middle:.2f} in the middle; more splits would settle it."
