@@ -80,8 +80,9 @@ class Watch:
     Notes
     -----
     E-processes are conditional on the margins of each part, so "alike" asks only that groups have
-    the same rate within each part. Of counts with `cluster=`, each cluster of a part counts once, by
-    its share of hits; it must not come again in a later part. Weighted counts are refused. Intervals are of rates that stay the same; "docs/explanation/
+    the same rate within each part. Of counts with `cluster=`, a cluster of a part counts once, by
+    its share of hits; it must not come again in a later part. Weighted counts are refused.
+    Intervals are of rates that stay the same; "docs/explanation/
     watch.md" has the proofs. Each criterion has its own error: of ten that are watched, one or the
     other may err more often.
 
