@@ -306,7 +306,8 @@ def _totals(
     if (np.diff(flat) > 0).all():
         return flat, dict(sums)
     order = np.argsort(flat, kind="stable")
-    where, starts = np.unique(flat[order], return_index=True)
-    return where, {
+    ordered = flat[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[starts], {
         name: np.add.reduceat(values[..., order], starts, axis=-1) for name, values in sums.items()
     }

@@ -1,7 +1,5 @@
 """The same design in this process, in others, in threads and on a Dask cluster: the same tables."""
 
-from contextlib import contextmanager
-
 import joblib
 import numpy as np
 import pytest
@@ -26,10 +24,11 @@ METHODS = (
 UNLIKE = ("cpu_seconds", "seconds", "written")
 
 
-@contextmanager
+@pytest.fixture(scope="module")
 def dask():
+    """The address of a cluster, whose workers start once."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
+    with distributed.LocalCluster(**options) as cluster:
         yield cluster.scheduler_address
 
 
@@ -69,20 +68,19 @@ def test_threads_give_the_same_tables(here, tmp_path):
     same(here, tmp_path)
 
 
-def test_a_cluster_gives_the_same_tables(here, tmp_path, monkeypatch):
+def test_a_cluster_gives_the_same_tables(here, dask, tmp_path, monkeypatch):
     monkeypatch.setattr("evenhand.benchmark.running.jobs.Prepared", None)  # not here
-    with dask(), joblib.parallel_config(backend="dask"):
+    with distributed.Client(dask), joblib.parallel_config(backend="dask"):
         assert run(design(*METHODS), tmp_path).missing == 0
     monkeypatch.undo()
     same(here, tmp_path)
 
 
-def test_the_command_takes_the_address_of_a_cluster(tmp_path):
+def test_the_command_takes_the_address_of_a_cluster(dask, tmp_path):
     (tmp_path / "mine.toml").write_text(
         "seeds = 1\n[problems.simulated]\nrows = 300\n[methods.EqOdds]\n"
     )
-    with dask() as address:
-        done = CliRunner().invoke(bench, ["run", str(tmp_path / "mine.toml"), "--dask", address])
+    done = CliRunner().invoke(bench, ["run", str(tmp_path / "mine.toml"), "--dask", dask])
     assert done.exit_code == 0, done.output
     assert "2 of 2 runs have a result" in done.output
 

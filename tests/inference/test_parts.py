@@ -222,7 +222,7 @@ def test_the_variance_of_a_mean_of_clusters_is_the_published_one_and_unknown_of_
     assert np.isnan(variance[0, 1])
 
 
-@pytest.mark.parametrize("unit", [1e-7, 1.0, 1e6])
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e6])
 def test_a_distance_is_the_same_in_every_unit(unit):
     values, errors = unit * np.array([1.0, 2.0, 4.0]), unit * np.array([0.5, 0.1, 0.2])
     cloud = Cloud(values, values + errors * DISTANCES[:, None])
