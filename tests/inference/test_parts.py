@@ -8,6 +8,7 @@ import evenhand as eh
 from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.curves import DISTANCES, curve_at
 from evenhand._uncertainty.differences import rate_bounds
+from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import Cloud, curved_tail, evenest, most_uneven
 from evenhand._uncertainty.homogeneity import (
     SHARES,
@@ -253,19 +254,34 @@ def test_a_ratio_is_one_minus_a_shortfall_in_every_cell():
     assert other.measure == "shortfall"
 
 
-@pytest.mark.parametrize("values", [[-1.5, 0.0, 1.5], [0.0, 0.1, 2.6], [0.0, 1.0, 0.5, 2.8]])
-def test_values_with_errors_are_alike_as_often_as_normal_ones_are_no_farther_apart(values):
-    groups = len(values)
-    cloud = Cloud(np.array(values), np.array(values) + DISTANCES[:, None])
+@pytest.mark.parametrize(
+    ("values", "errors"),
+    [
+        ([-1.5, 0.0, 1.5], [1.0, 1.0, 1.0]),
+        ([0.0, *[0.9] * 5], [0.2, *[1.0] * 5]),
+        ([0.0, 1.0, 0.5, 2.8], [1.0, 0.5, 0.7, 1.2]),
+    ],
+)
+def test_values_with_errors_are_alike_as_often_as_normal_ones_are_no_farther_apart(values, errors):
+    values, errors = np.array(values), np.array(errors)
+    cloud = Cloud(values, values + errors * DISTANCES[:, None])
+    weights = errors**-2 / (errors**-2).sum()
 
     def statistics(rows):
-        squares = (rows - rows.mean(axis=-1, keepdims=True)) ** 2
-        return squares.sum(axis=-1), squares.max(axis=-1) / (1 - 1 / groups)
+        squares = ((rows - (rows * weights).sum(axis=-1, keepdims=True)) / errors) ** 2
+        return squares.sum(axis=-1), (squares / (1 - weights)).max(axis=-1)
 
-    drawn = statistics(np.random.default_rng(1).standard_normal((60_000, groups)))
+    drawn = statistics(errors * np.random.default_rng(1).standard_normal((60_000, len(values))))
     least, ours = np.full(60_000, np.inf), np.inf
-    for seen, draws, share in zip(statistics(np.array(values)), drawn, SHARES, strict=True):
+    for seen, draws, share in zip(statistics(values), drawn, SHARES, strict=True):
         ranks = len(draws) - np.searchsorted(np.sort(draws), draws, side="left")
         least = np.minimum(least, ranks / len(draws) / share)
         ours = min(ours, float((draws >= seen).mean()) / share)
-    assert _studentized(cloud) == pytest.approx(float((least <= ours).mean()), abs=0.012)
+    assert _studentized(cloud) == pytest.approx(float((least <= ours).mean()), abs=0.04)
+
+
+def test_average_odds_are_known_as_well_as_the_rarer_outcome_lets_them():
+    truth = [1] * 30 + [0] * 12 + [1] * 9 + [0] * 40
+    counts = eh.tally(truth, [1, 0] * 45 + [1], sensitive_features=["a"] * 42 + ["b"] * 49)
+    asked = eh.CRITERIA["average_odds"]
+    assert estimates_of(counts, asked, 1).sizes.tolist() == [[12.0, 9.0]]
