@@ -7,7 +7,7 @@ INSTALL = $(BIN)/python -m pip install $(QUIET)
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 
-.PHONY: demo test quick coverage engines fuzz mutants check docstrings hooks bench paper paper-quick docs html doctest pictures dist clean
+.PHONY: demo test quick coverage engines oldest fuzz mutants check docstrings hooks bench paper paper-quick docs html doctest pictures dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -25,6 +25,16 @@ coverage: $(VENV)/dev
 # Laws on every engine, Spark on a local cluster of two workers; needs Java.
 engines: $(VENV)/dev $(VENV)/spark
 	EVENHAND_SPARK_MASTER="local-cluster[2,1,512]" $(BIN)/python -m pytest tests/test_engines.py tests/test_frames.py
+
+# The core with the oldest versions that pyproject.toml allows, which may warn of what is to come; needs uv.
+OLDEST = $(VENV)-oldest
+TESTED = tally measures columns groups counts distributions frames statistics engines streams power \
+	contrasts homogeneity clusters surveys expected scoring
+oldest:
+	uv venv --quiet --clear $(OLDEST)
+	uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable ".[all]" \
+		"hypothesis>=6.120" "polars>=1.20" "pytest>=8.3" "pytest-randomly>=3.16" "pyyaml>=6" "statsmodels>=0.14"
+	$(OLDEST)/bin/python -m pytest -m "not slow" -W ignore::DeprecationWarning tests/audit $(TESTED:%=tests/test_%.py)
 
 # Goes on where the last run ended; CASES of each target.
 CASES ?= 10000
@@ -91,4 +101,4 @@ $(BENCH)/done: pyproject.toml benchmarks/requirements.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) dist docs/_build htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) $(BENCH) dist docs/_build htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
