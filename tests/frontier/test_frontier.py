@@ -305,7 +305,7 @@ def test_rows_held_out_judge_the_rules_with_intervals():
 
 def test_test_rows_are_judged_like_the_fitting_rows():
     y, score, group = people(rows=800)
-    found = curve(y, score, group, test=(y, score, group), values=5)
+    found = curve(y, score, group, test=(y, score, group), values=5, truth="labels")
     for point in found.points:
         assert point.test.value == pytest.approx(point.fitted.value)
         assert point.test.cost == pytest.approx(point.cost)

@@ -13,7 +13,7 @@ from evenhand._dataframes import kind_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
 from evenhand._frontier.judging import Judged, judged, with_interval
-from evenhand._frontier.notes import notes
+from evenhand._frontier.notes import notes, trusted
 from evenhand._frontier.question import Also, Question, read_question
 from evenhand._frontier.regression import RegressionFrontier, read_amounts, regression_frontier
 from evenhand._frontier.result import Frontier, Point
@@ -109,7 +109,9 @@ def frontier(
         default the one that does best on rows left out of the fit, which may be none.
     truth : {"labels", "scores"}, optional
         By what rules are judged: with two classes by the labels, and then scores need not be
-        calibrated; with more by the scores, which must be.
+        calibrated; with more by the scores, which must be. By default the recommended rules of two
+        classes are fitted to the scores too, where these are calibrated in every group: they
+        scatter less.
     group_proba : array-like of shape (n_rows, n_groups), optional
         The probability of each group by the features alone, in the order of the groups' labels.
         Rules then do not know the group when they decide, and are judged by the scores.
@@ -158,8 +160,8 @@ def frontier(
     The model's statistical parity (mpd) is 0.222 at accuracy 0.6865.
     >>> even = curve.rule(value=0.05)
     >>> print(even.explain())
-    Group F: select scores above 0.43.
-    Group M: select scores above 0.55; between 0.53 and 0.55 select 51 in 100.
+    Group F: select scores above 0.44.
+    Group M: select scores above 0.5545; between 0.5537 and 0.5545 select 65 in 100.
     A score is the probability of 1; to select is to decide 1.
 
     """
@@ -200,14 +202,16 @@ def frontier(
     )
     decisions = _decisions(y_pred, rows)
     rows, decisions, other, other_decisions = _parts(rows, decisions, test, held_out, seed)
-    population = population_of(rows, judge)
-    error = _error(rate_error, rows, question, judge, seed)
+    believed = judge if truth is not None else trusted(rows, judge)
+    proved = Tracer(population_of(rows, judge), question, rows.favorable)
+    population = proved.population if believed == judge else population_of(rows, believed)
+    error = _error(rate_error, rows, question, believed, seed)
     lot = lot_shares(rows, population, question, error)
-    proved = Tracer(population, question, rows.favorable)
     advised = Tracer(steadied(rows, population, question, error), question, rows.favorable)
     bounds = _bounds(values, proved)
     points = []
-    ours = list(advised.along(bounds)) if lot.any() else None
+    same = advised.population is proved.population
+    ours = None if same else list(advised.along(bounds))
     for place, solution in enumerate(proved.along(bounds)):
         rule = solution if ours is None else ours[place]
         points.append(
@@ -223,6 +227,7 @@ def frontier(
         lot,
         notes(rows, judge),
         advised,
+        proved,
         kind,
     )
 

@@ -21,6 +21,13 @@ def notes(rows: Rows, judge: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def trusted(rows: Rows, judge: str) -> str:
+    """By what rules are best fitted: scores scatter less than labels, if they are calibrated."""
+    if judge == "scores" or not rows.are_probabilities or _miscalibrated(rows):
+        return judge
+    return "scores"
+
+
 def _knowledge(rows: Rows) -> str:
     if rows.group_proba is None:
         return (

@@ -59,8 +59,8 @@ class Frontier:
         The share of each group's decisions that are made at random for that reason.
     notes : tuple of str
         What a reader must know.
-    question, rows, tracer : object
-        What was asked, the fitting rows, and the solver, for further points.
+    question, rows, tracer, proof : object
+        What was asked, the fitting rows, and the solvers of recommended rules and of the proof.
     kind : str or None
         The library of the data's dataframes.
 
@@ -75,6 +75,7 @@ class Frontier:
     lot: Any
     notes: tuple[str, ...]
     tracer: Tracer
+    proof: Tracer
     kind: str | None = None
 
     @property
@@ -101,16 +102,17 @@ class Frontier:
         -------
         dict of list
             "value", "cost", "accuracy" and "gap" are the proved frontier of the fitting rows: no
-            rule whose disparity is at most the "bound" costs less than cost − gap. "rule_cost" and
-            "rule_accuracy" are those of the recommended rule there. With test rows, "test_value"
-            with its interval "test_low" and "test_high", "test_cost" with its standard error
-            "test_error", and "test_accuracy".
+            rule whose disparity is at most the "bound" costs less than cost − gap. "rule_value",
+            "rule_cost" and "rule_accuracy" are those of the recommended rule there. With test rows,
+            "test_value" with its interval "test_low" and "test_high", "test_cost" with its standard
+            error "test_error", and "test_accuracy".
 
         """
         columns: dict[str, list[float]] = {
             name: [getattr(point, name) for point in self.points]
             for name in ("bound", "value", "cost", "accuracy", "gap")
         }
+        columns["rule_value"] = [point.fitted.value for point in self.points]
         columns["rule_cost"] = [point.fitted.cost for point in self.points]
         columns["rule_accuracy"] = [point.fitted.accuracy for point in self.points]
         tests = [point.test for point in self.points if point.test is not None]
@@ -149,7 +151,8 @@ class Frontier:
         Returns
         -------
         Rule
-            Which decides, explains itself, and can be written down for other systems.
+            Which decides, explains itself, and can be written down for other systems. Its `value`
+            is that of the labels of the fitting rows; where scores are believed, it can differ.
 
         Raises
         ------
@@ -160,9 +163,7 @@ class Frontier:
         if not value >= 0:
             raise InputError(f"The disparity of a rule is at least 0; {value!r} was asked for.")
         solution = next(iter(self.tracer.along([value])))
-        if draw:
-            return Rule.of(solution.rule, solution.value, solution.cost, self.rows)
-        decisions = solution.rule.nearest()
+        decisions = solution.rule if draw else solution.rule.nearest()
         chances = decisions.probabilities(self.rows.features, self.rows.known)
         found = judged(self.rows, chances, self.question)
         return Rule.of(decisions, found.value, found.cost, self.rows)
@@ -171,12 +172,7 @@ class Frontier:
     def least_at_model_cost(self) -> float:
         """The disparity that no rule on these scores is below at the model's cost; proved."""
         most = max(self.model.value, self.points[-1].value)
-        return self._proved.least_value(self.model.cost, most)
-
-    @property
-    def _proved(self) -> Tracer:
-        population = getattr(self.tracer.population, "rows", self.tracer.population)
-        return Tracer(population, self.question, self.rows.favorable)
+        return self.proof.least_value(self.model.cost, most)
 
     def cost_at(self, value: float) -> float:
         """The least cost at a disparity, between points on a straight line.
