@@ -45,7 +45,7 @@ class CriterionCallback(Callback):
     replicates : int, default 200
         How many fair models are drawn for the floor.
     name : str, default None
-        What it is logged as; by default "val_" with criterion and measure.
+        What it is logged as; by default "val", criterion and measure, with underscores between.
 
     Examples
     --------
