@@ -18,6 +18,7 @@ from evenhand._errors import InputTypeError
 
 LENGTH = 24
 GROUND = frozenset(("numpy", "scipy", "pandas", "sklearn", "joblib", "narwhals", "pyarrow"))
+WRITERS = frozenset(("onnx", "sqlglot"))  # they write a rule down, and change no decision
 
 
 def fingerprint(content: Any) -> str:
@@ -84,7 +85,7 @@ def package_versions(module: str) -> tuple[str, ...]:
         for tree, spec in _sources(module).values()
         for name in _imports(tree, spec)
     }
-    others = called - GROUND - sys.stdlib_module_names - {own}
+    others = called - GROUND - WRITERS - sys.stdlib_module_names - {own}
     return tuple(version_of(name) for name in sorted(others) if is_installed(name))
 
 

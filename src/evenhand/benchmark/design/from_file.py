@@ -168,7 +168,8 @@ def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator
         values["sensitive"] = tuple(_listed(table.get("sensitive", ())))
         problem = Problem(name, **values)
         if problem.is_file:
-            problem = replace(problem, source=str(folder / problem.source))
+            source = (folder / problem.source).absolute()  # workers may stand in another folder
+            problem = replace(problem, source=str(source))
             if not Path(problem.source).is_file():
                 raise DesignError(f"[problems.{name}] names {problem.source}, which is not there.")
         elif not is_import_path(problem.source) and problem.source not in TASKS:
