@@ -1,5 +1,6 @@
 """The how-to of benchmarks of one's own, as a reader does it: every file and every command."""
 
+import os
 import re
 import shlex
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from joblib import Parallel, delayed
 
 from evenhand.benchmark import ADAPTERS, Store, figures, read_design
 from evenhand.benchmark.figures import saving
@@ -32,6 +34,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("howto")
     for name, text in FILES.items():
         (folder / name).write_text(text)
+    Parallel(n_jobs=2)(delayed(os.getcwd)() for _ in range(2))  # workers that stand elsewhere
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr(sys, "path", [str(folder), *sys.path])

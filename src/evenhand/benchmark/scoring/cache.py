@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,8 @@ def _computed(
         splits.setdefault(f"{entry['problem']} {entry['split_key']}", []).append(entry)
     if not splits:
         return None
-    work = (delayed(_answers)(store, some, questions, lots) for some in splits.values())
+    there = replace(store, folder=store.folder.absolute())  # workers may stand in another folder
+    work = (delayed(_answers)(there, some, questions, lots) for some in splits.values())
     parallel = Parallel(n_jobs=n_jobs if len(splits) > 1 else 1, return_as="generator")
     return _columns(tracked(parallel(work), len(splits), "splits scored", progress))
 
