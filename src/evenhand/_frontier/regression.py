@@ -156,7 +156,7 @@ class RegressionFrontier:
         ]
         for share in (0.5, 0.0):
             goal = share * value
-            cost = float(np.interp(goal, self.columns["bound"], self.columns["cost"]))
+            cost = self.rule(goal).cost_
             found.append(
                 f"{number(value)} → {number(goal)} moves predictions by {number(np.sqrt(cost))} "
                 f"(root mean square), and no less would do (proved)."

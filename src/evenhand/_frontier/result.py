@@ -104,8 +104,9 @@ class Frontier:
             "value", "cost", "accuracy" and "gap" are the proved frontier of the fitting rows: no
             rule whose disparity is at most the "bound" costs less than cost − gap. "rule_value",
             "rule_cost" and "rule_accuracy" are those of the recommended rule there. With test rows,
-            "test_value" with its interval "test_low" and "test_high", "test_cost" with its standard
-            error "test_error", and "test_accuracy".
+            "test_value" by the chances of decisions, its interval "test_low" and "test_high" from
+            decisions drawn once, "test_cost" with its standard error "test_error", and
+            "test_accuracy".
 
         """
         columns: dict[str, list[float]] = {
@@ -175,7 +176,7 @@ class Frontier:
         return self.proof.least_value(self.model.cost, most)
 
     def cost_at(self, value: float) -> float:
-        """The least cost at a disparity, between points on a straight line.
+        """The least cost at a disparity, solved for it.
 
         Parameters
         ----------
@@ -188,8 +189,7 @@ class Frontier:
             The cost.
 
         """
-        bounds = [point.bound for point in self.points]
-        return float(np.interp(value, bounds, [point.cost for point in self.points]))
+        return next(iter(self.proof.along([value]))).cost
 
     def summary(self) -> list[str]:
         """What the frontier says, in sentences.
