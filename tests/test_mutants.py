@@ -1,6 +1,7 @@
 """The runner of `make mutants` knows what it may change, and its list of exceptions is true."""
 
 import sys
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -58,3 +59,17 @@ def test_every_mutant_that_is_called_equivalent_can_be_made(runner):
     made = {mutant.key for file in {key[0] for key in listed} for mutant in runner.mutants(file)}
     assert [key for key in listed if key not in made] == []
     assert len(set(listed)) == len(listed)
+
+
+def test_each_test_computes_what_another_has_cached(runner, tmp_path, monkeypatch):
+    (tmp_path / "cached_here.py").write_text(
+        "from functools import cache\n\n@cache\ndef answer(): return object()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = import_module("cached_here")
+    monkeypatch.setitem(sys.modules, "cached_here", module)
+    before = module.answer()
+    assert module.answer() is before
+    runner.forget()
+    assert module.answer() is not before

@@ -240,6 +240,18 @@ def test_importing_the_package_imports_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
+def test_an_audit_does_not_wait_for_the_import_of_scipys_statistics():
+    code = (
+        "import evenhand, sys; y = [0, 1, 1, 0, 1, 0, 1, 1] * 40; "
+        "evenhand.audit(y, y[::-1], sensitive_features=[*'abbacaba'] * 40, measures=['mpd']); "
+        "evenhand.audit(y, y[::-1], sensitive_features=[*'abbaaaba'] * 40, measures=['mpd']); "
+        "print('scipy.stats' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 GROUPS = {
     "short text": np.array([*"abc"]),
     "long text": np.array(["a long name", "another long name", "a name"]),

@@ -223,7 +223,8 @@ class Reached:
         self.measured.start()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Name the test that runs now."""
+        """Name the test that runs now; it computes anew what an earlier one left in a cache."""
+        forget()
         self.measured.switch_context(nodeid)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -236,6 +237,16 @@ class Reached:
         data = self.measured.get_data()
         lines = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
         return {"seconds": self.seconds, "lines": lines}
+
+
+def forget() -> None:
+    """Empty the caches of all functions that were loaded from the tree."""
+    here = f"{Path.cwd()}{os.sep}"
+    for module in list(sys.modules.values()):
+        if str(getattr(module, "__file__", None)).startswith(here):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
 
 
 class Chosen:

@@ -20,6 +20,7 @@ from evenhand._distributions import Distribution
 from evenhand._tally import Tally
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.geometry import Cloud
+from evenhand._uncertainty.hypergeometric import hypergeometric_tails
 from evenhand.criteria import Criterion
 from evenhand.statistics import E, P, Ratio, Statistic
 
@@ -126,12 +127,12 @@ def _enumerated(counts: Floats) -> float:
 
     Both statistics order them alike, by the distance of one count from what is expected of it.
     """
-    from scipy.stats import hypergeom
-
     rows, hits, size = counts.sum(), counts[0].sum(), counts[:, 0].sum()
-    law, expected = hypergeom(rows, hits, size), hits * size / rows
+    expected = hits * size / rows
     far = abs(counts[0, 0] - expected) * (1 - 1e-9)
-    return float(min(1.0, law.cdf(np.floor(expected - far)) + law.sf(np.ceil(expected + far) - 1)))
+    ends = [np.floor(expected - far), np.ceil(expected + far)]
+    at_most, at_least = hypergeometric_tails(ends, rows, hits, size)
+    return float(min(1.0, at_most[0] + at_least[1]))
 
 
 def _observed(counts: Floats) -> Floats | None:
@@ -222,16 +223,14 @@ def _combined(seen: tuple[float, float], drawn: tuple[Floats, Floats], tail: Any
 def _count_tail(strata: Sequence[Floats]) -> float:
     """Where draws end: exact tails of single groups, and chi-squared of groups with enough rows."""
     from scipy.special import chdtrc
-    from scipy.stats import hypergeom
 
     smallest, tests, total, free = 1.0, 0, 0.0, 0
     for counts in strata:
         outcomes, sizes = counts.sum(axis=1), counts.sum(axis=0)
         rows = sizes.sum()
         for outcome, hits in zip(outcomes, counts, strict=True):
-            law = hypergeom(rows, outcome, sizes)
-            tails = np.minimum(law.cdf(hits), law.sf(hits - 1))
-            smallest = min(smallest, 2 * float(tails.min()))
+            at_most, at_least = hypergeometric_tails(hits, rows, outcome, sizes)
+            smallest = min(smallest, 2 * float(np.minimum(at_most, at_least).min()))
             tests += len(sizes)
         merged = _merged(counts)
         if merged is not None:

@@ -1,0 +1,82 @@
+"""Tails of the hypergeometric distribution, of many groups at once.
+
+SciPy has them in `scipy.stats` alone, whose import takes longer than most audits. The chances of
+neighboring counts have a simple ratio, so those of all counts follow from that of the most likely
+one, whatever it is: their sum is 1. All terms are positive and nothing cancels, so tails are
+precise to the last digits however small they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+GROUPS_AT_ONCE = 1 << 12
+STEPS = 16  # of the first walk from the most likely count; each further one is twice as long
+MOST_TERMS = 1 << 18  # that are held at a time
+NOTHING = 1e-300  # relative to the most likely count
+NEGLIGIBLE = 1e-20  # relative to the tail
+
+
+def hypergeometric_tails(
+    seen: ArrayLike, rows: float, hits: float, sizes: ArrayLike
+) -> tuple[Floats, Floats]:
+    """The chances of at most and of at least so many hits in a group, of all hits among all rows.
+
+    >>> at_most, at_least = hypergeometric_tails([0, 2], rows=4, hits=2, sizes=2)
+    >>> at_most * 6, at_least * 6
+    (array([1., 6.]), array([6., 1.]))
+    """
+    numbers, groups = np.broadcast_arrays(np.atleast_1d(seen), np.atleast_1d(sizes))
+    parts = [
+        _tails(
+            numbers[start : start + GROUPS_AT_ONCE].astype(np.float64),
+            rows,
+            hits,
+            groups[start : start + GROUPS_AT_ONCE].astype(np.float64),
+        )
+        for start in range(0, len(numbers), GROUPS_AT_ONCE)
+    ]
+    at_most, at_least = zip(*parts, strict=True)
+    return np.concatenate(at_most), np.concatenate(at_least)
+
+
+def _tails(seen: Floats, rows: float, hits: float, sizes: Floats) -> tuple[Floats, Floats]:
+    likely = np.floor((hits + 1) * (sizes + 1) / (rows + 2))
+    likely = np.clip(likely, np.maximum(0, hits + sizes - rows), np.minimum(hits, sizes))
+    above, above_at_most, above_at_least = _walk(likely, seen, rows, hits, sizes)
+    # Fewer hits are more of the other rows.
+    below, below_at_least, below_at_most = _walk(
+        sizes - likely, sizes - seen, rows, rows - hits, sizes
+    )
+    total = 1 + above + below
+    at_most = (likely <= seen) + above_at_most + below_at_most
+    at_least = (likely >= seen) + above_at_least + below_at_least
+    return at_most / total, at_least / total
+
+
+def _walk(
+    start: Floats, seen: Floats, rows: float, hits: float, sizes: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """What counts above `start` weigh beside it: all, those at most and those at least `seen`."""
+    weight, at = np.ones(len(start)), start.copy()
+    total, at_most, at_least = np.zeros((3, len(start)))
+    left, width = np.arange(len(start)), STEPS
+    while len(left):
+        count = at[left, None] + np.arange(width)
+        size, limit = sizes[left, None], seen[left, None]
+        ratio = (hits - count) * (size - count)  # 0 at the largest count, where the walk ends
+        ratio /= (count + 1) * (rows - hits - size + count + 1)
+        weights = weight[left, None] * np.cumprod(ratio, axis=1)
+        count += 1
+        total[left] += weights.sum(axis=1)
+        at_most[left] += np.where(count <= limit, weights, 0.0).sum(axis=1)
+        at_least[left] += np.where(count >= limit, weights, 0.0).sum(axis=1)
+        weight[left] = last = weights[:, -1]
+        at[left] += width
+        needed = (at[left] < seen[left]) | (last > NEGLIGIBLE * at_least[left])
+        left = left[(last > NOTHING) & needed]
+        width = max(STEPS, min(2 * width, MOST_TERMS // max(len(left), 1)))
+    return total, at_most, at_least
