@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._audit.alternatives import alternatives_document
 from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.naming import Names
@@ -67,6 +68,7 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "too_few": _too_few(audit, names),
         "thresholds": _thresholds(audit.thresholds),
         "distributions": _levels(audit.levels, audit, names),
+        "frontier": alternatives_document(audit.alternatives),
     }
 
 

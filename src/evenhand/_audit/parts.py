@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from evenhand._audit.alternatives import Alternatives, alternatives
 from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
@@ -39,6 +41,14 @@ class AuditParts:
     date: str
     kind: str | None = None
     model: str | None = None
+
+    @cached_property
+    def alternatives(self) -> Alternatives | None:
+        """What less disparity would cost, where groups differ: the frontier, and the model on it.
+
+        It is traced when it is first asked for, which takes a second or two.
+        """
+        return alternatives(self.evidence, self.findings)
 
     @property
     def too_few(self) -> tuple[Subgroup, ...]:

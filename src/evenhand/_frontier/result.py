@@ -16,6 +16,7 @@ from evenhand._frontier.question import Question
 from evenhand._frontier.rows import Rows
 from evenhand._frontier.rule import Rule
 from evenhand._frontier.tracing import Tracer
+from evenhand._frontier.wording import Place, sentences
 from evenhand._groups import show
 from evenhand._words import number, percent, plural
 from evenhand.mitigation.optimal import DecisionRule
@@ -189,7 +190,7 @@ class Frontier:
             The cost.
 
         """
-        return next(iter(self.proof.along([value]))).cost
+        return self.proof.cost_at(value)
 
     def summary(self) -> list[str]:
         """What the frontier says, in sentences.
@@ -201,25 +202,9 @@ class Frontier:
 
         """
         name = f"{self.criterion.replace('_', ' ')} ({self.measure})"
-        model, unit = self.model, self._unit
-        found = [
-            f"The model's {name} is {number(model.value)} at {unit} {number(self._told(model), 4)}."
-        ]
+        model = Place(self.model.value, self.model.cost, self._told(self.model))
         least = self.least_at_model_cost
-        if least < model.value - 1e-4:
-            found.append(
-                f"At that {unit} it could be {number(least)}, and no rule on these scores is below "
-                f"{number(least)} (proved to {self._gap:.0e})."
-            )
-        else:
-            found.append(
-                f"No rule on these scores of that {unit} is more even (proved to {self._gap:.0e})."
-            )
-        for share in (0.5, 0.25, 0.0):
-            goal = share * model.value
-            price = self.cost_at(goal) - model.cost
-            how = f"costs {number(price, 2)}" if price > 5e-5 else "costs nothing"
-            found.append(f"{number(model.value)} → {number(goal)} {how} of {unit}.")
+        found = sentences(name, self._unit, model, least, self._gap, self.cost_at)
         return found + self._told_lots() + list(self.notes)
 
     def _told(self, judged: Judged) -> float:

@@ -56,6 +56,10 @@ class Tracer:
             columns = solution.columns if len(solution.columns.pool) else None
             yield solution
 
+    def cost_at(self, bound: float) -> float:
+        """The least cost at a bound."""
+        return next(iter(self.along([bound]))).cost
+
     def least_value(self, cost: float, most: float) -> float:
         """A disparity that no rule of at most this cost is below, to 1 in 16,000, proved."""
         low, high, columns = 0.0, most, None

@@ -1,0 +1,170 @@
+"""Is there a less discriminatory alternative: the frontier beside what an audit has found.
+
+Traced when a report is first written, from what was counted, and no row is read again: an audit
+that only gates pays nothing for it. Scores that were ordered exactly are read exactly; of more than
+two million, those bins are read which the curves over thresholds are drawn from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._audit.evidence import Evidence
+from evenhand._audit.finding import Finding
+from evenhand._columns.codes import positions
+from evenhand._distributions import RankedScores
+from evenhand._errors import MissingExtraError
+from evenhand._tally import Tally
+
+if TYPE_CHECKING:
+    from evenhand._frontier.standing import Standing
+
+Floats = NDArray[np.float64]
+
+CRITERIA = (
+    "statistical_parity",
+    "equalized_odds",
+    "equal_opportunity",
+    "predictive_equality",
+    "average_odds",
+)
+MEASURES = ("mpd", "gini", "pq", "shortfall")
+MOST_SCORES = 2_000_000
+MOST_GROUPS = 500  # beyond which a frontier takes more than seconds
+COMMAND = "evenhand frontier FILE --target … --score … --group … --held-out 0.3"
+KNOWN_GROUP = (
+    "These rules know the group when they decide, which can be unlawful disparate treatment, even "
+    "to the benefit of those who fare worse."
+)
+HINDSIGHT = (
+    "They are judged by the rows that they are fitted to, and do worse on others; how much, and the "
+    f"rule itself, say eh.frontier and `{COMMAND}`."
+)
+COUNTED = "Rows whose scores were counted together are decided alike."
+
+
+class Alternatives(NamedTuple):
+    """Where the model stands on the frontier, if that is known, and what a reader must know."""
+
+    standing: Standing | None
+    notes: tuple[str, ...]
+
+
+def alternatives(evidence: Evidence, findings: Sequence[Finding]) -> Alternatives | None:
+    """The frontier of the first criterion in which groups differ; None where there is none."""
+    question = _question(findings)
+    if question is None or evidence.task == "regression":
+        return None
+    missing = _missing(evidence)
+    if missing:
+        return Alternatives(None, (missing,))
+    from evenhand._frontier.standing import standing  # slow to import, and not always needed
+
+    scores, exact = _scores(evidence)
+    try:
+        traced = standing(*scores, criterion=question[0], measure=question[1])
+    except MissingExtraError as lacking:
+        return Alternatives(None, (f"The frontier is not traced. {lacking}",))
+    notes = (KNOWN_GROUP, HINDSIGHT) if exact else (KNOWN_GROUP, COUNTED, HINDSIGHT)
+    return Alternatives(traced, notes)
+
+
+def _question(findings: Sequence[Finding]) -> tuple[str, str] | None:
+    """The criterion, in which groups differ, and the first measure of which there is a frontier."""
+    differing = {each.criterion: each for each in findings if each.verdict == "differs"}
+    for criterion in CRITERIA:
+        for measure in differing[criterion].values if criterion in differing else ():
+            if measure in MEASURES:
+                return criterion, measure
+    return None
+
+
+def _missing(evidence: Evidence) -> str:
+    """Why no frontier can be traced, and what to do about it; nothing where it can."""
+    if len(evidence.classes) != 2 or evidence.favorable is None:
+        return (
+            "What less disparity would cost, eh.frontier traces from the probability of every "
+            "class; of two classes, name the favorable one and this report shows it."
+        )
+    if "labels" not in evidence.sources or "ranks" not in evidence.sources:
+        return (
+            "What less disparity would cost, this report shows where it has scores and true labels "
+            "(y_score=, or --score and --target)."
+        )
+    if len(evidence.groups) > MOST_GROUPS:
+        return (
+            f"Of {len(evidence.groups):,} groups a frontier takes minutes, and is not traced here: "
+            f"`{COMMAND}`."
+        )
+    return ""
+
+
+class _Scores(NamedTuple):
+    """Rows, or cells of rows, in the order that `standing` takes them."""
+
+    score: Floats
+    positive: Floats
+    group: NDArray[np.intp]
+    weight: Floats
+    confusion: Floats
+
+
+def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
+    """The scores of groups that have some, and whether they are those of single rows."""
+    ranks, labels = evidence.sources["ranks"], evidence.sources["labels"]
+    assert isinstance(ranks, RankedScores) and isinstance(labels, Tally)
+    ordered = ranks.scores[ranks.classes.index(evidence.favorable)]
+    if len(ordered) <= MOST_SCORES or evidence.thresholds is None:
+        truth = ordered.truth
+        assert truth is not None
+        weight = np.ones(len(ordered)) if ordered.weights is None else ordered.weights
+        is_good = np.array([label == evidence.favorable for label in truth.labels], np.float64)
+        parts = ordered.values, is_good[truth.codes], ordered.codes, weight
+        names, exact = ordered.groups, len(ordered) >= evidence.rows.sum()
+    else:
+        counts = evidence.thresholds
+        table = counts.table("bin", "y", "group")
+        place, truth_at, group = np.nonzero(table)
+        is_good = np.array([y == evidence.favorable for y in counts.labels("y")], np.float64)
+        parts = place.astype(np.float64), is_good[truth_at], group, table[place, truth_at, group]
+        names, exact = counts.groups, False
+    score, positive, group, weight = parts
+    kept = weight > 0
+    seen, code = np.unique(group[kept], return_inverse=True)
+    confusion = _confusion(labels, evidence)[positions([names[i] for i in seen], labels.groups)]
+    return _Scores(score[kept], positive[kept], code, weight[kept], confusion), exact
+
+
+def _confusion(counts: Tally, evidence: Evidence) -> Floats:
+    """The decisions (groups, truth, decision), the favorable class second."""
+    good = evidence.favorable
+    order = sorted(evidence.classes, key=lambda label: label == good)
+    table = counts.table("y", "yhat", "group")
+    whole = np.zeros((2, 2, len(counts.groups)))
+    truth, decision = (positions(counts.labels(axis), order) for axis in ("y", "yhat"))
+    whole[np.ix_(truth, decision)] = table
+    return np.moveaxis(whole, 2, 0)
+
+
+def alternatives_document(found: Alternatives | None) -> dict[str, Any] | None:
+    """As JSON values."""
+    if found is None:
+        return None
+    traced = found.standing
+    curve: dict[str, Any] | None = None
+    if traced is not None:
+        curve = {
+            "criterion": traced.criterion,
+            "measure": traced.measure,
+            "bound": list(traced.bound),
+            "cost": list(traced.cost),
+            "model": {"value": traced.value, "cost": traced.model_cost},
+            "least": traced.least,
+            "gap": traced.gap,
+        }
+    told = [] if traced is None else list(traced.summary)
+    return {"curve": curve, "sentences": told, "notes": list(found.notes)}

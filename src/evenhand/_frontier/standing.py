@@ -1,0 +1,90 @@
+"""Where a model stands on the frontier, from what an audit has counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand._frontier.question import Question
+from evenhand._frontier.rows import Codes, Floats
+from evenhand._frontier.tracing import Tracer
+from evenhand._frontier.wording import Place, sentences
+from evenhand.mitigation.optimal import Curves
+
+POINTS = 13
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The frontier of the audited rows, and the model beside it.
+
+    Attributes
+    ----------
+    criterion, measure : str
+        What the disparity is.
+    bound, cost : tuple of float
+        The curve: the least share of wrong decisions of any rule on these scores whose disparity
+        is at most the bound, proved to within `gap`.
+    value, model_cost : float
+        The model's own disparity and share of wrong decisions.
+    least : float
+        The disparity that no rule which is wrong as seldom as the model is below.
+    gap : float
+        By how much a cost can exceed the least.
+    summary : tuple of str
+        The same in sentences.
+
+    """
+
+    criterion: str
+    measure: str
+    bound: tuple[float, ...]
+    cost: tuple[float, ...]
+    value: float
+    model_cost: float
+    least: float
+    gap: float
+    summary: tuple[str, ...]
+
+
+def standing(
+    score: Floats,
+    positive: Floats,
+    group: Codes,
+    weight: Floats,
+    confusion: Floats,
+    *,
+    criterion: str,
+    measure: str,
+) -> Standing:
+    """Trace the frontier of two classes, the favorable one second, and place the model by it.
+
+    `confusion` holds the model's decisions (groups, truth, decision). Every rule is judged by the
+    labels of these same rows. No row is decided upon, which is most of the work of `frontier`: the
+    cost is that of the corners of the groups' ROC curves.
+    """
+    question = Question(criterion, measure, 1 - np.eye(2))
+    population = Curves.of(score, positive, group, weight, len(confusion))
+    tracer = Tracer(population, question, 1)
+    table = confusion / confusion.sum()
+    value, cost = question.value(table, 1), question.price(table)
+    most = max(value, tracer.free().value)
+    bounds = np.linspace(0, most, POINTS).tolist()
+    solutions = list(tracer.along(bounds))
+    least = tracer.least_value(cost, most)
+    gap = max(solution.gap for solution in solutions)
+    name = f"{criterion.replace('_', ' ')} ({measure})"
+    model = Place(value, cost, 1 - cost)
+    return Standing(
+        criterion,
+        measure,
+        tuple(bounds),
+        tuple(solution.cost for solution in solutions),
+        value,
+        cost,
+        least,
+        gap,
+        tuple(sentences(name, "accuracy", model, least, gap, tracer.cost_at)),
+    )
+

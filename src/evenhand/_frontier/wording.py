@@ -1,0 +1,43 @@
+"""What a frontier says, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from evenhand._words import number
+
+SHARES = (0.5, 0.25, 0.0)  # of today's disparity, at which the cost is told
+
+
+class Place(NamedTuple):
+    """Where a model stands: its disparity, its cost, and that as people read it."""
+
+    value: float
+    cost: float
+    shown: float
+
+
+def sentences(
+    name: str,
+    unit: str,
+    model: Place,
+    least: float,
+    gap: float,
+    cost_at: Callable[[float], float],
+) -> list[str]:
+    """Where the model stands, the least disparity at its cost, and what less of it costs."""
+    lines = [f"The model's {name} is {number(model.value)} at {unit} {number(model.shown, 4)}."]
+    if least < model.value - 1e-4:
+        lines.append(
+            f"At that {unit} it could be {number(least)}, and no rule on these scores is below "
+            f"{number(least)} (proved to {gap:.0e})."
+        )
+    else:
+        lines.append(f"No rule on these scores of that {unit} is more even (proved to {gap:.0e}).")
+    for share in SHARES:
+        goal = share * model.value
+        price = cost_at(goal) - model.cost
+        how = f"costs {number(price, 2)}" if price > 5e-5 else "costs nothing"
+        lines.append(f"{number(model.value)} → {number(goal)} {how} of {unit}.")
+    return lines
