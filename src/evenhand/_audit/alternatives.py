@@ -41,8 +41,8 @@ KNOWN_GROUP = (
     "to the benefit of those who fare worse."
 )
 HINDSIGHT = (
-    "They are judged by the rows that they are fitted to, and do worse on others; how much, and the "
-    f"rule itself, say eh.frontier and `{COMMAND}`."
+    "They are judged by the rows that they are fitted to, and do worse on others; how much, and "
+    f"the rule itself, say eh.frontier or, on the command line, {COMMAND}."
 )
 COUNTED = "Rows whose scores were counted together are decided alike."
 
@@ -98,7 +98,7 @@ def _missing(evidence: Evidence) -> str:
     if len(evidence.groups) > MOST_GROUPS:
         return (
             f"Of {len(evidence.groups):,} groups a frontier takes minutes, and is not traced here: "
-            f"`{COMMAND}`."
+            f"call eh.frontier, or {COMMAND}."
         )
     return ""
 
@@ -116,7 +116,8 @@ class _Scores(NamedTuple):
 def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
     """The scores of groups that have some, and whether they are those of single rows."""
     ranks, labels = evidence.sources["ranks"], evidence.sources["labels"]
-    assert isinstance(ranks, RankedScores) and isinstance(labels, Tally)
+    assert isinstance(ranks, RankedScores)
+    assert isinstance(labels, Tally)
     ordered = ranks.scores[ranks.classes.index(evidence.favorable)]
     if len(ordered) <= MOST_SCORES or evidence.thresholds is None:
         truth = ordered.truth
@@ -165,6 +166,7 @@ def alternatives_document(found: Alternatives | None) -> dict[str, Any] | None:
             "model": {"value": traced.value, "cost": traced.model_cost},
             "least": traced.least,
             "gap": traced.gap,
+            "unit": "Share of wrong decisions",
         }
     told = [] if traced is None else list(traced.summary)
     return {"curve": curve, "sentences": told, "notes": list(found.notes)}

@@ -30,6 +30,8 @@ def _parts(document: Document) -> Iterator[str]:
     if summary["impact_ratio"]:
         yield escaped(summary["impact_ratio"]["sentence"])
     yield criteria_table(summary["criteria"])
+    if document["frontier"]:
+        yield from _frontier(document["frontier"])
     if summary["subgroups"]:
         yield "## Subgroups apart from everyone else"
         yield markdown_table(SUBGROUP, map(_subgroup, summary["subgroups"]))
@@ -39,6 +41,14 @@ def _parts(document: Document) -> Iterator[str]:
     if document["notes"]:
         yield "## Notes\n\n" + "\n".join(f"- {escaped(note)}" for note in document["notes"])
     yield from _folded(document)
+
+
+def _frontier(known: Document) -> Iterator[str]:
+    """What less disparity would cost, in a line each."""
+    yield "## What less disparity would cost"
+    if known["sentences"]:
+        yield "\n".join(f"- {escaped(sentence)}" for sentence in known["sentences"])
+    yield escaped(" ".join(known["notes"]))
 
 
 def groups_table(table: Document) -> str:

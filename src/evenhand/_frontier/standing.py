@@ -87,4 +87,3 @@ def standing(
         gap,
         tuple(sentences(name, "accuracy", model, least, gap, tracer.cost_at)),
     )
-

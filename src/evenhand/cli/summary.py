@@ -143,6 +143,8 @@ def _lines(summary: Document, document: Document) -> Iterator[RenderableType]:
     yield from _criteria(summary["criteria"])
     for subgroup in summary["subgroups"][:FEW]:
         yield Text(plain(_subgroup(subgroup)))
+    if document["frontier"] and document["frontier"]["curve"]:
+        yield Text(plain(" ".join(document["frontier"]["sentences"][:3])))
     for note in document["notes"][:FEW]:
         yield Text(f"Note: {plain(note)}", style="dim")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.report.charts import curves, ecdf, values
+from evenhand.report.charts import curves, ecdf, frontier, values
 from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.ecdf import extremes
 from evenhand.report.charts.values import Seen
@@ -77,6 +77,26 @@ def distributions(document: Mapping[str, Any]) -> dict[str, Any] | None:
         "groups": len(levels_of["groups"]),
         "all": len(document["groups"]),
         "others": len(levels_of["groups"]) - len(marked),
+    }
+
+
+def alternatives(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The frontier with the model on it; documents of earlier versions have none."""
+    known = document.get("frontier")
+    if known is None:
+        return None
+    curve = known["curve"]
+    if curve is None:
+        return {"chart": None, "notes": known["notes"]}
+    across = f"{words(curve['criterion']).lower()} ({measure_name(curve['measure']).lower()})"
+    model = curve["model"]["value"], curve["model"]["cost"]
+    title = f"{curve['unit']} against {across}"
+    return {
+        "chart": frontier("frontier-curve", title, curve["bound"], curve["cost"], model),
+        "across": across,
+        "upward": curve["unit"],
+        "sentences": known["sentences"],
+        "notes": known["notes"],
     }
 
 

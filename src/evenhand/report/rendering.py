@@ -20,7 +20,13 @@ from evenhand.report.criteria import inequality, sections
 from evenhand.report.formats import MEASURES, VERDICTS, cell_name, measure_name, verdict, within
 from evenhand.report.groups import amount, apart
 from evenhand.report.headline import headline
-from evenhand.report.overviews import distributions, intersections, thresholds, with_intervals
+from evenhand.report.overviews import (
+    alternatives,
+    distributions,
+    intersections,
+    thresholds,
+    with_intervals,
+)
 
 SCHEMA = "evenhand.audit/3"
 COMPARISON = "evenhand.comparison/1"
@@ -45,6 +51,7 @@ def page(document: Mapping[str, Any]) -> str:
         sections=parts,
         formulas={one["name"]: one["formula"] for one in document["criteria"]},
         anchors={part["name"]: part["ident"] for part in parts},
+        frontier=alternatives(document),
         intersections=intersections(document),
         thresholds=thresholds(document),
         distributions=distributions(document),

@@ -1,0 +1,105 @@
+"""The frontier beside an audit's findings: where the model stands, and what is said if not."""
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand._audit import alternatives as module
+
+
+def people(n=3000, groups=2, seed=0):
+    random = np.random.default_rng(seed)
+    group = random.integers(0, groups, n)
+    score = 1 / (1 + np.exp(-(random.normal(size=n) + 1.2 * group / max(groups - 1, 1))))
+    y = (random.random(n) < score).astype(int)
+    return y, score, np.array([f"g{g}" for g in group])
+
+
+def test_the_audits_frontier_is_that_of_the_frontier_function():
+    y, score, group = people()
+    audit = eh.audit(y, sensitive_features=group, y_score=score, criteria="statistical_parity")
+    place = audit.alternatives.standing
+    full = eh.frontier(
+        y, score, sensitive_features=group, values=list(place.bound), rate_error=None
+    )
+    assert np.allclose(place.cost, full.to_dict()["cost"], atol=1e-7)
+    assert place.value == pytest.approx(full.model.value, abs=1e-12)
+    assert place.model_cost == pytest.approx(full.model.cost, abs=1e-12)
+    assert place.least == pytest.approx(full.least_at_model_cost, abs=1e-4)
+    assert place.summary == tuple(full.summary()[:5])
+
+
+def test_the_model_stands_where_the_finding_says():
+    y, score, group = people(groups=4)
+    for criterion in ("statistical_parity", "equalized_odds"):
+        audit = eh.audit(y, sensitive_features=group, y_score=score, criteria=criterion)
+        standing = audit.alternatives.standing
+        assert standing.value == pytest.approx(audit.finding(criterion, "mpd").value)
+
+
+def test_weights_and_a_favorable_zero_are_heeded():
+    y, score, group = people()
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    options = {"sensitive_features": group, "sample_weight": weight, "favorable": 0}
+    audit = eh.audit(y, y_score=1 - score, criteria="statistical_parity", **options)
+    place = audit.alternatives.standing
+    full = eh.frontier(y, 1 - score, values=list(place.bound), rate_error=None, **options)
+    assert np.allclose(place.cost, full.to_dict()["cost"], atol=1e-7)
+
+
+def test_scores_beyond_so_many_are_read_in_bins_and_no_curve_is_lower(monkeypatch):
+    y, score, group = people()
+    asked = {"sensitive_features": group, "y_score": score, "criteria": "statistical_parity"}
+    exact = eh.audit(y, **asked).alternatives.standing
+    monkeypatch.setattr(module, "MOST_SCORES", 100)
+    binned = eh.audit(y, **asked).alternatives
+    assert module.COUNTED in binned.notes
+    on_exact = np.interp(binned.standing.bound, exact.bound, exact.cost)
+    assert (np.array(binned.standing.cost) >= on_exact - 1e-3).all()
+
+
+def test_nothing_is_said_where_groups_do_not_differ():
+    y, score, _ = people()
+    group = np.random.default_rng(2).choice(["a", "b"], len(y))
+    audit = eh.audit(y, sensitive_features=group, y_score=score)
+    assert audit.alternatives is None
+    assert "What less disparity would cost" not in audit.to_markdown()
+
+
+def test_without_scores_the_report_says_what_it_needs():
+    y, score, group = people()
+    audit = eh.audit(y, (score > 0.5).astype(int), sensitive_features=group)
+    assert audit.alternatives.standing is None
+    assert "--score" in audit.to_markdown()
+    assert "--score" in audit.to_html()
+
+
+def test_of_too_many_groups_the_command_is_named(monkeypatch):
+    monkeypatch.setattr(module, "MOST_GROUPS", 1)
+    y, score, group = people()
+    audit = eh.audit(y, sensitive_features=group, y_score=score)
+    assert "evenhand frontier" in audit.alternatives.notes[0]
+
+
+def test_the_page_says_that_rules_know_the_group_and_shows_the_model():
+    y, score, group = people()
+    audit = eh.audit(y, sensitive_features=group, y_score=score)
+    page = audit.to_html()
+    assert 'id="frontier"' in page
+    assert "disparate treatment" in page
+    assert "the model:" in page
+    assert "disparate treatment" in audit.to_markdown()
+
+
+def test_a_frame_that_is_counted_in_its_engine_has_a_frontier(monkeypatch):
+    pl = pytest.importorskip("polars")
+    from evenhand._audit import from_frame
+
+    y, score, group = people()
+    frame = pl.DataFrame({"y": y, "score": score, "group": group})
+    names = {"y_true": "y", "y_score": "score", "sensitive_features": "group"}
+    exact = eh.audit_frame(frame, **names).alternatives.standing
+    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", 100)
+    counted = eh.audit_frame(frame.lazy(), **names).alternatives.standing
+    assert counted.value == pytest.approx(exact.value)
+    assert np.allclose(np.interp(exact.bound, counted.bound, counted.cost), exact.cost, atol=2e-3)
