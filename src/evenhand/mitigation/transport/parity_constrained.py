@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from evenhand._errors import InputError
 from evenhand.mitigation.estimators import Codes, Floats, Rows, shares
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.transport.parity import Bound, Name, strong_parity, weak_parity
@@ -15,6 +16,7 @@ from evenhand.mitigation.transport.plan import (
     PlannedRegressor,
     Support,
 )
+from evenhand.mitigation.transport.wasserstein import wasserstein_parity
 
 
 class ParityConstrainedRegressor(PlannedRegressor):
@@ -22,12 +24,14 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     With "strong_parity" the measure of the groups' CDFs is at most ε at every cut point (where
     the pooled CDF of the base predictions is at least `tau`, for measures of ratios, which are
-    degenerate in the lower tail); with "weak_parity" that of their mean predictions. Both hold
+    degenerate in the lower tail); with "wasserstein_parity" the largest difference of the CDFs,
+    integrated over all cut points (of two groups their W1 distance); with "weak_parity" the
+    measure of their mean predictions. All hold
     on the fitting rows and are convex programs, solved to a gap that is certified: cones for
     PQ, linear programs for Gini, a search in one variable for MPD. The least
     squared move is the least squared error where the base model predicts the mean of y.
 
-    Under strong parity, predictions are values of the support, as for `TransportRegressor`;
+    Except under weak parity, predictions are values of the support, as for `TransportRegressor`;
     under weak parity each group is shifted by a constant, and no range holds.
 
     Parameters
@@ -38,8 +42,9 @@ class ParityConstrainedRegressor(PlannedRegressor):
         The most that it may be.
     p, q : float, default 1 and 2
         The orders of PQ, 0 < p ≤ 1 ≤ q.
-    criterion : {"strong_parity", "weak_parity"}, default "strong_parity"
-        What is compared between groups: distributions or means.
+    criterion : {"strong_parity", "weak_parity", "wasserstein_parity"}, default "strong_parity"
+        What is compared between groups: distributions where they differ most, means, or
+        distributions over all cut points, which is by "mpd" and has the unit of the predictions.
     tau : float, default 0.05
         For strong parity by a measure of ratios: the least pooled CDF of a cut point.
     support : int or "exact", default 100
@@ -77,7 +82,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     """
 
-    criteria: ClassVar[tuple[str, ...]] = ("strong_parity", "weak_parity")
+    criteria: ClassVar[tuple[str, ...]] = ("strong_parity", "weak_parity", "wasserstein_parity")
 
     def __init__(
         self,
@@ -88,7 +93,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
         epsilon: float = 0.01,
         p: float = 1,
         q: float = 2,
-        criterion: Literal["strong_parity", "weak_parity"] = "strong_parity",
+        criterion: Literal["strong_parity", "weak_parity", "wasserstein_parity"] = "strong_parity",
         tau: float = 0.05,
         support: Choice = 100,
         bounds: tuple[float, float] | None = None,
@@ -142,13 +147,21 @@ class ParityConstrainedRegressor(PlannedRegressor):
     def _fit(self, rows: Rows) -> None:
         weak = self._require_criterion() == "weak_parity"
         bound = Bound(self.measure, self.epsilon, self.p, self.q)
+        if self.criterion == "wasserstein_parity" and self.measure != "mpd":
+            raise InputError(
+                f"wasserstein_parity is the integral of the largest difference: measure is 'mpd', "
+                f"not {self.measure!r}."
+            )
         equalize = self._equalize_means if weak else self._equalize_distributions
         equalize(self._fit_base(rows), rows, bound)
 
     def _equalize_distributions(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         support = Support.of(scores, self.support, self.bounds)
         supply = self._supplied(support, scores, rows)
-        cdfs, self.gap_ = strong_parity(supply, bound, self.tau)
+        if self.criterion == "wasserstein_parity":
+            cdfs, self.gap_ = wasserstein_parity(supply, bound.epsilon)
+        else:
+            cdfs, self.gap_ = strong_parity(supply, bound, self.tau)
         self.plan_ = Plan(support, supply, cdfs)
         self.cost_ = self.plan_.cost
 
