@@ -290,6 +290,27 @@ def test_runs_that_do_not_tell_their_version_are_older_than_others(tmp_path):
     assert (list(current), list(old)) == (["new"], ["old"])
 
 
+def test_other_settings_on_another_problem_are_kept_and_said(tmp_path):
+    plain, finer = (
+        treat("LinearPost", grid=[0.01], settings=settings) for settings in ({}, {"bins": 4})
+    )
+    first = design(plain, problems=TWO[:1])
+    mixed = replace(first, studies=(*first.studies, *design(finer, problems=TWO[1:]).studies))
+    run(mixed, tmp_path, n_jobs=1)
+    with pytest.warns(
+        UserWarning, match=r"other settings .* \(LinearPost with logistic\); all"
+    ) as caught:
+        found = results(tmp_path)
+    assert len(caught) == 1
+    assert set(found.runs["key"].to_pylist()) == set(mixed.runs())
+    edited = design(finer, problems=TWO[:1])
+    run(edited, tmp_path, n_jobs=1)
+    with pytest.warns(UserWarning, match=r"1 run of an earlier version .* \(LinearPost on small\)"):
+        found = results(tmp_path)
+    assert {*edited.runs()} < {*found.runs["key"].to_pylist()}
+    assert found.runs.num_rows == 2
+
+
 def test_a_renamed_method_is_found_under_its_new_name(published):
     wanted = design(Treatment(), treat("EqOdds", name="Odds"))
     assert status(wanted, published).missing == 0

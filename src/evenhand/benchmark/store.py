@@ -74,9 +74,10 @@ class Store:
     def current(self) -> tuple[dict[str, Entry], dict[str, Entry]]:
         """The entries, without those that a later version replaces; and these.
 
-        An entry has the version of its code and settings, and of its data. Where a base model and
-        method, or a problem, is there in several, only runs of the latest are current: a mean over
-        runs of two versions would be a number about neither.
+        Where a base model and method is there in several versions of its code, or a problem in
+        several of its data, only runs of the latest are current: a mean over runs of two versions
+        would be a number about neither. The same goes for other settings, within a problem; a
+        design may well set a method otherwise for another problem.
         """
         entries = self.entries()
         latest: dict[Any, tuple[float, Any]] = {}
@@ -280,8 +281,13 @@ def _is_whole(path: Path, known: dict[str, Entry], listed: dict[str, Entry]) -> 
 
 def _versions_of(entry: Entry) -> list[tuple[Any, Any]]:
     """Of what there may be several versions, and which one this is."""
-    method = ("method", entry["base"], entry["method"], entry["constraint"], entry.get("fit_rows"))
-    return [(method, entry.get("version")), (("data", entry["problem"]), entry.get("data"))]
+    method = (entry["base"], entry["method"], entry["constraint"], entry.get("fit_rows"))
+    problem, settings = entry["problem"], entry.get("settings")
+    return [
+        (("code", *method, settings), entry.get("version")),
+        (("settings", *method, problem), settings),
+        (("data", problem), entry.get("data")),
+    ]
 
 
 def _identity(entry: Entry) -> tuple[Any, ...]:

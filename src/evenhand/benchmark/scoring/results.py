@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -245,7 +245,8 @@ def results(
 
     Scores are kept beside the predictions, so that only runs that are new are scored. Without a
     design, runs that were replaced since, by other code, settings or data of the same name, are
-    left out, with a warning.
+    left out, with a warning. Another warning says where a method has other settings on one problem
+    than on another; those runs are kept.
 
     Parameters
     ----------
@@ -296,18 +297,37 @@ def results(
 
 
 def _current(store: Store) -> dict[str, Entry]:
-    """The runs without those of earlier versions, and a warning that says which these are."""
+    """The runs without those of earlier versions, and warnings that say what is mixed."""
     entries, old = store.current()
     if old:
         names = sorted({f"{one['method']} on {one['problem']}" for one in old.values()})
-        listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         warnings.warn(
             f"{store.folder} holds {plural(len(old), 'run')} of an earlier version of the code, "
-            f"settings or data ({listed}); they are left out. Pass design= to say which runs are "
-            "meant.",
+            f"settings or data ({_listed(names)}); they are left out. Pass design= to say which "
+            "runs are meant.",
+            stacklevel=3,
+        )
+    if mixed := _set_differently(entries):
+        warnings.warn(
+            f"{store.folder} holds runs with other settings on some problems than on others "
+            f"({_listed(mixed)}); all are kept. Pass design= to say which runs are meant.",
             stacklevel=3,
         )
     return entries
+
+
+def _set_differently(entries: Mapping[str, Entry]) -> list[str]:
+    """Methods and base models whose settings are not the same on all problems."""
+    settings: dict[tuple[Any, ...], set[Any]] = {}
+    for entry in entries.values():
+        name = (entry["method"], entry["base"], entry["constraint"], entry.get("fit_rows"))
+        settings.setdefault(name, set()).add(entry.get("settings"))
+    several = (name for name, some in settings.items() if len(some) > 1)
+    return sorted({f"{method} with {base}" for method, base, *_ in several})
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
 def read_results(folder: str | Path) -> Results:
