@@ -242,6 +242,15 @@ def test_a_panel_may_show_some_lines_only_and_reach_as_far_as_they_do():
     assert not axes.texts
 
 
+def test_a_panel_reaches_a_little_further_where_that_shows_every_point():
+    ends = [("m0", 0.10, 0.80), ("m1", 0.11, 0.801), ("m2", 0.12, 0.802), ("near", 0.20, 0.803)]
+    found = scattered([*ends[:3], *ends])
+    panel = figures.Panel("p", "b", "statistical_parity.mpd", "accuracy")
+    (axes,) = figures.grid(found, [[panel]], theme_of(found), reach=2.0).figure.axes
+    assert axes.get_xlim()[1] > 0.20
+    assert not axes.texts
+
+
 def test_without_far_points_there_is_no_arrow():
     drawing = figures.tradeoffs(scattered(CLOUD), "statistical_parity")
     assert "arrow" not in drawing.caption

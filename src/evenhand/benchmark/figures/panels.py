@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from evenhand.benchmark.figures.theme import BAND, PERFORMANCES, SOFT, Style, Theme
+from evenhand.benchmark.figures.theme import BAND, PERFORMANCES, SOFT, WHITE, Style, Theme
 from evenhand.benchmark.scoring.floors import floors_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ FEW = 8  # points that anyone can distinguish
 FLOOR = "noise: all groups treated alike"
 SHADE = 0.6
 REACH = 4.0
+NEAR = 1.4  # a panel that this much more breadth completes is completed: no arrow to what is near
 
 Limits = tuple[float, float]
 
@@ -307,7 +308,9 @@ def _breadth(x: str, table: Any, reach: float) -> Limits:
     else:
         far = window(values, low_is_good=True, reach=reach)[1]
     far = max(far, 1.25 * float(np.median(values)))  # where all are about equal
-    return 0.0, max(min(far, 1.05 * highest), 1e-12)
+    most = 1.05 * highest
+    near = NEAR**2 if is_by_root(x) else NEAR
+    return 0.0, max(most if most <= near * far else far, 1e-12)
 
 
 def _limit(axes: Axes, panel: Panel, x: Limits, y: Limits) -> None:
@@ -360,6 +363,8 @@ def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None
             textcoords="offset points",
             color=SOFT,
             fontsize=7,
+            bbox={"facecolor": WHITE, "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
+            zorder=7,
             **offset,
         )
 
