@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evenhand.benchmark import Status, results, run, status
+from evenhand.benchmark.figures import FORMATS
 from paper import design as designs
 from paper import report
 
@@ -14,6 +15,7 @@ EXAMPLES = """\b
 Examples:
   python -m paper --quick
   python -m paper --out results --tasks adult,compas --jobs 8
+  python -m paper --tasks compas --add-to docs/paper/report
 
 \b
 Exit status:
@@ -35,10 +37,21 @@ class Unusable(click.ClickException):
 @click.option("--quick", "is_quick", is_flag=True, help="One seed, few grid points, few rows.")
 @click.option("--tasks", help="Some tasks only, with commas between.")
 @click.option("--report/--no-report", "reports", default=True, help="Write figures and page.")
+@click.option(
+    "--add-to",
+    "kept",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A report’s folder: write it anew, with the runs that it lacks.",
+)
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; by default one a core.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Results' folder.")
 def main(
-    is_quick: bool, tasks: str | None, reports: bool, jobs: int | None, out: Path | None
+    is_quick: bool,
+    tasks: str | None,
+    reports: bool,
+    kept: Path | None,
+    jobs: int | None,
+    out: Path | None,
 ) -> None:
     """Repeat the paper's experiments on the data at hand.
 
@@ -47,12 +60,14 @@ def main(
     """
     folder = out or Path("evenhand-paper-quick" if is_quick else "evenhand-paper")
     try:
-        state = _repeat(is_quick, tasks, reports, jobs, folder)
+        state, page = _repeat(is_quick, tasks, reports, kept, jobs, folder)
     except KeyboardInterrupt:
         click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except (ValueError, OSError, ImportError) as failure:
         raise Unusable(str(failure)) from failure
+    if page is not None:
+        click.echo(f"The report is {page}.")
     click.echo(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
     for failed in state.failures.values():
         click.echo(f"  failed: {failed['method']} on {failed['problem']}: {failed['error']}")
@@ -60,8 +75,14 @@ def main(
 
 
 def _repeat(
-    is_quick: bool, tasks: str | None, reports: bool, jobs: int | None, folder: Path
-) -> Status:
+    is_quick: bool,
+    tasks: str | None,
+    reports: bool,
+    kept: Path | None,
+    jobs: int | None,
+    folder: Path,
+) -> tuple[Status, Path | None]:
+    """Do what is missing; how far it has come, and the page."""
     if tasks is None:
         design, absent = designs.at_hand(designs.PAPER)
     else:
@@ -72,10 +93,13 @@ def _repeat(
     before = status(design, folder)
     click.echo(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
     state = run(design, folder, n_jobs=jobs)
-    if reports:
-        scored = results(folder, design, n_jobs=jobs)
-        click.echo(f"The report is {report.write(scored, folder / 'report', store=folder)}.")
-    return state
+    if not reports:
+        return state, None
+    found = results(folder, design, n_jobs=jobs)
+    if kept is not None:
+        return state, report.add(found, kept, store=folder)
+    formats = () if is_quick else FORMATS
+    return state, report.write(found, folder / "report", store=folder, formats=formats)
 
 
 if __name__ == "__main__":

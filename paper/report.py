@@ -49,9 +49,9 @@ SCORES = pa.schema([(name, pa.string()) for name in COLUMNS[:-1]] + [("value", p
 STORED = Path(__file__).parents[1] / "docs" / "paper" / "report" / "results"
 
 
-def stored_results() -> Results:
+def stored_results(folder: str | Path = STORED) -> Results:
     """The full run, as it is kept beside the documentation, in today's names of parameters."""
-    results = read_results(STORED)
+    results = read_results(folder)
     today = {
         treatment.name: treatment.method.hyperparameter
         for study in PAPER.studies
@@ -113,6 +113,12 @@ def write(
         store=store,
         formats=formats,
     )
+
+
+def add(results: Results, folder: str | Path, *, store: Store | str | Path) -> Path:
+    """Write a report anew, with runs that it lacks; of those that it has, its own scores stay."""
+    kept = stored_results(Path(folder) / "results")
+    return write(joined(kept, with_floors(results, store)), folder, formats=())
 
 
 def quick(results: Results) -> str:

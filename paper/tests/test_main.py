@@ -6,6 +6,7 @@ from click.testing import CliRunner
 from evenhand.benchmark import Problem
 from paper import design, report
 from paper.__main__ import main
+from paper.tests import invented
 
 
 @pytest.fixture
@@ -18,12 +19,34 @@ def invoke(tmp_path, monkeypatch):
 def test_the_paper_can_be_repeated_for_one_task_quickly(invoke, monkeypatch, tmp_path):
     monkeypatch.setattr(design, "QUICK_ROWS", 200)
     monkeypatch.setattr(design, "QUICK_POINTS", 1)
-    monkeypatch.setattr(report, "write", lambda found, folder, store: f"{folder} of {store}")
+    monkeypatch.setattr(
+        report, "write", lambda found, folder, store, formats: f"{folder} of {store}{formats}"
+    )
     done = invoke("--quick", "--tasks", "simulated_regression", "--jobs", "1")
     assert done.exit_code == 0, done.output
     assert "evenhand-paper-quick: " in done.output
-    assert "evenhand-paper-quick/report of evenhand-paper-quick." in done.output
+    assert "evenhand-paper-quick/report of evenhand-paper-quick()." in done.output
     assert list((tmp_path / "evenhand-paper-quick" / "runs").iterdir())
+
+
+@pytest.mark.slow
+def test_runs_are_added_to_a_report_that_is_there(invoke, monkeypatch, tmp_path):
+    monkeypatch.setattr(design, "QUICK_ROWS", 200)
+    monkeypatch.setattr(design, "QUICK_POINTS", 1)
+    monkeypatch.setattr(report, "FIGURES", {})
+    kept = invented.some(lambda run: run["problem"] == "adult", seeds=2)
+    kept.write(tmp_path / "mine" / "results")
+    asked = ("--quick", "--tasks", "simulated_regression", "--jobs", "1", "--add-to", "mine")
+    done = invoke(*asked)
+    assert done.exit_code == 0, done.output
+    assert "The report is mine/report.html." in done.output
+    found = report.stored_results(tmp_path / "mine" / "results")
+    problems = found.runs["problem"].to_pylist()
+    assert problems.count("adult") == kept.runs.num_rows
+    assert set(problems) == {"adult", "simulated_regression"}
+    assert invoke(*asked).exit_code == 0
+    again = report.stored_results(tmp_path / "mine" / "results")
+    assert (again.runs.num_rows, len(again.scores)) == (found.runs.num_rows, len(found.scores))
 
 
 def test_a_task_that_the_paper_does_not_have_is_refused(invoke):
