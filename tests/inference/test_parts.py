@@ -7,7 +7,7 @@ from scipy.stats import binomtest, chi2, chi2_contingency, ks_2samp, norm
 import evenhand as eh
 from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.curves import DISTANCES, curve_at
-from evenhand._uncertainty.differences import rate_bounds
+from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import Cloud, curved_tail, evenest, most_uneven
 from evenhand._uncertainty.homogeneity import (
@@ -21,10 +21,14 @@ from evenhand._uncertainty.homogeneity import (
     _statistics,
     _studentized,
 )
-from evenhand._uncertainty.interval import by_shortfall
+from evenhand._uncertainty.interval import _counts, by_shortfall
 from evenhand._uncertainty.models import shares
 from evenhand._uncertainty.needed import crossing
+from evenhand._uncertainty.paired import most_uneven_within
+from evenhand._uncertainty.pooling import MOST_LEVELS, _places
+from evenhand._uncertainty.rates import _weighed
 from evenhand._uncertainty.supposition import sizes_of
+from evenhand.statistics import Ratio
 from inference.answers import known, numbers
 
 RNG = np.random.default_rng(4)
@@ -85,6 +89,8 @@ def test_the_smaller_of_two_p_values_counts_as_one_among_its_draws():
         found = _combined((value, value), (draws, draws), lambda: 1.0)
         assert found == pytest.approx(p_value)
     assert _combined((200.0, 200.0), (draws, draws), lambda: 1e-7) == 1e-7
+    # 40 contrasts are larger: 41 / 0.4 is beyond 61 / 0.6 and not beyond 62 / 0.6.
+    assert _combined((0.0, 59.5), (draws, draws), lambda: 1.0) == pytest.approx(0.62)
 
 
 def test_groups_and_outcomes_that_do_not_occur_are_left_out():
@@ -155,6 +161,7 @@ def test_a_tally_brings_its_rows_and_rates_to_power():
 def test_units_are_added_up_by_group_where_groups_have_none():
     units = Units(np.array([1, 1, 2]), np.array([0, 1, 0]), 4)
     assert units.by_group(np.array([[1.0, 2.0, 5.0]])).tolist() == [[0, 3, 5, 0]]
+    assert units.by_group(np.array([1.0, 2.0, 5.0])).tolist() == [0, 3, 5, 0]
 
 
 def test_where_a_chance_reaches_its_target_is_found_by_halving():
@@ -173,6 +180,12 @@ def test_extremes_between_bounds_are_those_of_a_fine_grid(measure):
     assert most_uneven(low, high, eh.MEASURES[measure]) == pytest.approx(seen.max(), rel=1e-9)
     assert evenest(low, high, eh.MEASURES[measure]) == pytest.approx(seen.min(), abs=2e-3)
     assert evenest(low, np.full(3, 0.95), eh.MEASURES[measure]) == 0.0
+
+
+def test_a_value_without_end_is_as_uneven_as_one_group_with_everything():
+    low, high = np.array([0.1, 0.3, 0.2]), np.array([0.25, np.inf, 0.9])
+    assert most_uneven(low, high, eh.MEASURES["mpd"]) == np.inf
+    assert most_uneven(low, high, eh.MEASURES["gini"]) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("measure", ["gini", "pq"])
@@ -285,3 +298,72 @@ def test_average_odds_are_known_as_well_as_the_rarer_outcome_lets_them():
     counts = eh.tally(truth, [1, 0] * 45 + [1], sensitive_features=["a"] * 42 + ["b"] * 49)
     asked = eh.CRITERIA["average_odds"]
     assert estimates_of(counts, asked, 1).sizes.tolist() == [[12.0, 9.0]]
+
+
+def test_columns_have_effects_where_several_have_levels_and_not_too_many():
+    two, three, one = [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2], [7] * 6
+    places, sizes = _places(np.array([two, one, three]))
+    assert sizes == [2, 3]
+    assert places.tolist() == [[0] * 6, [1, 2, 1, 2, 1, 2], [3, 3, 4, 4, 5, 5]]
+    assert _places(np.array([two, one]))[1] == []
+    many = np.arange(MOST_LEVELS)
+    assert _places(np.array([many // 2, many % 2]))[1] == [MOST_LEVELS // 2, 2]
+    assert _places(np.array([many, many % 2]))[1] == []
+
+
+def test_a_single_row_has_its_own_weight():
+    """Rows, weights and squared weights: one hit that weighs 3, and other rows that weigh 1."""
+    hits = np.array([[[1.0, 4.0]], [[3.0, 4.0]], [[9.0, 4.0]]])
+    misses = np.array([[[2.0, 3.0]]] * 3)
+    draws = _weighed(hits, hits + misses)
+    assert draws.hits.tolist() == [[1, 4]]
+    assert draws.sizes.tolist() == [[3, 7]]
+    assert draws.odds.tolist() == [[3, 1]]
+
+
+def test_an_outcome_that_a_group_lacks_has_the_weight_that_it_has_elsewhere():
+    hits = np.array([[[0.0, 4.0]], [[0.0, 8.0]], [[0.0, 16.0]]])
+    misses = np.array([[[2.0, 3.0]]] * 3)
+    assert _weighed(hits, hits + misses).odds.tolist() == [[2, 2]]
+
+
+def test_a_ratio_of_three_kinds_of_rows_has_the_error_of_the_delta_method():
+    tp, fp, fn, tn = 3000, 2000, 1000, 4000
+    truth = [1] * (tp + fn) + [0] * (fp + tn)
+    chosen = [1] * tp + [0] * fn + [1] * fp + [0] * tn
+    counts = eh.tally(truth, chosen, sensitive_features=["a"] * len(truth))
+    asked = eh.Criterion("mixed", Ratio("tp + tn", "tp + 2 fp + 3 fn", bounds=(0.0, 9.0)))
+    estimates = estimates_of(counts, asked, 1)
+    below = tp + 2 * fp + 3 * fn
+    value = (tp + tn) / below
+    moves = {tp: 1 - value, fp: -2 * value, fn: -3 * value, tn: 1.0}
+    error = np.sqrt(sum(rows * move**2 for rows, move in moves.items())) / below
+    low, high = estimates.single(0.95)
+    reach = norm.ppf(0.975) * error
+    assert estimates.values.ravel()[-1] == pytest.approx(value)
+    assert low.ravel()[-1] == pytest.approx(value - reach, abs=2e-3 * reach)
+    assert high.ravel()[-1] == pytest.approx(value + reach, abs=2e-3 * reach)
+
+
+def test_counts_are_of_rates_alone():
+    _, _, odds = known("error odds")
+    _, _, rates = known("two rates")
+    assert odds.counts is not None
+    assert _counts(odds, 0) is None
+    hits, sizes = _counts(rates, 0)
+    np.testing.assert_allclose(hits / sizes, rates.values[0])
+
+
+def test_a_vague_group_may_be_the_farthest_though_precise_ones_are_seen_beyond_it():
+    values = np.array([0.5, 0.55, 0.55, 0.55, 0.1, 0.1])
+    errors = np.array([0.2, 0.01, 0.01, 0.01, 0.01, 0.01])
+    cloud = Cloud(values, values + errors * DISTANCES[:, None])
+    most = most_uneven_within(cloud, eh.MEASURES["mpd"], np.array([2.0]))
+    assert most[0] == pytest.approx(0.4 + 2 * np.hypot(0.2, 0.01), abs=1e-3)
+
+
+def test_nothing_is_sure_beside_a_group_without_rows():
+    one = Binomials(np.array([9.0, 10.0]), np.array([10.0, 10.0]), np.ones(2))
+    none = Binomials(np.zeros(2), np.zeros(2), np.ones(2))
+    assert sure_difference(one, none, 0.05).tolist() == [0, 0]
+    assert sure_difference(none, one, 0.05).tolist() == [0, 0]
