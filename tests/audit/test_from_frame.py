@@ -214,6 +214,55 @@ def test_a_score_alone_decides_at_a_half(local_engine, people, in_bins):
     assert found.decided_at == 0.5
 
 
+@pytest.mark.parametrize("names", [SCORES, {**SCORES, "y_pred": None}], ids=["decided", "cut"])
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("limit", ["ROWS_AT_ONCE", "MOST_CELLS"])
+def test_labels_and_scores_are_counted_together_as_they_are_one_after_the_other(
+    local_engine, people, in_bins, monkeypatch, limit, weight, names
+):
+    calls = []
+    counted = from_frame.count_scores
+    monkeypatch.setattr(
+        from_frame, "count_scores", lambda *a, **k: calls.append("keys" in k) or counted(*a, **k)
+    )
+    together = evidence_from_frame(local_engine(people), **names, sample_weight=weight)
+    assert calls == [True]
+    monkeypatch.setattr(from_frame, limit, 100)
+    apart = evidence_from_frame(local_engine(people), **names, sample_weight=weight)
+    assert calls[1:] == ([False] if limit == "ROWS_AT_ONCE" else [True, False])
+    assert together.notes == apart.notes
+    assert (together.classes, together.favorable) == (apart.classes, apart.favorable)
+    assert together.decided_at == apart.decided_at
+    for name in ("labels", "predictions", "losses", "bins"):
+        ours, theirs = together.sources[name], apart.sources[name]
+        assert ours.axes == theirs.axes
+        assert ours.sums.keys() == theirs.sums.keys()
+        for part in ours.sums:
+            np.testing.assert_allclose(ours.sums[part], theirs.sums[part], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"label": lambda frame: frame.label.map({0: "no", 1: "yes"})},
+        {"label": lambda frame: frame.label * 2},
+        {"label": lambda frame: frame.label.astype(float)},
+        {"sex": lambda frame: frame.index % 300},
+    ],
+    ids=["text", "far apart", "floats", "many groups"],
+)
+def test_where_labels_or_groups_are_not_known_beforehand_they_are_counted_first(
+    people, in_bins, change
+):
+    changed = people.assign(**change)
+    if "label" in change:
+        changed = changed.assign(decision=changed.label)
+    found = evidence_from_frame(changed, **SCORES, favorable=changed.label.max())
+    rows = changed.groupby("sex").size()
+    assert found.sources["labels"].table("group", of="rows").tolist() == rows.tolist()
+    assert found.rows.sum() == ROWS
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("bring", [0, 10**6])
 @pytest.mark.parametrize("rare", ["merge", "drop"])

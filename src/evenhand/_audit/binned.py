@@ -129,29 +129,8 @@ class Binned:
         return float((hits * misses).sum(axis=1).max(initial=0.0) / 2)
 
 
-def binned(
-    table: Any,
-    column: Any,
-    spread: Spread,
-    grouping: GroupColumns,
-    *,
-    number: int,
-    sums: Mapping[str, Any],
-    keys: Mapping[str, Any] | None = None,
-    weight: str | None = None,
-    rows: str | None = None,
-    cluster: Sequence[str] = (),
-) -> Binned:
-    """Count a column by group and the given keys, in about `number` bins."""
-    cells = count_cells(
-        table,
-        columns=[*grouping.names, *cluster],
-        keys={**(keys or {}), "fine": spread.bin_of(column, number)},
-        sums=sums,
-        extremes={"value": column},
-        weight=weight,
-        rows=rows,
-    )
+def binned(cells: Cells, grouping: GroupColumns, cluster: Sequence[str] = ()) -> Binned:
+    """Read cells by group and bin, and maybe by more, in the order of the bins."""
     groups = grouping.of(cells)
     kept = (cells.weight > 0) & (groups.codes < len(groups.labels))
     cells = cells.where(kept)
@@ -184,8 +163,16 @@ def binned_regression(
         sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
         sums |= {"absolute_error": error.abs(), "absolute_error²": square}
     number = _bins_for(distinct(table, grouping.names))
-    options: dict[str, Any] = {"weight": weight, "rows": rows, "cluster": cluster}
-    counted = binned(table, yhat, spread, grouping, number=number, sums=sums, **options)
+    cells = count_cells(
+        table,
+        columns=[*grouping.names, *cluster],
+        keys={"fine": spread.bin_of(yhat, number)},
+        sums=sums,
+        extremes={"value": yhat},
+        weight=weight,
+        rows=rows,
+    )
+    counted = binned(cells, grouping, cluster)
     sources: dict[str, Source] = {
         "moments": counted.cells.tally(counted.together, counted.groups),
         "steps": counted.distribution(),
@@ -194,9 +181,8 @@ def binned_regression(
     return Evidence("regression", grouping.names, sources, notes=notes)
 
 
-def binned_scores(
+def count_scores(
     table: Any,
-    known: Evidence,
     y_true: str | None,
     y_score: str,
     weight: str | None,
@@ -204,55 +190,84 @@ def binned_scores(
     spread: Spread,
     rows: str | None = None,
     cluster: Sequence[str] = (),
-) -> Evidence:
-    """Add to evidence of labels what a score tells."""
+    *,
+    good: Label = None,
+    groups: int = 1,
+    keys: Mapping[str, Any] | None = None,
+    most_cells: int | None = None,
+) -> Cells:
+    """Count a score by truth and group in as many bins as so many groups can have.
+
+    Losses are added up where `good` says which of two labels it is the probability of.
+    """
     import narwhals as nw
 
-    score = as_float(y_score)
-    truth_known = nw.col(y_true) if y_true else None
-    ranked = bool(y_true) and known.favorable is not None and len(known.classes) == 2
-    keys: dict[str, Any] = {"y": truth_known} if y_true else {}
-    sums = {"score": score}
-    probable = are_probabilities(spread.low, spread.high)
-    number = _bins_for(len(known.groups))
-    if ranked and probable:
+    score, number, sums = as_float(y_score), _bins_for(groups), {"score": as_float(y_score)}
+    by = {**({"y": nw.col(y_true)} if y_true else {}), **(keys or {})}
+    if y_true and good is not None and are_probabilities(spread.low, spread.high):
         if spread.even_bins(number) is None:
-            keys["bin"] = sum(((score >= e).cast(nw.Int8) for e in SCORE_BINS[1:-1]), nw.lit(0))
-        loss = _cross_entropy(score, truth_known, known.favorable)
+            by["bin"] = sum(((score >= e).cast(nw.Int8) for e in SCORE_BINS[1:-1]), nw.lit(0))
+        loss = _cross_entropy(score, by["y"], good)
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
-    options: dict[str, Any] = {"weight": weight, "rows": rows, "cluster": cluster}
-    counted = binned(table, score, spread, grouping, number=number, sums=sums, keys=keys, **options)
-    sources = {**known.sources, "steps": counted.distribution()}
+    return count_cells(
+        table,
+        columns=[*grouping.names, *cluster],
+        keys=by | {"fine": spread.bin_of(score, number)},
+        sums=sums,
+        extremes={"value": score},
+        weight=weight,
+        rows=rows,
+        most_cells=most_cells,
+    )
+
+
+def binned_scores(
+    cells: Cells,
+    known: Evidence,
+    y_true: str | None,
+    y_score: str,
+    grouping: GroupColumns,
+    spread: Spread,
+    cluster: Sequence[str] = (),
+) -> Evidence:
+    """Add to evidence of labels what a score tells, which `count_scores` has counted."""
+    counted = binned(cells, grouping, cluster)
+    truth = _truth(counted.cells, y_true, known.classes) if y_true else None
+    scores = counted.distribution(truth)
+    sources: dict[str, Source] = {**known.sources, "steps": replace(scores, truth=None)}
     notes = [*known.notes, counted.note(y_score)]
-    if not y_true:
+    if truth is None:
         return replace(known, sources=sources, notes=tuple(notes))
-    truth = _truth(counted.cells, y_true, known.classes)
-    if ranked and not probable:
-        notes.append(no_probability_note(spread.low, spread.high, "The score"))
-    if ranked:
-        sources |= _ranked(counted, truth, known.favorable, probable)
+    if ranked(known):
+        probable = are_probabilities(spread.low, spread.high)
+        notes += [] if probable else [no_probability_note(spread.low, spread.high, "The score")]
+        sources["ranks"] = RankedScores((known.favorable,), (scores,))
+        sources |= _losses(counted, truth, known.favorable) if probable else {}
         error = counted.area_error(truth.codes == known.classes.index(known.favorable))
         notes += [f"Areas under ROC curves are off by at most {error:.2g}."] if error else []
     curve = _thresholds(counted, truth)
     return replace(known, sources=sources, thresholds=curve, notes=tuple(notes))
 
 
-def _ranked(counted: Binned, truth: Column, good: Label, probable: bool) -> dict[str, Source]:
-    """Areas, and for probabilities losses and calibration."""
-    sources: dict[str, Source] = {"ranks": RankedScores((good,), (counted.distribution(truth),))}
+def ranked(known: Evidence) -> bool:
+    """Whether a score orders rows by which of two labels they have."""
+    return known.favorable is not None and len(known.classes) == 2
+
+
+def _losses(counted: Binned, truth: Column, good: Label) -> dict[str, Source]:
+    """Losses and calibration of probabilities."""
     cells, groups = counted.cells, counted.groups
-    if not probable:
-        return sources
     hits = cells.weight * (truth.codes == truth.labels.index(good))
     places = cells.keys.get("bin")
     if places is None:  # the bins of a cell begin where these do
         places = np.searchsorted(SCORE_BINS[1:-1], cells.least["value"], side="right")
     bins = Column(places.astype(np.uint8), SCORE_BINS[:-1])
-    sources["losses"] = cells.tally(counted.together, groups)
     with_hits = replace(cells, sums={**cells.sums, "hits": hits})
     within = {"bin": bins, **counted.together}
-    sources["bins"] = with_hits.tally(within, groups, edges={"bin": SCORE_BINS})
-    return sources
+    return {
+        "losses": cells.tally(counted.together, groups),
+        "bins": with_hits.tally(within, groups, edges={"bin": SCORE_BINS}),
+    }
 
 
 def _bins_for(groups: int) -> int:

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand._audit.amounts import cut_columns
-from evenhand._audit.binned import MOST_CELLS, Spread, binned_regression, binned_scores
+from evenhand._audit.binned import (
+    MOST_BINS,
+    MOST_CELLS,
+    Spread,
+    binned_regression,
+    binned_scores,
+    count_scores,
+    ranked,
+)
 from evenhand._audit.evidence import (
     Cut,
     Evidence,
@@ -58,6 +66,7 @@ from evenhand.statistics.kinds import Source
 
 ROUGH = 1e-8  # of the mean square: a variance that rounding may have made
 ROWS_TO_BRING = 1_000_000  # so many rows of scores, of engines in this process, are ordered exactly
+ROWS_AT_ONCE = 4_000_000  # whose cells, if each were one of its own, an engine can hold
 
 
 def evidence_from_frame(
@@ -88,8 +97,8 @@ def evidence_from_frame(
 
     Labels are counted in the engine: a look over the numbers and one group-by. Scores and predicted
     values of up to a million rows are brought in and ordered exactly. Those of more rows, and all
-    of Spark, Dask and Ibis, are counted in bins by one more group-by, and a note says how far off
-    that can be.
+    of Spark, Dask and Ibis, are counted in bins, by one more group-by or, of labels 0 and 1, by the
+    same one; a note says how far off that can be.
     """
     import narwhals as nw
 
@@ -168,10 +177,7 @@ def evidence_from_frame(
             table, y_true, str(y_pred), sample_weight, group, spread, rows, together
         )
     else:
-        known = from_labels(table, names, survey, given, favorable, cut)
-        evidence = binned_scores(
-            table, known, y_true, str(y_score), sample_weight, group, spread, rows, together
-        )
+        evidence = _from_scores(table, names, survey, spread, given, favorable, cut)
     if score_bins:
         evidence = score_bins.limited(evidence)
     check_several(evidence.groups)
@@ -234,12 +240,14 @@ class Survey:
     """How many rows there are, whether they are about numbers, and where those or scores lie.
 
     The labels in `doubtful` are whole numbers, which can be so many that they may be amounts.
+    `two_labels` are all labels there are, where those are neighboring whole numbers: 0 and 1.
     """
 
     rows: int
     are_numbers: bool
     spread: Spread | None = None
     doubtful: tuple[str, ...] = ()
+    two_labels: tuple[int, int] | None = None
 
 
 class NumericColumn(NamedTuple):
@@ -290,7 +298,24 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
         return Survey(rows, are_numbers, doubtful=tuple(doubtful))
     seen = numeric[measured]
     spread = Spread(*(end or 0.0 for end in (seen.low, seen.high, seen.mean, seen.deviation)))
-    return Survey(rows, are_numbers, spread, tuple(doubtful))
+    return Survey(
+        rows, are_numbers, spread, tuple(doubtful), _two_labels(table, labels, numeric, rows)
+    )
+
+
+def _two_labels(
+    table: Any, names: Sequence[str], numeric: Mapping[str, NumericColumn], rows: int
+) -> tuple[int, int] | None:
+    """All labels of these columns, where they are two neighboring whole numbers."""
+    schema = table.collect_schema()
+    ends: list[float] = []
+    for name in names:
+        seen = numeric.get(name) if schema[name].is_integer() else None
+        if seen is None or seen.finite < rows or seen.low is None or seen.high is None:
+            return None
+        ends += [seen.low, seen.high]
+    low, high = int(min(ends, default=0)), int(max(ends, default=0))
+    return (low, high) if high == low + 1 else None
 
 
 def _stays_there(table: Any) -> bool:
@@ -416,6 +441,59 @@ def _contents(
     return Contents(repr(name), True, distinct=values)
 
 
+def _from_scores(
+    table: Any,
+    names: ColumnNames,
+    survey: Survey,
+    spread: Spread,
+    task: Task | None,
+    favorable: Label,
+    cut: Cut | None,
+) -> Evidence:
+    """Evidence of labels and of a score in bins."""
+    columns = (names.y_true, str(names.y_score), names.sample_weight, names.groups, spread)
+    more = (names.rows, names.cluster)
+    cells = _labels_and_scores(table, names, survey, favorable, cut, (*columns, *more))
+    known = from_labels(table, names, survey, task, favorable, cut, cells)
+    if cells is None:
+        good = known.favorable if ranked(known) else None
+        cells = count_scores(table, *columns, *more, good=good, groups=len(known.groups))
+    given = (names.y_true, str(names.y_score), names.groups, spread, names.cluster)
+    return binned_scores(cells, known, *given)
+
+
+def _labels_and_scores(
+    table: Any,
+    names: ColumnNames,
+    survey: Survey,
+    favorable: Label,
+    cut: Cut | None,
+    columns: tuple[Any, ...],
+) -> Cells | None:
+    """Labels and bins of the score by one group-by, which saves a pass over the rows.
+
+    None where that could take too much memory, since nobody knows how many groups there are, or
+    where labels are not known beforehand: which is the favorable one, and whether there are two.
+    """
+    if survey.two_labels is None or names.y_true is None or names.strata.names:
+        return None
+    if survey.rows > ROWS_AT_ONCE or _fractional(table, names.groups.names):
+        return None
+    good = favorable_label(survey.two_labels, favorable, required=False)
+    keys = {"yhat": _decision(names, cut)}
+    cells = count_scores(table, *columns, good=good, keys=keys, most_cells=MOST_CELLS)
+    if len(cells.rows) > MOST_CELLS or len(names.groups.of(cells).labels) * MOST_BINS > MOST_CELLS:
+        return None
+    return cells
+
+
+def _decision(names: ColumnNames, cut: Cut | None) -> Expression:
+    """The column of predictions, or where the score is cut."""
+    import narwhals as nw
+
+    return nw.col(str(names.y_pred)) if cut is None else as_float(names.y_score) >= cut.at
+
+
 def from_labels(
     table: Any,
     names: ColumnNames,
@@ -423,17 +501,22 @@ def from_labels(
     task: Task | None,
     favorable: Label,
     cut: Cut | None = None,
+    cells: Cells | None = None,
 ) -> Evidence:
-    """Evidence of labels: one group-by of truth, decision, stratum and group.
+    """Evidence of labels: one group-by of truth, decision, stratum and group, or given cells.
 
     Without a column of predictions the decision is where the score is cut.
     """
     import narwhals as nw
 
-    keys = {"y": nw.col(names.y_true)} if names.y_true else {}
-    score = {"score": as_float(names.y_score)} if names.y_score else {}
-    keys["yhat"] = nw.col(str(names.y_pred)) if cut is None else score["score"] >= cut.at
-    cells = _label_cells(table, names, survey, keys, score)
+    if cells is None:
+        keys = {"y": nw.col(names.y_true)} if names.y_true else {}
+        score = {"value": as_float(names.y_score)} if names.y_score else {}
+        keys["yhat"] = _decision(names, cut)
+        cells = _label_cells(table, names, survey, keys, score)
+    else:
+        weights = {name: sums for name, sums in cells.sums.items() if name in ("weight", "weight²")}
+        cells = replace(cells, sums=weights)
     columns = _labels(cells, names, favorable)
     group = names.groups.of(cells)
     labels = columns["yhat"].labels
@@ -506,13 +589,13 @@ def _sources(
 
 def _decided_at(cells: Cells, decision: Column, group: Groups, good: Label) -> float | None:
     """The threshold that explains the decisions, if one does."""
-    if good is None or "score" not in cells.least:
+    if good is None or "value" not in cells.least:
         return None
     kept = group.codes < len(group.labels)
     selected = (decision.codes == decision.labels.index(good))[kept]
     if selected.all() or not selected.any():
         return None
-    least, most = cells.least["score"][kept], cells.most["score"][kept]
+    least, most = cells.least["value"][kept], cells.most["value"][kept]
     return threshold_behind(float(least[selected].min()), float(most[~selected].max()))
 
 
