@@ -491,7 +491,7 @@ def _decision(names: ColumnNames, cut: Cut | None) -> Expression:
     """The column of predictions, or where the score is cut."""
     import narwhals as nw
 
-    return nw.col(str(names.y_pred)) if cut is None else as_float(names.y_score) >= cut.at
+    return nw.col(str(names.y_pred)) if cut is None else as_float(str(names.y_score)) >= cut.at
 
 
 def from_labels(
