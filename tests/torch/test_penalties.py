@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import evenhand as eh  # noqa: E402
 from evenhand.torch import Constraint, DeviceTally, Penalty, soft_tally  # noqa: E402
+from evenhand.torch.cells import cell_counts  # noqa: E402
 from evenhand.torch.measures import cv, squared_variation  # noqa: E402
 
 LABELS = [
@@ -135,8 +136,22 @@ def test_memory_adds_past_batches_and_keeps_the_size_of_the_gradient(batch):
     before = remembering.cells.clone()
     remembering.eval()(chances, y, group=group)
     torch.testing.assert_close(before, remembering.cells)
-    state = remembering.state_dict()
-    assert "cells" in state
+    resumed = Penalty("statistical_parity", "mpd", groups=5, noise="memory", memory=0.5)
+    resumed.load_state_dict(remembering.state_dict())
+    torch.testing.assert_close(before, resumed.cells)
+    assert resumed.steps == remembering.steps == 3
+
+
+def test_memory_keeps_little_of_the_first_batches_when_a_model_changes_fast(batch):
+    chances, y, group = batch
+    penalty = Penalty("statistical_parity", "mpd", groups=5, noise="memory", memory=0.3)
+    kept, past = [], 0.0
+    for _ in range(6):
+        penalty(chances, y, group=group)
+        rows = float(penalty.cells[:, -1].sum())
+        kept.append(rows / (len(group) + past))
+        past = rows
+    assert kept == pytest.approx([1 / 10, 2 / 11, 3 / 12, 0.3, 0.3, 0.3])
 
 
 def test_groups_that_cannot_be_compared_cost_nothing():
@@ -205,6 +220,17 @@ def test_counts_on_a_device_are_those_of_the_rows(batch):
     counts.reset()
     with pytest.raises(eh.InputError, match="Nothing was counted"):
         counts.tally()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("groups", [3, 5000])  # in a block's own memory, and beyond it
+def test_a_gpu_counts_as_the_host_does(groups):
+    generator = torch.Generator().manual_seed(0)
+    y, decided = (torch.randint(-1, 4, (99_999,), generator=generator) for _ in range(2))
+    group = torch.randint(-1, groups + 1, (99_999,), generator=generator)
+    known = cell_counts(y, decided, group, 3, groups)
+    found = cell_counts(*(each.cuda() for each in (y, decided, group)), 3, groups)
+    assert torch.equal(known, found.cpu())
 
 
 @pytest.mark.parametrize(

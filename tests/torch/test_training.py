@@ -200,3 +200,19 @@ def test_a_compiled_step_is_the_same_step(criterion, noise, backend):
         steps.append((value.detach(), logits.grad))
     for plain, other in zip(*steps, strict=True):
         torch.testing.assert_close(plain, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the compiler itself
+@pytest.mark.parametrize("criterion", ["weak_parity", "strong_parity", "wasserstein_parity"])
+def test_a_compiled_step_of_numbers_is_one_graph_although_rows_are_left_out(criterion):
+    torch._dynamo.reset()
+    generator = torch.Generator().manual_seed(0)
+    group = torch.randint(-1, 4, (256,), generator=generator)
+    values = torch.randn(256, generator=generator) + 5
+    penalty = Penalty(criterion, "mpd", groups=4, noise=None)
+    compiled = torch.compile(penalty, backend="eager", fullgraph=True)
+    kept = group >= 0
+    torch.testing.assert_close(
+        compiled(values, group=group), penalty(values[kept], group=group[kept]), rtol=1e-5, atol=0
+    )

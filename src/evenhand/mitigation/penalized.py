@@ -29,7 +29,7 @@ LABEL_CRITERIA = tuple(
 )
 NUMBER_CRITERIA = ("weak_parity", "strong_parity", "wasserstein_parity")
 ROWS_TO_SHOW = 50_000  # a bar is shown where fitting takes a while
-MEMORY = 0.95  # of past batches, where an epoch has enough of them
+MEMORY = 0.99  # of past batches, where an epoch has enough of them
 HELD_OUT = 0.1  # of the rows, for early stopping
 
 

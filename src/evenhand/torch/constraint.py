@@ -63,7 +63,7 @@ class Constraint(nn.Module):
         groups: int,
         rate: float = 10.0,
         noise: Noise | None = "memory",
-        memory: float = 0.95,
+        memory: float = 0.99,
         temperature: float | None = None,
         hard: bool = False,
         favorable: int = 1,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-import torch
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
+from evenhand.torch.cells import cell_counts
 from evenhand.torch.shared import sum_counts
 from torch import Tensor
 
@@ -59,17 +59,8 @@ class DeviceTally:
             decided = predictions.argmax(dim=1)
         elif predictions.is_floating_point():
             decided = predictions >= 0.5
-        counted = self._counted(y_true, decided, group)
+        counted = cell_counts(y_true, decided, group, len(self.classes), len(self.groups))
         self._counts = counted if self._counts is None else self._counts + counted
-
-    def _counted(self, y_true: Tensor, decided: Tensor, group: Tensor) -> Tensor:
-        """Rows in every cell, then those of unknown labels, then those that are left out."""
-        number, groups = len(self.classes), len(self.groups)
-        truth, decided, last = y_true.long(), decided.long(), number * number * groups
-        known = (truth >= 0) & (truth < number) & (decided >= 0) & (decided < number)
-        place = (truth * number + decided) * groups + group
-        key = torch.where(known & (group < groups), place, last)
-        return torch.bincount(torch.where(group >= 0, key, last + 1), minlength=last + 2)
 
     def tally(self) -> Tally:
         """The counts of all processes, for every criterion, interval and audit.

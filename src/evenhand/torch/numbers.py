@@ -56,10 +56,11 @@ def cumulative(
     softness: float | None,
 ) -> Tensor:
     """Soft distribution functions (cuts, groups) at quantiles of the batch."""
-    known = values.detach()[group >= 0]
+    known = torch.where(group >= 0, values.detach(), torch.nan)[: 1 << 20]  # a shape that is known
     levels = torch.linspace(0, 1, CUTS + 2, device=values.device, dtype=values.dtype)[1:-1]
-    cuts = torch.quantile(known[: 1 << 20], levels)
-    width = (softness or SOFTNESS) * known.std().clamp_min(1e-12)
+    cuts = torch.nanquantile(known, levels)
+    deviation = (known - known.nanmean()).square().nanmean().sqrt()
+    width = (softness or SOFTNESS) * deviation.clamp_min(1e-12)
     below = torch.sigmoid((cuts - values[:, None]) / width)
     weight = torch.ones_like(values) if sample_weight is None else sample_weight.to(values)
     parts = torch.cat([weight[:, None] * below, weight[:, None]], dim=1)

@@ -37,8 +37,10 @@ class Penalty(nn.Module):
         How many groups there are; those absent from a batch are left out of it.
     noise : {"subtract", "memory"} or None, default "subtract"
         What is done about noise. "subtract" needs "pq", "cv" or "cv²".
-    memory : float, default 0.95
-        What is kept of past batches at every step, with `noise="memory"`.
+    memory : float, default 0.99
+        What is kept of past batches at every step, with `noise="memory"`; less in the first steps,
+        when the model changes fast. What is older than an epoch misleads: use at most
+        1 − 1 / (batches in an epoch).
     temperature : float, optional
         Makes probabilities as sharp as decisions: they are raised to 1 / temperature. Of predicted
         numbers it is how soft a cut is, in standard deviations; 0.1 by default.
@@ -69,6 +71,7 @@ class Penalty(nn.Module):
     """
 
     cells: Tensor
+    steps: Tensor
 
     def __init__(
         self,
@@ -77,7 +80,7 @@ class Penalty(nn.Module):
         *,
         groups: int,
         noise: Noise | None = "subtract",
-        memory: float = 0.95,
+        memory: float = 0.99,
         temperature: float | None = None,
         hard: bool = False,
         favorable: int = 1,
@@ -112,7 +115,8 @@ class Penalty(nn.Module):
             raise InputError(f"aggregate={aggregate!r} is neither 'mean' nor 'worst'.")
         self.temperature, self.hard, self.favorable = temperature, hard, favorable
         self.aggregate = aggregate
-        self.register_buffer("cells", torch.empty(0), persistent=True)
+        self.register_buffer("cells", torch.empty(0))
+        self.register_buffer("steps", torch.zeros(()))
 
     def forward(
         self,
@@ -152,8 +156,10 @@ class Penalty(nn.Module):
             return self._measured(mean, varied if self.noise == "subtract" else None)
         shares = decided(as_shares(predictions), self.temperature, hard=self.hard)
         truth = y_true if statistic.needs == "labels" else None
-        weight = sample_weight
-        counts = soft_tally(shares, truth, group, groups=self.groups, sample_weight=weight)
+        counts = soft_tally(
+            shares, truth, group, groups=self.groups, sample_weight=sample_weight,
+            squares=self.noise == "subtract",
+        )  # fmt: skip
         counts = SoftTally(self.with_past(counts.cells), counts.truths, counts.classes, self.groups)
         is_one = self.criterion.one_class or counts.classes == 2
         favorable = self.favorable if is_one else None
@@ -180,10 +186,17 @@ class Penalty(nn.Module):
         if self.cells.shape != cells.shape or self.cells.dtype != cells.dtype:
             self.cells = torch.zeros_like(cells, requires_grad=False)
         whole = cells.detach() + self.cells
-        if self.training:
-            self.cells.copy_(self.memory * whole)  # in place: a recorded graph goes on with it
+        if self.training:  # in place: a recorded graph goes on with it
+            self.steps += 1
+            self.cells.copy_((self.steps / (self.steps + 9)).clamp_max(self.memory) * whole)
         part = cells.detach()[:, -1].sum() / whole[:, -1].sum().clamp_min(1e-12)
         return whole + (cells - cells.detach()) / part.clamp_min(1e-12)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        """Make room for what was remembered, whose shape only a batch tells."""
+        if f"{prefix}cells" in state_dict:
+            self.cells = torch.empty_like(state_dict[f"{prefix}cells"], device=self.cells.device)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def _measured(self, values: Tensor, spread: Tensor | None) -> Tensor:
         if spread is None:

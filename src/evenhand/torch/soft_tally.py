@@ -18,8 +18,9 @@ class SoftTally:
     Parameters
     ----------
     cells : Tensor of shape (truths × groups, sums)
-        What one scatter added up: of each class the shares, their squares times squared weights
-        and shares times squared weights; then weights, squared weights and rows.
+        What one scatter added up: shares of each class, weights and rows; before the weights, where
+        noise is to be told, shares of each class times squared weights, squared shares times
+        squared weights, and squared weights.
     truths, classes, n_groups : int
         How many true labels (1 where the truth is not known), predicted labels and groups.
 
@@ -59,7 +60,7 @@ class SoftTally:
         *names : {"y", "yhat", "group"}
             The axes; the others are added up.
         of : {"weight", "share² weight²", "share weight²", "weight²", "rows"}, default "weight"
-            Which sum. The last two do not tell predicted labels apart.
+            Which sum. The last two, and "total", of weights, do not tell predicted labels apart.
 
         Returns
         -------
@@ -70,12 +71,12 @@ class SoftTally:
         if "y" in names and self.truths == 1:
             raise InputError("This criterion needs the true labels: pass y_true.")
         each = self.cells.reshape(self.truths, self.n_groups, -1)
-        starts = {"weight": 0, "share² weight²": self.classes, "share weight²": 2 * self.classes}
+        starts = {"weight": 0, "share weight²": self.classes, "share² weight²": 2 * self.classes}
         if of in starts:
             shares = each[..., starts[of] : starts[of] + self.classes]
             table, axes = shares.permute(0, 2, 1), ["y", "yhat", "group"]
         else:
-            at = {"total": -3, "weight²": -2, "rows": -1}[of]
+            at = {"weight²": -3, "total": -2, "rows": -1}[of]
             table, axes = each[..., at], ["y", "group"]
         for axis in [name for name in axes if name not in names]:
             table = table.sum(axes.index(axis))
@@ -90,6 +91,7 @@ def soft_tally(
     *,
     groups: int,
     sample_weight: Tensor | None = None,
+    squares: bool = True,
 ) -> SoftTally:
     """Count predictions as shares of rows, by one scatter.
 
@@ -105,6 +107,8 @@ def soft_tally(
         How many groups there are.
     sample_weight : Tensor of shape (rows,), optional
         Weights of the rows.
+    squares : bool, default True
+        Add up what the noise of the shares is estimated by, too.
 
     Returns
     -------
@@ -128,9 +132,10 @@ def soft_tally(
         place, truths = y_true.long() * groups + group, classes
     ones = torch.ones_like(shares[:, :1])
     weight = ones if sample_weight is None else sample_weight.to(shares.dtype)[:, None]
-    square = weight * weight
-    known = group >= 0
-    parts = [weight * shares, square * shares * shares, square * shares, weight, square, ones]
+    weighted, known = weight * shares, group >= 0
+    parts = [weighted, weight, ones]
+    if squares:
+        parts[1:1] = [weight * weighted, weighted * weighted, weight * weight]
     columns = torch.cat(parts, dim=1) * known[:, None]
     empty = columns.new_zeros((truths * groups, columns.shape[1]))
     cells = empty.index_add(0, torch.where(known, place, 0), columns)
