@@ -12,19 +12,14 @@ from evenhand._columns.encoding import check_lengths, classes
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
+from evenhand._frontier.advice import advised
 from evenhand._frontier.judging import Judged, judged, with_interval
-from evenhand._frontier.notes import notes, trusted
+from evenhand._frontier.notes import believable, notes
 from evenhand._frontier.question import Also, Question, read_question
 from evenhand._frontier.regression import RegressionFrontier, read_amounts, regression_frontier
 from evenhand._frontier.result import Frontier, Point
 from evenhand._frontier.rows import Floats, Rows, named_columns, read_rows, stream
-from evenhand._frontier.tracing import (
-    Tracer,
-    cross_fitted_error,
-    lot_shares,
-    population_of,
-    steadied,
-)
+from evenhand._frontier.tracing import Tracer, population_of
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import suggests_names
 from evenhand._tasks import named_label
@@ -202,31 +197,25 @@ def frontier(
     )
     decisions = _decisions(y_pred, rows)
     rows, decisions, other, other_decisions = _parts(rows, decisions, test, held_out, seed)
-    believed = judge if truth is not None else trusted(rows, judge)
     proved = Tracer(population_of(rows, judge), question, rows.favorable)
-    population = proved.population if believed == judge else population_of(rows, believed)
-    error = _error(rate_error, rows, question, believed, seed)
-    lot = lot_shares(rows, population, question, error)
-    advised = Tracer(steadied(rows, population, question, error), question, rows.favorable)
+    truths = (judge,) if truth is not None else believable(rows, judge)
+    advice = advised(rows, question, truths, rate_error, seed)
     bounds = _bounds(values, proved)
-    points = []
-    same = advised.population is proved.population
-    ours = None if same else list(advised.along(bounds))
-    for place, solution in enumerate(proved.along(bounds)):
-        rule = solution if ours is None else ours[place]
-        points.append(
-            _point(rows, other, question, bounds[place], solution, rule, confidence, seed)
-        )
+    solutions = list(proved.along(bounds))
+    same = advice.truth == judge and not advice.has_lots
+    ours = solutions if same else list(advice.along(bounds))
+    points = [
+        _point(rows, other, question, bound, solution, rule, confidence, seed)
+        for bound, solution, rule in zip(bounds, solutions, ours, strict=True)
+    ]
     return Frontier(
         question,
         rows,
         tuple(points),
         judged(rows, decisions, question),
         None if other is None else judged(other, other_decisions, question),
-        error,
-        lot,
         notes(rows, judge),
-        advised,
+        advice,
         proved,
         kind,
     )
@@ -300,16 +289,6 @@ def _parts(
     if len(np.unique(rows.group[~drawn])) < len(rows.groups):
         raise InputError("Some group has no row left to fit on: hold out less, or merge groups.")
     return rows.take(~drawn), decisions[~drawn], rows.take(drawn), decisions[drawn]
-
-
-def _error(rate_error: Any, rows: Rows, question: Question, judge: str, random_state: int) -> float:
-    if rate_error is None:
-        return np.inf
-    if rate_error == "cross-fit":
-        return cross_fitted_error(rows, question, judge, random_state)
-    if not isinstance(rate_error, int | float) or not rate_error > 0:
-        raise InputError(f"rate_error is a positive number or 'cross-fit', not {rate_error!r}.")
-    return float(rate_error)
 
 
 def _bounds(values: int | Sequence[float], proved: Tracer) -> list[float]:

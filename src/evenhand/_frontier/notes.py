@@ -21,11 +21,11 @@ def notes(rows: Rows, judge: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def trusted(rows: Rows, judge: str) -> str:
-    """By what rules are best fitted: scores scatter less than labels, if they are calibrated."""
+def believable(rows: Rows, judge: str) -> tuple[str, ...]:
+    """What rules may be fitted to, the least noisy first: scores, unless they are off."""
     if judge == "scores" or not rows.are_probabilities or _miscalibrated(rows):
-        return judge
-    return "scores"
+        return (judge,)
+    return ("scores", judge)
 
 
 def _knowledge(rows: Rows) -> str:

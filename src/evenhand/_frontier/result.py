@@ -10,10 +10,11 @@ import numpy as np
 
 from evenhand._dataframes import framed
 from evenhand._errors import InputError
+from evenhand._frontier.advice import Advice
 from evenhand._frontier.judging import Judged, judged
 from evenhand._frontier.picture import draw
 from evenhand._frontier.question import Question
-from evenhand._frontier.rows import Rows
+from evenhand._frontier.rows import Floats, Rows
 from evenhand._frontier.rule import Rule
 from evenhand._frontier.tracing import Tracer
 from evenhand._frontier.wording import Place, sentences
@@ -53,14 +54,17 @@ class Frontier:
         The decisions in use, or those of the largest score, on the fitting rows.
     model_test : Judged or None
         The same on the test rows.
+    fitted_to : {"labels", "scores"}
+        What the recommended rules are fitted to.
     rate_error : float
-        The largest standard error that a group's rate has under the recommended rules; infinite
-        where none is decided at random for that reason.
+        The largest standard error that a group's rate has under the most even of the recommended
+        rules; infinite where none is decided at random for that reason.
     lot : ndarray of shape (n_groups,)
-        The share of each group's decisions that are made at random for that reason.
+        The share of each group's decisions that are made at random for that reason, in the same
+        rule. Rules of looser bounds have as many lots or fewer.
     notes : tuple of str
         What a reader must know.
-    question, rows, tracer, proof : object
+    question, rows, advice, proof : object
         What was asked, the fitting rows, and the solvers of recommended rules and of the proof.
     kind : str or None
         The library of the data's dataframes.
@@ -72,10 +76,8 @@ class Frontier:
     points: tuple[Point, ...]
     model: Judged
     model_test: Judged | None
-    rate_error: float
-    lot: Any
     notes: tuple[str, ...]
-    tracer: Tracer
+    advice: Advice
     proof: Tracer
     kind: str | None = None
 
@@ -88,6 +90,21 @@ class Frontier:
     def measure(self) -> str:
         """How unequal they are."""
         return self.question.measure
+
+    @property
+    def fitted_to(self) -> str:
+        """What the recommended rules are fitted to: labels or scores."""
+        return self.advice.truth
+
+    @property
+    def rate_error(self) -> float:
+        """The largest standard error of a group's rate under the most even recommended rule."""
+        return self.advice.error(self.points[0].bound)
+
+    @property
+    def lot(self) -> Floats:
+        """The share of each group that this rule decides at random to that end."""
+        return self.advice.lots[self.rate_error]
 
     def __repr__(self) -> str:
         low, high = self.points[0], self.points[-1]
@@ -164,7 +181,7 @@ class Frontier:
         """
         if not value >= 0:
             raise InputError(f"The disparity of a rule is at least 0; {value!r} was asked for.")
-        solution = next(iter(self.tracer.along([value])))
+        solution = next(iter(self.advice.along([value])))
         decisions = solution.rule if draw else solution.rule.nearest()
         chances = decisions.probabilities(self.rows.features, self.rows.known)
         found = judged(self.rows, chances, self.question)
@@ -221,15 +238,16 @@ class Frontier:
         return max(point.gap for point in self.points)
 
     def _told_lots(self) -> list[str]:
-        drawn = np.flatnonzero(np.asarray(self.lot) > 0.005)
+        drawn = np.flatnonzero(self.lot > 0.005)
         if not len(drawn):
             return []
         most = int(np.argmax(self.lot))
         return [
             f"{plural(len(drawn), 'group')} of {len(self.lot)} have too few rows for a threshold "
-            f"whose rate is known; the recommended rules decide part of their rows at random (of "
-            f"{show(self.rows.groups[most])}, {percent(float(self.lot[most]))}), so that no "
-            f"group's rate is uncertain by more than {number(self.rate_error)}."
+            f"whose rate is known; the most even of the recommended rules decides part of their "
+            f"rows at random (of {show(self.rows.groups[most])}, "
+            f"{percent(float(self.lot[most]))}), so that no group's rate is uncertain by more than "
+            f"{number(self.rate_error)}."
         ]
 
     def plot(self, ax: Any = None) -> Any:

@@ -1,0 +1,228 @@
+"""Which rules are recommended: fitted to labels or scores, and with how many lots.
+
+The proved curve is of the fitting rows; its rules follow their noise. Those that are recommended
+are chosen by rows left out of the fit (five folds), from rules fitted to labels or to scores and
+with lots that make every group's rate known to some standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._errors import InputError
+from evenhand._frontier.question import Question
+from evenhand._frontier.rows import Codes, Floats, Rows, stream
+from evenhand._frontier.tracing import Tracer, population_of
+from evenhand.mitigation.optimal import Population, Solution, Steady, lot_share
+
+FOLDS = 5
+ERRORS = (0.05, 0.03, 0.02)  # standard errors that a group's rate may have
+TRIED = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0)  # bounds, in parts of the disparity without one
+ROUGH = 1e-4
+
+Kind = tuple[str, float]  # what rules are fitted to, and the standard error that rates may have
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """The recommended rules: `errors[i]` is the standard error at bounds near `TRIED[i]`.
+
+    `most` is the disparity without a bound; `tracers` and `lots` are by standard error.
+    """
+
+    truth: str
+    errors: tuple[float, ...]
+    most: float
+    tracers: Mapping[float, Tracer]
+    lots: Mapping[float, Floats]
+
+    @property
+    def has_lots(self) -> bool:
+        """Whether some rules decide some rows at random, whatever their score."""
+        return any(lot.any() for lot in self.lots.values())
+
+    def error(self, bound: float) -> float:
+        """The standard error that rates may have at this bound."""
+        part = bound / self.most if self.most > 0 else 0.0
+        return self.errors[int(np.argmin(np.abs(np.subtract(TRIED, part))))]
+
+    def along(self, bounds: Sequence[float]) -> Iterator[Solution]:
+        """A solution for each of these bounds, which go up."""
+        errors = [self.error(bound) for bound in bounds]
+        for error in dict.fromkeys(errors):
+            mine = [bound for bound, own in zip(bounds, errors, strict=True) if own == error]
+            yield from self.tracers[error].along(mine)
+
+
+def advised(
+    rows: Rows, question: Question, truths: Sequence[str], rate_error: Any, random_state: int
+) -> Advice:
+    """What to recommend: of several truths, the first unless another does clearly better."""
+    plain = {truth: population_of(rows, truth) for truth in truths}
+    errors = _errors(rate_error, rows, question, plain)
+    truth, chosen = truths[0], (errors[0],) * len(TRIED)
+    if rows.truth is not None and rows.group_proba is None and len(truths) * len(errors) > 1:
+        kinds = [(truth, error) for truth in truths for error in errors]
+        truth, chosen = _best(_held_out(rows, question, kinds, random_state))
+    population = plain[truth]
+    lots = {error: lot_shares(rows, population, question, error) for error in set(chosen)}
+    tracers = {
+        error: Tracer(_steadied(population, lot), question, rows.favorable)
+        for error, lot in lots.items()
+    }
+    most = Tracer(population, question, rows.favorable).free().value
+    return Advice(truth, chosen, most, tracers, lots)
+
+
+def lot_shares(rows: Rows, population: Population, question: Question, error: float) -> Floats:
+    """By group, for the cell whose rate is least known; rates are those of all groups together."""
+    if not np.isfinite(error) or rows.group_proba is not None:
+        return np.zeros(len(rows.groups))
+    free = Tracer(population, question, rows.favorable).free()
+    forms = question.forms(population.mass, rows.favorable)
+    size = forms.sizes * _rows_by_weight(rows)
+    cells = free.rates[: len(forms.cells)]
+    overall = np.nansum(cells * size, axis=1) / np.maximum(size.sum(axis=1), 1)
+    by_cell = [lot_share(size[c], float(overall[c]), error) for c in range(len(size))]
+    return np.asarray(np.where(forms.observed, by_cell, 0.0).max(axis=0))
+
+
+def _errors(
+    rate_error: Any, rows: Rows, question: Question, plain: Mapping[str, Population]
+) -> tuple[float, ...]:
+    """The standard errors that are tried, none (infinite) first."""
+    if rate_error is None:
+        return (np.inf,)
+    if rate_error == "cross-fit":
+        population = next(iter(plain.values()))
+        few = [error for error in ERRORS if lot_shares(rows, population, question, error).any()]
+        return (np.inf, *few) if rows.truth is not None else (np.inf,)
+    if not isinstance(rate_error, int | float) or not rate_error > 0:
+        raise InputError(f"rate_error is a positive number or 'cross-fit', not {rate_error!r}.")
+    return (float(rate_error),)
+
+
+def _steadied(population: Population, lot: Floats) -> Population:
+    return Steady(population, lot) if lot.any() else population
+
+
+def _held_out(
+    rows: Rows, question: Question, kinds: Sequence[Kind], random_state: int
+) -> dict[Kind, NDArray[np.float64]]:
+    """Disparity and cost of each kind (folds, bounds, 2), of rules fitted to the other folds.
+
+    Each fold is judged by itself: what a group has too much in one fold it lacks in the others,
+    so that rates of all folds together would look more equal than those of new rows.
+    """
+    fold = stream(random_state, 2).permutation(len(rows.group)) % FOLDS
+    judged = {kind: np.zeros((FOLDS, len(TRIED), 2)) for kind in kinds}
+    for left_out in range(FOLDS):
+        inside, outside = rows.take(fold != left_out), rows.take(fold == left_out)
+        plain = {truth: population_of(inside, truth) for truth, _ in kinds}
+        for kind in kinds:
+            judged[kind][left_out] = _on_other_rows(inside, outside, plain[kind[0]], question, kind)
+    return judged
+
+
+def _on_other_rows(
+    inside: Rows, outside: Rows, population: Population, question: Question, kind: Kind
+) -> Floats:
+    lot = lot_shares(inside, population, question, kind[1])
+    tracer = Tracer(_steadied(population, lot), question, inside.favorable)
+    most = tracer.free().value
+    pairs = []
+    for solution in tracer.along([most * part for part in TRIED], ROUGH):
+        table = outside.confusion(solution.rule.probabilities(outside.features, outside.known))
+        pairs.append((question.value(table, inside.favorable), question.price(table)))
+    return np.array(pairs)
+
+
+def _best(judged: Mapping[Kind, NDArray[np.float64]]) -> tuple[str, tuple[float, ...]]:
+    """What to fit to, and the standard error at every bound that was tried.
+
+    The first truth wins unless another is better by more than a standard error (jackknife over
+    folds): scores come first, since rules fitted to labels follow their noise.
+    """
+    truths = list(dict.fromkeys(truth for truth, _ in judged))
+    everything = np.arange(FOLDS)
+    chosen = truths[0]
+    for other in truths[1:]:
+        gain = _gain(judged, everything, truths[0], other)
+        without = np.array(
+            [_gain(judged, np.delete(everything, fold), truths[0], other) for fold in everything]
+        )
+        error = np.sqrt((FOLDS - 1) / FOLDS * ((without - without.mean()) ** 2).sum())
+        if gain > error:
+            chosen = other
+    above = _above(judged, everything)
+    return chosen, _strengths({error: far for (own, error), far in above.items() if own == chosen})
+
+
+def _gain(judged: Mapping[Kind, NDArray[np.float64]], folds: Codes, one: str, other: str) -> float:
+    """How much nearer the second truth's best rules are to the best of all, over bounds."""
+    above = _above(judged, folds)
+    nearest = {
+        truth: np.min([far for (own, _), far in above.items() if own == truth], axis=0)
+        for truth in (one, other)
+    }
+    return float(np.mean(nearest[one] - nearest[other]))
+
+
+def _strengths(above: Mapping[float, Floats]) -> tuple[float, ...]:
+    """Of all that do not get weaker as the bound gets tighter, those nearest to the best."""
+    ways = combinations_with_replacement(sorted(above), len(TRIED))
+    return min(ways, key=lambda way: sum(above[error][at] for at, error in enumerate(way)))
+
+
+def _above(judged: Mapping[Kind, NDArray[np.float64]], folds: Codes) -> dict[Kind, Floats]:
+    """How far the rules of each kind are from the best of all kinds, at every bound.
+
+    The best is the convex hull of all pairs (disparity, cost), since rules can be mixed. Far is
+    the lesser of two: how much more even others are at that cost, and how much cheaper at that
+    disparity, in parts of the hull's width and height.
+    """
+    curves = {kind: pairs[folds].mean(axis=0) for kind, pairs in judged.items()}
+    corners = _hull(np.concatenate(list(curves.values())))
+    width, height = np.maximum(np.ptp(corners, axis=0), 1e-12)
+    even, cheap = corners.T
+    return {
+        kind: np.minimum(
+            (value - np.interp(cost, cheap[::-1], even[::-1])) / width,
+            (cost - np.interp(value, even, cheap)) / height,
+        )
+        for kind, (value, cost) in ((kind, pairs.T) for kind, pairs in curves.items())
+    }
+
+
+def _hull(points: Floats) -> Floats:
+    """The corners from the most even to the cheapest.
+
+    >>> _hull(np.array([[0.0, 3.0], [1.0, 2.5], [1.0, 1.0], [3.0, 0.0], [4.0, 2.0]]))
+    array([[0., 3.],
+           [1., 1.],
+           [3., 0.]])
+    """
+    corners: list[Floats] = []
+    for point in points[np.lexsort((points[:, 1], points[:, 0]))]:
+        while len(corners) > 1 and _turn(corners[-2], corners[-1], point) <= 0:
+            corners.pop()
+        corners.append(point)
+    table = np.array(corners)
+    return np.asarray(table[: int(np.argmin(table[:, 1])) + 1])
+
+
+def _turn(first: Floats, second: Floats, third: Floats) -> float:
+    """Above 0 where three points turn left."""
+    (along, up), (further, on) = second - first, third - first
+    return float(along * on - up * further)
+
+
+def _rows_by_weight(rows: Rows) -> float:
+    """How many rows of equal weight would say as much (Kish)."""
+    return float(rows.weight.sum() ** 2 / (rows.weight**2).sum())
