@@ -8,7 +8,7 @@ with lots that make every group's rate known to some standard error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._errors import InputError
+from evenhand._frontier.calibration import Calibration, calibration
 from evenhand._frontier.question import Question
 from evenhand._frontier.rows import Codes, Floats, Rows, stream
-from evenhand._frontier.tracing import Tracer, population_of
-from evenhand.mitigation.optimal import Population, Solution, Steady, lot_share
+from evenhand._frontier.tracing import Tracer, tracer_of
+from evenhand.mitigation.optimal import Solution, Steady, lot_share
 
 FOLDS = 5
 ERRORS = (0.05, 0.03, 0.02)  # standard errors that a group's rate may have
@@ -61,59 +62,60 @@ class Advice:
 
 
 def advised(
-    rows: Rows, question: Question, truths: Sequence[str], rate_error: Any, random_state: int
+    rows: Rows,
+    question: Question,
+    truths: Sequence[str],
+    rate_error: Any,
+    random_state: int,
+    maps: Calibration | None = None,
 ) -> Advice:
-    """What to recommend: of several truths, the first unless another does clearly better."""
-    plain = {truth: population_of(rows, truth) for truth in truths}
-    errors = _errors(rate_error, rows, question, plain)
+    """What to recommend: of several truths, the first unless another does clearly better.
+
+    With maps that recalibrate the scores, those of each fold are fitted without it.
+    """
+    plain = {truth: tracer_of(rows, question, truth, maps) for truth in truths}
+    errors = _errors(rate_error, rows, plain[truths[0]])
     truth, chosen = truths[0], (errors[0],) * len(TRIED)
     if rows.truth is not None and rows.group_proba is None and len(truths) * len(errors) > 1:
         kinds = [(truth, error) for truth in truths for error in errors]
-        truth, chosen = _best(_held_out(rows, question, kinds, random_state))
-    population = plain[truth]
-    lots = {error: lot_shares(rows, population, question, error) for error in set(chosen)}
-    tracers = {
-        error: Tracer(_steadied(population, lot), question, rows.favorable)
-        for error, lot in lots.items()
-    }
-    most = Tracer(population, question, rows.favorable).free().value
-    return Advice(truth, chosen, most, tracers, lots)
+        refit = maps is not None
+        truth, chosen = _best(_held_out(rows, question, kinds, random_state, refit=refit))
+    tracer = plain[truth]
+    lots = {error: lot_shares(rows, tracer, error) for error in set(chosen)}
+    tracers = {error: _steadied(tracer, lot) for error, lot in lots.items()}
+    return Advice(truth, chosen, tracer.free().value, tracers, lots)
 
 
-def lot_shares(rows: Rows, population: Population, question: Question, error: float) -> Floats:
+def lot_shares(rows: Rows, tracer: Tracer, error: float) -> Floats:
     """By group, for the cell whose rate is least known; rates are those of all groups together."""
     if not np.isfinite(error) or rows.group_proba is not None:
         return np.zeros(len(rows.groups))
-    free = Tracer(population, question, rows.favorable).free()
-    forms = question.forms(population.mass, rows.favorable)
+    forms = tracer.question.forms(tracer.population.mass, rows.favorable)
     size = forms.sizes * _rows_by_weight(rows)
-    cells = free.rates[: len(forms.cells)]
+    cells = tracer.free().rates[: len(forms.cells)]
     overall = np.nansum(cells * size, axis=1) / np.maximum(size.sum(axis=1), 1)
     by_cell = [lot_share(size[c], float(overall[c]), error) for c in range(len(size))]
     return np.asarray(np.where(forms.observed, by_cell, 0.0).max(axis=0))
 
 
-def _errors(
-    rate_error: Any, rows: Rows, question: Question, plain: Mapping[str, Population]
-) -> tuple[float, ...]:
+def _errors(rate_error: Any, rows: Rows, tracer: Tracer) -> tuple[float, ...]:
     """The standard errors that are tried, none (infinite) first."""
     if rate_error is None:
         return (np.inf,)
     if rate_error == "cross-fit":
-        population = next(iter(plain.values()))
-        few = [error for error in ERRORS if lot_shares(rows, population, question, error).any()]
+        few = [error for error in ERRORS if lot_shares(rows, tracer, error).any()]
         return (np.inf, *few) if rows.truth is not None else (np.inf,)
     if not isinstance(rate_error, int | float) or not rate_error > 0:
         raise InputError(f"rate_error is a positive number or 'cross-fit', not {rate_error!r}.")
     return (float(rate_error),)
 
 
-def _steadied(population: Population, lot: Floats) -> Population:
-    return Steady(population, lot) if lot.any() else population
+def _steadied(tracer: Tracer, lot: Floats) -> Tracer:
+    return replace(tracer, population=Steady(tracer.population, lot)) if lot.any() else tracer
 
 
 def _held_out(
-    rows: Rows, question: Question, kinds: Sequence[Kind], random_state: int
+    rows: Rows, question: Question, kinds: Sequence[Kind], random_state: int, *, refit: bool
 ) -> dict[Kind, NDArray[np.float64]]:
     """Disparity and cost of each kind (folds, bounds, 2), of rules fitted to the other folds.
 
@@ -124,20 +126,19 @@ def _held_out(
     judged = {kind: np.zeros((FOLDS, len(TRIED), 2)) for kind in kinds}
     for left_out in range(FOLDS):
         inside, outside = rows.take(fold != left_out), rows.take(fold == left_out)
-        plain = {truth: population_of(inside, truth) for truth, _ in kinds}
+        maps = calibration(inside, random_state) if refit else None
+        plain = {truth: tracer_of(inside, question, truth, maps) for truth, _ in kinds}
         for kind in kinds:
-            judged[kind][left_out] = _on_other_rows(inside, outside, plain[kind[0]], question, kind)
+            judged[kind][left_out] = _on_other_rows(inside, outside, plain[kind[0]], kind[1])
     return judged
 
 
-def _on_other_rows(
-    inside: Rows, outside: Rows, population: Population, question: Question, kind: Kind
-) -> Floats:
-    lot = lot_shares(inside, population, question, kind[1])
-    tracer = Tracer(_steadied(population, lot), question, inside.favorable)
-    most = tracer.free().value
+def _on_other_rows(inside: Rows, outside: Rows, tracer: Tracer, error: float) -> Floats:
+    """Disparity and cost at each bound that is tried."""
+    steady, question = _steadied(tracer, lot_shares(inside, tracer, error)), tracer.question
+    most = steady.free().value
     pairs = []
-    for solution in tracer.along([most * part for part in TRIED], ROUGH):
+    for solution in steady.along([most * part for part in TRIED], ROUGH):
         table = outside.confusion(solution.rule.probabilities(outside.features, outside.known))
         pairs.append((question.value(table, inside.favorable), question.price(table)))
     return np.array(pairs)

@@ -13,13 +13,14 @@ from evenhand._dataframes import kind_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
 from evenhand._frontier.advice import advised
+from evenhand._frontier.calibration import calibration
 from evenhand._frontier.judging import Judged, judged, with_interval
 from evenhand._frontier.notes import believable, notes
 from evenhand._frontier.question import Also, Question, read_question
 from evenhand._frontier.regression import RegressionFrontier, read_amounts, regression_frontier
 from evenhand._frontier.result import Frontier, Point
 from evenhand._frontier.rows import Floats, Rows, named_columns, read_rows, stream
-from evenhand._frontier.tracing import Tracer, population_of
+from evenhand._frontier.tracing import Tracer, tracer_of
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import suggests_names
 from evenhand._tasks import named_label
@@ -49,6 +50,7 @@ def frontier(
     reference: Label = None,
     rate_error: float | Literal["cross-fit"] | None = "cross-fit",
     truth: Literal["labels", "scores"] | None = None,
+    recalibrate: bool = False,
     group_proba: Any = None,
     favorable: Label = None,
     pos_label: Label = None,
@@ -105,8 +107,13 @@ def frontier(
     truth : {"labels", "scores"}, optional
         By what rules are judged: with two classes by the labels, and then scores need not be
         calibrated; with more by the scores, which must be. By default the recommended rules of two
-        classes are fitted to the scores too, where these are calibrated in every group: they
-        scatter less.
+        classes are fitted to the scores, which scatter less, unless these are off or rules fitted
+        to labels do better on rows left out, by more than a standard error.
+    recalibrate : bool, default False
+        Whether rules believe the scores as they come, or what the labels of the fitting rows make
+        of them: each group's scores stay as they are, or are mapped as those of all groups or of
+        the group alone, whichever is nearest to labels left out. Of two classes the map is
+        isotonic; of more, and with `group_proba`, it mixes the probabilities. Rules hold the map.
     group_proba : array-like of shape (n_rows, n_groups), optional
         The probability of each group by the features alone, in the order of the groups' labels.
         Rules then do not know the group when they decide, and are judged by the scores.
@@ -171,6 +178,8 @@ def frontier(
     )
     kind = kind_of(data, sensitive_features, y_score, y_true)
     if criterion in regression.CRITERIA:
+        if recalibrate:
+            raise InputError("Scores of classes are recalibrated; amounts are not.")
         amounts = read_amounts(y_true, y_score, sensitive_features, sample_weight)
         others = None if test is None else read_amounts(*test, None)
         return regression_frontier(amounts, criterion, measure, values, others, kind)
@@ -183,7 +192,7 @@ def frontier(
         favorable=named_label(favorable, pos_label),
         group_proba=group_proba,
     )
-    judge = _truth(truth, rows)
+    judge = _truth(truth, rows, recalibrate)
     question = read_question(
         rows,
         criterion,
@@ -197,9 +206,11 @@ def frontier(
     )
     decisions = _decisions(y_pred, rows)
     rows, decisions, other, other_decisions = _parts(rows, decisions, test, held_out, seed)
-    proved = Tracer(population_of(rows, judge), question, rows.favorable)
-    truths = (judge,) if truth is not None else believable(rows, judge)
-    advice = advised(rows, question, truths, rate_error, seed)
+    maps = calibration(rows, seed) if recalibrate else None
+    believed = rows if maps is None else maps.applied(rows)
+    proved = tracer_of(rows, question, judge, maps)
+    truths = (judge,) if truth is not None else believable(believed, judge)
+    advice = advised(rows, question, truths, rate_error, seed, maps)
     bounds = _bounds(values, proved)
     solutions = list(proved.along(bounds))
     same = advice.truth == judge and not advice.has_lots
@@ -214,14 +225,14 @@ def frontier(
         tuple(points),
         judged(rows, decisions, question),
         None if other is None else judged(other, other_decisions, question),
-        notes(rows, judge),
+        notes(rows, judge, maps),
         advice,
         proved,
         kind,
     )
 
 
-def _truth(truth: str | None, rows: Rows) -> str:
+def _truth(truth: str | None, rows: Rows, recalibrate: bool) -> str:
     if truth not in (None, "labels", "scores"):
         raise InputError(f"truth is 'labels' or 'scores', not {truth!r}.")
     if rows.truth is None:
@@ -241,8 +252,11 @@ def _truth(truth: str | None, rows: Rows) -> str:
                 "Without the group, rules are judged by scores that are probabilities."
             )
         return "scores"
-    if truth == "scores" and not rows.are_probabilities:
-        raise InputError("truth='scores' believes y_score, which must be probabilities then.")
+    if truth == "scores" and not (rows.are_probabilities or recalibrate):
+        raise InputError(
+            "truth='scores' believes y_score, which must be probabilities then; recalibrate=True "
+            "makes them so."
+        )
     return truth or ("labels" if rows.is_binary else "scores")
 
 

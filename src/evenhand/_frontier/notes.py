@@ -5,25 +5,38 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
+from evenhand._frontier.calibration import Calibration
 from evenhand._frontier.rows import Floats, Rows
 from evenhand._groups import show
 from evenhand._words import number, plural
 
 LEVEL = 0.01
 BINS = 10
+WAY_OUT = "; recalibrate=True corrects them"
+ORDER = (
+    "With two classes that moves no point of the curve, which is judged by labels and knows only "
+    "the order of the scores; the recommended rules are fitted to labels."
+)
 
 
-def notes(rows: Rows, judge: str) -> tuple[str, ...]:
+def notes(rows: Rows, judge: str, maps: Calibration | None = None) -> tuple[str, ...]:
     """In sentences."""
     found = [_knowledge(rows)]
-    if judge == "scores" and rows.truth is not None:
-        found += _miscalibrated(rows)
+    believed = rows if maps is None else maps.applied(rows)
+    if maps is not None:
+        found.append(maps.told())
+    if rows.truth is not None and believed.are_probabilities:
+        off = miscalibrated(believed)
+        if off and judge == "scores":
+            found.append(f"{off} The curve believes them{'' if maps else WAY_OUT}.")
+        elif off:
+            found.append(f"{off} {ORDER}")
     return tuple(found)
 
 
 def believable(rows: Rows, judge: str) -> tuple[str, ...]:
     """What rules may be fitted to, the least noisy first: scores, unless they are off."""
-    if judge == "scores" or not rows.are_probabilities or _miscalibrated(rows):
+    if judge == "scores" or not rows.are_probabilities or miscalibrated(rows):
         return (judge,)
     return ("scores", judge)
 
@@ -51,8 +64,8 @@ def calibration_error(probabilities: Floats, truth: Floats, weight: Floats) -> f
     return off / total
 
 
-def _miscalibrated(rows: Rows) -> list[str]:
-    """Groups whose classes are more or less frequent than scores say, beyond chance."""
+def miscalibrated(rows: Rows) -> str:
+    """Groups whose classes are more or less frequent than scores say, beyond chance; or nothing."""
     truth, groups = rows.onehot, len(rows.groups)
     count = len(rows.classes)
     total = np.bincount(rows.group, rows.weight, groups)
@@ -67,12 +80,11 @@ def _miscalibrated(rows: Rows) -> list[str]:
     score = np.abs(seen - said) / np.sqrt(np.maximum(spread, 1e-300))
     off = score > norm.isf(LEVEL / (2 * groups * count))
     if not off.any():
-        return []
-    group, kind = np.unravel_index(np.argmax(np.where(off, np.abs(seen - said), -1)), off.shape)
-    return [
+        return ""
+    gap = np.abs(seen - said) / np.maximum(total, 1e-300)[:, None]
+    group, kind = np.unravel_index(np.argmax(np.where(off, gap, -1)), off.shape)
+    return (
         f"The scores are not calibrated in {plural(int(off.any(axis=1).sum()), 'group')}: of "
         f"{show(rows.groups[group])} they say {number(said[group, kind] / total[group])} are "
-        f"{show(rows.classes[kind])}, and {number(seen[group, kind] / total[group])} are. The "
-        "curve believes them; recalibrate them by group, or judge by labels where there are two "
-        "classes."
-    ]
+        f"{show(rows.classes[kind])}, and {number(seen[group, kind] / total[group])} are."
+    )

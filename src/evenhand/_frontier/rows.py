@@ -30,7 +30,8 @@ class Rows:
 
     Of two classes the favorable one is the second, and its score need not be a probability, as
     long as higher is better. `truth` is None where nobody knows it. With `group_proba`, the
-    probability of each group by the features, rules do not know the group.
+    probability of each group by the features, rules do not know the group; `by_group` (rows,
+    groups, classes) then holds scores that depend on the group, where they were recalibrated.
     """
 
     scores: Floats
@@ -43,13 +44,15 @@ class Rows:
     are_probabilities: bool
     columns: tuple[str, ...]
     group_proba: Floats | None = None
+    by_group: Floats | None = None
 
     @property
     def features(self) -> Floats:
         """What rules look at: scores, or where they do not know the group P(group, class | x)."""
         if self.group_proba is None:
             return self.scores
-        joint = self.group_proba[:, :, None] * self.scores[:, None, :]
+        scores = self.scores[:, None, :] if self.by_group is None else self.by_group
+        joint = self.group_proba[:, :, None] * scores
         return np.ascontiguousarray(joint.reshape(len(self.scores), -1))
 
     @property
@@ -79,6 +82,7 @@ class Rows:
             group=self.group[rows],
             weight=self.weight[rows],
             group_proba=None if self.group_proba is None else self.group_proba[rows],
+            by_group=None if self.by_group is None else self.by_group[rows],
         )
 
     def confusion(self, chances: Floats) -> Floats:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand._frontier.calibration import Calibration
 from evenhand._frontier.question import Question
 from evenhand._frontier.rows import Rows
 from evenhand.mitigation.optimal import (
@@ -25,11 +26,15 @@ BISECTIONS = 14
 
 @dataclass(frozen=True, eq=False)
 class Tracer:
-    """A population and a question, solved for one bound after another."""
+    """A population and a question, solved for one bound after another.
+
+    Where the population's scores were recalibrated, rules are given back for scores as they come.
+    """
 
     population: Population
     question: Question
     favorable: int | None
+    calibration: Calibration | None = None
 
     def problem(self, epsilon: float) -> Problem:
         """With this bound on the disparity."""
@@ -47,6 +52,8 @@ class Tracer:
         for epsilon in bounds:
             solution = solve(self.problem(float(epsilon)), tolerance, columns)
             columns = solution.columns if len(solution.columns.pool) else None
+            if self.calibration is not None:
+                solution = replace(solution, rule=self.calibration.taken_in(solution.rule))
             yield solution
 
     def cost_at(self, bound: float) -> float:
@@ -65,6 +72,19 @@ class Tracer:
             else:
                 high = middle
         return low
+
+
+def tracer_of(
+    rows: Rows, question: Question, truth: str, calibration: Calibration | None = None
+) -> Tracer:
+    """Rules on these rows, judged by their labels or by their own, calibrated, probabilities.
+
+    Labels look at nothing but the order of scores, which a map of two classes keeps.
+    """
+    if calibration is None or truth == "labels":
+        return Tracer(population_of(rows, truth), question, rows.favorable)
+    population = population_of(calibration.applied(rows), truth)
+    return Tracer(population, question, rows.favorable, calibration)
 
 
 def population_of(rows: Rows, truth: str) -> Population:

@@ -69,6 +69,11 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="The share of rows that judge the rules instead of fitting them.",
 )
+@click.option(
+    "--recalibrate",
+    is_flag=True,
+    help="Map the scores by group to what the labels make of them; the rule holds the maps.",
+)
 @click.option("--capacity", type=float, help="How many are selected, or if below 1 which share.")
 @click.option("--reference", metavar="GROUP", help="The group beside which others are measured.")
 @click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for evenhand audit.")
@@ -137,6 +142,7 @@ def frontier_of(given: dict[str, Any]) -> Traced:
         measure=given["measure"],
         values=given["points"],
         held_out=given["held_out"],
+        recalibrate=given["recalibrate"],
         capacity=int(capacity) if capacity is not None and capacity >= 1 else capacity,
         reference=given["reference"],
         favorable=given["favorable"],

@@ -1,0 +1,193 @@
+"""Scores made calibrated in every group, by maps that the rules take along.
+
+Of two classes a map is isotonic: it keeps the order, so that a threshold on what it gives is a
+threshold on the score. Of more classes, and where rules do not know the group, it mixes the
+probabilities: P(class k) = Σ_j mixing[k, j] · score_j, and a rule's prices take that in. Either
+way a rule on calibrated scores is written down as one on the scores as they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from evenhand._errors import InputError
+from evenhand._frontier.rows import Floats, Rows, stream
+from evenhand._words import plural
+from evenhand.mitigation.optimal import DecisionRule
+
+FOLDS = 5
+ROUNDS = 50
+SLOPE = 1e-6  # of the score itself, so that what isotonic regression ties keeps its order
+LENT_ROWS = 1.0  # of the common mixing, to each class of a group's own
+
+
+@dataclass(frozen=True, eq=False)
+class Monotone:
+    """A rising map of the second class's score: linear between knots, constant beyond them."""
+
+    knots: Floats
+    values: Floats
+
+    @classmethod
+    def fitted(cls, rows: Rows) -> Monotone:
+        """Isotonic regression of the labels on the score."""
+        score, place = np.unique(rows.scores[:, 1], return_inverse=True)
+        everyone = np.bincount(place, rows.weight)
+        share = np.bincount(place, rows.weight * rows.onehot[:, 1]) / everyone
+        rising = isotonic_regression(share, weights=everyone).x
+        along = (score - score[0]) / (np.ptp(score) or 1.0)
+        return cls(score, np.clip((1 - SLOPE) * rising + SLOPE * along, 0, 1))
+
+    def of(self, scores: Floats) -> Floats:
+        """Calibrated probabilities of both classes."""
+        second = np.interp(scores[:, 1], self.knots, self.values)
+        return np.column_stack([1 - second, second])
+
+    def taken_in(self, prices: Floats) -> Floats:
+        """The prices that decide by the score as those decide by what the map makes of it."""
+        first, second = prices[:, 1] - prices[:, 0]  # at score s, 1 costs (1 − s), s of these more
+        slope = second - first
+        if slope == 0:
+            return prices
+        cut = -first / slope
+        raw = float(np.interp(cut, self.values, self.knots))
+        if not self.values[0] <= cut <= self.values[-1]:  # all are on one side
+            raw += np.sign(cut - raw)
+        column = -np.sign(slope) * np.array([raw, raw - 1])
+        return np.column_stack([np.zeros(2), column])
+
+
+@dataclass(frozen=True, eq=False)
+class Mixing:
+    """A stochastic matrix: column j is the distribution of the class where the score says j."""
+
+    matrix: Floats
+
+    @classmethod
+    def fitted(cls, rows: Rows, common: Mixing | None = None) -> Mixing:
+        """The most likely one, by expectation and maximization; a little of the common one in it.
+
+        The likelihood is concave, so that where the search begins does not matter.
+        """
+        count = len(rows.classes)
+        prior = LENT_ROWS * (np.eye(count) if common is None else common.matrix)
+        matrix = (prior / LENT_ROWS + 0.1) / (1 + 0.1 * count)
+        weighted = rows.onehot * rows.weight[:, None] * len(rows.weight) / rows.weight.sum()
+        for _ in range(ROUNDS):
+            likely = np.maximum((rows.scores @ matrix.T * rows.onehot).sum(axis=1), 1e-300)
+            counts = matrix * ((weighted / likely[:, None]).T @ rows.scores) + prior
+            matrix = counts / counts.sum(axis=0)
+        return cls(matrix)
+
+    def of(self, scores: Floats) -> Floats:
+        """Calibrated probabilities."""
+        return np.asarray(scores @ self.matrix.T)
+
+    def taken_in(self, prices: Floats) -> Floats:
+        """The prices that decide by the scores as those decide by the mixed ones."""
+        return np.asarray(self.matrix.T @ prices)
+
+
+Map = Monotone | Mixing | None
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A map for each group: none, the one for all groups, or its own, as `kinds` says."""
+
+    maps: tuple[Map, ...]
+    kinds: tuple[str, ...]
+
+    def applied(self, rows: Rows) -> Rows:
+        """The rows with calibrated scores; of rules that do not know the group, for each group."""
+        scores = rows.scores.copy()
+        for group, own in enumerate(self.maps):
+            mine = rows.group == group
+            if own is not None and mine.any():
+                scores[mine] = own.of(rows.scores[mine])
+        by_group = None
+        if rows.group_proba is not None:
+            mapped = [rows.scores if own is None else own.of(rows.scores) for own in self.maps]
+            by_group = np.stack(mapped, axis=1)
+        return replace(rows, scores=scores, are_probabilities=True, by_group=by_group)
+
+    def taken_in(self, rule: DecisionRule) -> DecisionRule:
+        """The rule on scores as they come that decides as this one does on calibrated scores."""
+        prices = rule.prices.copy()
+        count = prices.shape[2]
+        for at, pool in enumerate(rule.pool):
+            if prices.shape[1] == count:
+                own = self.maps[pool]
+                prices[at] = prices[at] if own is None else own.taken_in(prices[at])
+                continue
+            for group, own in enumerate(self.maps):  # one pool of all rows, by P(group, class)
+                block = slice(group * count, (group + 1) * count)
+                if own is not None:
+                    prices[at, block] = own.taken_in(prices[at, block])
+        return replace(rule, prices=prices)
+
+    def told(self) -> str:
+        """What was done, in a sentence."""
+        own, common = (self.kinds.count(kind) for kind in ("own", "common"))
+        rest = len(self.kinds) - own - common
+        parts = [
+            f"{plural(count, 'group')} {how}"
+            for count, how in (
+                (own, "by a map of its own" if own == 1 else "by maps of their own"),
+                (common, "by one map for all groups"),
+                (rest, "not at all"),
+            )
+            if count
+        ]
+        return (
+            f"The scores were recalibrated: {', '.join(parts)}, whichever came nearest to labels "
+            "left out. The rules hold the maps and take scores as they come."
+        )
+
+
+def calibration(rows: Rows, random_state: int) -> Calibration:
+    """Each group's best map, by the squared error of labels that it was not fitted to."""
+    if rows.truth is None:
+        raise InputError("Scores are recalibrated by labels: pass y_true.")
+    fold = stream(random_state, 4).permutation(len(rows.group)) % FOLDS
+    kinds = ("none", "common", "own") if rows.are_probabilities else ("common", "own")
+    errors = np.zeros((len(kinds), len(rows.groups)))
+    for left_out in range(FOLDS):
+        outside = rows.take(fold == left_out)
+        maps = _maps(rows.take(fold != left_out))
+        for place, kind in enumerate(kinds):
+            errors[place] += _squared(outside, maps[kind])
+    chosen = tuple(kinds[place] for place in errors.argmin(axis=0))
+    maps = _maps(rows)
+    return Calibration(tuple(maps[kind][group] for group, kind in enumerate(chosen)), chosen)
+
+
+def _maps(rows: Rows) -> dict[str, list[Map]]:
+    """Of every kind, for each group."""
+    common: Monotone | Mixing
+    own: list[Map] = []
+    if rows.is_binary and rows.group_proba is None:
+        common = Monotone.fitted(rows)
+        own = [Monotone.fitted(some) if len(some.group) else common for some in _by_group(rows)]
+    else:
+        common = Mixing.fitted(rows)
+        own = [Mixing.fitted(some, common) for some in _by_group(rows)]
+    count = len(rows.groups)
+    return {"none": [None] * count, "common": [common] * count, "own": own}
+
+
+def _by_group(rows: Rows) -> list[Rows]:
+    order = np.argsort(rows.group, kind="stable")
+    ends = np.searchsorted(rows.group[order], np.arange(1, len(rows.groups)))
+    return [rows.take(some) for some in np.split(order, ends)]
+
+
+def _squared(rows: Rows, maps: Sequence[Map]) -> Floats:
+    """The squared error of the scores after these maps, by group."""
+    calibrated = Calibration(tuple(maps), ()).applied(rows).scores
+    off = rows.weight * ((rows.onehot - calibrated) ** 2).sum(axis=1)
+    return np.bincount(rows.group, off, len(rows.groups))
