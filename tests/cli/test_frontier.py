@@ -50,6 +50,12 @@ def test_it_writes_the_curve_the_rule_and_the_picture(file, tmp_path):
     assert paths[2].read_bytes()[:4] == b"\x89PNG"
 
 
+def test_scores_are_recalibrated_on_request(file):
+    done = run(file, *ASKED, "--recalibrate", "--points", "3")
+    assert done.exit_code == 0, done.output
+    assert "The scores were recalibrated" in " ".join(done.output.split())
+
+
 def test_what_is_wrong_is_said_in_one_line(file):
     for wrong in (["--criterion", "parity"], ["--measure", "mean"], ["--json", "rule.json"]):
         done = run(file, *ASKED, *wrong)

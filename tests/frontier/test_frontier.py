@@ -149,6 +149,7 @@ def test_rules_that_do_not_know_the_group_are_those_of_the_whole_program():
     least = whole_program(joint, "statistical_parity", 0.02)
     assert found.points[0].cost == pytest.approx(least, abs=2e-6)
     assert "do not know the group" in found.notes[0]
+    assert "on average, and at most, for g" in found.notes[0]
     chances = found.rule(0.02).predict_proba(score, group_proba=proba)
     assert chances.shape == (80, 2)
     with pytest.raises(eh.InputError, match="group_proba"):
@@ -288,6 +289,48 @@ def test_the_strength_is_chosen_by_rows_left_out():
     assert found.rate_error in (np.inf, *advice.ERRORS)
     again = eh.frontier(y, score, sensitive_features=group, measure="pq", values=4)
     assert found.rate_error == again.rate_error
+
+
+def test_tighter_bounds_have_as_many_lots_or_more_and_turn_no_test_rows_back():
+    fit = people(rows=4000, groups=40, shift=0.4)
+    y, score, group = fit
+    found = eh.frontier(
+        y,
+        score,
+        sensitive_features=group,
+        measure="pq",
+        values=8,
+        test=people(rows=4000, groups=40, shift=0.4, seed=1),
+    )
+    errors = [found.advice.error(point.bound) for point in found.points]
+    assert errors == sorted(errors)
+    assert found.rate_error < np.inf
+    values = np.array([point.test.value for point in found.points])
+    noise = np.median([(point.test.high - point.test.low) / 3.92 for point in found.points])
+    assert np.all(values <= np.minimum.accumulate(values[::-1])[::-1] + noise)
+
+
+def test_rules_follow_labels_where_scores_mislead():
+    y, score, group = people(rows=3000)
+    timid = score.copy()
+    for label in np.unique(group):  # as frequent as they are, and far too close to their mean
+        own = group == label
+        timid[own] = y[own].mean() + 0.05 * (score[own] - score[own].mean())
+    found = curve(y, timid, group, values=3)
+    assert not any("not calibrated" in note for note in found.notes)
+    assert found.fitted_to == "labels"
+    assert curve(y, timid, group, values=3, truth="scores").fitted_to == "scores"
+
+
+@pytest.mark.parametrize(("noise", "chosen"), [(0.001, "labels"), (0.05, "scores")])
+def test_labels_must_win_by_more_than_a_standard_error(noise, chosen):
+    value = np.array(advice.TRIED)
+    by_fold = np.array([2, -1, -2, 1, 0])[:, None] * noise
+    judged = {}
+    for truth, dearer in (("scores", 0.01), ("labels", 0.0)):
+        cost = 0.2 - 0.1 * value + dearer + (by_fold if truth == "labels" else 0 * by_fold)
+        judged[truth, np.inf] = np.stack([np.broadcast_to(value, cost.shape), cost], axis=-1)
+    assert advice._best(judged) == (chosen, (np.inf,) * len(value))
 
 
 def test_rows_held_out_judge_the_rules_with_intervals():

@@ -47,10 +47,16 @@ def _knowledge(rows: Rows) -> str:
             "These rules know the group when they decide, which can be unlawful even to the "
             "benefit of those who fare worse. group_proba= traces rules that do not."
         )
-    error = calibration_error(rows.group_proba, np.eye(len(rows.groups))[rows.group], rows.weight)
+    truth = np.eye(len(rows.groups))[rows.group]
+    off = [
+        calibration_error(rows.group_proba[:, [group]], truth[:, [group]], rows.weight)
+        for group in range(len(rows.groups))
+    ]
+    worst = int(np.argmax(off))
     return (
         "These rules do not know the group when they decide: they go by what the features say of "
-        f"it. The probabilities of groups are off by {number(error)} on average."
+        f"it. The probabilities of groups are off by {number(float(np.mean(off)))} on average, and "
+        f"at most, for {show(rows.groups[worst])}, by {number(off[worst])}."
     )
 
 
