@@ -1,6 +1,7 @@
 """Submissions are checked, scored here, and shown on a page that sorts without a connection."""
 
 import json
+import tarfile
 
 import numpy as np
 import pandas as pd
@@ -186,6 +187,46 @@ def test_the_page_needs_nothing_from_elsewhere_and_escapes_names(page):
     assert "https://" not in html
     assert "<b>Author" not in html
     assert parsed(html).all("h1")[0].text == "Who & where"
+
+
+def test_the_page_says_what_it_is_made_of_and_whose_methods_are_whose(page):
+    seen = parsed(page.read_text("utf-8"))
+    tiles = dict(
+        zip((one.text for one in seen.all("dt")), (one.text for one in seen.all("dd")), strict=True)
+    )
+    assert tiles["runs"] == str(3 * 2 * (1 + 1 + 2) + 6)
+    assert "hangs on an empty cell" in seen.all("section", id="method")[0].text
+    assert "This is part of a run" not in seen.all("main")[0].text
+    boards = [one for one in seen.all("section") if one.has_class("board")]
+    pictures = [one for one in seen.all("figure") if "section" in one.parents]
+    assert len(pictures) == len(boards)
+    assert all("mean rank" in one.text for one in pictures)
+    cells = {one.text for one in seen.all("td")}
+    assert {"the base model", "published, our run", "A. <b>Author</b>"} <= cells
+
+
+def test_the_page_of_part_of_a_run_says_so(store, tmp_path):
+    methods = (Treatment(), treatment("Reweight"), treatment("LinearPost", grid=(0.01, 0.1)))
+    planned = design(*methods, problems=PROBLEMS, seeds=(0, 1, 2, 3))
+    path = write_leaderboard(store, tmp_path / "board.html", design=planned)
+    told = "This is part of a run: 8 of 32 runs of the design have no result yet."
+    assert told in path.read_text("utf-8")
+
+
+def test_packed_predictions_are_a_store_again(store, tmp_path):
+    done = CliRunner().invoke(
+        bench, ["pack", str(store.folder), "--to", str(tmp_path / "a.tar.xz")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "24 runs" in done.output
+    store.pack(tmp_path / "b.tar.xz")
+    assert (tmp_path / "a.tar.xz").read_bytes() == (tmp_path / "b.tar.xz").read_bytes()
+    with tarfile.open(tmp_path / "a.tar.xz") as archive:
+        archive.extractall(tmp_path / "there", filter="data")
+    there = Store(tmp_path / "there")
+    assert there.entries() == store.entries()
+    asked = "select key, question, value from results where lot = 'expected' order by all"
+    assert results(there).query(asked).equals(results(store).query(asked))
 
 
 @pytest.mark.skipif(browser.BROWSER is None, reason="no Chromium")

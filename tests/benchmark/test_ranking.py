@@ -323,6 +323,30 @@ def test_one_split_gives_a_number_without_an_interval():
     assert "flatters many settings" in drawing.caption
 
 
+def test_a_problem_with_fewer_splits_takes_none_from_the_others():
+    gaps = {("whole", 0): 0.3, ("whole", 1): 0.1, ("part", 0): 0.2}
+    runs, scores = [], []
+    for (problem, seed), gap in gaps.items():
+        for method, left in (("Base", gap), ("mine", gap / 2)):
+            key = f"{problem}{seed}{method}"
+            runs.append({"key": key, "problem": problem, "base": "b", "method": method})
+            runs[-1]["seed"] = seed
+            scores += [(key, "accuracy", "expected", 0.8)]
+            scores += [(key, "statistical_parity.mpd", "expected", left)]
+    found = Results.from_rows(
+        runs=runs,
+        questions=[Question("accuracy"), Question("statistical_parity", "mpd")],
+        problems=[
+            {"problem": one, "kind": "classification", "n_classes": 2, "n_groups": 2}
+            for one in ("whole", "part")
+        ],
+        scores=scores,
+    )
+    (ranking,) = rank(found, "statistical_parity.mpd")
+    removed = {one.method: one.removed.value for one in ranking.entrants}
+    assert removed == pytest.approx({"Base": 0.0, "mine": 0.5})
+
+
 def test_a_question_that_nobody_asked_is_refused(several):
     with pytest.raises(ValueError, match=r"statistical_parity\.pq.*Did you mean"):
         rank(several, "statistical_parity.pq")

@@ -145,9 +145,9 @@ def page_html(
             title=title,
             subject=subject,
             lede=_extent(results) if lede is None else lede,
-            tiles=_tiles(results),
+            tiles=tiles(results),
             sections=[_prepared(section, shown) for section in sections],
-            stand_ins=_stand_ins(results),
+            stand_ins=stand_ins(results),
             failures=failure_counts(failures),
             failure_table=failure_table(failures),
             design=design,
@@ -219,7 +219,7 @@ def _counts(results: Results) -> dict[str, int]:
     return {str(name): int(number) for name, number in row.items()}
 
 
-def _tiles(results: Results) -> list[tuple[str, str]]:
+def tiles(results: Results) -> list[tuple[str, str]]:
     """The extent of the benchmark in numbers."""
     counts = {**_counts(results), "scores": len(results.scores)}
     names = {"runs": "run", "problems": "problem", "methods": "method"}
@@ -228,7 +228,7 @@ def _tiles(results: Results) -> list[tuple[str, str]]:
     return [(number, label) for number, _, label in tiles]
 
 
-def _stand_ins(results: Results) -> list[str]:
+def stand_ins(results: Results) -> list[str]:
     """What must be said before any figure is believed."""
     rows = results.problems.to_pylist()
     return sorted({f"{row['problem']}: {row['provenance']}" for row in rows if row["is_stand_in"]})

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tarfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -186,6 +187,27 @@ class Store:
                 self.add(other.predictions(stored), kept)
                 taken += 1
         return taken
+
+    def pack(self, path: str | Path) -> int:
+        """Put predictions and truth of all current runs into one .tar.xz; how many runs.
+
+        Base models' scores and scores of questions are left out, since both can be computed again.
+        The same runs make the same file.
+        """
+        current = self.current()[0]
+        paths = {self.run_path(entry) for entry in current.values()}
+        paths |= {self.truth_path(entry) for entry in current.values()}
+
+        def fill(file: Any) -> None:
+            with tarfile.open(fileobj=file, mode="w:xz") as archive:
+                for one in sorted(paths):
+                    about = tarfile.TarInfo(one.relative_to(self.folder).as_posix())
+                    about.size = one.stat().st_size
+                    with one.open("rb") as content:
+                        archive.addfile(about, content)
+
+        fill_whole(Path(path), fill)
+        return len(current)
 
     def predictions(self, entry: Entry) -> Predictions:
         """The predictions of a run."""

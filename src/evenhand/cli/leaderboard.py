@@ -1,4 +1,4 @@
-"""Predictions of others: `evenhand bench submit` and `evenhand bench leaderboard`."""
+"""A leaderboard: `evenhand bench submit`, `leaderboard` and `pack`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.designs import failures_in_one_line, jobs_option, loss_option
+from evenhand.cli.designs import (
+    design_in,
+    failures_in_one_line,
+    jobs_option,
+    loss_option,
+    out_option,
+)
 from evenhand.cli.failures import UNUSABLE
+from evenhand.cli.ranking import WHERE
 
 FORMAT = f"""\b
 FOLDER holds the files of predictions and submission.toml, which says what they are:
@@ -56,8 +63,8 @@ def submit(folder: Path, to: Path, check: bool) -> None:
     click.echo(f"{submission.method}: {runs:,} sets of predictions are {done}.")
 
 
-@click.command("leaderboard")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.command("leaderboard", epilog=WHERE)
+@click.argument("design", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--to", type=click.Path(dir_okay=False, path_type=Path), help="The .html file to write."
 )
@@ -65,17 +72,29 @@ def submit(folder: Path, to: Path, check: bool) -> None:
 @click.option("--measure", default="mpd", show_default=True, help="Or package.module:function.")
 @loss_option
 @jobs_option
+@out_option
 def leaderboard_(
-    folder: Path, to: Path | None, title: str, measure: str, loss: float, jobs: int | None
+    design: Path,
+    to: Path | None,
+    title: str,
+    measure: str,
+    loss: float,
+    jobs: int | None,
+    out: Path | None,
 ) -> None:
-    """Write who leads in every track of the predictions in FOLDER, as a page that sorts."""
+    """Write who leads in every track, as a page that sorts without a connection.
+
+    With the design, the page says how many of its runs are missing.
+    """
     with failures_in_one_line():
         from evenhand.benchmark import write_leaderboard
 
+        folder = design if design.is_dir() else out or design.with_suffix("")
         path = write_leaderboard(
             folder,
             to or folder / "leaderboard.html",
             title=title,
+            design=None if design.is_dir() else design_in(design),
             measure=measure,
             loss=loss,
             n_jobs=jobs,
@@ -83,4 +102,21 @@ def leaderboard_(
     click.echo(f"The leaderboard is {path}.")
 
 
-COMMANDS: tuple[click.Command, ...] = (submit, leaderboard_)
+@click.command("pack", epilog="Example: evenhand bench pack leaderboard --to leaderboard.tar.xz")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--to",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The .tar.xz file to write.",
+)
+def pack(folder: Path, to: Path) -> None:
+    """Put the predictions in FOLDER into one small file, to publish; `tar xf` unpacks it."""
+    with failures_in_one_line():
+        from evenhand.benchmark import Store
+
+        runs = Store(folder).pack(to)
+    click.echo(f"{to}: {runs:,} runs, {to.stat().st_size / 2**20:.1f} MiB.")
+
+
+COMMANDS: tuple[click.Command, ...] = (submit, leaderboard_, pack)

@@ -12,7 +12,8 @@ from evenhand._errors import require
 from evenhand._writing import write_whole
 from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
 from evenhand.benchmark.design.treatments import BASE
-from evenhand.benchmark.page import environment
+from evenhand.benchmark.figures.theme import PALETTE
+from evenhand.benchmark.page import environment, stand_ins, tiles
 from evenhand.benchmark.ranking.areas import LOSS, areas
 from evenhand.benchmark.ranking.ranks import Ranking, ranking_of
 from evenhand.benchmark.ranking.tracks import (
@@ -23,12 +24,16 @@ from evenhand.benchmark.ranking.tracks import (
     track_of,
     track_order,
 )
+from evenhand.benchmark.running.schedule import status
 from evenhand.benchmark.scoring.results import results
 from evenhand.benchmark.store import Store
+from evenhand.benchmark.tables.rankings import empty_cell_table
 from evenhand.datasets import TASKS
 from evenhand.mitigation import METHODS
 
 if TYPE_CHECKING:
+    from evenhand.benchmark.design.studies import Design
+    from evenhand.benchmark.figures import Drawing
     from evenhand.benchmark.scoring.results import Results
 
 MEASURE = "mpd"
@@ -37,6 +42,7 @@ ASKED = {
     PROBABILITIES: ("strong_parity", "performance_parity"),
 }
 OF_REGRESSIONS = ("strong_parity", "weak_parity")
+OWN = frozenset(name for name, one in METHODS.items() if one.citation.startswith("evenhand"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +111,14 @@ def leaderboard(
 
     """
     store = store if isinstance(store, Store) else Store(Path(store))
-    found = results(store, questions=_questions(measure), lots="expected", n_jobs=n_jobs)
+    return _boards(store, _scored(store, measure, n_jobs), loss)
+
+
+def _scored(store: Store, measure: str, n_jobs: int | None) -> Results:
+    return results(store, questions=_questions(measure), lots="expected", n_jobs=n_jobs)
+
+
+def _boards(store: Store, found: Results, loss: float) -> tuple[Board, ...]:
     known = _knows(store, found)
     about = {row["problem"]: row for row in found.problems.to_pylist()}
     boards = []
@@ -137,6 +150,7 @@ def write_leaderboard(
     path: str | Path,
     *,
     title: str = "Leaderboard",
+    design: Design | None = None,
     measure: str = MEASURE,
     loss: float = LOSS,
     n_jobs: int | None = 1,
@@ -151,6 +165,8 @@ def write_leaderboard(
         The file.
     title : str, default "Leaderboard"
         The page's heading.
+    design : Design, optional
+        The design that fills the store: where it is not done, the page says how much is missing.
     measure : str, default "mpd"
         By which gaps are measured.
     loss : float, default 0.05
@@ -171,9 +187,11 @@ def write_leaderboard(
     'board.html'
 
     """
-    require("jinja2", "duckdb")
+    require("jinja2", "duckdb", "matplotlib")
     store = store if isinstance(store, Store) else Store(Path(store))
-    boards = leaderboard(store, measure=measure, loss=loss, n_jobs=n_jobs)
+    found = _scored(store, measure, n_jobs)
+    boards = _boards(store, found, loss)
+    state = None if design is None else status(design, store.folder)
     submitted = {
         entry["method"]: entry["submission"]
         for entry in store.current()[0].values()
@@ -187,7 +205,16 @@ def write_leaderboard(
             boards=boards,
             tracks=list(dict.fromkeys(board.track for board in boards)),
             criteria=list(dict.fromkeys(board.criterion for board in boards)),
+            pictures=[_picture(found, board, number) for number, board in enumerate(boards)],
             submitted=submitted,
+            own=OWN,
+            base=BASE,
+            tiles=tiles(found),
+            stand_ins=stand_ins(found),
+            planned=0 if state is None else state.runs,
+            missing=0 if state is None else state.missing,
+            empty=empty_cell_table(found).note,
+            palette=PALETTE,
             measure=measure,
             loss=f"{100 * loss:g} %",
             failures=len(store.failures()),
@@ -198,6 +225,19 @@ def write_leaderboard(
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
     return path
+
+
+def _picture(found: Results, board: Board, number: int) -> dict[str, Any]:
+    """Mean ranks with bars over those that may be equal, areas and losses with intervals."""
+    from markupsafe import Markup
+
+    from evenhand.benchmark.figures import drawn, inline, ranking_figure
+
+    def make(results: Results) -> Drawing:
+        return ranking_figure(results, board.ranking)
+
+    ((_, drawing),) = drawn(found, {"ranking": make})
+    return {"svg": Markup(inline(drawing, f"b{number}")), "told": drawing.text}
 
 
 def _questions(measure: str) -> Questions:

@@ -282,10 +282,20 @@ def _mean(own: Mapping[tuple[str, str], Area], problem: str) -> float:
 def _entrant(name: str, own: Mapping[tuple[str, str], Area], rank: float) -> Entrant:
     """Its means over problems and base models; the same split of all of them is one draw."""
     ratio = float(np.mean([one.ratio for one in own.values()]))
-    splits = min(len(one.removed) for one in own.values())
-    removed = np.mean([one.removed[:splits] for one in own.values()], axis=0)
-    lost = np.mean([one.lost[:splits] for one in own.values()], axis=0)
+    removed = _by_split([one.removed for one in own.values()])
+    lost = _by_split([one.lost for one in own.values()])
     return Entrant(name, split_interval(removed, ratio), split_interval(lost, ratio), rank)
+
+
+def _by_split(values: Sequence[Floats]) -> Floats:
+    """Means by split; where some have more splits, these count for the mean, not for its noise.
+
+    >>> _by_split([np.array([0.0, 1.0]), np.array([0.5])]).tolist()
+    [0.5]
+    """
+    splits = min(map(len, values))
+    shared = np.mean([one[:splits] for one in values], axis=0)
+    return np.asarray(shared - shared.mean() + np.mean([one.mean() for one in values]))
 
 
 def _pairs(
