@@ -224,7 +224,7 @@ def test_the_least_disparity_at_the_models_cost_is_proved():
     below, above = max(least - 2e-3, 0), least + 2e-3
     assert curve(y, score, group, values=[below]).points[0].cost > found.model.cost - 2e-6
     assert curve(y, score, group, values=[above]).points[0].cost <= found.model.cost + 2e-6
-    assert found.summary()[0].startswith("The model's statistical parity (mpd) is")
+    assert found.summary()[0].startswith("By statistical parity the model's largest")
 
 
 def test_a_person_gets_the_same_decision_in_any_company():

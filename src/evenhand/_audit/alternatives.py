@@ -41,8 +41,8 @@ KNOWN_GROUP = (
     "to the benefit of those who fare worse."
 )
 HINDSIGHT = (
-    "They are judged by the rows that they are fitted to, and do worse on others; how much, and "
-    f"the rule itself, say eh.frontier or, on the command line, {COMMAND}."
+    "They are judged by the rows that they are fitted to, and do worse on others. To see how much, "
+    f"and to get a rule: eh.frontier, or {COMMAND}."
 )
 COUNTED = "Rows whose scores were counted together are decided alike."
 

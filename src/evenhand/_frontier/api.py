@@ -159,7 +159,7 @@ def frontier(
     >>> y = (random.random(4000) < score).astype(int)
     >>> curve = frontier(y, score, sensitive_features=sex)
     >>> print(curve.summary()[0])
-    The model's statistical parity (mpd) is 0.222 at accuracy 0.6865.
+    By statistical parity the model's largest difference is 0.222 at accuracy 0.6865.
     >>> even = curve.rule(value=0.05)
     >>> print(even.explain())
     Group F: select scores above 0.44.

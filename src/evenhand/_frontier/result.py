@@ -218,10 +218,11 @@ class Frontier:
             The plain ones first.
 
         """
-        name = f"{self.criterion.replace('_', ' ')} ({self.measure})"
         model = Place(self.model.value, self.model.cost, self._told(self.model))
         least = self.least_at_model_cost
-        found = sentences(name, self._unit, model, least, self._gap, self.cost_at)
+        found = sentences(
+            self.criterion, self.measure, self._unit, model, least, self._gap, self.cost_at
+        )
         return found + self._told_lots() + list(self.notes)
 
     def _told(self, judged: Judged) -> float:

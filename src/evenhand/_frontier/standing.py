@@ -74,7 +74,6 @@ def standing(
     solutions = list(tracer.along(bounds))
     least = tracer.least_value(cost, most)
     gap = max(solution.gap for solution in solutions)
-    name = f"{criterion.replace('_', ' ')} ({measure})"
     model = Place(value, cost, 1 - cost)
     return Standing(
         criterion,
@@ -85,5 +84,5 @@ def standing(
         cost,
         least,
         gap,
-        tuple(sentences(name, "accuracy", model, least, gap, tracer.cost_at)),
+        tuple(sentences(criterion, measure, "accuracy", model, least, gap, tracer.cost_at)),
     )

@@ -8,6 +8,9 @@ from typing import NamedTuple
 from evenhand._words import number
 
 SHARES = (0.5, 0.25, 0.0)  # of today's disparity, at which the cost is told
+MEASURES = {
+    "mpd": "largest difference", "gini": "Gini index", "pq": "PQ index", "shortfall": "shortfall",
+}  # fmt: skip
 
 
 class Place(NamedTuple):
@@ -19,7 +22,8 @@ class Place(NamedTuple):
 
 
 def sentences(
-    name: str,
+    criterion: str,
+    measure: str,
     unit: str,
     model: Place,
     least: float,
@@ -27,7 +31,10 @@ def sentences(
     cost_at: Callable[[float], float],
 ) -> list[str]:
     """Where the model stands, the least disparity at its cost, and what less of it costs."""
-    lines = [f"The model's {name} is {number(model.value)} at {unit} {number(model.shown, 4)}."]
+    lines = [
+        f"By {criterion.replace('_', ' ')} the model's {MEASURES[measure]} is "
+        f"{number(model.value)} at {unit} {number(model.shown, 4)}."
+    ]
     if least < model.value - 1e-4:
         lines.append(
             f"At that {unit} it could be {number(least)}, and no rule on these scores is below "
