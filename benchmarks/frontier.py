@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -215,10 +215,10 @@ def compared(models, train, test, criterion, measure):
         test=of[1],
         values=12,
     )
-    columns = curve.to_dict()
-    reached, spent = np.array(columns["test_value"]), np.array(columns["test_cost"])
-    error = float(np.median(columns["test_error"]))
-    noise = np.subtract(columns["test_high"], columns["test_low"]) / 3.92
+    reached, spent = along(curve, test)
+    tests = [point.test for point in curve.points]
+    error = float(np.median([judged.error for judged in tests]))
+    noise = float(np.median([(judged.high - judged.low) / 3.92 for judged in tests]))
     margins, wins = [], []
     for name, method, model in models:
         believed = train[1].shape[1] > 2
@@ -237,6 +237,23 @@ def compared(models, train, test, criterion, measure):
                 file=sys.stderr,
             )
     return margins, wins
+
+
+def along(curve, rows, steps=5):
+    """Disparity and cost on rows of the recommended rules, and of mixtures of neighbors."""
+    y, scores, group = rows
+    like = read_rows(y, scores, group, like=curve.rows)
+    tables = [
+        like.confusion(point.rule.probabilities(like.features, like.known))
+        for point in curve.points
+    ]
+    mixtures = [
+        (1 - part) * one + part * other
+        for one, other in pairwise(tables)
+        for part in np.linspace(0, 1, steps, endpoint=False)
+    ] + tables[-1:]
+    values = [curve.question.value(mixture, like.favorable) for mixture in mixtures]
+    return np.array(values), np.array([curve.question.price(mixture) for mixture in mixtures])
 
 
 def small():
