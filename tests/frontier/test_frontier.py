@@ -346,6 +346,16 @@ def test_rows_held_out_judge_the_rules_with_intervals():
     assert drift.max() < 4
 
 
+def test_beside_a_reference_group_there_is_an_interval_too():
+    y, score, group = people(rows=1500)
+    test = people(rows=1500, seed=1)
+    found = curve(y, score, group, reference="g2", test=test, values=[0.05], truth="labels")
+    drawn = found.points[0].test
+    assert drawn.low < drawn.value < drawn.high
+    alone = curve(y, score, group, test=test, values=[0.05], truth="labels").points[0].test
+    assert (drawn.low, drawn.high) != (alone.low, alone.high)
+
+
 def test_test_rows_are_judged_like_the_fitting_rows():
     y, score, group = people(rows=800)
     found = curve(y, score, group, test=(y, score, group), values=5, truth="labels")

@@ -190,4 +190,4 @@ def _squared(rows: Rows, maps: Sequence[Map]) -> Floats:
     """The squared error of the scores after these maps, by group."""
     calibrated = Calibration(tuple(maps), ()).applied(rows).scores
     off = rows.weight * ((rows.onehot - calibrated) ** 2).sum(axis=1)
-    return np.bincount(rows.group, off, len(rows.groups))
+    return np.asarray(np.bincount(rows.group, off, len(rows.groups)), dtype=np.float64)

@@ -44,9 +44,13 @@ def judged(rows: Rows, chances: Floats, question: Question) -> Judged:
 def with_interval(
     rows: Rows, chances: Floats, question: Question, confidence: float, random_state: int
 ) -> Judged:
-    """The same with an interval of the disparity."""
+    """The same with an interval of the disparity.
+
+    There is none for a shortfall beside one group: it counts those below it alone, where `interval`
+    takes the farthest on either side.
+    """
     plain = judged(rows, chances, question)
-    if question.reference is not None:
+    if question.reference is not None and question.measure != "mpd":
         return plain
     lot = stream(random_state, 3).random(len(chances))
     decided = drawn(chances, lot)
@@ -64,6 +68,7 @@ def with_interval(
                 sample_weight=weighted,
                 measure=question.measure,
                 favorable=favorable,
+                to=question.reference,
                 confidence=confidence,
             )
     except EvenhandError:
