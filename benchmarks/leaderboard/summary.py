@@ -1,0 +1,86 @@
+"""The leaderboard in one table and one picture, for the documentation.
+
+    python benchmarks/leaderboard/summary.py leaderboard --to docs/leaderboard
+
+Refuses a folder in which runs of the design are missing: a part of a run is no leaderboard.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from evenhand.benchmark import Board, Results, leaderboard, read_design, results, status
+from evenhand.benchmark.figures import draw, ranking_figure
+from evenhand.mitigation import METHODS
+
+DESIGN = Path(__file__).parent / "full.toml"
+OWN = frozenset(name for name, one in METHODS.items() if one.citation.startswith("evenhand"))
+HEAD = ("Track", "Criterion", "Problems", "First", "Not told from it", "evenhand’s own")
+
+
+def row(board: Board) -> tuple[str, ...]:
+    """A track by a criterion: who leads, who may be as good, and where our methods are."""
+    ranking = board.ranking
+    first, *others = ranking.entrants
+    pairs = [pair for pair in ranking.pairs if pair.better == first.method]
+    alike = [pair.worse for pair in pairs if not pair.told_apart]
+    own = [
+        f"{one.method}: {place} of {len(ranking.entrants)} ({one.removed.text})"
+        for place, one in enumerate([first, *others], start=1)
+        if one.method in OWN
+    ]
+    return (
+        board.track,
+        board.criterion,
+        str(len(ranking.problems)),
+        f"{first.method} ({first.removed.text})",
+        ", ".join(alike) or "–",
+        "; ".join(own) or "–",
+    )
+
+
+def table(boards: tuple[Board, ...], found: Results, missing: int, planned: int) -> str:
+    """The table in Markdown, under a sentence that says what it stands on."""
+    counts = found.query(
+        "select count(*) as runs, count(distinct problem) as problems, "
+        "count(distinct method) as methods, count(distinct base) as bases, "
+        "count(distinct seed) as splits from runs"
+    ).iloc[0]
+    stands = (
+        f"{counts['runs']:,} runs: {counts['problems']} problems, {counts['methods']} methods (the "
+        f"base model included), {counts['bases']} base models, {counts['splits']} splits. In "
+        "brackets: the share of the base model’s gap removed, with its 95 % interval."
+    )
+    if missing:
+        stands = f"**Part of a run**: {missing:,} of {planned:,} runs are missing. {stands}"
+    lines = [HEAD, ("---",) * len(HEAD), *map(row, boards)]
+    return "\n".join([stands, "", *(f"| {' | '.join(cells)} |" for cells in lines), ""])
+
+
+def main() -> None:
+    """Write summary.md and summary.svg."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--design", type=Path, default=DESIGN)
+    parser.add_argument("--to", type=Path, required=True)
+    parser.add_argument("--partial", action="store_true", help="Take part of a run, and say so.")
+    asked = parser.parse_args()
+    state = status(read_design(asked.design), asked.folder)
+    if state.missing and not asked.partial:
+        parser.error(f"{state.missing:,} of {state.runs:,} runs are missing; --partial says so.")
+    boards = leaderboard(asked.folder)
+    found = results(
+        asked.folder, lots="expected", questions={"classification": (), "regression": ()}
+    )
+    asked.to.mkdir(parents=True, exist_ok=True)
+    text = table(boards, found, state.missing, state.runs)
+    (asked.to / "summary.md").write_text(text, encoding="utf-8")
+    if boards:
+        first = boards[0].ranking
+        draw(found, asked.to, {"summary": lambda some: ranking_figure(some, first)}, ["svg"])
+    print(f"{asked.to}: {len(boards)} boards of {found.runs.num_rows:,} runs.")
+
+
+if __name__ == "__main__":
+    main()
