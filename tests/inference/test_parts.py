@@ -5,8 +5,10 @@ import pytest
 from scipy.stats import binomtest, chi2, chi2_contingency, ks_2samp, norm
 
 import evenhand as eh
+from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.curves import DISTANCES, curve_at
+from evenhand._uncertainty.design import Means
 from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import Cloud, curved_tail, evenest, most_uneven
@@ -14,6 +16,7 @@ from evenhand._uncertainty.homogeneity import (
     SHARES,
     _as_shares,
     _combined,
+    _count_tail,
     _enumerated,
     _largest_gaps,
     _merged,
@@ -23,10 +26,12 @@ from evenhand._uncertainty.homogeneity import (
 )
 from evenhand._uncertainty.interval import _counts, by_shortfall
 from evenhand._uncertainty.models import shares
-from evenhand._uncertainty.needed import crossing
+from evenhand._uncertainty.needed import crossing, needed
 from evenhand._uncertainty.paired import most_uneven_within
 from evenhand._uncertainty.pooling import MOST_LEVELS, _places
 from evenhand._uncertainty.rates import _weighed
+from evenhand._uncertainty.reference import _beside_best
+from evenhand._uncertainty.reference import _combined as combined
 from evenhand._uncertainty.supposition import sizes_of
 from evenhand.statistics import Ratio
 from inference.answers import known, numbers
@@ -139,6 +144,8 @@ def test_a_curve_is_read_between_its_points_and_held_at_its_ends():
         np.testing.assert_allclose(curve_at(curves, z), [z, 2 * z], atol=1e-12)
     np.testing.assert_allclose(curve_at(curves, 50.0), curves[-1])
     np.testing.assert_allclose(curve_at(curves, -50.0), curves[0])
+    bent = curves**3  # between the last two points it is their mean
+    np.testing.assert_allclose(curve_at(bent, 8.75), (bent[-2] + bent[-1]) / 2)
 
 
 def test_where_nothing_was_observed_all_outcomes_are_as_likely():
@@ -186,6 +193,12 @@ def test_a_value_without_end_is_as_uneven_as_one_group_with_everything():
     low, high = np.array([0.1, 0.3, 0.2]), np.array([0.25, np.inf, 0.9])
     assert most_uneven(low, high, eh.MEASURES["mpd"]) == np.inf
     assert most_uneven(low, high, eh.MEASURES["gini"]) == pytest.approx(2 / 3)
+
+
+def test_no_values_are_more_uneven_than_one_group_with_everything():
+    low, high = np.zeros(15), np.ones(15)
+    assert most_uneven(low, high, eh.MEASURES["gini"]) == pytest.approx(14 / 15)
+    assert most_uneven(low, 0 * high, eh.MEASURES["gini"]) == 0.0
 
 
 @pytest.mark.parametrize("measure", ["gini", "pq"])
@@ -367,3 +380,54 @@ def test_nothing_is_sure_beside_a_group_without_rows():
     none = Binomials(np.zeros(2), np.zeros(2), np.ones(2))
     assert sure_difference(one, none, 0.05).tolist() == [0, 0]
     assert sure_difference(none, one, 0.05).tolist() == [0, 0]
+
+
+def test_a_tail_beyond_all_draws_counts_every_cell_as_a_test():
+    """Eight hits of eight rows, where 8 of 14 rows are hits: one of C(14, 8) ways, in six cells."""
+    counts = np.array([[8.0, 0, 0], [0, 3, 3]])
+    assert _count_tail([counts]) == pytest.approx(2 * 6 / SHARES[1] / 3003)
+
+
+def test_a_value_at_the_end_of_its_curve_has_the_slope_beyond_it():
+    curve = np.maximum(0.1 * DISTANCES, 0.0)
+    cloud = Cloud(np.array([0.0]), curve[:, None])
+    at = int(np.searchsorted(DISTANCES, 0.0))
+    far, slope = cloud.located(np.array([0.0]))
+    assert far.tolist() == [0]
+    expected = (DISTANCES[at] - DISTANCES[at - 1]) / (curve[at] - curve[at - 1])
+    assert slope.tolist() == pytest.approx([expected])
+
+
+def test_groups_are_resized_to_whole_rows_and_at_least_one():
+    design = Means(np.array([10.0, 20.0]), np.zeros(2), np.ones(2))
+    assert design.resized(np.array([0.4, 1.2])).sizes.tolist() == [1, 2]
+
+
+def test_rows_that_are_lacking_are_counted_of_rates_alone():
+    for name, lacking in (
+        ("odds of three classes", ((2, 7.0),)),
+        ("squared errors", ((3, None), (2, None))),
+    ):
+        *_, estimates = known(name)
+        assert needed(estimates, 0.05, 0.1).lacking == lacking
+
+
+def test_the_best_is_compared_at_levels_that_share_the_error():
+    values = np.array([0.5, 0.4, 0.3])
+    curves = values + 0.01 * DISTANCES[:, None]
+    found = _beside_best(values, curves, np.array([0]), "difference", 0.05)
+    error = np.hypot(0.01, 0.01)
+    assert found.low[1] == pytest.approx(-0.1 - norm.isf(0.05 / 3 / 2) * error)
+    assert found.high[1] == pytest.approx(-0.1 + norm.isf(0.05 / 2 / 2) * error)
+
+
+def test_nothing_beside_nothing_is_alike():
+    assert combined(0.0, 0.0, "ratio") == 1.0
+    assert combined(0.1, 0.0, "ratio") == np.inf
+    assert combined(0.2, 0.5, "ratio") == pytest.approx(0.4)
+
+
+def test_a_group_that_no_replicate_moves_has_the_effect_of_the_others():
+    """One replicate moves one group by 2, whose 10 rows of variance 8 then say as much as 2."""
+    found = replicates.amount(np.array([[2.0, 0.0]]), np.full(2, 8.0), np.full(2, 10.0))
+    assert found.rows.tolist() == [2, 2]
