@@ -133,8 +133,9 @@ def binned(cells: Cells, grouping: GroupColumns, cluster: Sequence[str] = ()) ->
     """Read cells by group and bin, and maybe by more, in the order of the bins."""
     groups = grouping.of(cells)
     kept = (cells.weight > 0) & (groups.codes < len(groups.labels))
-    cells = cells.where(kept)
-    groups = Groups(groups.codes[kept], groups.labels, groups.names, groups.notes)
+    if not kept.all():
+        cells = cells.where(kept)
+        groups = Groups(groups.codes[kept], groups.labels, groups.names, groups.notes)
     places = np.unique(cells.keys["fine"], return_inverse=True)[1]
     least = np.full(places.max() + 1, np.inf)
     most = -least

@@ -66,7 +66,7 @@ from evenhand.statistics.kinds import Source
 
 ROUGH = 1e-8  # of the mean square: a variance that rounding may have made
 ROWS_TO_BRING = 1_000_000  # so many rows of scores, of engines in this process, are ordered exactly
-ROWS_AT_ONCE = 4_000_000  # whose cells, if each were one of its own, an engine can hold
+ROWS_AT_ONCE = 10_000_000  # whose cells, if each were one of its own, an engine can hold
 
 
 def evidence_from_frame(
@@ -455,7 +455,7 @@ def _from_scores(
     more = (names.rows, names.cluster)
     cells = _labels_and_scores(table, names, survey, favorable, cut, (*columns, *more))
     known = from_labels(table, names, survey, task, favorable, cut, cells)
-    if cells is None:
+    if cells is None or len(known.groups) * MOST_BINS > MOST_CELLS:  # fewer bins for more groups
         good = known.favorable if ranked(known) else None
         cells = count_scores(table, *columns, *more, good=good, groups=len(known.groups))
     given = (names.y_true, str(names.y_score), names.groups, spread, names.cluster)
@@ -482,9 +482,7 @@ def _labels_and_scores(
     good = favorable_label(survey.two_labels, favorable, required=False)
     keys = {"yhat": _decision(names, cut)}
     cells = count_scores(table, *columns, good=good, keys=keys, most_cells=MOST_CELLS)
-    if len(cells.rows) > MOST_CELLS or len(names.groups.of(cells).labels) * MOST_BINS > MOST_CELLS:
-        return None
-    return cells
+    return cells if len(cells.rows) <= MOST_CELLS else None
 
 
 def _decision(names: ColumnNames, cut: Cut | None) -> Expression:
