@@ -7,13 +7,9 @@ from scipy.stats import binom
 import evenhand as eh
 from evenhand.measures import gini, mpd, pq, shortfall
 from evenhand.watch import bands
-from evenhand.watch.bands import (
-    band_of,
-    log_likelihood,
-    log_mixture,
-    rate_limits,
-    squared_bound,
-)
+from evenhand.watch.bands import band_of, log_likelihood, log_mixture, rate_limits
+from evenhand.watch.boundary import SCALES, SHARES, squared_bound
+from evenhand.watch.distances import Distances
 from evenhand.watch.evalues import group_weights
 from evenhand.watch.rates import Rates
 
@@ -129,9 +125,9 @@ def test_groups_without_rows_are_left_out():
 def test_a_brownian_motion_at_the_bound_makes_the_mixture_as_large_as_the_error_is_small(error):
     rows = np.array([3.0, 100.0, 5000.0])
     square = squared_bound(rows, error)[:, None]
-    root = 1 / np.sqrt(1 + rows[:, None] / bands.SCALES)
-    grown = root * np.exp(square / 2 * rows[:, None] / (rows[:, None] + bands.SCALES))
-    assert (grown * bands.SHARES).sum(axis=1) == pytest.approx(1 / error)
+    root = 1 / np.sqrt(1 + rows[:, None] / SCALES)
+    grown = root * np.exp(square / 2 * rows[:, None] / (rows[:, None] + SCALES))
+    assert (grown * SHARES).sum(axis=1) == pytest.approx(1 / error)
 
 
 @pytest.mark.slow
@@ -143,30 +139,62 @@ def test_random_walks_hardly_ever_pass_the_bound():
     assert (walks**2 / steps > squared_bound(steps.astype(float), 0.05)).any(axis=1).mean() < 0.05
 
 
-@pytest.mark.parametrize("rate", [0.04, 0.5, 0.93])
-def test_limits_of_large_counts_are_quantiles_of_a_beta_distribution(rate):
-    from scipy.special import betainc, betaincc, ndtri
+@pytest.mark.parametrize(
+    ("hits", "sizes"), [(0, 12), (0, 1000), (1, 40), (5, 20), (40, 1000), (10_000, 20_000)]
+)
+def test_distances_are_normal_quantiles_of_a_beta_distribution(hits, sizes):
+    from scipy.special import betaincinv, ndtr
 
-    sizes = np.array([1000.0, 20_000.0])
-    hits = rate * sizes
-    limits = bands._limits(hits, sizes, np.tile(bands.DISTANCES[:, None], 2))
-    for z, limit in zip(bands.DISTANCES, limits, strict=True):
-        shift = np.sign(z) * bands.CAUTION
-        shape = hits + 0.5 + shift, sizes - hits + 0.5 - shift
-        far = ndtri(betainc(*shape, limit)) if z < 0 else -ndtri(betaincc(*shape, limit))
-        assert far == pytest.approx(z, abs=0.02 if abs(z) < 4.5 else 0.15)
+    z = np.array([-4.5, -3.0, -1.0, -0.2, 0.2, 1.0, 3.0, 4.5])[:, None]
+    z = z if hits else z[z > 0][:, None]
+    shift = 0.25 * np.sign(z)
+    limits = betaincinv(hits + 0.5 + shift, sizes - hits + 0.5 - shift, ndtr(z))
+    groups = Distances(np.array([float(hits)]), np.array([float(sizes)]), np.ones(1))
+    assert groups.located(limits)[0] == pytest.approx(z, abs=0.06)
+    assert groups.located(groups.at(z))[0] == pytest.approx(z, abs=0.03)
 
 
+def test_distances_of_no_hits_end_at_zero_and_of_no_misses_at_one():
+    groups = Distances(np.array([0.0, 9.0]), np.array([9.0, 9.0]), np.ones(2))
+    low, high = groups.at(np.array([[-2.0, -2.0], [2.0, 2.0]]))
+    assert (low[0], high[1]) == (0.0, 1.0)
+    assert 0 < high[0] < 1
+    assert 0 < low[1] < 1
+    assert (groups.located(np.array([0.0, 1.0]))[0] == 0).all()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("seed", range(5))
-def test_many_groups_are_searched_as_few_are(seed, monkeypatch):
+def test_many_groups_are_searched_as_few_are(seed, measure, monkeypatch):
     rng = np.random.default_rng(seed)
     sizes = np.floor(rng.lognormal(6, 1, 30)) + 5
     hits = rng.binomial(sizes.astype(int), rng.uniform(0.1, 0.6, 30))
-    quick = band(hits, sizes, mpd)
+    monkeypatch.setattr(bands, "is_crowd", lambda sizes: False)
+    quick = band(hits, sizes, measure)
     monkeypatch.setattr(bands, "FEW", 10**6)
-    monkeypatch.setattr(bands, "_SortedCloud", bands.Cloud)
-    slow = band(hits, sizes, mpd)
-    assert (quick.low, quick.high) == pytest.approx((slow.low, slow.high), abs=2e-3)
+    slow = band(hits, sizes, measure)
+    assert (quick.low, quick.high) == pytest.approx((slow.low, slow.high), rel=0.03)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_many_groups_may_be_alike_or_have_no_hits_at_all(measure):
+    alike = band(np.full(25, 30), np.full(25, 100), measure)
+    assert (alike.low, alike.value) == (0.0, pytest.approx(0.0, abs=1e-12))
+    assert alike.high > 0
+    none = band(np.zeros(25), np.full(25, 100), measure)
+    assert none.low == 0.0 < none.high
+
+
+@pytest.mark.parametrize("rows", [100, 1000, 10_000])
+@pytest.mark.parametrize("times", [1, 20])
+def test_pq_of_many_groups_alike_has_the_noise_taken_off(rows, times):
+    rng = np.random.default_rng(rows)
+    shares = np.geomspace(1, times, 50)
+    sizes = np.rint(50 * rows * shares / shares.sum())
+    hits = rng.binomial(sizes.astype(int), 0.3)
+    found = band(hits, sizes, pq)
+    assert found.low == 0.0
+    assert found.high < 2.5 * found.value
 
 
 @pytest.mark.slow

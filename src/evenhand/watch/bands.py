@@ -1,13 +1,10 @@
 """Intervals that hold at all looks at once, from hits and rows so far.
 
 *Calibrated.* In the direction of a plane that touches the vectors as uneven as the truth, the
-estimate's error is a Brownian motion in the information so far (Jennison and Turnbull 1997),
-whatever the sizes of the groups and however they grow. A mixture of two of Robbins' normal mixtures
-bounds it at all times: for n rows of each group its square, in standard errors, by the f(n) at
-which Σ wₖ (1 + n/cₖ)^-½ exp(f n / 2(n + cₖ)) is 1/α. Groups of unequal sizes are stretched by a
-convex √(1 + c/n) each, times as much as makes it at least f between the smallest and the largest;
-the rest is the geometry of intervals for a single look, with this bound in place of 1.96. Below,
-where as many groups are tied as the nearest truth has, the mixture has as many dimensions.
+estimate's error stays within a reach (`boundary.py`) whatever the sizes of the groups and however
+they grow; the rest is the geometry of intervals for a single look, with this reach in place of
+1.96. Below, where as many groups are tied as the nearest truth has, the mixture has as many
+dimensions. Of PQ of many groups the noise is taken off (`crowds.py`).
 
 *Guaranteed.* Each group's rate by a mixture of binomial likelihood ratios, all groups at once: the
 extremes of the measure over that box. Its coverage is proved for any number of rows.
@@ -15,15 +12,16 @@ extremes of the measure over that box. Its coverage is proved for any number of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.curves import CAUTION, DISTANCES, FARTHEST, STEP, rate_curves
+from evenhand._uncertainty.crowds import is_crowd
+from evenhand._uncertainty.curves import DISTANCES
 from evenhand._uncertainty.geometry import (
-    NEGLIGIBLE,
     STEPS,
     Cloud,
     _Search,
@@ -32,21 +30,21 @@ from evenhand._uncertainty.geometry import (
     upper_limits,
 )
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
-from evenhand.measures import Measure, is_scale_free, mpd
+from evenhand.measures import Measure, gini, is_scale_free, pq
+from evenhand.watch.boundary import widening
+from evenhand.watch.crowds import crowd_ends
+from evenhand.watch.distances import Distances
+from evenhand.watch.many import SOLVED, Bound, dimensions, heterogeneity, highest, lowest
 from evenhand.watch.rates import Rates
 
 Floats = NDArray[np.float64]
 
-SCALES = np.array([50.0, 800.0])  # rows of a group: a band is narrowest at about 8 times as many
-SHARES = np.array([0.6, 0.4])  # of these in the mixture
-SCALE = 100.0  # the same of the mixture below, and what groups of about one size are stretched by
-STRETCHES = np.array([5.0, 10.0, 20.0, 40.0, 70.0, SCALE])  # that are tried for unequal ones
-ALIKE = 1.5  # times as many rows as the smallest group make a band that is as good as it can be
-MANY = 30.0  # hits, and as many misses, from which on a quantile of a beta is well approximated
+SCALE = 100.0  # rows of a group: of the mixture below, and what groups are stretched by there
 PRIORS = ((0.5, 0.5), (3.0, 3.0), (0.5, 8.0), (8.0, 0.5))  # of a rate, mixed in equal parts
 HALVINGS = 40
-MOST_STEPS, ENOUGH = 40, 1e-3  # to where an interval is nearest, and how near, in errors
 NARROW = 0.01  # of a lower end, relative to what it is below
+ALIKE = 3.0  # times as many rows as the smallest group: one cannot pass another on the path
+FEWEST = 3  # groups up to which it pays to suppose that they may be alike
 FEW = 20  # groups up to which the search of a single look is quick enough
 
 
@@ -65,7 +63,9 @@ def band_of(
         if seen.sum() >= 2:
             effective = None if rates.effective is None else rates.effective[i, seen]
             relative = is_scale_free(measure)
-            cell = _Cell(hits[seen], sizes[seen], rates.limits, relative, effective)
+            cell = _Cell(
+                hits[seen], sizes[seen], rates.limits, relative, rates.are_counts, effective
+            )
             ends.append(_ends(cell, measure, share, method, weights[seen]))
     if not ends:
         return ConfidenceInterval(np.nan, np.nan, np.nan, 1 - error, method)
@@ -112,6 +112,7 @@ class _Cell:
     sizes: Floats
     limits: tuple[float, float]
     is_relative: bool
+    are_counts: bool = True
     effective: Floats | None = None
 
     def values(self, shares: Floats) -> Floats:
@@ -129,50 +130,30 @@ def _ends(
         limits = rate_limits(cell.hits, cell.sizes, error * weights)
         least, most = cell.values(limits[0]), cell.values(limits[1])
         return value, evenest(least, most, measure), most_uneven(least, most, measure)
-    sizes = cell.sizes
-    scale, reach = _widening(sizes, error)
-    cloud = _stretched(cell, scale, reach)
-    high = float(upper_limits([cloud], measure, reach)[0])
-    if scale != SCALE:
-        cloud = _stretched(cell, SCALE, reach)
-    return value, _lower(cloud, measure, error, float(np.log1p(sizes / SCALE).mean())), high
-
-
-def _widening(sizes: Floats, error: float) -> tuple[float, float]:
-    """A scale c of the stretch √(1 + c/n), and the reach that with it is at least the bound.
-
-    Any c is right; where sizes differ, the one with which the groups' limits are nearest.
-    """
-    if sizes.max() <= ALIKE * sizes.min():
-        between, scales = np.array([sizes.min(), sizes.max()]), np.array([SCALE])
+    if measure is pq and cell.are_counts and is_crowd(cell.sizes):
+        return value, *crowd_ends(cell.hits, cell.sizes, error)
+    scale, reach = widening(cell.sizes, error, _heterogeneity(cell))
+    above, below = _stretched(cell, scale, reach), _stretched(cell, SCALE, reach)
+    more = float(np.log1p(cell.sizes / SCALE).mean())
+    alike, apart = (Bound(float(-2 * np.log(part)), more) for part in (error, error / 2))
+    is_quick = measure in SOLVED and len(cell.sizes) >= FEW
+    if is_quick:
+        high = highest(above, measure, reach)
     else:
-        between, scales = np.geomspace(sizes.min(), sizes.max(), 9), STRETCHES
-    bound = squared_bound(between, error)
-    squares = (bound / (1 + scales[:, None] / between)).max(axis=1)
-    width = np.sqrt(squares[:, None] * (1 + scales[:, None] / sizes) / sizes).sum(axis=1)
-    best = int(width.argmin())
-    return float(scales[best]), float(np.sqrt(squares[best]))
+        high = float(upper_limits([_cloud(above)], measure, reach)[0])
+    if is_quick and (measure is not gini or cell.sizes.max() <= ALIKE * cell.sizes.min()):
+        return value, lowest(below, measure, alike, apart), high
+    return value, _AnytimeSearch(_cloud(below), measure, error).lower(alike, apart), high
 
 
-def squared_bound(rows: Floats, error: float) -> Floats:
-    """What a squared standardized sum ever exceeds, at some number of rows, so often at most.
-
-    >>> squared_bound(np.array([100.0, 1_000.0, 10_000.0]), 0.05).round(1)
-    array([12.1, 10. , 10.3])
-    """
-    slope = (rows[:, None] / (rows[:, None] + SCALES)) / 2
-    start = np.log(SHARES) - np.log1p(rows[:, None] / SCALES) / 2
-    bound = ((-np.log(error) - start) / slope).min(axis=1)  # of either of the two alone
-    for _ in range(8):  # Newton's steps from above on a convex function
-        logs = start + slope * bound[:, None]
-        top = logs.max(axis=1)
-        terms = np.exp(logs - top[:, None])
-        total = terms.sum(axis=1)
-        bound = bound - (top + np.log(total) + np.log(error)) * total / (terms * slope).sum(axis=1)
-    return np.asarray(bound)
+def _heterogeneity(cell: _Cell) -> float | None:
+    """The squared distance to groups that are all alike, of so few that it is small if they are."""
+    if len(cell.sizes) > FEWEST or cell.effective is not None or not cell.are_counts:
+        return None
+    return heterogeneity(Distances(cell.hits, cell.sizes, np.ones(len(cell.sizes))))
 
 
-def _stretched(cell: _Cell, scale: float, reach: float) -> Cloud:
+def _stretched(cell: _Cell, scale: float, reach: float) -> Distances:
     """The groups with distances that are √(1 + scale / n) times as far as those of a single look.
 
     The variance between few clusters is known as badly as Student's t says, at this reach.
@@ -182,32 +163,13 @@ def _stretched(cell: _Cell, scale: float, reach: float) -> Cloud:
     if cell.effective is not None:
         times = times * _students(reach, cell.sizes - 1)
         hits, sizes = hits / sizes * cell.effective, cell.effective
-    limits = _limits(hits, sizes, DISTANCES[:, None] * times)
-    return _SortedCloud(cell.values(hits / sizes), cell.values(limits))
+    return Distances(hits, sizes, times, cell.limits, cell.is_relative)
 
 
-def _limits(hits: Floats, sizes: Floats, far: Floats) -> Floats:
-    """The rates (distances, groups) that are so far from the data at a single look.
-
-    Of large counts by Abramowitz and Stegun's 26.5.22, which is within 0.01 standard errors up to 4
-    of them, and a hundred times as quick as quantiles of the beta distribution.
-    """
-    limits = (far > 0).astype(np.float64)
-    few = np.minimum(hits, sizes - hits) < MANY
-    if few.any():
-        plain = Cloud(hits[few] / sizes[few], rate_curves(hits[few], sizes[few]))
-        limits[:, few] = np.where(
-            np.abs(far[:, few]) > FARTHEST, limits[:, few], plain.at(far[:, few])
-        )
-    if not few.all():
-        z, many = far[:, ~few], ~few
-        shift = CAUTION * np.sign(DISTANCES)[:, None]
-        more, less = hits[many] + 0.5 + shift, (sizes - hits)[many] + 0.5 - shift
-        up, down = 1 / (2 * more - 1), 1 / (2 * less - 1)
-        middle, bend = 2 / (up + down), (z**2 - 3) / 6
-        odds = z * np.sqrt(middle + bend) / middle + (down - up) * (bend + 5 / 6 - (up + down) / 3)
-        limits[:, many] = more / (more + less * np.exp(-2 * odds))
-    return limits
+def _cloud(groups: Distances) -> Cloud:
+    """The groups with their confidence curves, as the search of a single look wants them."""
+    curves = groups.at(DISTANCES[:, None] * np.ones(len(groups.hits)))
+    return Cloud(groups.values, np.maximum.accumulate(curves, axis=0))
 
 
 def _students(reach: float, free: Floats) -> Floats:
@@ -218,116 +180,35 @@ def _students(reach: float, free: Floats) -> Floats:
     return np.asarray(np.where(free >= 1, -stdtrit(np.maximum(free, 1.0), tail) / reach, np.inf))
 
 
-def _lower(cloud: Cloud, measure: Measure, error: float, dimension_cost: float) -> float:
-    """The least inequality that is not too far from the data at all looks."""
-    search = _AnytimeSearch(cloud, measure, error)
-    search.dimension_cost = dimension_cost
-    least, most = 0.0, float(measure(cloud.values))
-    if not most > 0 or (over := search.excess(0.0)) < 0:
-        return 0.0
-    under = -float(np.sqrt(-2 * np.log(error)))  # at the data themselves the distance is 0
-    for _ in range(STEPS):
-        level = least + (most - least) * min(max(over / (over - under), 0.05), 0.95)
-        excess = search.excess(level)
-        if excess >= 0:
-            least, over, under = level, excess, under / 2  # as the Illinois method halves
-        else:
-            most, under, over = level, excess, over / 2
-        if most - least < NARROW * most:
-            break
-    return least
-
-
-class _SortedCloud(Cloud):
-    """Groups of one cell; distances are found by one search in all curves in a row."""
-
-    @cached_property
-    def _in_order(self) -> tuple[Floats, Floats]:
-        """By group: what lets its curve begin after that of the group before; and all curves."""
-        after = (1 + np.ptp(self.curves)) * np.arange(len(self))
-        return after, (self.curves + after).T.ravel()
-
-    def located(self, values: Floats) -> tuple[Floats, Floats]:
-        """Signed distances, and how fast they grow with the value."""
-        groups, (after, flat) = np.arange(len(self)), self._in_order
-        above = values > self.values
-        places = np.searchsorted(flat, values + after, side="right") - len(DISTANCES) * groups
-        exact = above & (self.curves[np.maximum(places - 1, 0), groups] == values)
-        below = np.minimum(np.maximum(places - 1 - exact, 0), len(DISTANCES) - 2)
-        start, end = self.curves[below, groups], self.curves[below + 1, groups]
-        slope = STEP / np.maximum(end - start, 1e-9 * (1e-3 + np.abs(end)))
-        far = DISTANCES[below] + (values - start) * slope
-        far = np.where(above, np.clip(far, 0.0, 60.0), np.clip(far, -60.0, 0.0))
-        return np.where(values == self.values, 0.0, far), slope
-
-
 class _AnytimeSearch(_Search):
-    """Whether groups at most so uneven are too far from the data, at whichever look.
+    """Whether groups at most so uneven are too far from the data, at whichever look."""
 
-    A single look says by how many dimensions the nearest such groups are bound; a mixture over as
-    many has to be exceeded.
-    """
-
-    dimension_cost = 0.0
-    place = 0.0
-
-    def tail(self, level: float) -> tuple[float, float, int]:
-        """As for a single look; differences by steps from the place of the last level."""
-        from scipy.special import chdtrc
-
-        if self.measure is not mpd or len(self.cloud) < FEW:
-            return super().tail(level)
-        square, bound = self._clipped(level)
-        free = len(self.cloud) - 1 if level <= 0 else max(bound - 1, 1)
-        return float(chdtrc(free, square)), square, 0 if level <= 0 else free
-
-    def _clipped(self, level: float) -> tuple[float, int]:
-        """The squared distance to groups within an interval of that width; how many it binds.
-
-        Distances are almost linear in the values, so that Gauss and Newton's steps from the last
-        level's place soon find the interval's; a step beyond what is known of it halves that.
-        """
-        values = self.cloud.values
-        first, last = float(values.min()) - level, float(values.max())
-        place = self.place if first < self.place < last else (first + last) / 2
-        least, bound = np.inf, 0
-        for _ in range(MOST_STEPS):
-            far, slope = self.cloud.located(np.minimum(np.maximum(values, place), place + level))
-            square = float((far**2).sum())
-            if square < least:
-                least, self.place, bound = square, place, int((far**2 > NEGLIGIBLE).sum())
-            pull = np.where(far != 0, slope, 0.0)
-            curvature, force = float((pull**2).sum()), float((pull * far).sum())
-            step = -force / curvature if curvature else 0.0
-            first, last = (first, place) if step < 0 else (place, last)
-            if abs(step) * np.sqrt(curvature) < ENOUGH or last - first < NEGLIGIBLE:
+    def lower(self, alike: Bound, apart: Bound) -> float:
+        """The least inequality that is not too far."""
+        least, most = 0.0, float(self.measure(self.cloud.values))
+        if not most > 0 or (over := self._excess(0.0, alike)) < 0:
+            return 0.0
+        under = -apart.reach(0)  # at the data themselves the distance is 0
+        for _ in range(STEPS):
+            level = least + (most - least) * min(max(over / (over - under), 0.05), 0.95)
+            excess = self._excess(level, apart)
+            if excess >= 0:
+                least, over, under = level, excess, under / 2  # as the Illinois method halves
+            else:
+                most, under, over = level, excess, over / 2
+            if most - least < NARROW * most:
                 break
-            place = place + step if first < place + step < last else (first + last) / 2
-        return least, bound
+        return least
 
-    def excess(self, level: float) -> float:
+    def _excess(self, level: float, bound: Bound) -> float:
         """How much farther such groups are than the bound; negative where they are not rejected."""
         tail, square, _ = self.tail(level)
-        error = self.error if level <= 0 else self.error / 2
-        bound, far = float(-2 * np.log(error)), float(np.sqrt(square))
-        one = far - float(np.sqrt(bound + self.dimension_cost))
-        if one < 0:
-            return one
-        free = _dimensions(square, tail, len(self.cloud) - 1)
-        return far - float(np.sqrt(bound + free * self.dimension_cost))
+        far = float(np.sqrt(square))
+        one = far - bound.reach(1)
+        return one if one < 0 else far - bound.reach(self._dimensions(square, tail))
 
-
-def _dimensions(square: float, tail: float, most: int) -> float:
-    """The degrees of freedom with which chi-squared exceeds a square so often."""
-    from scipy.special import chdtrc
-
-    low, high = 1.0, float(max(most, 1))
-    if tail <= chdtrc(low, square):
-        return low
-    for _ in range(20):
-        middle = (low + high) / 2
-        low, high = (middle, high) if chdtrc(middle, square) < tail else (low, middle)
-    return high
+    def _dimensions(self, square: float, tail: float) -> float:
+        return dimensions(square, tail, len(self.cloud) - 1)
 
 
 def log_likelihood(hits: Floats, sizes: Floats, rate: Floats) -> Floats:
@@ -339,7 +220,16 @@ def log_likelihood(hits: Floats, sizes: Floats, rate: Floats) -> Floats:
 
 def log_mixture(hits: Floats, sizes: Floats) -> Floats:
     """Log likelihood of hits, one after the other, mixed over rates."""
-    from scipy.special import betaln, logsumexp
+    return log_mixed(hits, sizes, PRIORS)
 
-    parts = [betaln(hits + a, sizes - hits + b) - betaln(a, b) for a, b in PRIORS]
-    return np.asarray(logsumexp(np.array(parts), axis=0) - np.log(len(PRIORS)))
+
+def log_mixed(hits: Floats, sizes: Floats, priors: Sequence[tuple[Any, Any]]) -> Floats:
+    """Log likelihood of hits mixed over beta distributions of a rate, in equal parts."""
+    from scipy.special import betaln, gammaln
+
+    misses = sizes - hits
+    parts = [
+        gammaln(hits + a) + gammaln(misses + b) - gammaln(sizes + (a + b)) - betaln(a, b)
+        for a, b in priors
+    ]
+    return np.asarray(np.logaddexp.reduce(parts) - np.log(len(parts)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._groups import show
 from evenhand._words import listing, number, percent
-from evenhand.watch.bands import log_likelihood, log_mixture
+from evenhand.watch.bands import log_likelihood, log_mixed, log_mixture
 from evenhand.watch.evalues import log_mean
 from evenhand.watch.ledger import day_name
 from evenhand.watch.rates import Rates
@@ -29,18 +29,14 @@ NEARNESS = (10.0, 100.0, 1000.0)  # rows that a rate before is worth as a guess 
 
 def log_changed(hits: Floats, sizes: Floats, later_hits: Floats, later_sizes: Floats) -> Floats:
     """Log e-value (…) that a rate after is not that before; 0 where either has no rows."""
-    from scipy.special import betaln, logsumexp
-
     guess = (hits + 0.5) / (sizes + 1.0)
-    near = []
-    for rows in NEARNESS:
-        a, b = rows * guess, rows * (1 - guess)
-        near.append(betaln(a + later_hits, b + later_sizes - later_hits) - betaln(a, b))
-    apart = logsumexp(np.array([*near, log_mixture(later_hits, later_sizes)]), axis=0)
+    near = [(rows * guess, rows * (1 - guess)) for rows in NEARNESS]
+    apart = log_mixed(later_hits, later_sizes, near) + np.log(len(near) / (len(near) + 1))
+    apart = np.logaddexp(apart, log_mixture(later_hits, later_sizes) - np.log(len(near) + 1))
     together_hits, together = hits + later_hits, sizes + later_sizes
     common = log_likelihood(together_hits, together, together_hits / np.maximum(together, 1.0))
-    found = log_mixture(hits, sizes) + apart - np.log(len(near) + 1) - common
-    return np.asarray(np.where((sizes > 0) & (later_sizes > 0), found, 0.0))
+    evidence = log_mixture(hits, sizes) + apart - common
+    return np.asarray(np.where((sizes > 0) & (later_sizes > 0), evidence, 0.0))
 
 
 def beside(
@@ -55,7 +51,8 @@ def beside(
     each = log_mean(logs.T, np.full(len(now.cells), 1 / max(len(now.cells), 1)))
     every = float(np.logaddexp(log_mean(each, weights), np.log(max(1 - weights.sum(), 1e-300))))
     needed = 1 / error
-    which = [int(i) for i in np.argsort(-each) if each[i] + np.log(weights[i]) >= np.log(needed)]
+    shown = np.flatnonzero(each + np.log(weights) >= np.log(needed))
+    which = shown[np.argsort(-each[shown])].tolist()
     changed = every >= np.log(needed)
     which = which or ([int(each.argmax())] if changed else [])
     groups = tuple(now.groups[i] for i in which)

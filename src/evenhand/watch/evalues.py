@@ -63,15 +63,20 @@ def _beyond(hits: Floats, sizes: Floats, all_hits: Floats, all_rows: Floats) -> 
 
 def log_apart(sums: Excess, slack: float = 0.0) -> Floats:
     """Log e-value (…, groups) that a group is apart from all others, mixed over tilts both ways."""
-    up, down = _tilted(sums, slack)
-    return log_mean(np.concatenate([up, down], axis=-1), np.tile(WEIGHTS / 2, 2))
+    gain, cost = _tilted(sums, slack)
+    size = np.abs(gain)  # a bet on more hits and one on fewer: e^g + e^-g = e^|g| (1 + e^-2|g|)
+    logs = size - cost
+    top = logs.max(axis=0)
+    terms = np.exp(logs - top) * (1 + np.exp(-2 * size))
+    return np.asarray(top + np.log(np.tensordot(WEIGHTS / 2, terms, 1)))
 
 
 def log_together(sums: Excess, slack: float = 0.0) -> Floats:
     """Log e-value (…) that groups are not alike: each has a tilt of the same size, or none."""
-    up, down = _tilted(sums, slack)
-    each = np.logaddexp(np.logaddexp(up, down), 0.0) - np.log(3)
-    return log_mean(np.where(sums.variance[..., None] > 0, each, 0.0).sum(axis=-2), WEIGHTS)
+    gain, cost = _tilted(sums, slack)
+    each = np.logaddexp(np.logaddexp(gain, -gain) - cost, 0.0) - np.log(3)
+    every = np.where(sums.variance > 0, each, 0.0).sum(axis=-1)
+    return log_mean(np.moveaxis(every, 0, -1), WEIGHTS)
 
 
 def log_alike(single: Excess, joint: Excess, weights: Floats, slack: float = 0.0) -> Floats:
@@ -104,11 +109,10 @@ def log_mean(logs: Floats, weights: Floats) -> Floats:
     3.0
     """
     top = logs.max(axis=-1, keepdims=True)
-    return np.asarray(top[..., 0] + np.log((np.exp(logs - top) * weights).sum(axis=-1)))
+    return np.asarray(top[..., 0] + np.log(np.exp(logs - top) @ weights))
 
 
 def _tilted(sums: Excess, slack: float) -> tuple[Floats, Floats]:
-    """Logs (…, groups, tilts) of the supermartingales that bet on more hits, and on fewer."""
-    beyond, variance, third = (part[..., None] for part in sums)
-    cost = variance * EVEN + slack * TILTS
-    return beyond * TILTS - cost - third * ODD, -beyond * TILTS - cost + third * ODD
+    """What a bet on more hits gains (tilts, …, groups), and one on fewer loses; what both cost."""
+    tilts, even, odd = (part.reshape(-1, *(1,) * sums.beyond.ndim) for part in (TILTS, EVEN, ODD))
+    return sums.beyond * tilts - sums.third * odd, sums.variance * even + slack * tilts

@@ -45,12 +45,13 @@ def status_of(memory: Memory) -> Status:
     """Intervals, evidence, bounds and changes; what is said for the first time is remembered."""
     look = Look(memory)
     findings = [look.finding(question) for question in look.known_questions()]
-    later = partial(_changes, Look(replace(memory, ledger=memory.ledger.copy())))
     changed = {}
     if memory.settings.gates:
         changes = _changes(look)
         changed = {each.criterion: each.sentence for each in changes if each.changed}
         later = partial(tuple, changes)
+    else:
+        later = partial(_changes, Look(replace(memory, ledger=memory.ledger.copy())))
     there = {finding.criterion for finding in findings}
     judgements = judge(
         [gate for gate in memory.settings.gates if gate.criterion in there],
@@ -150,7 +151,9 @@ class Look:
 
     def finding(self, question: Question) -> WatchFinding:
         """What is known of a criterion; its verdict comes after the bounds."""
-        rates, evidence = self.so_far(question), self.evidence(question)
+        rates, evidence = self.so_far(question), self.memory.evidence.get(question.name)
+        if evidence is None:
+            evidence = self.memory.evidence[question.name] = self.evidence(question)
         self.weights(rates.groups)  # as they are now, for intervals that are asked for later
         peak = max(self.memory.peaks.get(question.name, 0.0), evidence)
         return WatchFinding(

@@ -33,7 +33,8 @@ class Memory:
     """What is stored: `peaks` are the largest log e-values, `firsts` since when something is so.
 
     `names` are those that groups were given later, by the old ones; `history` has a row for each
-    of the last parts; `columns` are those that the command line reads.
+    of the last parts; `columns` are those that the command line reads. `evidence` are the log
+    e-values as of the last part: they are not stored, and made anew where they are missing.
     """
 
     settings: Settings
@@ -44,3 +45,4 @@ class Memory:
     names: dict[Label, Label] = field(default_factory=dict)
     history: list[list[Any]] = field(default_factory=list)
     columns: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, float] = field(default_factory=dict)

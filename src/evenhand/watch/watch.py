@@ -237,6 +237,7 @@ class Watch:
 
         """
         self._memory.names.update(names)
+        self._memory.evidence.clear()
         self._memory.ledger.rename(names)
         self._memory.baseline = {
             key: renamed(sums, names) for key, sums in self._memory.baseline.items()
@@ -373,6 +374,7 @@ class Watch:
         look = Look(memory)
         for question in look.known_questions():
             name, evidence = question.name, look.evidence(question)
+            memory.evidence[name] = evidence
             memory.peaks[name] = max(evidence, memory.peaks.get(name, 0.0))
             if evidence >= np.log(1 / look.error):
                 memory.firsts.setdefault(f"differs {name}", ("yes", memory.ledger.last or day))

@@ -1,0 +1,141 @@
+"""How far rates are from hits and rows, in standard errors: beta quantiles in closed form.
+
+The distance of a rate p is the normal quantile of a beta distribution's probability below p, by
+Peizer and Pratt (1968, Journal of the American Statistical Association 63), which is within 0.03
+even for no hits at all. Rates at a distance start from Abramowitz and Stegun's 26.5.22, within 0.01
+standard errors for 30 hits and misses or more, and a hundred times as quick as an exact quantile;
+of fewer, Newton's steps with the distance follow, for a handful from Wilson and Hilferty's cube.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._uncertainty.curves import CAUTION, FARTHEST
+
+Floats = NDArray[np.float64]
+
+MANY = 30.0  # hits, and as many misses, from which on the quick quantile needs no correction
+LEAST = 0.6  # of a parameter of a beta distribution
+MOST = 60.0  # a distance that is as good as endless
+FEW = 5.0  # hits or misses below which a cube root starts nearer
+STEPS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """Groups with hits and rows, as shares of a range; distances are divided by a stretch each.
+
+    A relative measure wants values of at least 0.
+    """
+
+    hits: Floats
+    sizes: Floats
+    stretch: Floats
+    limits: tuple[float, float] = (0.0, 1.0)
+    is_relative: bool = False
+
+    @cached_property
+    def values(self) -> Floats:
+        """What was observed."""
+        return self._shown(self.hits / self.sizes)
+
+    def some(self, which: NDArray[np.intp]) -> Distances:
+        """Some of the groups."""
+        parts = (part[which] for part in (self.hits, self.sizes, self.stretch))
+        return Distances(*parts, self.limits, self.is_relative)
+
+    @cached_property
+    def _counts(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The beta distributions' parameters above the data, and below them."""
+        hits, misses = self.hits + 0.5, self.sizes - self.hits + 0.5
+        parts = hits + CAUTION, misses - CAUTION, hits - CAUTION, misses + CAUTION
+        above, less, below, more = (np.maximum(part, LEAST) for part in parts)
+        return above, less, below, more
+
+    def at(self, distance: Floats) -> Floats:
+        """The values (…, groups) at signed distances (…, groups)."""
+        z = distance * self.stretch
+        up = z > 0
+        above, less_above, below, less_below = self._counts
+        more, less = np.where(up, above, below), np.where(up, less_above, less_below)
+        odds = _log_odds(more, less, z)
+        few = np.minimum(self.hits, self.sizes - self.hits) < MANY
+        if few.any():
+            some = more[..., few], less[..., few], z[..., few]
+            odds[..., few] = _corrected(*some, odds[..., few])
+        shares = 1 / (1 + np.exp(-np.clip(odds, -40.0, 40.0)))
+        shares = np.where((z > FARTHEST) | (up & (self.hits >= self.sizes)), 1.0, shares)
+        shares = np.where((z < -FARTHEST) | (~up & (self.hits <= 0)), 0.0, shares)
+        return self._shown(shares)
+
+    def located(self, values: Floats) -> tuple[Floats, Floats]:
+        """Signed distances of values (…, groups), and about how fast they grow with the value."""
+        low, high = self.limits
+        rate = values if self.limits == (0.0, 1.0) else (values - low) / (high - low)
+        up = rate > self.hits / self.sizes
+        above, less_above, below, less_below = self._counts
+        inside = np.minimum(np.maximum(rate, 1e-12), 1 - 1e-12)
+        z = _normal_quantile(
+            np.where(up, above, below), np.where(up, less_above, less_below), inside
+        )
+        far = np.minimum(np.maximum(z, np.where(up, 0.0, -MOST)), np.where(up, MOST, 0.0))
+        slope = np.sqrt(self.sizes / np.maximum(inside * (1 - inside), 0.1 / self.sizes))
+        far = np.where(values == self.values, 0.0, far / self.stretch)
+        return far, slope / (self.stretch * (high - low))
+
+    def _shown(self, shares: Floats) -> Floats:
+        low, high = self.limits
+        values = low + (high - low) * shares
+        return np.asarray(np.maximum(values, 0.0) if self.is_relative else values)
+
+
+def _log_odds(more: Floats, less: Floats, z: Floats) -> Floats:
+    """Abramowitz and Stegun's 26.5.22: log odds at normal quantiles of beta distributions."""
+    up, down = 1 / (2 * more - 1), 1 / (2 * less - 1)
+    middle, bend = 2 / (up + down), (z * z - 3) / 6
+    half = z * np.sqrt(np.maximum(middle + bend, 0.0)) / middle + (down - up) * (
+        bend + 5 / 6 - (up + down) / 3
+    )
+    return np.asarray(2 * half + np.log(more / less))
+
+
+def _corrected(more: Floats, less: Floats, z: Floats, odds: Floats) -> Floats:
+    """Newton's steps to where the distance is z; how fast it grows is a ratio of densities."""
+    from scipy.special import betaln
+
+    constant = np.log(2 * np.pi) / 2 - betaln(more, less)
+    for count, sign in ((more, 1), (less, -1)):
+        cube = count * np.maximum(1 - 1 / (9 * count) + np.abs(z) / (3 * np.sqrt(count)), 0.0) ** 3
+        start = sign * np.log(cube / np.maximum(more + less - 1 - cube, 0.1))
+        is_near = (count < FEW) & (more + less > 20 * count) & (sign * z > 0)
+        odds = np.where(is_near, start, odds)
+    for _ in range(STEPS):
+        share = 1 / (1 + np.exp(-np.clip(odds, -27.0, 27.0)))
+        here = _normal_quantile(more, less, share)
+        speed = more * np.log(share) + less * np.log1p(-share) + here**2 / 2 + constant
+        odds = odds - np.clip((here - z) * np.exp(-np.clip(speed, -3.0, 10.0)), -2.0, 2.0)
+    return np.asarray(odds)
+
+
+def _normal_quantile(more: Floats, less: Floats, share: Floats) -> Floats:
+    """The normal quantile of the probability that a beta variable is below a share."""
+    rows, rest = more + less - 1, 1 - share
+    off = (rows + 1 / 3) * share - more + 1 / 3
+    off = off - 0.02 * (rest / more - share / less + (0.5 - share) / (rows + 1))
+    both = _bend(np.array([(more - 0.5) / (rows * share), (less - 0.5) / (rows * rest)]))
+    skew = rest * both[0] + share * both[1]
+    return np.asarray(off * np.sqrt((1 + skew) / ((rows + 1 / 6) * share * rest)))
+
+
+def _bend(x: Floats) -> Floats:
+    """(1 − x² + 2x log x) / (1 − x)², near 1 by its series."""
+    off = 1 - x
+    near = np.abs(off) < 1e-2
+    series = off / 3 * (1 + off / 2)
+    off[near] = 1.0
+    return np.asarray(np.where(near, series, (1 - x * x + 2 * x * np.log(x)) / (off * off)))
