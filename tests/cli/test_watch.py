@@ -150,3 +150,36 @@ def test_people_with_several_decisions_are_counted_once(folder):
     assert sum(rate.rows for rate in watched.status().findings[0].rates) < 600
     both = call("append", "people-2026-03-01.csv", "--state", "p.json", "--rows", "person")
     assert both.exit_code == 2
+
+
+def test_decisions_may_come_without_the_truth_that_init_named(folder):
+    state = folder / "watch.json"
+    rows(0.5).drop(columns="truth").to_csv(folder / "decisions-2026-03-01.csv", index=False)
+    rows(0.5).to_csv(folder / "labels-2026-03-01.csv", index=False)
+    asked = (*ASKED, "--criterion", "equal_opportunity", "--fail-if", "equal_opportunity > 0.9")
+    assert call("init", "--state", state, *asked, *COLUMNS).exit_code == 0
+    decided = call("append", folder / "decisions-2026-03-01.csv", "--state", state)
+    assert decided.exit_code == 3
+    assert "no column 'truth'" in decided.output
+    assert "nothing was counted" in " ".join(decided.output.split())
+    late = call("append", folder / "labels-2026-03-01.csv", "--state", state, "--late")
+    assert late.exit_code == 0
+    named = call(
+        "append", folder / "decisions-2026-03-01.csv", "--state", state, "--part", "x",
+        "--target", "truth",
+    )  # fmt: skip
+    assert named.exit_code == 2
+
+
+def test_groups_are_renamed_on_the_command_line(folder):
+    state = folder / "watch.json"
+    rows(0.5).to_csv(folder / "2026-03-01.csv", index=False)
+    rows(0.5).replace({"sex": {"F": "Female"}}).to_csv(folder / "2026-03-02.csv", index=False)
+    call("init", "--state", state, *ASKED, *COLUMNS)
+    for day in ("2026-03-01", "2026-03-02"):
+        call("append", folder / f"{day}.csv", "--state", state)
+    assert set(Watch.load(state).groups) == {"F", "M", "Female"}
+    assert call("rename", "F=Female", "--state", state).exit_code == 0
+    assert set(Watch.load(state).groups) == {"M", "Female"}
+    assert call("rename", "Q=Female", "--state", state).exit_code == 2
+    assert call("rename", "Female", "--state", state).exit_code == 2

@@ -305,3 +305,25 @@ def test_a_timeline_has_a_point_for_each_span():
     assert times[-1][1] == watched.status().findings[0].intervals["mpd"]
     with pytest.raises(eh.InputError, match="is not watched"):
         watched.timeline("error_parity")
+
+
+def test_a_bound_on_a_criterion_that_nothing_was_counted_for_is_not_kept():
+    bounds = {"statistical_parity.mpd": 0.9, "equal_opportunity.mpd": 0.9}
+    watch = eh.Watch(["statistical_parity", "equal_opportunity"], bounds=bounds, favorable=1)
+    empty = watch.status()
+    assert [each.outcome for each in empty.judgements] == ["inconclusive"] * 2
+    assert set(empty.since.values()) == {None}
+    counts = eh.tally(None, [1, 0] * 100, sensitive_features=["a"] * 100 + ["b"] * 100)
+    watch.update(counts, at="2026-03-01")
+    status = watch.status()
+    assert [each.outcome for each in status.judgements] == ["pass", "inconclusive"]
+    assert "nothing was counted" in status.judgements[1].sentence
+    assert status.since["equal_opportunity.mpd > 0.9"] == "2026-03-01"
+
+
+def test_a_watch_knows_its_groups_by_when_they_came():
+    watch = eh.Watch("statistical_parity", favorable=1, groups=["a", "z"])
+    assert watch.groups == ("a", "z")
+    watch.update(eh.tally(None, [1, 0], sensitive_features=["b", "a"]), at="2026-03-02")
+    watch.update(eh.tally(None, [1, 0], sensitive_features=["c", "a"]), at="2026-03-01")
+    assert watch.groups == ("a", "c", "b", "z")

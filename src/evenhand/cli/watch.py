@@ -1,4 +1,4 @@
-"""The commands `evenhand watch init`, `append`, `status` and `report`."""
+"""The commands `evenhand watch init`, `append`, `rename`, `status` and `report`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 
 import click
 
+from evenhand._columns import Label
 from evenhand._counts import tally_counts
 from evenhand._errors import InputError
 from evenhand._frames import listed, tally_frame
+from evenhand._groups import show
 from evenhand._tally import Tally
-from evenhand._words import number, p_value
+from evenhand._words import number, p_value, plural
 from evenhand._writing import write_all
 from evenhand.cli.audit import status_of
 from evenhand.cli.failures import (
@@ -147,7 +149,7 @@ def init(
         if state.exists():
             raise InputError(f"{state} exists; remove it to begin anew, or append to it.")
         chosen = _chosen({}, given)
-        before = _counted(baseline, chosen) if baseline else None
+        before = _counted(baseline, chosen)[0] if baseline else None
         made = Watch(
             list(criterion),
             bounds=list(fail_if),
@@ -189,9 +191,11 @@ def append(
             current = Watch.load(state)
             chosen = _chosen(current._memory.columns, given)
             name = part or ", ".join(path.name for path in found_files(files))
-            counts = _counted(files, chosen)
+            may_lack = None if late or given["target"] else "target"
+            counts, lacked = _counted(files, chosen, may_lack)
             if correct:
-                current.correct(name, _counted(correct, chosen), counts, late=late)
+                old = _counted(correct, chosen, may_lack)[0]
+                current.correct(name, old, counts, late=late)
                 counted = True
             else:
                 day = date or (found[1] if (found := DAY.search(name)) else None)
@@ -199,10 +203,32 @@ def append(
             status = current.status()
             if counted:
                 current.save(state)
+        if lacked and not quiet:
+            note = f"{plain(name)} has no column {lacked!r}: the decisions are counted, and the "
+            click.echo(f"{note}truth can follow with --late.", err=True)
         if not counted:
             click.echo(f"{plain(name)} was counted before; nothing has changed.", err=True)
         failed = [] if quiet else _printed(status)
     click.get_current_context().exit(status_of(status.judgements, failed))
+
+
+@watch.command("rename")
+@click.argument("names", nargs=-1, required=True, metavar="OLD=NEW…")
+@state_option
+def rename(names: tuple[str, ...], state: Path) -> None:
+    """Let groups go by other names; two names of one group are added up."""
+    with interruptible(), failures_in_one_line(), locked(state):
+        current = Watch.load(state)
+        pairs = {}
+        for text in names:
+            old, sign, new = text.partition("=")
+            if not (old and sign and new):
+                raise click.UsageError(f"Write OLD=NEW, such as F=Female, not {text!r}.")
+            pairs[_known_group(current, old)] = _known_group(current, new, may_be_new=True)
+        current.rename(pairs)
+        current.save(state)
+    said = ", ".join(f"{show(old)} is {show(new)}" for old, new in pairs.items())
+    click.echo(f"{plain(said)} from now on, and in what was counted.")
 
 
 @watch.command("status")
@@ -259,8 +285,10 @@ def _chosen(stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, An
     return {**stored, **plain_now}
 
 
-def _counted(files: Sequence[str], chosen: Mapping[str, Any]) -> Tally:
-    """Count the rows of files."""
+def _counted(
+    files: Sequence[str], chosen: Mapping[str, Any], may_lack: str | None = None
+) -> tuple[Tally, str | None]:
+    """Count the rows of files, and the column that they lack if they may lack one."""
     if not chosen.get("group"):
         raise click.UsageError("Name the column of the groups: --group sex (repeat to cross them).")
     if not chosen.get("prediction") and not chosen.get("rate"):
@@ -280,13 +308,30 @@ def _counted(files: Sequence[str], chosen: Mapping[str, Any]) -> Tally:
     wanted = [n for key, part in names.items() if key != "missing" for n in listed(part)]
     database = connect()
 
-    def counted() -> Tally:
+    def counted() -> tuple[Tally, str | None]:
         table = open_files(database, files, [*wanted, *(name for name in more if name)])
+        lacked = chosen.get(may_lack) if may_lack else None
+        if lacked is None or lacked in table.columns:
+            columns, lacked = names, None
+        else:
+            columns = {**names, "y_true": None}
         if chosen.get("rows"):
-            return tally_counts(table, rows=chosen["rows"], rate=chosen.get("rate"), **names)
-        return tally_frame(table, cluster=chosen.get("cluster"), **names)
+            rate = chosen.get("rate")
+            return tally_counts(table, rows=chosen["rows"], rate=rate, **columns), lacked
+        return tally_frame(table, cluster=chosen.get("cluster"), **columns), lacked
 
     return done_unless_stopped(counted, database.interrupt)
+
+
+def _known_group(watched: Watch, name: str, *, may_be_new: bool = False) -> Label:
+    """The group that is shown by this name."""
+    groups = watched.groups
+    for group in groups:
+        if show(group) == name:
+            return group
+    if may_be_new:
+        return name
+    raise InputError(f"No group is called {name!r}; there are {[show(each) for each in groups]}.")
 
 
 def _printed(found: Status) -> list[str]:
@@ -302,15 +347,16 @@ def _printed(found: Status) -> list[str]:
                 name = finding.criterion if at == 0 else ""
                 table.add_row(name, measure, number(each.value), ends, *said)
         screen.print(table)
-        lines = [
-            f"{judged.sentence} (since {found.since[str(judged.gate)]})"
-            for judged in found.judgements
-        ]
+        lines = []
+        for judged in found.judgements:
+            since = found.since[str(judged.gate)]
+            lines.append(f"{judged.sentence} (since {since})" if since else judged.sentence)
         lines += [change.sentence for change in found.changes if change.changed]
         for line in [*lines, *found.notes]:
             screen.print(plain(line), markup=False)
 
-    head = f"{found.parts:,} parts, {found.rows:,} rows, {found.first} to {found.last}\n"
+    head = f"{plural(found.parts, 'part')}, {plural(found.rows, 'row')}"
+    head += f", {found.first} to {found.last}\n" if found.first else "\n"
     return echoed(head + text_of(draw))
 
 

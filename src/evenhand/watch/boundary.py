@@ -31,7 +31,7 @@ def squared_bound(rows: Floats, error: float, heterogeneity: float | None = None
     With the heterogeneity of few groups, in squared standard errors, less if they look alike.
 
     >>> squared_bound(np.array([100.0, 1_000.0, 10_000.0]), 0.05).round(1)
-    array([10.7, 10.5, 10.7])
+    array([10.6, 10.6, 10.7])
     >>> squared_bound(np.array([100.0, 1_000.0, 10_000.0]), 0.05, heterogeneity=0.0).round(1)
     array([8.3, 8.3, 8.4])
     """

@@ -83,7 +83,7 @@ class _Crowd(_Test):
     def _is_too_far(self, square: float, apart: Floats, variance: float, error: float) -> bool:
         """Whether the mixture is too large: information is in units of that of so many rows."""
         each = self.row_square / SCALES**2 + 4 * float(self.of_a_row @ apart) / SCALES
-        return log_mixture_of(square, each / variance, SHARES) >= -np.log(error)
+        return bool(log_mixture_of(square, each / variance, SHARES) >= -np.log(error))
 
 
 def _last(holds: Callable[[float], bool], start: float, most: float) -> tuple[float, float]:

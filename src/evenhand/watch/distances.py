@@ -46,8 +46,8 @@ class Distances:
 
     def some(self, which: NDArray[np.intp]) -> Distances:
         """Some of the groups."""
-        parts = (part[which] for part in (self.hits, self.sizes, self.stretch))
-        return Distances(*parts, self.limits, self.is_relative)
+        hits, sizes, stretch = (part[which] for part in (self.hits, self.sizes, self.stretch))
+        return Distances(hits, sizes, stretch, self.limits, self.is_relative)
 
     @cached_property
     def _counts(self) -> tuple[Floats, Floats, Floats, Floats]:

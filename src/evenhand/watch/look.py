@@ -52,14 +52,12 @@ def status_of(memory: Memory) -> Status:
         later = partial(tuple, changes)
     else:
         later = partial(_changes, Look(replace(memory, ledger=memory.ledger.copy())))
-    there = {finding.criterion for finding in findings}
-    judgements = judge(
-        [gate for gate in memory.settings.gates if gate.criterion in there],
-        [watched for finding in findings for watched in look.watched(finding, changed)],
-    )
+    watched = [each for finding in findings for each in look.watched(finding, changed)]
+    judgements = judge(memory.settings.gates, [*watched, *look.unknown()])
     outcomes: dict[str, list[str]] = {}
+    since: dict[str, str | None] = {}
     for judgement in judgements:
-        look.first(str(judgement.gate), judgement.outcome)
+        since[str(judgement.gate)] = look.first(str(judgement.gate), judgement.outcome)
         outcomes.setdefault(judgement.gate.criterion, []).append(judgement.outcome)
     findings = [look.with_verdict(each, outcomes.get(each.criterion, ())) for each in findings]
     if memory.history:
@@ -70,7 +68,7 @@ def status_of(memory: Memory) -> Status:
     return Status(
         tuple(findings),
         judgements,
-        {str(j.gate): day_name(memory.firsts[str(j.gate)][1]) for j in judgements},
+        since,
         None if ledger.first is None else day_name(ledger.first),
         None if ledger.last is None else day_name(ledger.last),
         ledger.counted,
@@ -196,6 +194,17 @@ class Look:
                 finding.criterion, measure, found.low, found.high, greatest, groups, obstacle
             )
 
+    def unknown(self) -> Iterator[Watched]:
+        """Criteria of gates that nothing was counted for yet: a bound on them is not kept."""
+        known = {question.name for question in self.known_questions()}
+        why = "as nothing was counted that tells of it yet"
+        for gate in self.settings.gates:
+            if gate.criterion not in known:
+                farthest = 0.0 if is_ratio(gate.measure) else np.inf
+                obstacle = Obstacle(why, is_error=False)
+                ends = (np.nan, np.nan, farthest)
+                yield Watched(gate.criterion, gate.measure, *ends, 0, obstacle)
+
     def with_verdict(self, finding: WatchFinding, outcomes: Sequence[str]) -> WatchFinding:
         """The finding with what it comes to, and since when."""
         differs = self.memory.firsts.get(f"differs {finding.criterion}")
@@ -206,11 +215,13 @@ class Look:
         since = self.first(f"verdict {finding.criterion}", verdict)
         return replace(finding, verdict=verdict, since=since)
 
-    def first(self, name: str, outcome: str) -> str:
-        """The day of the first look from which on something has been so."""
+    def first(self, name: str, outcome: str) -> str | None:
+        """The day of the first look from which on something has been so; none without parts."""
         known = self.memory.firsts.get(name)
         if known is None or known[0] != outcome:
-            known = self.memory.firsts[name] = (outcome, self.ledger.last or 1)
+            if self.ledger.last is None:
+                return None
+            known = self.memory.firsts[name] = (outcome, self.ledger.last)
         return day_name(known[1])
 
     def changes(self) -> Iterator[Change]:

@@ -174,8 +174,9 @@ class Status:
         One for each criterion.
     judgements : tuple of Judgement
         What became of every bound: "pass", "violation", "inconclusive" or "error".
-    since : mapping of str to str
-        By bound: the day of the first look from which on its outcome has been so.
+    since : mapping of str to str or None
+        By bound: the day of the first look from which on its outcome has been so; None while no
+        part was counted.
     first, last : str or None
         The days that parts are of.
     parts, rows : int
@@ -193,7 +194,7 @@ class Status:
 
     findings: tuple[WatchFinding, ...]
     judgements: tuple[Judgement, ...]
-    since: Mapping[str, str]
+    since: Mapping[str, str | None]
     first: str | None
     last: str | None
     parts: int

@@ -14,6 +14,7 @@ from evenhand._audit.gate import Gate, gate_of
 from evenhand._audit.questions import Criteria, Question, questions_of
 from evenhand._columns import Label
 from evenhand._errors import InputError
+from evenhand._groups import show
 from evenhand._kinds import check_kinds
 from evenhand._tally import Tally
 from evenhand._uncertainty.interval import METHODS, ConfidenceInterval, Method
@@ -54,7 +55,7 @@ class Watch:
     confidence : float, default 0.95
         Of each criterion's intervals, at all looks at once, and of its verdict.
     method : {"calibrated", "guaranteed"}, default "calibrated"
-        How intervals are made: by a limit theorem, about as wide as 1.3 to 2 intervals of a single
+        How intervals are made: by a limit theorem, 1.1 to 2 times as wide as those of a single
         look; or proved for any number of rows, and wide.
     favorable : label, optional
         The label of the better outcome for people.
@@ -154,6 +155,13 @@ class Watch:
         )  # fmt: skip
         before = {} if baseline is None else baseline_of(baseline, questions, favorable, ranges)
         self._memory = Memory(settings, baseline=before)
+
+    @property
+    def groups(self) -> tuple[Label, ...]:
+        """The groups that were counted so far, by when they came, and those that are expected."""
+        known = self._memory.ledger.since
+        in_order = sorted(known, key=lambda group: (known[group], show(group)))
+        return tuple(dict.fromkeys([*in_order, *self._memory.settings.groups]))
 
     @property
     def history(self) -> tuple[tuple[Any, ...], ...]:
