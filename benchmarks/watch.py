@@ -2,7 +2,9 @@
 
     python benchmarks/watch.py alarms --streams 2000 --looks 1000 --groups 2 10 50
     python benchmarks/watch.py rows
-    python benchmarks/watch.py bands
+    python benchmarks/watch.py widths
+    python benchmarks/watch.py coverage --streams 100 --groups 2 10 50
+    python benchmarks/watch.py crowds --streams 1000
     python benchmarks/watch.py clusters --streams 1000 --looks 200
     python benchmarks/watch.py cost
 
@@ -21,8 +23,19 @@ from scipy.stats import beta, chi2, ncx2, norm
 
 import evenhand as eh
 from evenhand._audit.questions import questions_of
-from evenhand.measures import gini, mpd, pq
-from evenhand.watch.bands import band_of
+from evenhand._uncertainty.geometry import upper_limits
+from evenhand.measures import gini, is_scale_free, mpd, pq
+from evenhand.watch.bands import (
+    FEW,
+    SCALE,
+    _AnytimeSearch,
+    _Cell,
+    _cloud,
+    _heterogeneity,
+    _stretched,
+    band_of,
+)
+from evenhand.watch.boundary import widening
 from evenhand.watch.clusters import (
     Pairs,
     bets_of,
@@ -30,14 +43,17 @@ from evenhand.watch.clusters import (
     means_of,
     rates_of_means,
 )
+from evenhand.watch.crowds import _Crowd
 from evenhand.watch.evalues import Excess, after, apart, group_weights, log_alike
 from evenhand.watch.ledger import added
+from evenhand.watch.many import Bound
 from evenhand.watch.rates import Rates
 
 ERROR = 0.05
 ROWS = 10  # of each group in a look
 GAP = 0.1
 SIZES = ("equal", "unequal", "changing")
+MEASURES = {"mpd": mpd, "gini": gini, "pq": pq}
 
 
 class Stream:
@@ -265,20 +281,121 @@ def single_look(hits, sizes, measure):
     return eh.interval("statistical_parity", counts, measure=measure, favorable=1)
 
 
-def bands(streams: int) -> None:
-    looks = np.unique(np.geomspace(10, 10_000, 16).astype(int))
-    heads(
-        "groups", "rates", "sizes", "measure", "streams missed", "width at 100", "1,000", "10,000"
-    )
+def truths():
+    """Rates alike or not, and how the groups' sizes compare."""
     for groups in (2, 10, 50):
-        number = streams if groups < 50 else max(streams // 5, 5)
         for base in (0.02, 0.3):
             for spread in (0.0, 0.3):
                 factors = 1 + spread * np.random.default_rng(groups).standard_normal(groups)
                 true = base * np.clip(factors, 0.2, 2.0)
                 about = f"about {base}, " + ("alike" if spread == 0 else "not alike")
                 for sizes in SIZES:
-                    _bands(true, about, sizes, looks, number)
+                    yield true, about, sizes
+
+
+def widths(sets: int) -> None:
+    """Width of bands over that of a single look's calibrated interval, at the same counts."""
+    heads("groups", "rates", "sizes", "measure", "100 rows", "1,000", "10,000")
+    for true, about, sizes in truths():
+        if sizes == "changing":
+            continue
+        groups = len(true)
+        weights = group_weights(np.zeros(groups, dtype=int))
+        for name, measure in MEASURES.items():
+            texts = []
+            for number in (100, 1000, 10_000):
+                rng, ratios = np.random.default_rng(groups + number), []
+                rows = np.maximum(np.rint(number * groups * _shares(sizes, groups, 0.0)), 1.0)
+                for hits in rng.binomial(rows.astype(int), true, size=(sets, groups)).astype(float):
+                    if hits.sum() == 0:
+                        continue
+                    band = band_of(rates_of(hits, rows), measure, ERROR, "calibrated", weights)
+                    once = single_look(hits, rows, measure)
+                    ratios.append((band.high - band.low) / (once.high - once.low))
+                texts.append(f"{np.mean(ratios):.2f}")
+            print(f"| {groups} | {about} | {sizes} | {name} | {' | '.join(texts)} |", flush=True)
+
+
+def coverage(streams: int, sizes: tuple[int, ...]) -> None:
+    """Streams in which a band missed the truth at some look, from 10 to 10,000 rows."""
+    looks = np.unique(np.geomspace(10, 10_000, 14).astype(int))
+    heads("groups", "rates", "sizes", *MEASURES)
+    for true, about, kind in truths():
+        if len(true) not in sizes:
+            continue
+        rng, missed = np.random.default_rng(len(true)), dict.fromkeys(MEASURES, 0)
+        for _ in range(streams):
+            for name in _missed(rng, true, kind, looks):
+                missed[name] += 1
+        texts = [f"{missed[name]} of {streams}" for name in MEASURES]
+        print(f"| {len(true)} | {about} | {kind} | {' | '.join(texts)} |", flush=True)
+
+
+def _missed(rng, true, kind, looks):
+    """The measures whose bands missed the truth in a stream."""
+    groups, names = len(true), set()
+    hits, rows = np.zeros(groups), np.zeros(groups)
+    for at, more in enumerate(np.diff(looks, prepend=0)):
+        new = rng.multinomial(more * groups, _shares(kind, groups, at / len(looks)))
+        new = np.full(groups, more) if kind == "equal" else new
+        hits, rows = hits + rng.binomial(new, true), rows + new
+        seen = rows > 0
+        if seen.sum() >= 2 and hits.sum() > 0:
+            names |= {
+                name
+                for name, measure in MEASURES.items()
+                if not _holds(hits[seen], rows[seen], measure, float(measure(true[seen])))
+            }
+    return names
+
+
+def _holds(hits, rows, measure, truth):
+    """Whether a band holds the truth; of few groups only this level is tested, not searched for."""
+    cell = _Cell(hits, rows, (0.0, 1.0), is_scale_free(measure))
+    if len(hits) >= FEW:
+        weights = group_weights(np.zeros(len(hits), dtype=int))
+        band = band_of(rates_of(hits, rows), measure, ERROR, "calibrated", weights)
+        return band.low - 1e-9 <= truth <= band.high + 1e-9
+    scale, reach = widening(rows, ERROR, _heterogeneity(cell))
+    above, below = (_cloud(_stretched(cell, by, reach)) for by in (scale, SCALE))
+    if float(measure(hits / rows)) <= truth:
+        return upper_limits([above], measure, reach)[0] >= truth - 1e-9
+    more = float(np.log1p(rows / SCALE).mean())
+    alike, apart = (Bound(-2 * np.log(part), more) for part in (ERROR, ERROR / 2))
+    search = _AnytimeSearch(below, measure, ERROR)
+    return search._excess(0.0, alike) < 0 or (truth > 0 and search._excess(truth, apart) < 0)
+
+
+def crowds(streams: int) -> None:
+    """The same of PQ of many groups, which is quick: forty looks."""
+    looks = np.unique(np.geomspace(10, 10_000, 40).astype(int))
+    heads("groups", "rates", "times as many rows", "too even", "too uneven")
+    for groups in (15, 50):
+        for base in (0.02, 0.3):
+            for spread in (0.0, 0.1, 0.3):
+                factors = 1 + spread * np.random.default_rng(groups).standard_normal(groups)
+                true = base * np.clip(factors, 0.2, 2.0)
+                for times in (1, 5):
+                    ever = _crowd_misses(true, times, looks, streams)
+                    told = f"about {base}, CV {true.std() / true.mean():.2f}"
+                    counts = f"{ever[0]} of {streams} | {ever[1]} of {streams}"
+                    print(f"| {groups} | {told} | {times} | {counts} |", flush=True)
+
+
+def _crowd_misses(true, times, looks, streams):
+    rng, groups, misses = np.random.default_rng(1), len(true), [0, 0]
+    level, shares = float(true.var() / true.mean() ** 2), np.geomspace(1, times, groups)
+    for _ in range(streams):
+        hits, rows, ever = np.zeros(groups), np.zeros(groups), [False, False]
+        for more in np.diff(looks, prepend=0):
+            new = np.maximum(np.rint(more * shares / shares.mean()), 1).astype(int)
+            hits, rows = hits + rng.binomial(new, true), rows + new
+            if hits.sum():
+                crowd = _Crowd(hits, rows, ERROR)
+                ever[0] |= level > 0 and crowd.is_too_even(level)
+                ever[1] |= crowd.is_too_uneven(max(level, 1e-12))
+        misses = [have + each for have, each in zip(misses, ever, strict=True)]
+    return misses
 
 
 def _shares(sizes, groups, part):
@@ -293,62 +410,37 @@ def _shares(sizes, groups, part):
     return times / times.sum()
 
 
-def _bands(true, about, sizes, looks, streams):
-    rng, groups = np.random.default_rng(len(true)), len(true)
-    weights = group_weights(np.zeros(groups, dtype=int))
-    measures = {"mpd": mpd, "gini": gini, "pq": pq}
-    missed, ratios = dict.fromkeys(measures, 0), {name: {} for name in measures}
-    for _ in range(streams):
-        hits, rows, inside = np.zeros(groups), np.zeros(groups), dict.fromkeys(measures, True)
-        for at, more in enumerate(np.diff(looks, prepend=0)):
-            new = rng.multinomial(more * groups, _shares(sizes, groups, at / len(looks)))
-            new = np.full(groups, more) if sizes == "equal" else new
-            hits, rows = hits + rng.binomial(new, true), rows + new
-            seen = rows > 0
-            if seen.sum() < 2:
-                continue
-            for name, measure in measures.items():
-                so_far = rates_of(hits[seen], rows[seen])
-                found = band_of(so_far, measure, ERROR, "calibrated", weights[seen])
-                truth = float(measure(true[seen]))
-                inside[name] &= bool(found.low - 1e-9 <= truth <= found.high + 1e-9)
-                if looks[at] in (100, 1000, 10_000) and seen.all() and hits.sum() > 0:
-                    ratios[name].setdefault(looks[at], []).append((hits, rows, found))
-        for name in measures:
-            missed[name] += not inside[name]
-    for name, measure in measures.items():
-        widths = []
-        for total in (100, 1000, 10_000):
-            wide = []
-            for hits, rows, found in ratios[name].get(total, [])[:8]:
-                once = single_look(hits, rows, measure)
-                wide.append((found.high - found.low) / (once.high - once.low))
-            widths.append(f"{np.mean(wide):.2f}" if wide else "–")
-        told = f"{groups} | {about} | {sizes} | {name} | {missed[name]} of {streams}"
-        print(f"| {told} | {' | '.join(widths)} |", flush=True)
-
-
-def cost(days: int = 600) -> None:
-    rng = np.random.default_rng(0)
+def cost(days: int = 300) -> None:
+    """CPU time of a part and of a status with a bound, of 200 groups: medians."""
     size = 20_000
-    columns = rng.integers(0, 2, size), rng.integers(0, 2, size)
-    counts = eh.tally(*columns, sensitive_features=rng.integers(0, 200, size))
-    asked = {"favorable": 1, "measures": "mpd", "bounds": {"statistical_parity.mpd": 0.1}}
-    heads("criteria", "a part, ms", "a status, ms", "state, kB")
+    heads("criteria", "bound on", "rates", "a part, ms", "a status, ms", "state, kB")
     for criteria in (["statistical_parity"], ["statistical_parity", "equal_opportunity"]):
-        watch, spent = eh.Watch(criteria, **asked), []
-        for day in range(days):
-            start = time.process_time()
-            watch.update(counts, part=str(day), at=date.fromordinal(738_000 + 3 * day))
-            spent.append(time.process_time() - start)
-        start = time.process_time()
-        watch.status()
-        looked = time.process_time() - start
-        state = Path(tempfile.mkdtemp()) / "watch.json"
-        watch.save(state)
-        kilobytes = state.stat().st_size / 1000
-        part, status = 1e3 * np.median(spent), 1e3 * looked
-        print(f"| {len(criteria)} | {part:.1f} | {status:.0f} | {kilobytes:.0f} |")
+        for measure in ("mpd", "shortfall", "gini", "pq"):
+            for spread in (0.0, 0.2):
+                rng = np.random.default_rng(0)
+                bounds = {f"{name}.{measure}": 0.1 for name in criteria}
+                watch = eh.Watch(criteria, favorable=1, measures=measure, bounds=bounds)
+                spent, looked = [], []
+                for day in range(days):
+                    group = rng.integers(0, 200, size)
+                    chosen = rng.random(size) < 0.3 + spread * (group / 200 - 0.5)
+                    columns = rng.integers(0, 2, size), chosen.astype(int)
+                    counts = eh.tally(*columns, sensitive_features=group)
+                    at = date.fromordinal(738_000 + 6 * day)
+                    for times, act in (
+                        (spent, lambda: watch.update(counts, part=str(day), at=at)),  # noqa: B023
+                        (looked, watch.status),
+                    ):
+                        start = time.process_time()
+                        act()
+                        times.append(time.process_time() - start)
+                state = Path(tempfile.mkdtemp()) / "watch.json"
+                watch.save(state)
+                part, status = (1e3 * np.median(times[-50:]) for times in (spent, looked))
+                told = "alike" if spread == 0 else "0.2 to 0.4"
+                kilobytes = f"{state.stat().st_size / 1000:.0f}"
+                figures = f"{part:.1f} | {status:.1f} | {kilobytes}"
+                print(f"| {len(criteria)} | {measure} | {told} | {figures} |", flush=True)
 
 
 def heads(*names: str) -> None:
@@ -357,21 +449,23 @@ def heads(*names: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["alarms", "rows", "bands", "clusters", "cost"])
+    parser.add_argument("what", choices=[*COMMANDS])
     parser.add_argument("--streams", type=int)
     parser.add_argument("--looks", type=int, default=300)
     parser.add_argument("--groups", type=int, nargs="+", default=[2, 10, 50])
     given = parser.parse_args()
-    if given.what == "alarms":
-        alarms(given.streams or 200, given.looks, tuple(given.groups))
-    elif given.what == "rows":
-        rows(given.streams or 500)
-    elif given.what == "bands":
-        bands(given.streams or 20)
-    elif given.what == "clusters":
-        clusters(given.streams or 200, given.looks)
-    else:
-        cost()
+    COMMANDS[given.what](given)
+
+
+COMMANDS = {
+    "alarms": lambda given: alarms(given.streams or 200, given.looks, tuple(given.groups)),
+    "rows": lambda given: rows(given.streams or 500),
+    "widths": lambda given: widths(given.streams or 8),
+    "coverage": lambda given: coverage(given.streams or 20, tuple(given.groups)),
+    "crowds": lambda given: crowds(given.streams or 250),
+    "clusters": lambda given: clusters(given.streams or 200, given.looks),
+    "cost": lambda given: cost(given.streams or 300),
+}
 
 
 if __name__ == "__main__":

@@ -349,8 +349,8 @@ def _printed(found: Status) -> list[str]:
         screen.print(table)
         lines = []
         for judged in found.judgements:
-            since = found.since[str(judged.gate)]
-            lines.append(f"{judged.sentence} (since {since})" if since else judged.sentence)
+            day = found.since[str(judged.gate)]
+            lines.append(f"{judged.sentence} (since {day})" if day else judged.sentence)
         lines += [change.sentence for change in found.changes if change.changed]
         for line in [*lines, *found.notes]:
             screen.print(plain(line), markup=False)

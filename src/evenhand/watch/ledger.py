@@ -51,7 +51,8 @@ class Ledger:
         if known is not None and known[1] != fingerprint(counts):
             raise InputError(
                 f"The part {part!r} was counted before with other numbers. To replace it, pass "
-                "both: watch.correct(part, old, new)."
+                "both: watch.correct(part, old, new), or evenhand watch append NEW --part PART "
+                "--correct OLD."
             )
         if known is None and self.closed is not None and day <= self.closed:
             raise InputError(

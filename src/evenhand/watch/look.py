@@ -285,7 +285,8 @@ class Look:
         if late and not self.settings.groups:
             yield (
                 f"{plural(len(late), 'group')} came after the first day. Name all groups when the "
-                "watch is made (groups=): then late ones need no more evidence than others."
+                "watch is made (groups=, or a baseline that has them): then late ones need no more "
+                "evidence than others."
             )
 
 
