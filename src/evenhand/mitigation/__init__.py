@@ -2,6 +2,7 @@
 
 from evenhand.mitigation._lots import lots
 from evenhand.mitigation._tradeoff import Tradeoff, tradeoff
+from evenhand.mitigation.amount_rule import AmountRule
 from evenhand.mitigation.barycenter import BarycenterRegressor
 from evenhand.mitigation.base_models import GivenProbabilities, GivenScores
 from evenhand.mitigation.calibrated_odds import CalibratedOddsClassifier
@@ -22,6 +23,7 @@ from evenhand.mitigation.transport import ParityConstrainedRegressor, TransportR
 
 __all__ = [
     "METHODS",
+    "AmountRule",
     "BarycenterRegressor",
     "BoundedGroupLossRegressor",
     "CalibratedOddsClassifier",

@@ -9,10 +9,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from evenhand._columns.codes import smallest_unsigned
 from evenhand._distributions import ascending
 from evenhand._groups import show
+from evenhand.mitigation.amount_rule import AmountRule, broken_lines
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
 from evenhand.mitigation.groups import Bins
 
@@ -48,6 +50,8 @@ class BarycenterRegressor(GroupRegressor):
         The fitted predictions of each group, in order.
     images_ : ndarray
         Where each of them goes when `fraction` is 1.
+    rule_ : AmountRule
+        The map of each group, for other languages: `to_sql`, `to_onnx`, `to_python`, `explain`.
 
     References
     ----------
@@ -116,6 +120,18 @@ class BarycenterRegressor(GroupRegressor):
             model = copy(fitted).set_params(fraction=fraction)
             model._check_values()
             yield model
+
+    @property
+    def rule_(self) -> AmountRule:
+        """What becomes of a base prediction, as lines that can be written down elsewhere."""
+        check_is_fitted(self)
+        known, part = self.known_, self.fraction
+        images = (1 - part) * known.values + part * self.images_
+        lines = [
+            (known.values[start:end], images[start:end], 1 - part, 1 - part)
+            for start, end in zip(known.starts, known.ends, strict=True)
+        ]
+        return AmountRule(broken_lines(lines, self._grouping()))
 
     def _fit(self, rows: Rows) -> None:
         scores, share = self._fit_base(rows), shares(rows.group, rows.weight)

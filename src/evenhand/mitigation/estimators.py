@@ -28,6 +28,7 @@ from evenhand.mitigation._lots import drawn, lots
 from evenhand.mitigation._parameters import NamedParameters
 from evenhand.mitigation._sklearn import checked_target, checked_weight, rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
+from evenhand.mitigation.deploy import Grouping
 from evenhand.mitigation.groups import Bins, Sensitive
 
 Codes = NDArray[np.intp]
@@ -520,6 +521,11 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
             self.estimator, features, rows.y, rows.sample_weight, self.prefit, LinearRegression()
         )
         return self._base(rows.X)
+
+    def _grouping(self) -> Grouping:
+        """How a rule reads the group from columns."""
+        seen = self.sensitive_
+        return Grouping.of(seen.columns, seen.labels, seen.cuts)
 
     def _base(self, X: Any) -> Floats:
         """The base model's predictions."""

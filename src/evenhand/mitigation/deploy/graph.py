@@ -8,10 +8,11 @@ import numpy as np
 
 from evenhand._errors import InputTypeError, require
 from evenhand.mitigation.deploy.description import Description, Grouping, plain
+from evenhand.mitigation.deploy.moves import Moves
 
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 9
 INT64, DOUBLE = 7, 11  # of TensorProto
-TAKEN = ("scores", "lot", "probabilities", "decision")
+TAKEN = ("scores", "amount", "lot", "probabilities", "decision", "prediction")
 NO_DECISION = np.iinfo(np.int64).min  # where the group is not known
 
 
@@ -22,11 +23,11 @@ def onnx_model(rule: Description) -> Any:
     double), and `lot` (double); outputs are `probabilities` and `decision`.
     """
     require("onnx", purpose="Writing ONNX", extra="onnx")
-    from onnx import TensorProto, checker, helper
+    from onnx import TensorProto, helper
 
     graph = Graph([], [])
     inputs = [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["rows", rule.features])]
-    inputs += [_group_input(rule.grouping, place) for place in range(_columns(rule))]
+    inputs += _group_inputs(rule.grouping)
     inputs.append(helper.make_tensor_value_info("lot", TensorProto.DOUBLE, ["rows"]))
     _probabilities(graph, rule)
     kind = _decision(graph, rule)
@@ -36,7 +37,72 @@ def onnx_model(rule: Description) -> Any:
         ),
         helper.make_tensor_value_info("decision", kind, ["rows"]),
     ]
-    made = helper.make_graph(graph.nodes, "decision rule", inputs, outputs, graph.constants)
+    return _checked(graph, "decision rule", inputs, outputs)
+
+
+def moves_model(moves: Moves) -> Any:
+    """The graph as a `ModelProto`.
+
+    Inputs are `amount` (double), a column for each that names the group (text, or double), and
+    where lots decide `lot` (double); the output is `prediction`.
+    """
+    require("onnx", purpose="Writing ONNX", extra="onnx")
+    from onnx import TensorProto, helper
+
+    graph = Graph([], [])
+    inputs = [helper.make_tensor_value_info("amount", TensorProto.DOUBLE, ["rows"])]
+    inputs += _group_inputs(moves.grouping)
+    if moves.draws:
+        inputs.append(helper.make_tensor_value_info("lot", TensorProto.DOUBLE, ["rows"]))
+    _moved(graph, moves)
+    outputs = [helper.make_tensor_value_info("prediction", TensorProto.DOUBLE, ["rows"])]
+    return _checked(graph, "moves of predictions", inputs, outputs)
+
+
+def _moved(graph: Graph, moves: Moves) -> None:
+    """A row's piece is as many cuts as it reaches, its outcome as many ends as the lot does.
+
+    The pool after the last is that of rows whose group is not known: all that they get is NaN.
+    """
+
+    def by_pool(table: Any, fill: float) -> str:
+        return graph.constant(np.concatenate([table, np.full_like(table[:1], fill)]))
+
+    pieces, outcomes = moves.end.shape[1:]
+    pool = _pool(graph, moves.grouping)
+    if moves.grouping is None:  # as many zeros as there are rows
+        pool = graph.add("Cast", graph.add("Mul", "amount", graph.constant(0.0)), to=INT64)
+    column = graph.add("Unsqueeze", "amount", graph.constant([1]))
+    piece = _counted(graph, column, graph.add("Gather", by_pool(moves.cuts, np.inf), pool, axis=0))
+    place = graph.add("Add", graph.add("Mul", pool, graph.constant(pieces)), piece)
+    anchors = graph.constant(np.append(moves.anchor.ravel(), np.zeros(pieces)))
+    line = graph.add("Mul", place, graph.constant(outcomes))
+    if moves.draws:
+        ends = np.concatenate([moves.end, np.ones_like(moves.end[:1])]).reshape(-1, outcomes)
+        lot = graph.add("Unsqueeze", "lot", graph.constant([1]))
+        which = _counted(graph, lot, graph.add("Gather", graph.constant(ends), place, axis=0))
+        line = graph.add("Add", line, graph.add("Min", which, graph.constant(outcomes - 1)))
+    start, slope = (
+        graph.add("Gather", graph.constant(flat), line, axis=0)
+        for flat in (
+            np.append(moves.start.ravel(), np.full(pieces * outcomes, np.nan)),
+            np.append(moves.slope.ravel(), np.zeros(pieces * outcomes)),
+        )
+    )
+    rest = graph.add("Sub", "amount", graph.add("Gather", anchors, place, axis=0))
+    graph.add("Add", start, graph.add("Mul", slope, rest), output="prediction")
+
+
+def _counted(graph: Graph, column: str, bounds: str) -> str:
+    """How many bounds of its row a value reaches."""
+    reached = graph.add("Cast", graph.add("GreaterOrEqual", column, bounds), to=INT64)
+    return graph.add("ReduceSum", reached, graph.constant([1]), keepdims=0)
+
+
+def _checked(graph: Graph, name: str, inputs: list[Any], outputs: list[Any]) -> Any:
+    from onnx import checker, helper
+
+    made = helper.make_graph(graph.nodes, name, inputs, outputs, graph.constants)
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
     model = helper.make_model(made, opset_imports=opsets, producer_name="evenhand")
     model.ir_version = IR_VERSION
@@ -87,7 +153,7 @@ def _probabilities(graph: Graph, rule: Description) -> None:
     prices = np.concatenate([prices, np.zeros_like(prices[:1])])
     share = np.concatenate([share, np.full_like(share[:1], np.nan)])
     nowhere = graph.constant(rule.pools)
-    pool = graph.add("Where", _sound(graph, rule), _pool(graph, rule), nowhere)
+    pool = graph.add("Where", _sound(graph, rule), _pool(graph, rule.grouping), nowhere)
     mine = graph.add("Gather", graph.constant(prices), pool, axis=0)
     shares = graph.add("Gather", graph.constant(share), pool, axis=0)
     costs = graph.add("Einsum", "scores", mine, equation="nf,nrfc->nrc")
@@ -108,9 +174,8 @@ def _sound(graph: Graph, rule: Description) -> str:
     return graph.add("Equal", count, graph.constant(rule.features))
 
 
-def _pool(graph: Graph, rule: Description) -> str:
+def _pool(graph: Graph, grouping: Grouping | None) -> str:
     """The place of each row's group; that after the last if it is not known."""
-    grouping = rule.grouping
     if grouping is None:
         return graph.constant([0])
     codes, sizes, places = [], [], []
@@ -195,14 +260,15 @@ def _decision(graph: Graph, rule: Description) -> int:
     return int(kind)
 
 
-def _columns(rule: Description) -> int:
-    return 0 if rule.grouping is None else len(rule.grouping.columns)
+def _group_inputs(grouping: Grouping | None) -> list[Any]:
+    if grouping is None:
+        return []
+    return [_group_input(grouping, place) for place in range(len(grouping.columns))]
 
 
-def _group_input(grouping: Grouping | None, place: int) -> Any:
+def _group_input(grouping: Grouping, place: int) -> Any:
     from onnx import TensorProto, helper
 
-    assert grouping is not None
     name = grouping.columns[place]
     text = name not in grouping.cuts and _is_text([label[place] for label in grouping.labels])
     kind = TensorProto.STRING if text else TensorProto.DOUBLE

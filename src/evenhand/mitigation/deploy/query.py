@@ -10,6 +10,7 @@ from typing import Any
 from evenhand._errors import InputError
 from evenhand._sql import check_dialect, column_named, table_named
 from evenhand.mitigation.deploy.description import Description, plain
+from evenhand.mitigation.deploy.moves import Moves
 
 Expression = Any  # of SQLGlot, which is imported only when SQL is written
 
@@ -62,16 +63,85 @@ def sql_query(
         if row_id is not None or key is not None:
             raise InputError("A lot is of a person, under a key: pass both row_id= and key=.")
         return str(inner.sql(dialect=dialect, pretty=True))
-    place = LOT  # the formula is the dialect's own, which SQLGlot would rewrite
-    while place in inner.sql(dialect=dialect):
-        place += "_"
-    lot = exp.alias_(exp.column(place), column_named("lot", dialect).this)
-    middle = exp.select(exp.Star(), lot).from_(inner.subquery("chances"))
     decision = _decision(rule, [column_named(name, dialect) for name in names], dialect)
     named = exp.alias_(decision, column_named("decision", dialect).this)
+    return _with_lots(inner.subquery("chances"), named, _listed(row_id), key, dialect)
+
+
+def moves_query(
+    moves: Moves,
+    dialect: str,
+    *,
+    table: str,
+    amount: str,
+    group: str | Sequence[str] | None,
+    row_id: str | Sequence[str] | None,
+    key: int | str | None,
+) -> str:
+    """All columns of a table, and the new prediction; where lots decide, the lot too."""
+    check_dialect(dialect)
+    from sqlglot import exp
+
+    if moves.draws and (row_id is None or key is None):
+        raise InputError("Lots decide here: pass row_id=, the column of the ids, and key=.")
+    grouping = moves.grouping
+    if grouping is not None and group is not None:
+        grouping = grouping.renamed(_listed(group))
+    score = exp.cast(column_named(amount, dialect), "DOUBLE")
+    by_pool = [_moved(moves, pool, score, dialect) for pool in range(moves.pools)]
+    moved = by_pool[0]
+    if grouping is not None:
+        moved = exp.Case()
+        for pool, expression in enumerate(by_pool):
+            moved = moved.when(_membership(grouping, pool, dialect), expression)
+    named = exp.alias_(moved, column_named("prediction", dialect).this)
+    rows = table_named(table, dialect)
+    if not moves.draws:
+        plainly = exp.select(exp.Star(), named).from_(rows)
+        return str(plainly.sql(dialect=dialect, pretty=True))
+    return _with_lots(rows, named, _listed(row_id), key, dialect)
+
+
+def _moved(moves: Moves, pool: int, score: Expression, dialect: str) -> Expression:
+    """What an amount becomes in one pool: the highest cut that it reaches says by which line."""
+    from sqlglot import exp
+
+    cuts, pieces = moves.listed(pool)
+    lines = []
+    for anchor, outcomes in pieces:
+        values = [
+            _number(start) + _number(slope) * exp.paren(score.copy() - _number(anchor))
+            if slope
+            else _number(start)
+            for _, start, slope in outcomes
+        ]
+        line = values[-1]
+        if len(values) > 1:
+            line = exp.Case()
+            for (end, _, _), value in zip(outcomes[:-1], values[:-1], strict=True):
+                line = line.when(column_named("lot", dialect) < _number(end), value)
+            line = line.else_(values[-1])
+        lines.append(line)
+    case = exp.Case().when(exp.Is(this=score.copy(), expression=exp.null()), exp.null())
+    for cut, line in zip(cuts[::-1], lines[:0:-1], strict=True):
+        case = case.when(score.copy() >= _number(cut), line)
+    return case.else_(lines[0])
+
+
+def _with_lots(
+    rows: Expression, named: Expression, ids: Sequence[str], key: Any, dialect: str
+) -> str:
+    """All columns of some rows, their lots, and what goes by them."""
+    from sqlglot import exp
+
+    place = LOT  # the formula is the dialect's own, which SQLGlot would rewrite
+    while place in rows.sql(dialect=dialect):
+        place += "_"
+    lot = exp.alias_(exp.column(place), column_named("lot", dialect).this)
+    middle = exp.select(exp.Star(), lot).from_(rows)
     outer = exp.select(exp.Star(), named).from_(middle.subquery("lots"))
-    ids = [column_named(name, dialect) for name in _listed(row_id)]
-    return str(outer.sql(dialect=dialect, pretty=True)).replace(place, _lot(ids, key, dialect))
+    formula = _lot([column_named(name, dialect) for name in ids], key, dialect)
+    return str(outer.sql(dialect=dialect, pretty=True)).replace(place, formula)
 
 
 def _lot(ids: Sequence[Expression], key: int | str, dialect: str) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pprint import pformat
+from typing import Any
 
-from evenhand.mitigation.deploy.description import Description, plain
+from evenhand.mitigation.deploy.description import Description, Grouping, plain
+from evenhand.mitigation.deploy.moves import Moves
 
 HEAD = '''\
-"""A decision rule, written by evenhand; it needs nothing but Python."""
+"""{what}, written by evenhand; it needs nothing but Python."""
 
-from bisect import bisect_left
+from bisect import {bisect}
 from hashlib import sha256
 '''
-BODY = '''\
+PROBABILITIES = '''\
 def probabilities(scores, group=None):
     """The chance of each of CLASSES; `scores` is {reads}."""
     row = [1 - scores, scores] if isinstance(scores, (int, float)) else list(scores)
@@ -25,6 +27,8 @@ def probabilities(scores, group=None):
     return chances
 
 
+'''
+POOL_AND_LOT = '''\
 def pool(group):
     """The place of a group: a value, or a tuple of one for each of COLUMNS."""
     if not COLUMNS:
@@ -35,15 +39,17 @@ def pool(group):
         for name, value in zip(COLUMNS, values)
     )
     if values not in GROUPS:
-        raise ValueError(f"The rule knows no group {{group!r}}; it knows {{list(GROUPS)}}.")
+        raise ValueError(f"The rule knows no group {group!r}; it knows {list(GROUPS)}.")
     return GROUPS[values]
 
 
 def lot(person, key):
     """The number from 0 to 1 that belongs to a person, whose id is text or a whole number."""
-    return int(sha256(f"{{key}}:{{person}}".encode()).hexdigest()[:13], 16) / 16**13
+    return int(sha256(f"{key}:{person}".encode()).hexdigest()[:13], 16) / 16**13
 
 
+'''
+DECIDE = '''\
 def decide(scores, group=None, person=None, key=None):
     """The class decided; without chance in it, the person and the key are not needed."""
     chances = probabilities(scores, group)
@@ -58,6 +64,21 @@ def decide(scores, group=None, person=None, key=None):
             return label
     return CLASSES[-1]
 '''
+PREDICT = '''\
+def predict(amount, group=None, person=None, key=None):
+    """The new prediction; without chance in it, the person and the key are not needed."""
+    cuts, pieces = RULES[pool(group)]
+    anchor, outcomes = pieces[bisect_right(cuts, amount)]
+    if len(outcomes) > 1 and (person is None or key is None):
+        raise ValueError("Chance decides here: pass the id of the person and the key.")
+    place = lot(person, key) if len(outcomes) > 1 else 0.0
+    for end, start, slope in outcomes:
+        if place < end:
+            break
+    return start + slope * (amount - anchor)
+
+
+'''
 READS = {
     "scores": "the probability of the second class, or of each class",
     "labels": "what the model decided, 1 for the second class and 0 for the first",
@@ -67,26 +88,50 @@ READS = {
 
 def python_source(rule: Description) -> str:
     """Source of `decide(scores, group, person, key)` and of what it needs."""
-    grouping = rule.grouping
-    blind = grouping is None and rule.features != len(rule.classes)
-    known = (
-        {}
-        if grouping is None
-        else {tuple(map(plain, label)): i for i, label in enumerate(grouping.labels)}
-    )
-    constants = {
-        "CLASSES": [plain(label) for label in rule.classes],
-        "COLUMNS": () if grouping is None else grouping.columns,
-        "GROUPS": known,
-        "CUTS": {} if grouping is None else {n: list(cut) for n, cut in grouping.cuts.items()},
-        "RULES": [
-            [(share, prices.tolist()) for share, prices in rule.rules(pool)]
-            for pool in range(rule.pools)
-        ],
-    }
-    values = [
-        f"{name} = {pformat(value, width=99, sort_dicts=False)}"
-        for name, value in constants.items()
+    blind = rule.grouping is None and rule.features != len(rule.classes)
+    reads = READS["joint" if blind else rule.reads]
+    rules = [
+        [(share, prices.tolist()) for share, prices in rule.rules(pool)]
+        for pool in range(rule.pools)
     ]
-    body = BODY.format(reads=READS["joint" if blind else rule.reads], features=rule.features)
-    return "\n".join([HEAD, *values, "", "", body])
+    classes = {"CLASSES": [plain(label) for label in rule.classes]}
+    return "\n".join(
+        [
+            HEAD.format(what="A decision rule", bisect="bisect_left"),
+            *_constants({**classes, **_groups(rule.grouping), "RULES": rules}),
+            "",
+            "",
+            PROBABILITIES.format(reads=reads, features=rule.features) + POOL_AND_LOT + DECIDE,
+        ]
+    )
+
+
+def moves_source(moves: Moves) -> str:
+    """Source of `predict(amount, group, person, key)` and of what it needs."""
+    rules = [moves.listed(pool) for pool in range(moves.pools)]
+    return "\n".join(
+        [
+            HEAD.format(what="What becomes of predictions", bisect="bisect_left, bisect_right"),
+            *_constants({**_groups(moves.grouping), "RULES": rules}),
+            "",
+            "",
+            (PREDICT + POOL_AND_LOT).rstrip() + "\n",
+        ]
+    )
+
+
+def _groups(grouping: Grouping | None) -> dict[str, Any]:
+    """The columns that name the group, the place of each group, and where columns are cut."""
+    if grouping is None:
+        return {"COLUMNS": (), "GROUPS": {}, "CUTS": {}}
+    return {
+        "COLUMNS": grouping.columns,
+        "GROUPS": {tuple(map(plain, label)): i for i, label in enumerate(grouping.labels)},
+        "CUTS": {name: list(cut) for name, cut in grouping.cuts.items()},
+    }
+
+
+def _constants(values: dict[str, Any]) -> list[str]:
+    return [
+        f"{name} = {pformat(value, width=99, sort_dicts=False)}" for name, value in values.items()
+    ]

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from evenhand.mitigation.deploy.description import Description, Steps
+import numpy as np
 
+from evenhand._words import number
+from evenhand.mitigation.deploy.description import Description, Steps
+from evenhand.mitigation.deploy.moves import Moves
+
+SHOWN = 5  # amounts of each group of which it is told what they become
 NEARLY = 5e-5  # chances closer to 0 or 1 than this are no one or everyone
 
 
@@ -30,6 +35,19 @@ def sentences(rule: Description, selected: int = -1) -> str:
         scores = f"A score is the probability of {rule.classes[1]!r}; to"
         subject = scores if rule.reads == "scores" else "To"
         lines.append(f"{subject} select is to decide {rule.classes[chosen]!r}.")
+    return "\n".join(lines)
+
+
+def moves_words(moves: Moves) -> str:
+    """A sentence for each group: what a few amounts become, on average where lots decide."""
+    lines = []
+    for pool in range(moves.pools):
+        name = "Everyone" if moves.grouping is None else f"Group {moves.grouping.names[pool]}"
+        lines.append(f"{name}: {_of_moves(moves, pool)}.")
+    if moves.draws:
+        lines.append(
+            "These are means: where a prediction can become several values, a lot decides."
+        )
     return "\n".join(lines)
 
 
@@ -103,3 +121,13 @@ def _written(cuts: list[float]) -> list[str]:
         if len(set(texts)) == len(cuts):
             return texts
     return [repr(cut) for cut in cuts]
+
+
+def _of_moves(moves: Moves, pool: int) -> str:
+    cuts = moves.cuts[pool][np.isfinite(moves.cuts[pool])]
+    if not len(cuts):
+        shift = float(moves.start[pool, 0, 0] - moves.anchor[pool, 0])
+        return f"add {number(shift)}" if shift >= 0 else f"subtract {number(-shift)}"
+    at = np.unique(np.linspace(cuts[0], cuts[-1], SHOWN))
+    becomes = moves.expected(at, np.full(len(at), pool))
+    return ", ".join(f"{number(x)} becomes {number(y)}" for x, y in zip(at, becomes, strict=True))

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError
+from evenhand.mitigation.amount_rule import AmountRule, shifts
 from evenhand.mitigation.estimators import Codes, Floats, Rows, shares
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.transport.parity import Bound, Name, strong_parity, weak_parity
 from evenhand.mitigation.transport.plan import (
     Choice,
     Plan,
-    PlannedRegressor,
     Support,
 )
+from evenhand.mitigation.transport.planned import PlannedRegressor
 from evenhand.mitigation.transport.wasserstein import wasserstein_parity
 
 
@@ -56,6 +58,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
     ----------
     shifts_ : ndarray of shape (n_groups,)
         What is added to each group's predictions, under weak parity.
+    rule_ : AmountRule
+        What becomes of a base prediction, for other languages: `to_sql`, `to_onnx`, `to_python`.
 
     See Also
     --------
@@ -143,6 +147,14 @@ class ParityConstrainedRegressor(PlannedRegressor):
         """
         weak = self.criterion == "weak_parity"
         return self.predict(X) if weak else super().predict_quantile(X, level)
+
+    @property
+    def rule_(self) -> AmountRule:
+        """What becomes of a base prediction, as a rule that can be written down elsewhere."""
+        if self.criterion != "weak_parity":
+            return super().rule_
+        check_is_fitted(self)
+        return AmountRule(shifts(self.shifts_, self._grouping()))
 
     def _fit(self, rows: Rows) -> None:
         weak = self._require_criterion() == "weak_parity"

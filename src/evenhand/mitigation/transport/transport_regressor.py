@@ -13,10 +13,10 @@ from evenhand.mitigation.transport.parity import certified_gap, corridor
 from evenhand.mitigation.transport.plan import (
     Choice,
     Plan,
-    PlannedRegressor,
     Supply,
     Support,
 )
+from evenhand.mitigation.transport.planned import PlannedRegressor
 
 LEAST_SHARE = 1e-6  # of a group that noise would leave nothing
 

@@ -79,8 +79,8 @@ def integral_of_range(points: Floats, cdfs: Floats) -> float:
 def _mixed(supply: Supply, apart: _Priced, close: _Priced, epsilon: float) -> _Priced:
     """As much of the plan whose integral is too large as the bound allows."""
     part = (epsilon - close.integral) / (apart.integral - close.integral)
-    cdfs = part * apart.cdfs + (1 - part) * close.cdfs
-    return _Priced.of(supply, cdfs)
+    cdfs = close.cdfs + part * (apart.cdfs - close.cdfs)  # exact where the two agree
+    return _Priced.of(supply, np.maximum.accumulate(cdfs, axis=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,82 @@
+"""Regressors that send each prediction where its rank goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from evenhand.mitigation.amount_rule import AmountRule
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows
+from evenhand.mitigation.transport.outcomes import plan_moves
+from evenhand.mitigation.transport.plan import Plan, Supply, Support
+
+
+class PlannedRegressor(GroupRegressor):
+    """The abstract parent of methods that send each prediction where its rank goes.
+
+    A value that many rows share may have to go to several: `predict` draws one of them, row by
+    row, or, where `draw` is False, goes by how far into its bin the prediction lies, so that
+    the answer is a function of X and the distributions are kept as well as bins can tell.
+
+    Parameters
+    ----------
+    draw : bool, default True
+        Whether `predict` draws where a value goes, or goes by how far into its bin it lies.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base model.
+    plan_ : Plan
+        The groups' CDFs before and after; under weak parity there is none.
+    cost_, gap_ : float
+        The mean squared move on the fitting rows, and by how much it can exceed the least.
+    rule_ : AmountRule
+        What becomes of a base prediction, for other languages: `to_sql`, `to_onnx`, `to_python`.
+
+    """
+
+    plan_: Plan
+
+    @property
+    def rule_(self) -> AmountRule:
+        """What becomes of a base prediction, as a rule that can be written down elsewhere."""
+        check_is_fitted(self)
+        return AmountRule(plan_moves(self.plan_, self.draw, self._grouping()))
+
+    def predict_quantile(self, X: Any, level: float = 0.5) -> Floats:
+        """For each row, the value that this part of its draws does not exceed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            Rows like those of the fit.
+        level : float, default 0.5
+            The part, from 0 to 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The values.
+
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        group, scores = self._groups(X), self._base(X)
+        sent = self.plan_.send(scores, np.maximum(group, 0), np.full(len(scores), level))
+        return np.where(group < 0, scores, sent)
+
+    def _regress(self, X: Any, group: Codes) -> Floats:
+        scores = self._base(X)
+        lots = 1 - self._lots(X) if self.draw else self.plan_.support.place(scores)
+        return self.plan_.send(scores, group, lots)
+
+    def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:
+        groups = len(self.sensitive_.labels)
+        counted = support.histograms(scores, rows.group, rows.weight, groups)
+        sums = counted.sum(axis=1)
+        cdfs = np.minimum(np.cumsum(counted, axis=1) / sums[:, None], 1.0)
+        cdfs[:, -1] = 1.0
+        return Supply(support.points, cdfs, sums / sums.sum())
