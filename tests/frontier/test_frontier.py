@@ -469,7 +469,11 @@ def test_a_score_without_truth_must_be_a_probability():
 
 @pytest.mark.parametrize(
     ("criterion", "measure"),
-    [("strong_parity", "mpd"), *(("weak_parity", measure) for measure in ("mpd", "gini", "pq"))],
+    [
+        ("strong_parity", "mpd"),
+        ("wasserstein_parity", "mpd"),
+        *(("weak_parity", measure) for measure in ("mpd", "gini", "pq")),
+    ],
 )
 def test_amounts_move_as_little_as_can_be(criterion, measure):
     random = np.random.default_rng(1)
@@ -493,7 +497,7 @@ def test_amounts_move_as_little_as_can_be(criterion, measure):
         assert np.allclose(np.square(columns["error"]), columns["cost"], atol=1e-6)
     assert columns["test_value"] == columns["value"]
     assert found.summary()[0].startswith(f"The model's {criterion.replace('_', ' ')} ({measure})")
-    assert found.rule(0.1).cost_ >= 0
+    assert found.rule(0.1).cost >= 0
     with pytest.raises(eh.InputError, match="'shortfall'"):
         eh.frontier(y, y, sensitive_features=group, criterion=criterion, measure="shortfall")
 

@@ -1,8 +1,8 @@
 """The frontier: what less disparity costs, proved, and rules that can be deployed."""
 
 from evenhand._frontier.api import frontier
-from evenhand._frontier.regression import RegressionFrontier
+from evenhand._frontier.regression import RegressionFrontier, RegressionRule
 from evenhand._frontier.result import Frontier
 from evenhand._frontier.rule import Rule
 
-__all__ = ["Frontier", "RegressionFrontier", "Rule", "frontier"]
+__all__ = ["Frontier", "RegressionFrontier", "RegressionRule", "Rule", "frontier"]

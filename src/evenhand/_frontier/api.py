@@ -14,12 +14,13 @@ from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
 from evenhand._frontier.advice import advised
 from evenhand._frontier.calibration import calibration
+from evenhand._frontier.amounts import Amounts, read_amounts
 from evenhand._frontier.judging import Judged, judged, with_interval
 from evenhand._frontier.notes import believable, notes
 from evenhand._frontier.question import Also, Question, read_question
-from evenhand._frontier.regression import RegressionFrontier, read_amounts, regression_frontier
+from evenhand._frontier.regression import RegressionFrontier, regression_frontier
 from evenhand._frontier.result import Frontier, Point
-from evenhand._frontier.rows import Floats, Rows, named_columns, read_rows, stream
+from evenhand._frontier.rows import Codes, Floats, Rows, named_columns, read_rows, stream
 from evenhand._frontier.tracing import Tracer, tracer_of
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import suggests_names
@@ -74,7 +75,8 @@ def frontier(
     criterion : str, default "statistical_parity"
         "statistical_parity", "selection_rate_ratio" (the favorable class alone),
         "equal_opportunity", "predictive_equality", "equalized_odds" or "average_odds". For
-        predicted amounts in place of scores, "strong_parity" or "weak_parity".
+        predicted amounts in place of scores, "strong_parity", "wasserstein_parity" or
+        "weak_parity".
     measure : {"mpd", "gini", "pq", "shortfall"}, default "mpd"
         How unequal the groups' rates are. A shortfall of 0.2 is the four-fifths rule.
     cost : array-like, mapping or None, default None
@@ -181,7 +183,20 @@ def frontier(
         if recalibrate:
             raise InputError("Scores of classes are recalibrated; amounts are not.")
         amounts = read_amounts(y_true, y_score, sensitive_features, sample_weight)
-        others = None if test is None else read_amounts(*test, None)
+        about_classes = {
+            "cost": cost,
+            "y_pred": y_pred,
+            "also": also or None,
+            "at_least": at_least,
+            "at_most": at_most,
+            "capacity": capacity,
+            "reference": reference,
+            "group_proba": group_proba,
+        }
+        for name, given in about_classes.items():
+            if given is not None:
+                raise InputError(f"{name}= is about classes; {criterion} is about amounts.")
+        amounts, others = _amounts(amounts, test, held_out, seed)
         return regression_frontier(amounts, criterion, measure, values, others, kind)
     rows = read_rows(
         y_true,
@@ -230,6 +245,32 @@ def frontier(
         proved,
         kind,
     )
+
+
+def _amounts(
+    rows: Amounts, test: Any, held_out: float | None, random_state: int
+) -> tuple[Amounts, Amounts | None]:
+    """Rows to fit on, and rows to judge by."""
+    if test is not None:
+        if held_out is not None:
+            raise InputError("Give test rows or a share to hold out, not both.")
+        if not isinstance(test, tuple | list) or len(test) != 3:
+            raise InputTypeError("test is (y_true, y_score, sensitive_features) of other rows.")
+        return rows, read_amounts(*test, None, rows)
+    if held_out is None:
+        return rows, None
+    drawn = _held_out(held_out, rows.codes, len(rows.whom.labels), random_state)
+    return rows.take(~drawn), rows.take(drawn)
+
+
+def _held_out(share: float, group: Codes, groups: int, random_state: int) -> Any:
+    """Which rows are left out of the fit."""
+    if not 0 < share < 1:
+        raise InputError(f"held_out is a share between 0 and 1; it is {share}.")
+    drawn = stream(random_state, 1).random(len(group)) < share
+    if len(np.unique(group[~drawn])) < groups:
+        raise InputError("Some group has no row left to fit on: hold out less, or merge groups.")
+    return drawn
 
 
 def _truth(truth: str | None, rows: Rows, recalibrate: bool) -> str:
@@ -297,11 +338,7 @@ def _parts(
         return rows, decisions, other, _decisions(None, other)
     if held_out is None:
         return rows, decisions, None, decisions
-    if not 0 < held_out < 1:
-        raise InputError(f"held_out is a share between 0 and 1; it is {held_out}.")
-    drawn = stream(random_state, 1).random(len(rows.group)) < held_out
-    if len(np.unique(rows.group[~drawn])) < len(rows.groups):
-        raise InputError("Some group has no row left to fit on: hold out less, or merge groups.")
+    drawn = _held_out(held_out, rows.group, len(rows.groups), random_state)
     return rows.take(~drawn), decisions[~drawn], rows.take(drawn), decisions[drawn]
 
 

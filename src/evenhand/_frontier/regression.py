@@ -4,71 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._columns.encoding import check_lengths, finite, weights
-from evenhand._dataframes import framed
 from evenhand._errors import InputError
-from evenhand._frontier.picture import draw
-from evenhand._groups import Groups, groups
+from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
+from evenhand._frontier.curve import Curve
+from evenhand._frontier.picture import draw as drawn
+from evenhand._frontier.rows import Floats
+from evenhand._groups import show
 from evenhand._words import did_you_mean, number
-from evenhand.criteria.evaluation import named
-from evenhand.mitigation import GivenScores, ParityConstrainedRegressor
+from evenhand.mitigation import AmountRule, lots
+from evenhand.mitigation.amount_rule import shifts
+from evenhand.mitigation.deploy import Grouping, Moves
+from evenhand.mitigation.transport.outcomes import plan_moves
+from evenhand.mitigation.transport.parity import Bound, strong_parity, weak_parity
+from evenhand.mitigation.transport.plan import Plan, Support
+from evenhand.mitigation.transport.wasserstein import integral_of_range, wasserstein_parity
 
-CRITERIA = ("strong_parity", "weak_parity")
 MEASURES = {  # ratios of the lowest levels of distributions say nothing
     "strong_parity": ("mpd",),
     "weak_parity": ("mpd", "gini", "pq"),
+    "wasserstein_parity": ("mpd",),
 }
+CRITERIA = tuple(MEASURES)
+BINS = 200  # of predictions, where distributions are compared
+KNOWN_GROUP = (
+    "These rules know the group when they predict, which can be unlawful even to the benefit of "
+    "those who fare worse."
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Amounts:
-    """True and predicted amounts of rows, and their groups."""
-
-    truth: Any
-    predicted: Any
-    whom: Groups
-    weight: Any
-
-    def value(self, predicted: Any, criterion: str, measure: str) -> float:
-        """The disparity of predictions."""
-        options = {"sensitive_features": self.whom, "sample_weight": self.weight}
-        return float(named(criterion)(self.truth, predicted, measure=measure, **options))
-
-    def error(self, predicted: Any) -> float:
-        """The root of the mean squared error, NaN where the truth is not known."""
-        if self.truth is None:
-            return float("nan")
-        return float(np.sqrt(np.average((self.truth - predicted) ** 2, weights=self.weight)))
-
-    @property
-    def table(self) -> Any:
-        """What the method reads: the prediction, and the group's number."""
-        return np.column_stack([self.predicted, self.whom.codes])
-
-
-def read_amounts(y_true: Any, predicted: Any, features: Any, sample_weight: Any) -> Amounts:
-    """The rows, checked."""
-    found = Amounts(
-        None if y_true is None else finite(y_true, "y_true"),
-        finite(predicted, "y_score"),
-        groups(features),
-        weights(sample_weight),
-    )
-    check_lengths(
-        y_true=found.truth,
-        y_score=found.predicted,
-        sensitive_features=found.whom.codes,
-        sample_weight=found.weight,
-    )
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class RegressionFrontier:
+class RegressionFrontier(Curve):
     """The least that predictions must move, for every disparity.
 
     Attributes
@@ -78,17 +47,17 @@ class RegressionFrontier:
     columns : dict of list
         The curve: "bound", "value", "cost" (the mean squared move, proved to within "gap") and
         "error" (the root mean squared error) on the fitting rows; "test_value", "test_error" on
-        others.
-    rules : tuple of ParityConstrainedRegressor
-        The fitted method of each point.
+        others. Where lots decide, values and errors are those to be expected.
+    model : tuple (value, error)
+        The predictions as they are, on the fitting rows.
 
     """
 
     criterion: str
     measure: str
     columns: dict[str, list[float]]
-    rules: tuple[ParityConstrainedRegressor, ...]
     model: tuple[float, float]
+    solver: Solver
     rows: Amounts
     kind: str | None = None
 
@@ -107,37 +76,36 @@ class RegressionFrontier:
         """
         return dict(self.columns)
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """The curve as a dataframe.
-
-        Parameters
-        ----------
-        backend : str, optional
-            The library, such as "polars"; by default the one of the data.
-
-        Returns
-        -------
-        dataframe
-            A row for each point.
-
-        """
-        return framed(self.columns, backend or self.kind)
-
-    def rule(self, value: float) -> ParityConstrainedRegressor:
-        """The method fitted for a disparity of at most so much.
+    def rule(self, value: float, *, draw: bool = True) -> RegressionRule:
+        """The rule for a disparity of at most so much.
 
         Parameters
         ----------
         value : float
             The bound.
+        draw : bool, default True
+            Whether a lot decides where a prediction goes that may go to several values. If not, it
+            goes by how far into its bin the prediction lies, and the bound holds as well as bins
+            can tell.
 
         Returns
         -------
-        ParityConstrainedRegressor
-            It reads a prediction and the number of a group, in the order of the labels.
+        RegressionRule
+            It predicts, explains itself, and can be written down for other systems.
+
+        Raises
+        ------
+        InputError
+            If the bound is negative.
 
         """
-        return _fitted(self.rows, self.criterion, self.measure, value)
+        if not value >= 0:
+            raise InputError(f"The disparity of a rule is at least 0; {value!r} was asked for.")
+        point = self.solver.solve(value)
+        labels = self.rows.whom.labels
+        moves = self.solver.moves(point, draw, Grouping.of(self.rows.whom.names, labels))
+        own, _ = self.solver.judged(self.solver.fitted, point)
+        return RegressionRule(moves, own, point.cost, self.rows.take(np.arange(0)))
 
     def summary(self) -> list[str]:
         """What the frontier says, in sentences.
@@ -150,18 +118,19 @@ class RegressionFrontier:
         """
         value, error = self.model
         name = f"{self.criterion.replace('_', ' ')} ({self.measure})"
-        found = [
+        lines = [
             f"The model's {name} is {number(value)} at a root mean squared error of "
             f"{number(error, 4)}."
         ]
         for share in (0.5, 0.0):
-            goal = share * value
-            cost = self.rule(goal).cost_
-            found.append(
-                f"{number(value)} → {number(goal)} moves predictions by {number(np.sqrt(cost))} "
-                f"(root mean square), and no less would do (proved)."
+            point = self.solver.solve(share * value)
+            _, then = self.solver.judged(self.solver.fitted, point)
+            lines.append(
+                f"{number(value)} → {number(share * value)} moves predictions by "
+                f"{number(np.sqrt(point.cost))} (root mean square), and no less would do (proved); "
+                f"the error is then {number(then, 4)}."
             )
-        return found
+        return [*lines, KNOWN_GROUP]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve and the model.
@@ -179,7 +148,59 @@ class RegressionFrontier:
         """
         curve = {"bound": self.columns["bound"], "cost": self.columns["cost"]}
         names = (f"{self.criterion.replace('_', ' ')}, {self.measure}", "mean squared move")
-        return draw(curve, {"the model": (self.model[0], 0.0)}, names, ax)
+        return drawn(curve, {"the model": (self.model[0], 0.0)}, names, ax)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressionRule(AmountRule):
+    """One point of a frontier of amounts, as predictions that can be made elsewhere.
+
+    Beside `predict` it has what any `AmountRule` has: `explain`, `to_sql`, `to_onnx`, `to_python`
+    and `to_json`.
+
+    Attributes
+    ----------
+    value, cost : float
+        Disparity, and mean squared move, on the fitting rows.
+    like : Amounts
+        How groups are read; no row.
+
+    """
+
+    value: float
+    cost: float
+    like: Amounts
+
+    def predict(
+        self, y_score: Any, sensitive_features: Any, *, ids: Any = None, key: int | str = 0
+    ) -> Floats:
+        """What predictions become; where there are several values, a lot of the person decides.
+
+        Parameters
+        ----------
+        y_score : array-like
+            Predictions like those of the frontier.
+        sensitive_features : array-like or dataframe
+            The rows' groups.
+        ids : array-like, optional
+            What identifies each person; by default the prediction and the group, so that two people
+            who share both share the lot.
+        key : int or str, default 0
+            Whoever knows it and the id can draw the lot again; see `evenhand.mitigation.lots`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The new predictions.
+
+        """
+        rows = read_amounts(None, y_score, sensitive_features, None, self.like)
+        if not self.draws:
+            return self.amounts(rows.predicted, rows.codes)
+        if ids is None:
+            names = np.array([show(label) for label in self.like.whom.labels], dtype=object)
+            ids = np.column_stack([names[rows.codes], rows.predicted.astype(object)])
+        return self.amounts(rows.predicted, rows.codes, lots(ids, key=key))
 
 
 def regression_frontier(
@@ -190,42 +211,120 @@ def regression_frontier(
     test: Amounts | None,
     kind: str | None,
 ) -> RegressionFrontier:
-    """Trace the curve, one bound after another."""
+    """Trace the curve: rows are counted once, and points are solved and judged on the counts."""
     known = MEASURES[criterion]
     if measure not in known:
         raise InputError(
             f"The frontier of {criterion} is not traced for {measure!r}."
             f"{did_you_mean(measure, known)} It is for {', '.join(known)}."
         )
-    most = rows.value(rows.predicted, criterion, measure)
+    solver: Solver = (Shifts if criterion == "weak_parity" else Plans).of(rows, criterion, measure)
+    most = rows.value(criterion, measure)
     bounds = np.linspace(0, most, values) if isinstance(values, int) else sorted(values)
-    rules = tuple(_fitted(rows, criterion, measure, float(bound)) for bound in bounds)
+    points = [solver.solve(float(bound)) for bound in bounds]
     columns: dict[str, list[float]] = {
         "bound": [float(bound) for bound in bounds],
         "value": [],
-        "cost": [rule.cost_ for rule in rules],
+        "cost": [point.cost for point in points],
         "error": [],
-        "gap": [rule.gap_ for rule in rules],
+        "gap": [point.gap for point in points],
     }
-    for prefix, part in (("", rows), ("test_", test)):
-        if part is not None:
-            moved = [rule.predict(part.table) for rule in rules]
-            columns[f"{prefix}value"] = [part.value(each, criterion, measure) for each in moved]
-            columns[f"{prefix}error"] = [part.error(each) for each in moved]
-    model = (most, rows.error(rows.predicted))
-    return RegressionFrontier(criterion, measure, columns, rules, model, rows, kind)
+    counted = {"": solver.fitted} | ({} if test is None else {"test_": solver.counted(test)})
+    for prefix, part in counted.items():
+        seen = [solver.judged(part, point) for point in points]
+        columns[f"{prefix}value"] = [value for value, _ in seen]
+        columns[f"{prefix}error"] = [error for _, error in seen]
+    return RegressionFrontier(criterion, measure, columns, (most, rows.error), solver, rows, kind)
 
 
-def _fitted(
-    rows: Amounts, criterion: Any, measure: Any, bound: float
-) -> ParityConstrainedRegressor:
-    method = ParityConstrainedRegressor(
-        GivenScores(0),
-        group=1,
-        criterion=criterion,
-        measure=measure,
-        epsilon=bound,
-        random_state=0,
-    )
-    truth = rows.predicted if rows.truth is None else rows.truth
-    return method.fit(rows.table, truth, sample_weight=rows.weight)
+class Planned(NamedTuple):
+    """CDFs after the move, what it costs, and by how much that can exceed the least."""
+
+    plan: Plan
+    cost: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Plans:
+    """Distributions, in bins of equal width over the fitting rows' predictions."""
+
+    criterion: str
+    fitted: Binned
+
+    @classmethod
+    def of(cls, rows: Amounts, criterion: str, _: str) -> Plans:
+        """Count the fitting rows."""
+        return cls(criterion, Binned.of(rows, Support.of(rows.predicted, BINS, None)))
+
+    def counted(self, rows: Amounts) -> Binned:
+        """Other rows, in the same bins."""
+        return Binned.of(rows, self.fitted.support)
+
+    def solve(self, bound: float) -> Planned:
+        """The least moves that meet a bound."""
+        supply = self.fitted.supply
+        if self.criterion == "wasserstein_parity":
+            cdfs, gap = wasserstein_parity(supply, bound)
+        else:
+            cdfs, gap = strong_parity(supply, Bound("mpd", bound))
+        plan = Plan(self.fitted.support, supply, cdfs)
+        return Planned(plan, plan.cost, gap)
+
+    def judged(self, counted: Binned, point: Planned) -> tuple[float, float]:
+        """The disparity and the error that are to be expected of some rows."""
+        cdfs = counted.moved(point.plan)
+        if self.criterion == "wasserstein_parity":
+            value = integral_of_range(self.fitted.support.points, cdfs)
+        else:
+            value = float(np.ptp(cdfs[:, :-1], axis=0).max(initial=0.0))
+        return value, counted.error(point.plan)
+
+    def moves(self, point: Planned, draw: bool, grouping: Grouping) -> Moves:
+        """What becomes of each amount."""
+        return plan_moves(point.plan, draw, grouping)
+
+
+class Shifted(NamedTuple):
+    """What is added to each group, what it costs, and by how much that can exceed the least."""
+
+    shifts: Floats
+    cost: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Shifts:
+    """Means of groups, by any measure."""
+
+    measure: Any
+    fitted: Means
+
+    @classmethod
+    def of(cls, rows: Amounts, _: str, measure: str) -> Shifts:
+        """Sum up the fitting rows."""
+        return cls(measure, Means.of(rows))
+
+    def counted(self, rows: Amounts) -> Means:
+        """Other rows."""
+        return Means.of(rows)
+
+    def solve(self, bound: float) -> Shifted:
+        """The least shifts that meet a bound."""
+        own = self.fitted
+        share = own.mass / own.mass.sum()
+        means, gap = weak_parity(own.mean, share, Bound(self.measure, bound))
+        by = means - own.mean
+        return Shifted(by, float(share @ by**2), gap)
+
+    def judged(self, counted: Means, point: Shifted) -> tuple[float, float]:
+        """The disparity and the error of some rows."""
+        means = (counted.mean + point.shifts)[counted.mass > 0]
+        return float(Bound(self.measure, 1.0).function(means)), counted.error(point.shifts)
+
+    def moves(self, point: Shifted, _: bool, grouping: Grouping) -> Moves:
+        """What becomes of each amount."""
+        return shifts(point.shifts, grouping)
+
+
+Solver = Any  # Plans or Shifts, each with points and counts of its own kind

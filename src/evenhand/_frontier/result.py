@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._dataframes import framed
 from evenhand._errors import InputError
 from evenhand._frontier.advice import Advice
+from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import Judged, judged
 from evenhand._frontier.picture import draw
 from evenhand._frontier.question import Question
@@ -41,7 +41,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Frontier:
+class Frontier(Curve):
     """The least cost of any rule on these scores, for every disparity.
 
     Attributes
@@ -139,22 +139,6 @@ class Frontier:
             for name in ("value", "low", "high", "cost", "error", "accuracy"):
                 columns[f"test_{name}"] = [getattr(test, name) for test in tests]
         return columns
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """The curve as a dataframe.
-
-        Parameters
-        ----------
-        backend : str, optional
-            The library, such as "polars" or "pyarrow"; by default the one of the data.
-
-        Returns
-        -------
-        dataframe
-            A row for each point, with the columns of `to_dict`.
-
-        """
-        return framed(self.to_dict(), backend or self.kind)
 
     def rule(self, value: float, *, draw: bool = True) -> Rule:
         """The recommended rule for a disparity of at most so much on the fitting rows.

@@ -52,7 +52,12 @@ class Grouping:
         ((0,), (1,))
         """
         edges = {name: np.asarray(cut, np.float64).tolist() for name, cut in (cuts or {}).items()}
-        parts = [
+        for place, name in enumerate(columns):
+            parts = [_parts(label, len(columns))[place] for label in labels]
+            bins = [part for part in parts if isinstance(part, Bin)]
+            if bins and name not in edges:  # bins that nobody kept the edges of
+                edges[name] = sorted({end for each in bins for end in (each.low, each.high)})
+        values = [
             tuple(
                 _value(part, edges.get(name))
                 for name, part in zip(columns, _parts(label, len(columns)), strict=True)
@@ -60,7 +65,7 @@ class Grouping:
             for label in labels
         ]
         inner = {str(name): tuple(cut[1:-1]) for name, cut in edges.items()}
-        return cls(tuple(map(str, columns)), tuple(parts), inner, tuple(map(show, labels)))
+        return cls(tuple(map(str, columns)), tuple(values), inner, tuple(map(show, labels)))
 
     def renamed(self, columns: Sequence[str]) -> Grouping:
         """The same groups, in columns of other names."""

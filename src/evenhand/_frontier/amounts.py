@@ -1,0 +1,180 @@
+"""Rows with predicted amounts, counted once; what a plan makes of them is read off the counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand._columns.encoding import check_lengths, finite, weights
+from evenhand._errors import InputError
+from evenhand._frontier.rows import Codes, Floats
+from evenhand._groups import Groups, groups, show
+from evenhand.criteria.evaluation import named
+from evenhand.mitigation.transport.plan import Plan, Supply, Support
+
+
+@dataclass(frozen=True, eq=False)
+class Amounts:
+    """True and predicted amounts of rows, and their groups."""
+
+    truth: Floats | None
+    predicted: Floats
+    whom: Groups
+    weight: Floats | None
+
+    def value(self, criterion: str, measure: str) -> float:
+        """The disparity of the predictions."""
+        options = {"sensitive_features": self.whom, "sample_weight": self.weight}
+        return float(named(criterion)(self.truth, self.predicted, measure=measure, **options))
+
+    @property
+    def error(self) -> float:
+        """The root of the mean squared error, NaN where the truth is not known."""
+        if self.truth is None:
+            return float("nan")
+        return float(np.sqrt(np.average((self.truth - self.predicted) ** 2, weights=self.weight)))
+
+    @property
+    def masses(self) -> Floats:
+        """The weight of each row."""
+        return np.ones(len(self.predicted)) if self.weight is None else self.weight
+
+    @property
+    def codes(self) -> Codes:
+        """The place of each row's group."""
+        return np.asarray(self.whom.codes, np.intp)
+
+    def take(self, rows: Any) -> Amounts:
+        """Some of the rows."""
+        whom = Groups(self.whom.codes[rows], self.whom.labels, self.whom.names, self.whom.notes)
+        truth = None if self.truth is None else self.truth[rows]
+        weight = None if self.weight is None else self.weight[rows]
+        return Amounts(truth, self.predicted[rows], whom, weight)
+
+
+def read_amounts(
+    y_true: Any, predicted: Any, features: Any, sample_weight: Any, like: Amounts | None = None
+) -> Amounts:
+    """The rows, checked; `like` others, they have their groups."""
+    rows = Amounts(
+        None if y_true is None else finite(y_true, "y_true"),
+        finite(predicted, "y_score"),
+        groups(features),
+        weights(sample_weight),
+    )
+    check_lengths(
+        y_true=rows.truth,
+        y_score=rows.predicted,
+        sensitive_features=rows.whom.codes,
+        sample_weight=rows.weight,
+    )
+    if like is None:
+        return rows
+    known = like.whom
+    strange = [label for label in rows.whom.labels if label not in known.labels]
+    if strange:
+        raise InputError(
+            f"Group {show(strange[0])} is not among those that the frontier was traced on."
+        )
+    places = np.array([known.labels.index(label) for label in rows.whom.labels], np.intp)
+    whom = Groups(places[rows.codes], known.labels, known.names, rows.whom.notes)
+    return Amounts(rows.truth, rows.predicted, whom, rows.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """Rows by group and bin of the prediction: weights, and sums of the truth.
+
+    Lots are not drawn: expected CDFs and errors follow from the counts, so that the cost of a
+    point of the curve does not depend on the number of rows.
+    """
+
+    support: Support
+    mass: Floats
+    truth: Floats | None
+    square: float
+
+    @classmethod
+    def of(cls, rows: Amounts, support: Support) -> Binned:
+        """Count the rows once."""
+        count, weight = len(rows.whom.labels), rows.masses
+        mass = support.histograms(rows.predicted, rows.codes, weight, count)
+        if rows.truth is None:
+            return cls(support, mass, None, np.nan)
+        truth = support.histograms(rows.predicted, rows.codes, weight * rows.truth, count)
+        return cls(support, mass, truth, float(weight @ rows.truth**2))
+
+    @property
+    def supply(self) -> Supply:
+        """The groups' CDFs and shares."""
+        total = self.mass.sum(axis=1)
+        return Supply(self.support.points, self._levels[:, 1:], total / total.sum())
+
+    @property
+    def _levels(self) -> Floats:
+        """The CDFs with a 0 before them; of a group without rows, zeros."""
+        total = np.maximum(self.mass.sum(axis=1, keepdims=True), 1e-300)
+        levels = np.minimum(np.cumsum(self.mass, axis=1) / total, 1.0)
+        levels[self.mass.sum(axis=1) > 0, -1] = 1.0
+        return np.pad(levels, ((0, 0), (1, 0)))
+
+    def moved(self, plan: Plan) -> Floats:
+        """The expected CDFs of groups that have rows, after a plan that others were fitted to."""
+        before = np.pad(plan.supply.cdfs, ((0, 0), (1, 0)))
+        seen = np.flatnonzero(self.mass.sum(axis=1))
+        return np.array([np.interp(plan.after[a], before[a], self._levels[a]) for a in seen])
+
+    def error(self, plan: Plan) -> float:
+        """The root of the expected squared error after a plan, NaN where the truth is not known."""
+        if self.truth is None:
+            return float("nan")
+        mean, square = _moments(plan)
+        whole = self.square - 2 * (self.truth * mean).sum() + (self.mass * square).sum()
+        return float(np.sqrt(max(whole, 0.0) / self.mass.sum()))
+
+
+def _moments(plan: Plan) -> tuple[Floats, Floats]:
+    """Of what becomes of each bin of each group: the mean, and the mean square."""
+    levels = np.pad(plan.supply.cdfs, ((0, 0), (1, 0)))
+    width, points = np.diff(levels, axis=1), plan.support.points
+    first = (plan.after > 0).argmax(axis=1)[:, None]
+    found = []
+    for values in (points, points**2):
+        after = Supply(values, plan.after, plan.supply.share)
+        mass = np.diff(after.integral(levels), axis=1)
+        at = [
+            np.searchsorted(own, level[1:]) for own, level in zip(plan.after, levels, strict=True)
+        ]
+        alone = values[np.clip(np.array(at), first, len(points) - 1)]  # a bin without rows
+        found.append(np.where(width > 1e-12, mass / np.maximum(width, 1e-12), alone))
+    return found[0], found[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Rows by group: weight, mean prediction, and mean and mean square of what truth adds."""
+
+    mass: Floats
+    mean: Floats
+    bias: Floats
+    square: Floats
+
+    @classmethod
+    def of(cls, rows: Amounts) -> Means:
+        """Sum up the rows once."""
+        count, weight, codes = len(rows.whom.labels), rows.masses, rows.codes
+        mass = np.bincount(codes, weight, count)
+        rest = np.full(len(weight), np.nan) if rows.truth is None else rows.truth - rows.predicted
+        sums = [
+            np.bincount(codes, weight * column, count) / np.where(mass > 0, mass, np.nan)
+            for column in (rows.predicted, rest, rest**2)
+        ]
+        return cls(mass, *sums)
+
+    def error(self, shifts: Floats) -> float:
+        """The root of the mean squared error after shifts."""
+        seen = self.mass > 0
+        square = (self.square - 2 * shifts * self.bias + shifts**2)[seen]
+        return float(np.sqrt(np.average(square, weights=self.mass[seen])))
