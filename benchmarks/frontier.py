@@ -3,7 +3,7 @@
 python benchmarks/frontier.py below    methods of ours, fairlearn, AIF360, OxonFair beside the curve
                                        (below "adult, 2 groups": some of the problems)
 python benchmarks/frontier.py small    fifty groups of Adult: the least PQ on test rows
-python benchmarks/frontier.py speed    10⁶ rows × 5 groups, and 10⁵ rows × 500 groups by Gini
+python benchmarks/frontier.py speed    10⁶ rows × 5 groups, and 10⁵ rows × 500 groups by Gini; amounts
 """
 
 from __future__ import annotations
@@ -328,6 +328,23 @@ def speed():
             gap = max(curve.to_dict()["gap"])
             print(
                 f"{rows:.0e} rows × {groups} groups × 20 points by {measure}: {spent:.1f} CPU s, "
+                f"largest gap {gap:.1e}"
+            )
+    speed_of_amounts(random)
+
+
+def speed_of_amounts(random):
+    for rows, groups in ((10**5, 5), (10**6, 5), (10**6, 50)):
+        group = random.integers(0, groups, rows)
+        truth = random.normal(group / groups)
+        predicted = truth + 0.5 * random.normal(size=rows)
+        for criterion in ("strong_parity", "wasserstein_parity", "weak_parity"):
+            start = time.process_time()
+            curve = eh.frontier(truth, predicted, sensitive_features=group, criterion=criterion)
+            spent = time.process_time() - start
+            gap = max(curve.to_dict()["gap"])
+            print(
+                f"{rows:.0e} rows × {groups} groups × 20 points of {criterion}: {spent:.1f} CPU s, "
                 f"largest gap {gap:.1e}"
             )
 
