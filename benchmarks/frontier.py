@@ -3,7 +3,8 @@
 python benchmarks/frontier.py below    methods of ours, fairlearn, AIF360, OxonFair beside the curve
                                        (below "adult, 2 groups": some of the problems)
 python benchmarks/frontier.py small    fifty groups of Adult: the least PQ on test rows
-python benchmarks/frontier.py speed    10⁶ rows × 5 groups, and 10⁵ rows × 500 groups by Gini; amounts
+python benchmarks/frontier.py speed    10⁶ rows × 5 groups, and 10⁵ rows × 500 groups by Gini;
+                                       and amounts
 """
 
 from __future__ import annotations

@@ -119,6 +119,7 @@ def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
     assert isinstance(ranks, RankedScores)
     assert isinstance(labels, Tally)
     ordered = ranks.scores[ranks.classes.index(evidence.favorable)]
+    parts: tuple[Any, Any, Any, Any]
     if len(ordered) <= MOST_SCORES or evidence.thresholds is None:
         truth = ordered.truth
         assert truth is not None
@@ -129,9 +130,9 @@ def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
     else:
         counts = evidence.thresholds
         table = counts.table("bin", "y", "group")
-        place, truth_at, group = np.nonzero(table)
+        place, truth_at, whose = np.nonzero(table)
         is_good = np.array([y == evidence.favorable for y in counts.labels("y")], np.float64)
-        parts = place.astype(np.float64), is_good[truth_at], group, table[place, truth_at, group]
+        parts = place.astype(np.float64), is_good[truth_at], whose, table[place, truth_at, whose]
         names, exact = counts.groups, False
     score, positive, group, weight = parts
     kept = weight > 0

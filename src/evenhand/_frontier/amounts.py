@@ -26,7 +26,7 @@ class Amounts:
 
     def value(self, criterion: str, measure: str) -> float:
         """The disparity of the predictions."""
-        options = {"sensitive_features": self.whom, "sample_weight": self.weight}
+        options: dict[str, Any] = {"sensitive_features": self.whom, "sample_weight": self.weight}
         return float(named(criterion)(self.truth, self.predicted, measure=measure, **options))
 
     @property
@@ -78,7 +78,7 @@ def read_amounts(
         raise InputError(
             f"Group {show(strange[0])} is not among those that the frontier was traced on."
         )
-    places = np.array([known.labels.index(label) for label in rows.whom.labels], np.intp)
+    places = np.array([known.labels.index(label) for label in rows.whom.labels], np.uint32)
     whom = Groups(places[rows.codes], known.labels, known.names, rows.whom.notes)
     return Amounts(rows.truth, rows.predicted, whom, rows.weight)
 
@@ -165,7 +165,7 @@ class Means:
     def of(cls, rows: Amounts) -> Means:
         """Sum up the rows once."""
         count, weight, codes = len(rows.whom.labels), rows.masses, rows.codes
-        mass = np.bincount(codes, weight, count)
+        mass = np.bincount(codes, weight, count).astype(np.float64)
         rest = np.full(len(weight), np.nan) if rows.truth is None else rows.truth - rows.predicted
         sums = [
             np.bincount(codes, weight * column, count) / np.where(mass > 0, mass, np.nan)

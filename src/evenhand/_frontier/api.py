@@ -256,7 +256,7 @@ def _amounts(
             raise InputError("Give test rows or a share to hold out, not both.")
         if not isinstance(test, tuple | list) or len(test) != 3:
             raise InputTypeError("test is (y_true, y_score, sensitive_features) of other rows.")
-        return rows, read_amounts(*test, None, rows)
+        return rows, read_amounts(test[0], test[1], test[2], None, rows)
     if held_out is None:
         return rows, None
     drawn = _held_out(held_out, rows.codes, len(rows.whom.labels), random_state)

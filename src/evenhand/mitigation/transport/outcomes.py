@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.mitigation.amount_rule import outcomes
 from evenhand.mitigation.deploy import Grouping, Moves
 from evenhand.mitigation.estimators import Floats
-from evenhand.mitigation.transport.plan import Plan
+from evenhand.mitigation.transport.plan import NEAR, Plan
 
 Piece = tuple[Floats, Floats]  # ends of the lots, and the value up to each
 
@@ -38,10 +38,8 @@ def _between(plan: Plan, group: int, low: float, high: float) -> Piece:
     """The values of the ranks in (low, high]; a lot of 0 is the highest of them."""
     after, points = plan.after[group], plan.support.points
     first, last = int((after > 0).argmax()), len(points) - 1
-    top, bottom = np.clip(
-        [np.searchsorted(after, high), np.searchsorted(after, low, side="right")], first, last
-    )
-    if high <= low or top <= bottom:
+    top, bottom = np.clip(np.searchsorted(after, [high - NEAR, low + NEAR]), first, last)
+    if top <= bottom:
         return np.ones(1), points[[top]]
     places = np.arange(top, bottom - 1, -1)
     ends = np.append((high - after[places[:-1] - 1]) / (high - low), 1.0)

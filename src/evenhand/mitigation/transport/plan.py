@@ -12,6 +12,7 @@ from evenhand.mitigation.estimators import Codes, Floats
 Choice = int | Literal["exact"]
 Side = Literal["left", "right"]
 
+NEAR = 1e-12  # ranks that differ by rounding alone are the same rank
 SIDES: tuple[Side, Side] = ("left", "right")
 
 
@@ -33,10 +34,10 @@ class Plan:
         """Where scores go; the lot (above 0, up to 1) is the part of their rank that is meant."""
         low, high = self.levels(scores, codes)
         level = high - (1 - lots) * (high - low)
+        level = np.minimum(np.maximum(level, low + NEAR), high - NEAR)
         at = np.empty(len(level), np.intp)
         order = np.argsort(codes, kind="stable")
         ends = np.searchsorted(codes[order], np.arange(1, len(self.after)))
-        # Group by group: ranks that differ by rounding alone must not be shifted onto each other.
         for after, rows in zip(self.after, np.split(order, ends), strict=True):
             at[rows] = np.searchsorted(after, level[rows])
         first, last = (self.after > 0).argmax(axis=1), len(self.support) - 1
