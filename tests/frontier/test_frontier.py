@@ -496,7 +496,7 @@ def test_amounts_move_as_little_as_can_be(criterion, measure):
         assert np.allclose(columns["value"], columns["bound"], atol=1e-6)
         assert np.allclose(np.square(columns["error"]), columns["cost"], atol=1e-6)
     assert columns["test_value"] == columns["value"]
-    assert found.summary()[0].startswith(f"The model's {criterion.replace('_', ' ')} ({measure})")
+    assert found.summary()[0].startswith(f"By {criterion.replace('_', ' ')} the model's ")
     assert found.rule(0.1).cost >= 0
     with pytest.raises(eh.InputError, match="'shortfall'"):
         eh.frontier(y, y, sensitive_features=group, criterion=criterion, measure="shortfall")

@@ -13,8 +13,8 @@ from evenhand._dataframes import kind_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
 from evenhand._frontier.advice import advised
-from evenhand._frontier.calibration import calibration
 from evenhand._frontier.amounts import Amounts, read_amounts
+from evenhand._frontier.calibration import calibration
 from evenhand._frontier.judging import Judged, judged, with_interval
 from evenhand._frontier.notes import believable, notes
 from evenhand._frontier.question import Also, Question, read_question

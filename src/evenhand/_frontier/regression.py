@@ -13,6 +13,7 @@ from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.picture import draw as drawn
 from evenhand._frontier.rows import Floats
+from evenhand._frontier.wording import MEASURES as NAMES
 from evenhand._groups import show
 from evenhand._words import did_you_mean, number
 from evenhand.mitigation import AmountRule, lots
@@ -117,10 +118,9 @@ class RegressionFrontier(Curve):
 
         """
         value, error = self.model
-        name = f"{self.criterion.replace('_', ' ')} ({self.measure})"
         lines = [
-            f"The model's {name} is {number(value)} at a root mean squared error of "
-            f"{number(error, 4)}."
+            f"By {self.criterion.replace('_', ' ')} the model's {NAMES[self.measure]} is "
+            f"{number(value)} at a root mean squared error of {number(error, 4)}."
         ]
         for share in (0.5, 0.0):
             point = self.solver.solve(share * value)
