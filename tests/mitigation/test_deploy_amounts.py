@@ -51,7 +51,7 @@ MODELS = {
         row_id="id",
         random_state=KEY,
     ),
-    "ages": BarycenterRegressor(GivenScores("p"), group="age", bins={"age": [18, 40, 90]}),
+    "ages": BarycenterRegressor(GivenScores("p"), group="age", bins={"age": 3}),
 }
 
 
