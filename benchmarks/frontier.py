@@ -224,7 +224,7 @@ def compared(models, train, test, criterion, measure):
     for name, method, model in models:
         believed = train[1].shape[1] > 2
         value, cost = judged(method, model, train, curve, believed)
-        margins.append(cost - solve(curve.proof.problem(value)).cost)
+        margins.append(cost - solve(curve.proof.problem(value), 1e-8).cost)
         if margins[-1] < -1e-6:
             print(f"  BELOW: {name} by {-margins[-1]:.1e}", file=sys.stderr)
         value, cost = judged(method, model, test, curve)
