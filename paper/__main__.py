@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from evenhand.benchmark import Status, results, run, status
-from evenhand.benchmark.figures import FORMATS
 from paper import design as designs
 from paper import report
 
@@ -98,7 +97,7 @@ def _repeat(
     found = results(folder, design, n_jobs=jobs)
     if kept is not None:
         return state, report.add(found, kept, store=folder)
-    formats = () if is_quick else FORMATS
+    formats = () if is_quick else report.FORMATS
     return state, report.write(found, folder / "report", store=folder, formats=formats)
 
 

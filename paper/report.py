@@ -46,6 +46,7 @@ IDENTITY = ["problem", "base", "method", "constraint", "hyperparameter", "seed"]
 NONE = {"constraint": "", "hyperparameter": -1.0}
 COLUMNS = ["key", "question", "lot", "value"]
 SCORES = pa.schema([(name, pa.string()) for name in COLUMNS[:-1]] + [("value", pa.float64())])
+FORMATS = ("svg", "pdf", "png")
 STORED = Path(__file__).parents[1] / "docs" / "paper" / "report" / "results"
 
 
@@ -94,7 +95,7 @@ def write(
     folder: str | Path,
     *,
     store: Store | str | Path | None = None,
-    formats: Sequence[str] = ("svg", "pdf", "png"),
+    formats: Sequence[str] = FORMATS,
 ) -> Path:
     """Write the report; with the predictions, figures show noise floors too.
 
