@@ -248,7 +248,7 @@ PAPER = Design(
     ),
     add_questions(_ablations()),
 )
-QUICK_ROWS, QUICK_POINTS, QUICK_GROUPS = 6_000, 3, (2, 10, 50)
+QUICK_ROWS, QUICK_POINTS, QUICK_GROUPS = 4_000, 3, (2, 10, 50)
 
 
 def quick(design: Design = PAPER) -> Design:
