@@ -7,7 +7,7 @@ from scipy.stats import binomtest, chi2, chi2_contingency, ks_2samp, norm
 import evenhand as eh
 from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import Units
-from evenhand._uncertainty.curves import DISTANCES, curve_at
+from evenhand._uncertainty.curves import DISTANCES, curve_at, rate_curves
 from evenhand._uncertainty.design import Means
 from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
 from evenhand._uncertainty.estimates import estimates_of
@@ -431,3 +431,11 @@ def test_a_group_that_no_replicate_moves_has_the_effect_of_the_others():
     """One replicate moves one group by 2, whose 10 rows of variance 8 then say as much as 2."""
     found = replicates.amount(np.array([[2.0, 0.0]]), np.full(2, 8.0), np.full(2, 10.0))
     assert found.rows.tolist() == [2, 2]
+
+
+def test_groups_of_the_same_counts_keep_what_few_clusters_leave_unknown():
+    hits, sizes, free = np.array([3.0, 3.0]), np.array([10.0, 10.0]), np.array([5.0, 4.0])
+    together = rate_curves(hits, sizes, free)
+    alone = [rate_curves(hits[[i]], sizes[[i]], free[[i]])[:, 0] for i in range(2)]
+    np.testing.assert_array_equal(together, np.column_stack(alone))
+    assert curve_at(together, 1.96)[0] > curve_at(rate_curves(hits, sizes), 1.96)[0] + 0.05

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from evenhand import groups
 from evenhand._columns import Bin
+from evenhand._errors import InputTypeError
 from evenhand.mitigation.groups import Sensitive
 
 PEOPLE = {"sex": ["F", "M", "F", "M"], "age": [20, 30, 40, 50], "x": [1.0, 2.0, 3.0, 4.0]}
@@ -33,6 +34,12 @@ def test_bins_cut_numbers_only_and_may_be_given_by_column(people):
     assert Sensitive.learn(people, "sex", bins=2).labels == ("F", "M")
     assert len(Sensitive.learn(people, ["sex", "age"], bins={"age": 4}).labels) == 4
     assert Sensitive.learn(people, "age", bins={"x": 2}).labels == (20, 30, 40, 50)
+
+
+@pytest.mark.parametrize("bins", ["three", 2.5, {"age": [30, 40]}])
+def test_bins_that_are_no_number_of_bins_are_named(people, bins):
+    with pytest.raises(InputTypeError, match="bins of column 'age' is .*into how many"):
+        Sensitive.learn(people, "age", bins=bins)
 
 
 def test_what_lies_beyond_the_fitting_rows_falls_in_the_outermost_bins():

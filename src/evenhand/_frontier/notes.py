@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from evenhand._frontier.calibration import Calibration
 from evenhand._frontier.rows import Floats, Rows
@@ -84,7 +84,7 @@ def miscalibrated(rows: Rows) -> str:
         )
     )
     score = np.abs(seen - said) / np.sqrt(np.maximum(spread, 1e-300))
-    off = score > norm.isf(LEVEL / (2 * groups * count))
+    off = score > -ndtri(LEVEL / (2 * groups * count))
     if not off.any():
         return ""
     gap = np.abs(seen - said) / np.maximum(total, 1e-300)[:, None]

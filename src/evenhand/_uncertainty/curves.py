@@ -89,7 +89,7 @@ def rate_curves(hits: Floats, sizes: Floats, free: Floats | None = None) -> Floa
     from scipy.special import betaincinv, ndtr
 
     pairs, places = np.unique(hits + 1j * sizes, return_inverse=True)  # small counts often repeat
-    if len(pairs) < hits.size:
+    if free is None and len(pairs) < hits.size:
         return rate_curves(pairs.real, pairs.imag)[:, places.reshape(hits.shape)]
     z = DISTANCES.reshape(-1, *(1,) * hits.ndim)
     if free is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from evenhand._columns import Label
 from evenhand._columns.bins import binned, quantile_edges
 from evenhand._columns.encoding import encode, numbers
 from evenhand._dataframes import column_of, is_frame
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, groups, show
 
 Codes = NDArray[np.intp]
@@ -229,8 +229,13 @@ def _is_numeric(values: Any) -> bool:
 
 def _edges(values: Any, name: Any, bins: int) -> NDArray[np.float64]:
     """The edges of quantile bins, of which there must be two at least."""
+    if not isinstance(bins, Integral):
+        raise InputTypeError(
+            f"bins of column {name!r} is {bins!r}: into how many quantile bins it is cut, such as "
+            "4. To cut at edges of your own, make a column of the bins first."
+        )
     if bins < 2:
-        raise InputError(f"bins={bins} makes one group of column {name!r}; use at least 2.")
+        raise InputError(f"bins={bins!r} makes one group of column {name!r}; use at least 2.")
     return quantile_edges(numbers(values, str(name)), bins)
 
 
