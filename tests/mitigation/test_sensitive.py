@@ -38,7 +38,7 @@ def test_bins_cut_numbers_only_and_may_be_given_by_column(people):
 
 @pytest.mark.parametrize("bins", ["three", 2.5, {"age": [30, 40]}])
 def test_bins_that_are_no_number_of_bins_are_named(people, bins):
-    with pytest.raises(InputTypeError, match="bins of column 'age' is .*into how many"):
+    with pytest.raises(InputTypeError, match=r"bins of column 'age' is .*into how many"):
         Sensitive.learn(people, "age", bins=bins)
 
 
