@@ -4,6 +4,7 @@ python benchmarks/penalties data FOLDER OUT             four tasks as OUT/*.npz
 python benchmarks/penalties speed [OUT/acs.npz]         a step, an epoch, counting
 python benchmarks/penalties trade OUT/*.npz > LINES     loss against inequality
 python benchmarks/penalties summary LINES [PNG]         in how many cells which is least
+python benchmarks/penalties blind OUT/acs.npz           post-processing that guesses the group
 python benchmarks/penalties beside > LINES              Adult and Law School by post-processing too
 python benchmarks/penalties picture LINES PNG           the same as a table and a picture
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-WHAT = ["data", "speed", "trade", "summary", "beside", "picture"]
+WHAT = ["data", "speed", "trade", "summary", "blind", "beside", "picture"]
 
 
 def main() -> None:
@@ -43,6 +44,10 @@ def main() -> None:
         else:
             only = lambda name: not asked.only or name in asked.only  # noqa: E731
             trade.run(asked.files, asked.seeds, asked.batches, only)
+    elif asked.what == "blind":
+        import blind
+
+        blind.run(asked.files[0], asked.seeds)
     else:
         import beside
 

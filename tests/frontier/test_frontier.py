@@ -509,3 +509,18 @@ def test_shifts_of_two_means_are_by_hand():
         y, y, sensitive_features=group, criterion="weak_parity", values=[0.0, 1.0, 3.0]
     )
     assert np.allclose(found.to_dict()["cost"], [1.5**2, 1.0, 0.0])
+
+
+def test_of_very_many_groups_fits_to_labels_are_not_tried(monkeypatch):
+    random = np.random.default_rng(0)
+    group, score = random.integers(0, 4, 4000), random.random(4000)
+    y = (random.random(4000) < score).astype(int)
+    tried = []
+    monkeypatch.setattr(advice, "_held_out", lambda *rest, **_: tried.append(rest) or {})
+    monkeypatch.setattr(advice, "_best", lambda _: ("labels", (np.inf,) * len(advice.TRIED)))
+    asked = {"sensitive_features": group, "values": 2, "rate_error": None}
+    assert eh.frontier(y, score, **asked).fitted_to == "labels"
+    assert len(tried) == 1
+    monkeypatch.setattr(advice, "MOST_GROUPS", 3)
+    assert eh.frontier(y, score, **asked).fitted_to == "scores"
+    assert len(tried) == 1
