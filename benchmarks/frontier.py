@@ -323,9 +323,7 @@ def speed():
         y = (random.random(rows) < score).astype(int)
         for measure in measures:
             start = time.process_time()
-            curve = eh.frontier(
-                y, score, sensitive_features=group, measure=measure, rate_error=None
-            )
+            curve = eh.frontier(y, score, sensitive_features=group, measure=measure)
             spent = time.process_time() - start
             gap = max(curve.to_dict()["gap"])
             print(

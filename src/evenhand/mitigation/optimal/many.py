@@ -20,8 +20,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 HALVINGS = 60
-PROJECTIONS = 1000
-FOUND = 1e-7
+PRICES = 60
 TIED = 1e-9
 DIGITS = 11
 NEAR = 1e-12
@@ -48,7 +47,7 @@ class ManyGroups:
     owner: Codes
 
     polyhedral: ClassVar[bool] = True
-    most_rounds: ClassVar[int] = 40
+    most_rounds: ClassVar[int] = 200
 
     @property
     def pairs(self) -> int:
@@ -174,6 +173,12 @@ class Levels:
         found = np.where(is_over, np.inf, found)
         return np.where(middle < self.steps.first[group], -np.inf, found)
 
+    def cost(self, rates: Floats) -> float:
+        """What rates cost beyond the first ones."""
+        steps = self.steps
+        taken = rates[steps.group] - (self.ends - steps.width)
+        return float(np.clip(taken, 0, steps.width) @ steps.slope)
+
     def best(self, price: float, bonus: float) -> Floats:
         """Rates of least cost + price · (Σ |rᵢ − rⱼ| − bonus · Σ r), by bisection in levels.
 
@@ -224,27 +229,31 @@ class Mixed(NamedTuple):
 
 
 def cheapest_rates(steps: Segments, epsilon: float) -> Mixed:
-    """The cheapest rates whose Gini index is at most ε, by the price of it."""
+    """The cheapest rates whose Gini index is at most ε, by the price of it.
+
+    Two prices hold the right one between them; the next is where their rates would cost the same,
+    and when nothing is cheaper there, it is the right one.
+    """
     levels, groups = Levels.of(steps), len(steps.first)
     bonus = epsilon * groups
-    free = levels.best(0.0, bonus)
-    if excess(free, epsilon) <= 0:
-        return Mixed(free, np.zeros(groups))
-    low, high = 0.0, 1.0
-    while excess(even := levels.best(high, bonus), epsilon) > 0 and high < 1e12:
-        low, high = high, 4 * high
-    uneven = free if low == 0 else levels.best(low, bonus)
-    for _ in range(HALVINGS):
-        price = (low + high) / 2
-        rates = levels.best(price, bonus)
-        if excess(rates, epsilon) > 0:
-            low, uneven = price, rates
-        else:
-            high, even = price, rates
-        if high - low <= NEAR * high:
+    uneven, price = levels.best(0.0, bonus), 1.0
+    if excess(uneven, epsilon) <= 0:
+        return Mixed(uneven, np.zeros(groups))
+    while excess(even := levels.best(price, bonus), epsilon) > 0 and price < 1e12:
+        uneven, price = even, 4 * price
+    for _ in range(PRICES):
+        over, under = excess(uneven, epsilon), excess(even, epsilon)
+        if over <= under:
             break
+        price = (levels.cost(even) - levels.cost(uneven)) / (over - under)
+        rates = levels.best(price, bonus)
+        beyond = excess(rates, epsilon)
+        saved = levels.cost(uneven) + price * over - levels.cost(rates) - price * beyond
+        if saved <= NEAR:
+            break
+        uneven, even = (rates, even) if beyond > 0 else (uneven, rates)
     rates = _between(uneven, even, epsilon)
-    return Mixed(rates, high * (_subgradient(levels, rates, high, bonus) - bonus))
+    return Mixed(rates, price * (_subgradient(levels, rates, price, bonus) - bonus))
 
 
 def excess(rates: Floats, epsilon: float) -> float:
@@ -268,8 +277,10 @@ def _between(uneven: Floats, even: Floats, epsilon: float) -> Floats:
 def _subgradient(levels: Levels, rates: Floats, price: float, bonus: float) -> Floats:
     """A subgradient of Σ |rᵢ − rⱼ| that agrees with the slopes of the costs on both sides.
 
-    By reflections, as Douglas and Rachford do it. It ends in the permutahedron, where any point
-    proves a bound, the nearer to the slopes the better.
+    Subgradients are what the ranks of each cluster of equal rates majorize. Of all vectors between
+    the slopes with the ranks' sum, one level cut off at the slopes is majorized by every other, so
+    that it is a subgradient if any is (Marshall, Olkin and Arnold, Inequalities, 2011, ch. 5).
+    It ends in the permutahedron, where any point proves a bound.
     """
     everyone, last = np.arange(len(rates)), len(levels.levels) - 2
     place = np.searchsorted(levels.levels, rates - NEAR)
@@ -281,17 +292,21 @@ def _subgradient(levels: Levels, rates: Floats, price: float, bonus: float) -> F
     least = np.where(is_at & (place > last), -np.inf, least)
     least, most = np.minimum(least, most), np.maximum(least, most)
     order = np.argsort(rates, kind="stable")
-    found, cluster = np.empty(len(rates)), np.empty(len(rates), np.intp)
-    found[order] = _ranks(len(rates))
+    rank, cluster = np.empty(len(rates)), np.empty(len(rates), np.intp)
+    rank[order] = _ranks(len(rates))
     cluster[order] = np.cumsum(np.append(0, np.diff(rates[order]) > TIED))
-    point = found
-    for _ in range(PROJECTIONS):
-        inside = np.clip(point, least, most)
-        found = _projected(2 * inside - point, cluster)
-        point = point + found - inside
-        if np.abs(np.clip(found, least, most) - found).max() < FOUND:
-            break
-    return found
+    return _projected(_leveled(rank, cluster, least, most), cluster)
+
+
+def _leveled(rank: Floats, cluster: Codes, least: Floats, most: Floats) -> Floats:
+    """In each cluster one level between least and most, with the sum of the ranks."""
+    total = np.bincount(cluster, rank)
+    low, high = np.full(len(total), rank.min()), np.full(len(total), rank.max())
+    for _ in range(HALVINGS):
+        level = (low + high) / 2
+        is_under = np.bincount(cluster, np.clip(level[cluster], least, most)) < total
+        low, high = np.where(is_under, level, low), np.where(is_under, high, level)
+    return np.asarray(np.clip(high[cluster], least, most))
 
 
 def _ranks(groups: int) -> Floats:
