@@ -103,3 +103,39 @@ def test_a_frame_that_is_counted_in_its_engine_has_a_frontier(monkeypatch):
     counted = eh.audit_frame(frame.lazy(), **names).alternatives.standing
     assert counted.value == pytest.approx(exact.value)
     assert np.allclose(np.interp(exact.bound, counted.bound, counted.cost), exact.cost, atol=2e-3)
+
+
+def earnings(n=2000):
+    random = np.random.default_rng(3)
+    group = random.choice(["a", "b", "c"], n)
+    predicted = random.normal(size=n) + 0.7 * (group == "b")
+    return predicted + random.normal(size=n), predicted, group
+
+
+@pytest.mark.parametrize("criterion", ["strong_parity", "weak_parity", "wasserstein_parity"])
+def test_predicted_amounts_have_the_frontier_of_the_frontier_function(criterion):
+    y, predicted, group = earnings()
+    weight = np.random.default_rng(4).uniform(0.5, 2, len(y))
+    options = {"sensitive_features": group, "sample_weight": weight}
+    audit = eh.audit(y, predicted, task="regression", criteria=criterion, **options)
+    place = audit.alternatives.standing
+    full = eh.frontier(y, predicted, criterion=criterion, values=list(place.bound), **options)
+    assert np.allclose(np.square(place.cost), full.to_dict()["cost"], atol=1e-9)
+    assert place.value == pytest.approx(audit.finding(criterion, "mpd").value)
+    assert place.model_cost == 0
+    assert "moves predictions by" in place.summary[1]
+    assert "nan" not in " ".join(place.summary)
+
+
+def test_a_regressions_page_draws_how_far_predictions_must_move():
+    y, predicted, group = earnings()
+    audit = eh.audit(y, predicted, sensitive_features=group, task="regression")
+    page = audit.to_html()
+    assert "How far predictions move" in page
+    assert (
+        "How far predictions move"
+        not in eh.audit(
+            y, predicted - 0.7 * (group == "b"), sensitive_features=group, task="regression"
+        ).to_html()
+    )
+    assert "moves predictions by" in audit.to_markdown()

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding
 from evenhand._columns.codes import positions
-from evenhand._distributions import RankedScores
+from evenhand._distributions import Distribution, RankedScores
 from evenhand._errors import MissingExtraError
+from evenhand._groups import Groups
 from evenhand._tally import Tally
 
 if TYPE_CHECKING:
+    from evenhand._frontier.amounts import Amounts
     from evenhand._frontier.standing import Standing
 
 Floats = NDArray[np.float64]
@@ -33,6 +35,7 @@ CRITERIA = (
     "average_odds",
 )
 MEASURES = ("mpd", "gini", "pq", "shortfall")
+OF_AMOUNTS = ("strong_parity", "weak_parity", "wasserstein_parity")
 MOST_SCORES = 2_000_000
 MOST_GROUPS = 500  # beyond which a frontier takes more than seconds
 COMMAND = "evenhand frontier FILE --target … --score … --group … --held-out 0.3"
@@ -57,34 +60,58 @@ class Alternatives(NamedTuple):
 def alternatives(evidence: Evidence, findings: Sequence[Finding]) -> Alternatives | None:
     """The frontier of the first criterion in which groups differ; None where there is none."""
     question = _question(findings)
-    if question is None or evidence.task == "regression":
+    if question is None:
         return None
     missing = _missing(evidence)
     if missing:
         return Alternatives(None, (missing,))
-    from evenhand._frontier.standing import standing  # slow to import, and not always needed
-
-    scores, exact = _scores(evidence)
     try:
-        traced = standing(*scores, criterion=question[0], measure=question[1])
+        traced, exact = _traced(evidence, *question)
     except MissingExtraError as lacking:
         return Alternatives(None, (f"The frontier is not traced. {lacking}",))
     notes = (KNOWN_GROUP, HINDSIGHT) if exact else (KNOWN_GROUP, COUNTED, HINDSIGHT)
     return Alternatives(traced, notes)
 
 
+def _traced(evidence: Evidence, criterion: str, measure: str) -> tuple[Standing, bool]:
+    """Where the model stands, and whether that is known of single rows."""
+    # Slow to import, and not always needed.
+    from evenhand._frontier.standing import standing, standing_of_amounts
+
+    if evidence.task == "regression":
+        amounts, exact = _amounts(evidence)
+        return standing_of_amounts(amounts, criterion=criterion, measure=measure), exact
+    scores, exact = _scores(evidence)
+    return standing(*scores, criterion=criterion, measure=measure), exact
+
+
 def _question(findings: Sequence[Finding]) -> tuple[str, str] | None:
     """The criterion, in which groups differ, and the first measure of which there is a frontier."""
     differing = {each.criterion: each for each in findings if each.verdict == "differs"}
-    for criterion in CRITERIA:
+    for criterion in (*CRITERIA, *OF_AMOUNTS):
+        known = MEASURES if criterion in CRITERIA else MEASURES[:1]
         for measure in differing[criterion].values if criterion in differing else ():
-            if measure in MEASURES:
+            if measure in known:
                 return criterion, measure
     return None
 
 
 def _missing(evidence: Evidence) -> str:
     """Why no frontier can be traced, and what to do about it; nothing where it can."""
+    if evidence.task == "regression" and "steps" not in evidence.sources:
+        return "What less disparity would cost, this report shows where it has the predictions."
+    if evidence.task != "regression" and (reason := _unscored(evidence)):
+        return reason
+    if len(evidence.groups) > MOST_GROUPS:
+        return (
+            f"Of {len(evidence.groups):,} groups a frontier takes minutes, and is not traced here: "
+            f"call eh.frontier, or {COMMAND}."
+        )
+    return ""
+
+
+def _unscored(evidence: Evidence) -> str:
+    """Why decisions have no frontier; nothing where they have."""
     if len(evidence.classes) != 2 or evidence.favorable is None:
         return (
             "What less disparity would cost, eh.frontier traces from the probability of every "
@@ -94,11 +121,6 @@ def _missing(evidence: Evidence) -> str:
         return (
             "What less disparity would cost, this report shows where it has scores and true labels "
             "(y_score=, or --score and --target)."
-        )
-    if len(evidence.groups) > MOST_GROUPS:
-        return (
-            f"Of {len(evidence.groups):,} groups a frontier takes minutes, and is not traced here: "
-            f"call eh.frontier, or {COMMAND}."
         )
     return ""
 
@@ -141,6 +163,17 @@ def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
     return _Scores(score[kept], positive[kept], code, weight[kept], confusion), exact
 
 
+def _amounts(evidence: Evidence) -> tuple[Amounts, bool]:
+    """The predictions, without the truth, and whether they are those of single rows."""
+    from evenhand._frontier.amounts import Amounts
+
+    known = evidence.sources["steps"]
+    assert isinstance(known, Distribution)
+    whom = Groups(known.codes.astype(np.uint32), known.groups, evidence.columns, ())
+    amounts = Amounts(None, known.values, whom, known.weights)
+    return amounts, len(known) >= evidence.rows.sum()
+
+
 def _confusion(counts: Tally, evidence: Evidence) -> Floats:
     """The decisions (groups, truth, decision), the favorable class second."""
     good = evidence.favorable
@@ -167,7 +200,7 @@ def alternatives_document(found: Alternatives | None) -> dict[str, Any] | None:
             "model": {"value": traced.value, "cost": traced.model_cost},
             "least": traced.least,
             "gap": traced.gap,
-            "unit": "Share of wrong decisions",
+            "unit": traced.unit,
         }
     told = [] if traced is None else list(traced.summary)
     return {"curve": curve, "sentences": told, "notes": list(found.notes)}

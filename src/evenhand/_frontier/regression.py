@@ -13,7 +13,7 @@ from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.picture import draw as drawn
 from evenhand._frontier.rows import Floats
-from evenhand._frontier.wording import MEASURES as NAMES
+from evenhand._frontier.wording import moving_sentences
 from evenhand._groups import show
 from evenhand._words import did_you_mean, number
 from evenhand.mitigation import AmountRule, lots
@@ -117,20 +117,13 @@ class RegressionFrontier(Curve):
             The plain ones first.
 
         """
-        value, error = self.model
-        lines = [
-            f"By {self.criterion.replace('_', ' ')} the model's {NAMES[self.measure]} is "
-            f"{number(value)} at a root mean squared error of {number(error, 4)}."
-        ]
-        for share in (0.5, 0.0):
-            point = self.solver.solve(share * value)
-            _, then = self.solver.judged(self.solver.fitted, point)
-            lines.append(
-                f"{number(value)} → {number(share * value)} moves predictions by "
-                f"{number(np.sqrt(point.cost))} (root mean square), and no less would do (proved); "
-                f"the error is then {number(then, 4)}."
-            )
-        return [*lines, KNOWN_GROUP]
+        found = moving_sentences(self.criterion, self.measure, *self.model, self._moved_to)
+        return [*found, KNOWN_GROUP]
+
+    def _moved_to(self, bound: float) -> tuple[float, float]:
+        """The root mean square of the moves that a bound takes, and the error after them."""
+        point = self.solver.solve(bound)
+        return float(np.sqrt(point.cost)), self.solver.judged(self.solver.fitted, point)[1]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve and the model.

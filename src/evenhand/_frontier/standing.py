@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenhand._frontier.amounts import Amounts
 from evenhand._frontier.question import Question
+from evenhand._frontier.regression import regression_frontier
 from evenhand._frontier.rows import Codes, Floats
 from evenhand._frontier.tracing import Tracer
 from evenhand._frontier.wording import Place, sentences
 from evenhand.mitigation.optimal import Curves
 
 POINTS = 13
+WRONG = "Share of wrong decisions"
+MOVED = "How far predictions move (root mean square)"
 
 
 @dataclass(frozen=True)
@@ -24,14 +28,16 @@ class Standing:
     criterion, measure : str
         What the disparity is.
     bound, cost : tuple of float
-        The curve: the least share of wrong decisions of any rule on these scores whose disparity
-        is at most the bound, proved to within `gap`.
+        The curve: the least cost of any rule on these scores whose disparity is at most the bound,
+        proved to within `gap`.
     value, model_cost : float
-        The model's own disparity and share of wrong decisions.
+        The model's own disparity and cost.
     least : float
-        The disparity that no rule which is wrong as seldom as the model is below.
+        The disparity that no rule which costs as little as the model is below.
     gap : float
         By how much a cost can exceed the least.
+    unit : str
+        What a cost is: the share of wrong decisions, or how far predictions move.
     summary : tuple of str
         The same in sentences.
 
@@ -45,6 +51,7 @@ class Standing:
     model_cost: float
     least: float
     gap: float
+    unit: str
     summary: tuple[str, ...]
 
 
@@ -84,5 +91,25 @@ def standing(
         cost,
         least,
         gap,
+        WRONG,
         tuple(sentences(criterion, measure, "accuracy", model, least, gap, tracer.cost_at)),
+    )
+
+
+def standing_of_amounts(rows: Amounts, *, criterion: str, measure: str) -> Standing:
+    """Trace the frontier of predictions, which stand where nothing has moved."""
+    curve = regression_frontier(rows, criterion, measure, POINTS, None, None)
+    value = curve.model[0]
+    *said, _ = curve.summary()
+    return Standing(
+        criterion,
+        measure,
+        tuple(curve.columns["bound"]),
+        tuple(np.sqrt(curve.columns["cost"]).tolist()),
+        value,
+        0.0,
+        value,
+        max(curve.columns["gap"]),
+        MOVED,
+        tuple(said),
     )

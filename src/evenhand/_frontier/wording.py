@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isnan
 from typing import NamedTuple
 
 from evenhand._words import number
@@ -47,4 +48,31 @@ def sentences(
         price = cost_at(goal) - model.cost
         how = f"costs {number(price, 2)}" if price > 5e-5 else "costs nothing"
         lines.append(f"{number(model.value)} → {number(goal)} {how} of {unit}.")
+    return lines
+
+
+def moving_sentences(
+    criterion: str,
+    measure: str,
+    value: float,
+    error: float,
+    moved_to: Callable[[float], tuple[float, float]],
+) -> list[str]:
+    """How uneven predictions are, and how far they must move to be less so.
+
+    `moved_to` has the root mean square of the moves that a bound takes, and the error after them;
+    errors are NaN where the truth is not known.
+    """
+    known = "" if isnan(error) else f" at a root mean squared error of {number(error, 4)}"
+    lines = [
+        f"By {criterion.replace('_', ' ')} the model's {MEASURES[measure]} is "
+        f"{number(value)}{known}."
+    ]
+    for share in (SHARES[0], SHARES[-1]):
+        move, after = moved_to(share * value)
+        then = "" if isnan(after) else f"; the error is then {number(after, 4)}"
+        lines.append(
+            f"{number(value)} → {number(share * value)} moves predictions by {number(move)} (root "
+            f"mean square), and no less would do (proved){then}."
+        )
     return lines
