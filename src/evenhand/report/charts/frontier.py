@@ -57,11 +57,12 @@ def _model(across: Scale, up: Scale, value: float, cost: float) -> Markup:
     place, height = across.percent(value), HEIGHT * (1 - up(cost))
     anchor = "end" if across(value) > 0.7 else "start"
     shift = -11 if anchor == "end" else 11
+    rise = "-0.8em" if up(cost) < 0.1 else "0.35em"  # clear of the axis
     return element(
         "svg",
         element("title", f"the model: {number(value)} at {number(cost)}"),
         element("path", d="M0 -6.5L6.5 0L0 6.5L-6.5 0Z", class_="model"),
-        element("text", "the model", dx=shift, dy="0.35em", text_anchor=anchor),
+        element("text", "the model", dx=shift, dy=rise, text_anchor=anchor),
         x=place,
         y=f"{height:.1f}",
         overflow="visible",
