@@ -29,7 +29,7 @@ extensions = [
     "sphinx.ext.doctest",
     "sphinx.ext.napoleon",
 ]
-exclude_patterns = ["_build", "generated/*.md"]
+exclude_patterns = ["_build", "generated/*.md", "leaderboard/summary.md"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
@@ -50,7 +50,7 @@ doctest_test_doctest_blocks = ""  # the examples in docstrings run with the test
 html_theme = "pydata_sphinx_theme"
 html_title = "evenhand"
 html_static_path = ["static"]
-html_extra_path = ["paper/report", "generated/reports"]  # of `make paper` and `make demo`
+html_extra_path = ["paper/report", "leaderboard/page", "generated/reports"]  # whole pages
 html_css_files = ["evenhand.css"]
 html_show_sourcelink = False
 html_sidebars = {

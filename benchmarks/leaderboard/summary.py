@@ -50,7 +50,7 @@ def table(boards: tuple[Board, ...], found: Results, missing: int, planned: int)
     stands = (
         f"{counts['runs']:,} runs: {counts['problems']} problems, {counts['methods']} methods (the "
         f"base model included), {counts['bases']} base models, {counts['splits']} splits. In "
-        "brackets: the share of the base model’s gap removed, with its 95 % interval."
+        "brackets: the share of the base model’s gap removed, with its 95% interval."
     )
     if missing:
         stands = f"**Part of a run**: {missing:,} of {planned:,} runs are missing. {stands}"

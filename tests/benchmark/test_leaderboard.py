@@ -1,7 +1,10 @@
 """Submissions are checked, scored here, and shown on a page that sorts without a connection."""
 
 import json
+import runpy
+import sys
 import tarfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -283,3 +286,28 @@ def test_the_commands_check_store_and_write(store, tmp_path):
     done = CliRunner().invoke(bench, ["submit", str(folder), "--to", str(store.folder)])
     assert done.exit_code == 2
     assert "one-0.csv" in done.output
+
+
+SUMMARY = Path(__file__).parents[2] / "benchmarks" / "leaderboard" / "summary.py"
+
+
+def summarized(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["summary.py", *map(str, arguments)])
+    return runpy.run_path(str(SUMMARY), run_name="__main__")
+
+
+def test_the_summary_has_a_line_for_every_board_and_says_who_leads(filled, tmp_path, monkeypatch):
+    plan = tmp_path / "plan.toml"
+    plan.write_text('name = "plan"\n[problems.simulated]\nrows = 300\n[methods.Reweight]\n')
+    options = ("--design", plan, "--to", tmp_path / "docs")
+    with pytest.raises(SystemExit):
+        summarized(monkeypatch, filled, *options)
+    summarized(monkeypatch, filled, *options, "--partial")
+    text = (tmp_path / "docs" / "summary.md").read_text("utf-8")
+    boards = leaderboard(filled)
+    lines = [line for line in text.splitlines() if line.startswith("| binary")]
+    assert text.startswith("**Part of a run**")
+    assert len(lines) == len(boards)
+    for line, board in zip(lines, boards, strict=True):
+        assert line.split(" | ")[3].startswith(f"{board.ranking.entrants[0].method} (")
+    assert (tmp_path / "docs" / "summary.svg").exists()

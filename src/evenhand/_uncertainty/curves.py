@@ -1,7 +1,7 @@
 """What is known of every group: its value, and how far other values are from the data.
 
 A *confidence curve* of a group says, for each signed distance z in standard errors, which true
-value lies that far from what was observed: z = −1.96 and 1.96 are the ends of its 95 % interval.
+value lies that far from what was observed: z = −1.96 and 1.96 are the ends of its 95% interval.
 The curves of independent groups combine: the sum of their squared distances is about chi-squared.
 Everything that intervals need of the data is in these curves, whatever the statistic is.
 """
@@ -111,7 +111,7 @@ def stretched(z: Floats, free: Floats) -> Floats:
 
 
 def widened(free: Floats) -> Floats:
-    """How much farther Student's 95 % limits are than normal ones."""
+    """How much farther Student's 95% limits are than normal ones."""
     from scipy.special import ndtri, stdtrit
 
     return np.asarray(stdtrit(free, 0.025) / ndtri(0.025))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LINE = 0.24  # inches of height for a method
 NARROW, WIDE = 2.6, 3.4
-INTERVALS = "Bars are 95 % intervals over splits that share rows."
+INTERVALS = "Bars are 95% intervals over splits that share rows."
 
 
 def ranking_figure(results: Results, ranking: Ranking, theme: Theme | None = None) -> Drawing:

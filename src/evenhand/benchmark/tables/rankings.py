@@ -82,7 +82,7 @@ def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None
         for one in ranking.entrants
     )
     lost, best = ("RMSE added", "RMSE") if is_regression else ("Accuracy lost", "Accuracy")
-    head = ("Method", "Mean rank", "Gap removed [95 %]", f"{lost} [95 %]", f"{best}, range")
+    head = ("Method", "Mean rank", "Gap removed [95%]", f"{lost} [95%]", f"{best}, range")
     without = "; ".join(
         f"{method} has no result on {', '.join(problems)}"
         for method, problems in sorted(ranking.unranked.items())
@@ -134,7 +134,7 @@ def area_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
         f"Gap removed by problem: {theme.question(ranking.question)}, {ranking.track}",
         ("Problem", "Base model", "Its gap", *names),
         rows,
-        "95 % intervals over splits, corrected for shared rows (Nadeau and Bengio).",
+        "95% intervals over splits, corrected for shared rows (Nadeau and Bengio).",
         frozenset(range(2, 3 + len(names))),
     )
 
