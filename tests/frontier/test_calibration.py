@@ -1,11 +1,15 @@
 """Scores that are off: said, recalibrated, and the map taken into the rule."""
 
+import duckdb
 import numpy as np
+import onnxruntime
+import pandas as pd
 import pytest
 
 import evenhand as eh
 from evenhand._frontier.calibration import Calibration, Mixing, Monotone, calibration
 from evenhand._frontier.rows import read_rows
+from evenhand.mitigation import lots
 from evenhand.mitigation.optimal import DecisionRule
 from frontier.people import people
 
@@ -91,6 +95,26 @@ def test_scores_that_are_off_are_recalibrated_on_request():
     assert drift[1] < drift[0] / 2
 
 
+def in_duckdb(rule, score, group):
+    names = [f"p{place}" for place in range(score.shape[1])]
+    people = pd.DataFrame(score, columns=names).assign(group=group, id=np.arange(len(score)))
+    query = rule.to_sql("duckdb", scores=names, row_id="id", key=1)
+    with duckdb.connect() as connection:
+        connection.register("people", people)
+        found = connection.execute(query).df().sort_values("id")
+    return found.filter(like="chance_").to_numpy(), found["decision"].tolist()
+
+
+def in_onnx(rule, score, group):
+    session = onnxruntime.InferenceSession(rule.to_onnx().SerializeToString())
+    given = {"scores": score, "lot": lots(np.arange(len(score)), key=1)}
+    (name,) = {column.name for column in session.get_inputs()} - set(given)
+    chances, decisions = session.run(
+        ["probabilities", "decision"], given | {name: group.astype(object)}
+    )
+    return chances, decisions.tolist()
+
+
 def test_a_recalibrated_rule_decides_by_scores_as_they_come_wherever_it_is_taken():
     y, score, group = skewed(*people(rows=3000, classes=3))
     rule = curve(y, score, group, values=3, recalibrate=True).rule(0.05)
@@ -99,6 +123,12 @@ def test_a_recalibrated_rule_decides_by_scores_as_they_come_wherever_it_is_taken
     here = rule.predict(score[:100], group[:100], ids=np.arange(100), key=1)
     there = [source["decide"](score[i].tolist(), group[i], i, 1) for i in range(100)]
     assert there == here.tolist()
+    chances, decisions = in_duckdb(rule, score[:100], group[:100])
+    np.testing.assert_allclose(chances, rule.predict_proba(score[:100], group[:100]), atol=1e-6)
+    assert decisions == here.tolist()
+    chances, decisions = in_onnx(rule, score[:100], group[:100])
+    np.testing.assert_allclose(chances, rule.predict_proba(score[:100], group[:100]), atol=1e-6)
+    assert decisions == here.tolist()
     again = DecisionRule.from_json(rule.to_json())
     code = np.searchsorted(np.unique(group), group)
     assert np.allclose(again.probabilities(score, code), rule.predict_proba(score, group))
