@@ -115,3 +115,18 @@ def test_bins_of_ages_are_groups_of_rules_too():
         connection.register("people", new)
         answers = connection.execute(query).df()
     assert np.allclose(answers["prediction"], found.rule(0.1).predict(predicted, whom))
+
+
+@pytest.mark.parametrize("criterion", ["strong_parity", "weak_parity", "wasserstein_parity"])
+def test_other_rows_have_intervals_of_predictions_drawn_once(criterion):
+    random = np.random.default_rng(5)
+    group = random.integers(0, 3, 4000)
+    truth = random.normal(group / 3)
+    options = {"sensitive_features": group, "criterion": criterion, "held_out": 0.5, "values": 3}
+    curve = eh.frontier(truth, truth + random.normal(size=4000), **options).to_dict()
+    low, value, high = (np.array(curve[f"test_{name}"]) for name in ("low", "value", "high"))
+    assert (low < high).all()
+    assert ((low - 0.01 <= value) & (value <= high + 0.01)).all()
+    assert low[-1] > 0.1
+    narrow = eh.frontier(truth, truth, **options, confidence=0.5).to_dict()
+    assert narrow["test_high"][-1] - narrow["test_low"][-1] < high[-1] - low[-1]

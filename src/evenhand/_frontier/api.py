@@ -197,7 +197,9 @@ def frontier(
             if given is not None:
                 raise InputError(f"{name}= is about classes; {criterion} is about amounts.")
         amounts, others = _amounts(amounts, test, held_out, seed)
-        return regression_frontier(amounts, criterion, measure, values, others, kind)
+        return regression_frontier(
+            amounts, criterion, measure, values, others, kind, confidence, seed
+        )
     rows = read_rows(
         y_true,
         y_score,

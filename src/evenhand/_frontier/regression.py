@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from evenhand._errors import InputError
 from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.picture import draw as drawn
-from evenhand._frontier.rows import Floats
+from evenhand._frontier.rows import Floats, stream
 from evenhand._frontier.wording import moving_sentences
 from evenhand._groups import show
 from evenhand._words import did_you_mean, number
@@ -48,7 +48,8 @@ class RegressionFrontier(Curve):
     columns : dict of list
         The curve: "bound", "value", "cost" (the mean squared move, proved to within "gap") and
         "error" (the root mean squared error) on the fitting rows; "test_value", "test_error" on
-        others. Where lots decide, values and errors are those to be expected.
+        others. Where lots decide, values and errors are those to be expected; the interval
+        "test_low" to "test_high" is that of predictions drawn once.
     model : tuple (value, error)
         The predictions as they are, on the fitting rows.
 
@@ -203,8 +204,13 @@ def regression_frontier(
     values: int | Sequence[float],
     test: Amounts | None,
     kind: str | None,
+    confidence: float = 0.95,
+    random_state: int = 0,
 ) -> RegressionFrontier:
-    """Trace the curve: rows are counted once, and points are solved and judged on the counts."""
+    """Trace the curve: rows are counted once, and points are solved and judged on the counts.
+
+    Intervals on test rows are those of predictions that are drawn once.
+    """
     known = MEASURES[criterion]
     if measure not in known:
         raise InputError(
@@ -227,6 +233,15 @@ def regression_frontier(
         seen = [solver.judged(part, point) for point in points]
         columns[f"{prefix}value"] = [value for value, _ in seen]
         columns[f"{prefix}error"] = [error for _, error in seen]
+    if test is not None:
+        lot = stream(random_state, 3).random(len(test.predicted))
+        grouping = Grouping.of(rows.whom.names, rows.whom.labels)
+        moves = [solver.moves(point, True, grouping) for point in points]
+        drawn = [
+            replace(test, predicted=own.amounts(test.predicted, test.codes, lot)) for own in moves
+        ]
+        ends = [after.interval(criterion, measure, confidence) for after in drawn]
+        columns["test_low"], columns["test_high"] = ([end[at] for end in ends] for at in (0, 1))
     return RegressionFrontier(criterion, measure, columns, (most, rows.error), solver, rows, kind)
 
 
