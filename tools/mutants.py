@@ -85,7 +85,8 @@ AREAS = {  # the files to mutate under src/evenhand, and the test files beside t
             *("test_uncertainty", "test_uncertainty_beyond_counts", "comparing/test_paired"),
             *("test_ratio", "audit/test_subgroups", "audit/test_small_groups"),
             *("inference/test_answers", "inference/test_sentences", "inference/test_parts"),
-            *("test_contrasts", "test_surveys"),
+            *("inference/test_hypergeometric", "inference/test_designs", "test_one_answer"),
+            *("test_contrasts", "test_surveys", "test_clusters"),
         ],
     ),
 }

@@ -49,7 +49,7 @@ def calibration_errors(source: Tally, table: Table) -> Estimates:
     moves = np.nan_to_num(np.abs(limits - np.nan_to_num(ratio(score, weight))) - np.abs(gap))
     moves = np.maximum(np.maximum(moves, moves[::-1])[above], 0.0)
     curves[above, 0] = value + np.sqrt(((wider * share * moves) ** 2).sum(axis=1))
-    scale = np.where(share * variance > 0, np.abs(gap) / np.maximum(share * variance, 1e-300), 0.0)
+    scale = np.nan_to_num(ratio(np.abs(gap), share * variance))
     for a in range(len(value)):
         slopes = np.append(np.sort(scale[:, a]) * np.linspace(0.2, 1, len(scale)), [0.0])
         slopes = np.unique(np.concatenate([slopes, np.linspace(0, scale[:, a].max(), 60)]))

@@ -40,6 +40,7 @@ from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
 from evenhand.measures import Aggregate, Measure
 from evenhand.statistics import Table
+from evenhand.statistics.forms import ratio
 from evenhand.statistics.kinds import Source
 
 
@@ -205,9 +206,9 @@ def thinned(model: Model, source: Source, asked: Criterion, favorable: Label) ->
     for rows in (independent(source), source):
         curves = estimates_of(rows, asked, favorable).curves
         widths.append(curve_at(curves, 1.0) - curve_at(curves, -1.0))
-    known = np.where(widths[1] > 0, widths[0], np.nan) / np.where(widths[1] > 0, widths[1], 1.0)
+    known = ratio(*widths)
     seen = np.isfinite(known).any(axis=0)
-    part = np.where(seen, np.nanmean(np.where(seen, known, 1.0), axis=0), 1.0) ** 2
+    part = np.nanmean(np.where(seen, known, 1.0), axis=0) ** 2
     if isinstance(model, Means):
         errors = model.errors / np.sqrt(part)[..., None]
         return replace(model, sizes=model.sizes * part, errors=errors)

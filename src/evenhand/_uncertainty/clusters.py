@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from evenhand._distributions import Distribution, RankedScores
 from evenhand._tally import Axis, Tally, gathered
+from evenhand.statistics.forms import ratio
 from evenhand.statistics.kinds import Source
 
 Floats = NDArray[np.float64]
@@ -63,9 +64,8 @@ class Units:
     def sandwich(self, residuals: Floats, weight: Floats) -> Floats:
         """The variance of a mean, from h_c − m n_c and n_c (cells, units), as it is published."""
         units = self.by_group(np.ones_like(weight))
-        few = units / np.maximum(units - 1, 1e-300)
-        total = np.maximum(self.by_group(weight), 1e-300)
-        return np.asarray(np.where(units > 1, few, np.nan) * self.by_group(residuals**2) / total**2)
+        square = ratio(units, units - 1) * self.by_group(residuals**2)
+        return ratio(square, self.by_group(weight) ** 2)
 
     def amount(self, residuals: Floats, weight: Floats, squares: Floats, spread: Floats) -> Amount:
         """What the rows of each group amount to.
@@ -84,22 +84,19 @@ class Units:
             scale = np.where(total > 0, spread / np.maximum(fitted, LEAST_LEFT), 0.0)
             excess = (square - scale * base).sum(axis=-1, keepdims=True)
             known = (scale * shared).sum(axis=-1, keepdims=True)
-            rho = np.where(known > 0, np.clip(excess / np.where(known > 0, known, 1), 0, 1), 1.0)
+            rho = np.clip(np.nan_to_num(ratio(excess, known), nan=1.0), 0, 1)
         common = alone + rho * (pairs - alone)
         varied = squares + rho * (weight**2 - squares)
         taken = self.by_group(left * varied)
-        own = np.where(
-            (taken > 1e-9 * common) & (spread > 0),
-            square * common / np.where(taken > 0, taken, 1) / np.where(spread > 0, spread, 1),
-            0.0,
-        )
+        taken = np.where(taken > 1e-9 * common, taken, 0.0)
+        own = np.nan_to_num(ratio(ratio(square * common, taken), spread))
         free = np.where(own > 0, self._free(residuals, square, varied), 0.0)
         lent = np.minimum(LENT_UNITS, free.sum(axis=-1, keepdims=True) - free)
-        both = np.maximum(free + lent, 1e-9)
-        variance = np.where(free + lent > 0, (free * own + lent * common) / both, common)
+        both = free + lent
+        variance = np.where(both > 0, ratio(free * own + lent * common, both), common)
         variance = np.maximum(variance, alone) * self._opposed(residuals, square)
-        rows = np.where(total > 0, total**2 / np.maximum(variance, 1e-300), 0.0)
-        return Amount(rows, np.where(free + lent > 0, np.maximum(free + lent, 1.0), KNOWN))
+        rows = np.nan_to_num(ratio(total**2, variance))
+        return Amount(rows, np.where(both > 0, np.maximum(both, 1.0), KNOWN))
 
     def _opposed(self, residuals: Floats, square: Floats) -> Floats:
         """How much more differences of groups vary than independent ones would; at least 1."""
@@ -114,8 +111,8 @@ class Units:
 
     def _free(self, residuals: Floats, square: Floats, varied: Floats) -> Floats:
         """Degrees of freedom: by the sizes of the units, and by how much single ones weigh."""
-        by_size = self.by_group(varied) ** 2 / np.maximum(self.by_group(varied**2), 1e-300)
-        fourth = self.by_group(residuals**4) / np.maximum(square**2, 1e-300)
+        by_size = np.nan_to_num(ratio(self.by_group(varied) ** 2, self.by_group(varied**2)))
+        fourth = np.nan_to_num(ratio(self.by_group(residuals**4), square**2))
         units = np.maximum(self.by_group(np.ones_like(varied)), 1.0)
         by_tail = 2 / np.maximum(fourth - 1 / units, 1e-9)
         return np.asarray(np.maximum(np.minimum(by_size - 1, by_tail), 0.0))
@@ -177,7 +174,7 @@ def rates_amount(source: Tally, read: Reader) -> Amount | None:
     if not source.clusters:
         return None
     hits, total = (part[-2:] for part in read(source.whole))
-    share = hits[0] / np.where(total[0] > 0, total[0], 1.0)
+    share = np.nan_to_num(ratio(hits[0], total[0]))
     amounts = []
     for axis in source.clusters:
         units, each = units_of(source, axis)

@@ -36,7 +36,7 @@ def is_crowd(sizes: Floats) -> bool:
     >>> is_crowd(np.full(20, 500.0)), is_crowd(np.append(np.full(20, 500.0), 5.0))
     (True, False)
     """
-    part = 1 / np.maximum(sizes, 1e-9)
+    part = 1 / sizes
     return float(part.sum()) ** 2 >= FEWEST * float((part**2).sum())
 
 

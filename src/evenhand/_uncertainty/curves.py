@@ -95,8 +95,7 @@ def rate_curves(hits: Floats, sizes: Floats, free: Floats | None = None) -> Floa
     if free is not None:
         z = stretched(z, free)
     shift = np.sign(z) * CAUTION
-    more, less = np.maximum(hits + 0.5 + shift, 1e-3), np.maximum(sizes - hits + 0.5 - shift, 1e-3)
-    limits = betaincinv(more, less, ndtr(z))
+    limits = betaincinv(hits + 0.5 + shift, sizes - hits + 0.5 - shift, ndtr(z))
     limits = np.where(np.isfinite(limits), limits, np.where(z < 0, 0.0, 1.0))  # in the far tails
     limits = np.where((hits <= 0) & (z < 0), 0.0, np.where((hits >= sizes) & (z > 0), 1.0, limits))
     return np.asarray(np.where(sizes > 0, limits, np.nan))
@@ -107,7 +106,7 @@ def stretched(z: Floats, free: Floats) -> Floats:
     from scipy.special import ndtr, stdtrit
 
     tail = np.maximum(ndtr(-np.abs(z)), 1e-280)
-    return np.asarray(np.where(z == 0, 0.0, -np.sign(z) * stdtrit(free, tail)))
+    return np.asarray(-np.sign(z) * stdtrit(free, tail))
 
 
 def widened(free: Floats) -> Floats:
@@ -131,11 +130,9 @@ def student_limits(
     cubic transformation of Student's t (1992, Journal of the Royal Statistical Society B 54)
     removes that; its limits are never nearer than the plain ones above the mean.
     """
-    from scipy.special import ndtr, stdtrit
 
     def at(z: Floats) -> Floats:
-        tail = np.maximum(ndtr(-np.abs(z)), 1e-280)
-        reach = np.where(z == 0, 0.0, -np.sign(z) * stdtrit(free, tail))
+        reach = stretched(z, free)
         by = np.where(skew > 0, skew, 1.0)
         bent = np.fmax(reach, 3 / by * (1 - np.cbrt(1 - by * reach)))
         reach = np.where(skew > 0, bent, reach)

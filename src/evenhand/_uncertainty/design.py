@@ -105,10 +105,9 @@ class Rates:
                 hits = self.hits[:, these]
                 grid = np.unique(np.linspace(hits.min(), hits.max(), MOST_HITS).round())
                 shift = np.sign(far) * CAUTION
-                more, less = grid + 0.5 + shift, size - grid + 0.5 - shift
                 found = grid / size
                 if far:
-                    found = betaincinv(np.maximum(more, 1e-3), np.maximum(less, 1e-3), ndtr(far))
+                    found = betaincinv(grid + 0.5 + shift, size - grid + 0.5 - shift, ndtr(far))
                     found[(grid <= 0) & (far < 0)] = 0.0
                     found[(grid >= size) & (far > 0)] = 1.0
                 ends[:, these] = np.interp(hits, grid, found)

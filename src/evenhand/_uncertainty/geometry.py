@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from evenhand._uncertainty.curves import DISTANCES, STEP
 from evenhand.measures import Measure, gini, mpd, pq, shortfall
+from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
 
@@ -419,13 +420,13 @@ def _fused(wish: Floats, weight: Floats, level: float, ordered: Floats) -> Solve
 
 def _shrunk(wish: Floats, weight: Floats, level: float) -> Solver:
     """For a price of inequality, the values that a PQ of this level is nearest to."""
-    ratio = 1 / ((1 - level) ** 2 * len(wish))
+    bound = 1 / ((1 - level) ** 2 * len(wish))
 
     def solve(price: float) -> Floats:
         all_weight = weight + price
-        room = max(1 - price * ratio * float((1 / all_weight).sum()), 1e-9)
+        room = max(1 - price * bound * float((1 / all_weight).sum()), 1e-9)
         total = float((weight * wish / all_weight).sum()) / room
-        return np.maximum((weight * wish + price * ratio * total) / all_weight, 0.0)
+        return np.maximum((weight * wish + price * bound * total) / all_weight, 0.0)
 
     return solve
 
@@ -470,15 +471,15 @@ def curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> f
     weight = np.maximum(cloud.located(nearest)[1] ** 2, NEGLIGIBLE)
     mean = float((weight * nearest).sum() / weight.sum())
     radius = float(np.sqrt((weight * (nearest - mean) ** 2).sum()))
-    ratio = 1 / ((1 - level) ** 2 * groups)
-    slope = (2 * nearest - 2 * ratio * nearest.sum()) / np.sqrt(weight)
+    bound = 1 / ((1 - level) ** 2 * groups)
+    slope = (2 * nearest - 2 * bound * nearest.sum()) / np.sqrt(weight)
     length = float(np.sqrt(slope @ slope))
     if length < NEGLIGIBLE or radius < 1e-4:
         return float(chdtrc(groups - 1, square))
     normal = slope / length
-    trace = float(((2 - 2 * ratio) / weight).sum())
+    trace = float(((2 - 2 * bound) / weight).sum())
     along = float(
-        (2 / weight * normal**2).sum() - 2 * ratio * (normal / np.sqrt(weight)).sum() ** 2
+        (2 / weight * normal**2).sum() - 2 * bound * (normal / np.sqrt(weight)).sum() ** 2
     )
     bend = (trace - along) / (2 * length)
     free = float(np.clip(1 + 2 * radius * bend, 1, groups - 1))
@@ -487,10 +488,9 @@ def curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> f
 
 def evenest(low: Floats, high: Floats, measure: Measure) -> float:
     """Values as near to one level as their bounds allow are the most even of all."""
-    ends = (float(low.max()), float(high.min())) if low.max() <= high.min() else None
-    if ends is not None:
-        return 0.0
     first, last = float(high.min()), float(low.max())
+    if last <= first:
+        return 0.0
     for _ in range(6):
         grid = np.linspace(first, last, 33)
         unevenness = np.asarray(measure(np.clip(grid[:, None], low, high)))
@@ -533,15 +533,12 @@ def _relaxed(low: Floats, high: Floats, measure: Measure) -> float:
     squares = np.append(0.0, np.cumsum((high**2 - low**2)[order])) + (low**2).sum()
     rise = np.diff(squares) / np.maximum(np.diff(sums), NEGLIGIBLE)
     start = squares[:-1] - rise * sums[:-1]
-    inner = np.clip(
-        np.where(rise != 0, -2 * start / np.where(rise != 0, rise, 1), 0), sums[:-1], sums[1:]
-    )
+    inner = np.clip(np.nan_to_num(ratio(-2 * start, rise)), sums[:-1], sums[1:])
     at = np.concatenate([sums, inner])
     of = np.concatenate([squares, start + rise * inner])
     share = min(float(np.max(of / np.maximum(at, NEGLIGIBLE) ** 2)), 1.0)
-    if share <= 1 / groups:
-        return 0.0
+    spread = max(groups * share, 1.0)  # 1 where all are alike
     if measure is pq:
-        return 1 - 1 / float(np.sqrt(groups * share))
-    variation = np.sqrt(max(groups * share - 1, 0.0))
+        return 1 - 1 / float(np.sqrt(spread))
+    variation = np.sqrt(spread - 1)
     return min(float(variation * np.sqrt((groups**2 - 1) / 3) / groups), 1 - 1 / groups)

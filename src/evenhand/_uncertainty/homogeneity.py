@@ -23,6 +23,7 @@ from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails
 from evenhand.criteria import Criterion
 from evenhand.statistics import E, P, Ratio, Statistic
+from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
 
@@ -278,7 +279,8 @@ def _distributions(scores: Distribution, estimates: Estimates) -> float:
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
     square = scores.squared_weights
     mass = np.bincount(codes, weight, minlength=groups).astype(np.float64)
-    sizes = mass**2 / np.maximum(np.bincount(codes, square, minlength=groups), 1e-300)
+    squares = np.bincount(codes, square, minlength=groups).astype(np.float64)
+    sizes = np.nan_to_num(ratio(mass**2, squares))
     if scores.clusters or scores.survey:
         sizes = estimates.sizes.mean(axis=0)
     observed = np.flatnonzero(mass > 0)
@@ -334,13 +336,10 @@ def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floa
     gaps = kolmogorov((root + 0.12 + 0.11 / root) * largest[seen])
     alone = min(1.0, float(seen.sum() * gaps.min()))
     pooled = table[:, -1:]
-    inner = (pooled > 0) & (pooled < 1)
     weights = np.diff(np.append(0.0, pooled[:, 0]), append=1.0)
     weights = (weights[:-1] + weights[1:]) / 2
-    ratio = np.where(
-        inner, (table[:, :-1] - pooled) ** 2 / np.where(inner, pooled * (1 - pooled), 1), 0
-    )
-    omnibus = float((weights @ ratio * sizes)[seen].sum())
+    squares = np.nan_to_num(ratio((table[:, :-1] - pooled) ** 2, pooled * (1 - pooled)))
+    omnibus = float((weights @ squares * sizes)[seen].sum())
     free = int(seen.sum()) - 1
     terms = 1.0 / (np.arange(1, 60) * np.arange(2, 61))
     drawn = np.random.default_rng(free).chisquare(free, (DRAWS, len(terms))) @ terms

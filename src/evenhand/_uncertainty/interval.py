@@ -38,6 +38,7 @@ from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
 from evenhand.measures import Aggregate, Measure, gini, is_scale_free, mpd, pq, shortfall
+from evenhand.statistics.forms import ratio
 from evenhand.statistics.kinds import Source
 
 Method = Literal["calibrated", "guaranteed"]
@@ -323,8 +324,8 @@ def _counts(estimates: Estimates, at: int) -> tuple[Floats, Floats] | None:
         return None
     values = estimates.values[at]
     hits, sizes = (part[at][np.isfinite(values)] for part in estimates.counts)
-    rates = hits / np.maximum(sizes, 1e-9)
-    return (hits, sizes) if np.allclose(rates, values[np.isfinite(values)], atol=1e-9) else None
+    same = np.allclose(ratio(hits, sizes), values[np.isfinite(values)], atol=1e-9)
+    return (hits, sizes) if same else None
 
 
 def _guaranteed(

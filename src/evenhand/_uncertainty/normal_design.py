@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evenhand._uncertainty.curves import Estimates, curve_at
 from evenhand._uncertainty.geometry import ANGLES
 from evenhand._uncertainty.homogeneity import DRAWS, ENOUGH, SHARES
+from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
 
@@ -133,11 +134,11 @@ class NormalModel:
             return cls(tuple(map(_cleared, questions)), alike, errors)
         hits, sizes = estimates.counts
         rows = np.where(seen, sizes, 0.0)
-        shares = np.where(seen, hits, 0.0) / np.maximum(rows, 1e-12)
+        shares = np.nan_to_num(ratio(np.where(seen, hits, 0.0), rows))
         tests = tuple(map(_cleared, _questions(shares, rows, estimates.strata)))
         if not np.allclose(shares[seen], estimates.values[seen]):
             return cls(tests, alike, errors)
-        pooled = (shares * rows).sum(axis=1) / np.maximum(rows.sum(axis=1), 1e-12)
+        pooled = ratio((shares * rows).sum(axis=1), rows.sum(axis=1))
         rates = np.where(seen, pooled[:, None], np.nan)
         return cls(tests, alike, errors, np.where(seen, sizes, np.nan), rates)
 

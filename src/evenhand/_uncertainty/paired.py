@@ -41,6 +41,7 @@ from evenhand._uncertainty.paths import Path, path_of
 from evenhand.criteria import Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.measures import Measure, gini, mpd, shortfall
+from evenhand.statistics.forms import ratio
 from evenhand.statistics.kinds import Source
 
 Floats = NDArray[np.float64]
@@ -261,7 +262,7 @@ def farthest(
     left[:, -1] = np.where(end <= corner, corner, left[:, -1])
     levels, moves = second.at(np.maximum(scores.ravel(), NEGLIGIBLE))  # at 0 it has no direction
     length = np.sqrt((moves**2).sum(axis=1, keepdims=True))
-    known = correlations * moves / np.where(length > 0, length, 1.0)
+    known = np.nan_to_num(ratio(correlations * moves, length))
     most = _climbed(
         first.cloud,
         measure,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, curved_tail
 from evenhand.measures import Measure, gini, mpd, shortfall
+from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +41,8 @@ class Path:
         before = np.clip(np.searchsorted(self.scores, scores, side="right") - 1, 0, last)
         after = np.minimum(before + 1, last)
         gap = self.scores[after] - self.scores[before]
-        part = np.where(gap > 0, (scores - self.scores[before]) / np.where(gap > 0, gap, 1), 1.0)
-        part = np.clip(part, 0.0, 1.0)
+        part = ratio(scores - self.scores[before], gap)
+        part = np.clip(np.nan_to_num(part, nan=1.0), 0.0, 1.0)
         moves = np.zeros((len(scores), len(self.kept)))
         levels = self.levels[before] + part * (self.levels[after] - self.levels[before])
         step = self.moves[after] - self.moves[before]

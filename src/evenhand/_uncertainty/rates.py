@@ -183,7 +183,7 @@ class Draws(NamedTuple):
             return self.hits, self.sizes
         share = np.nan_to_num(ratio(self.hits, self.sizes))
         rate = _tilted(share, self.odds)
-        slope = np.where(share * (1 - share) > 0, ratio(rate * (1 - rate), share * (1 - share)), 1)
+        slope = np.nan_to_num(ratio(rate * (1 - rate), share * (1 - share)), nan=1.0)
         sizes = self.sizes / np.maximum(slope, 1e-9)
         return rate * sizes, sizes
 
@@ -254,7 +254,7 @@ def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
         read(Tally(source.axes, source.cells, {"rows": source.sums[name]}))[1][0]
         for name in ("weight²", "fpc")
     )
-    part = np.where(left > 0, left / np.where(squares > 0, squares, 1.0), 1.0)
+    part = np.where(left > 0, ratio(left, squares), 1.0)
     hits, sizes = draws.counts
     return Draws(hits / part, sizes / part, np.ones(1), np.full(sizes.shape, KNOWN))
 
@@ -323,7 +323,7 @@ def _kinds(statistic: Ratio) -> tuple[Terms, Terms] | None:
             for name in ("correct", "wrong"):
                 terms[name] = terms.get(name, 0.0) + whole
     pairs: dict[tuple[float, float], list[str]] = {}
-    for name in above.keys() | below.keys():
+    for name in sorted(above.keys() | below.keys()):
         pairs.setdefault((above.get(name, 0.0), below.get(name, 0.0)), []).append(name)
     if len(pairs) != 2:
         return None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from evenhand._tally import Tally
 from evenhand._uncertainty import clusters
 from evenhand._uncertainty.clusters import LENT_UNITS, Amount, Reader
+from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ def rates_amount(source: Tally, read: Reader) -> Amount | None:
     hits, total = (part[-2:] for part in read(source))
     share = _share(hits[0], total[0])
     each = (_share(*(part[0] for part in read(one))) for one in replicates_of(source))
-    independent = total[0] ** 2 / np.maximum(total[1], 1e-300)
+    independent = np.nan_to_num(ratio(total[0] ** 2, total[1]))
     return amount(deviations(each, share, source.scale), share * (1 - share), independent)
 
 
@@ -59,9 +60,8 @@ def means_amount(source: Tally, of: str, mean: Floats, spread: Floats) -> Amount
     if not source.scale:
         return clusters.means_amount(source, of, mean, spread)
     each = (_share(one.table("group", of=of), one.table("group")) for one in replicates_of(source))
-    independent = source.table("group") ** 2 / np.maximum(
-        source.table("group", of="weight²"), 1e-300
-    )
+    rows, squares = source.table("group"), source.table("group", of="weight²")
+    independent = np.nan_to_num(ratio(rows**2, squares))
     return amount(deviations(each, mean, source.scale), spread, independent)
 
 
@@ -73,19 +73,18 @@ def amount(moved: Floats, spread: Floats, independent: Floats) -> Amount:
     """
     squares = moved**2
     varied, few = squares.sum(axis=0), 1 / len(moved)
-    fourth = (squares**2).sum(axis=0) / np.maximum(varied**2, 1e-300)
-    varies = (spread > 0) & (varied > 0)
-    own = np.where(varies, varied * independent / np.where(spread > 0, spread, 1.0), 0.0)
+    fourth = np.nan_to_num(ratio((squares**2).sum(axis=0), varied**2))
+    own = np.nan_to_num(ratio(varied * independent, spread))
     free = np.minimum(2 / np.maximum(fourth - few, 2 * few), np.maximum(independent - 1, 0.0))
-    free = np.where(varies, free, 0.0)
+    free = np.where(own > 0, free, 0.0)
     every = free.sum(axis=-1, keepdims=True)
-    common = (free * own).sum(axis=-1, keepdims=True) / np.maximum(every, 1e-300)
-    common = np.where(every > 0, common, 1.0)
+    common = ratio((free * own).sum(axis=-1, keepdims=True), every)
+    common = np.nan_to_num(common, nan=1.0)
     lent = np.minimum(LENT_UNITS, every - free)
-    both = np.maximum(free + lent, 1e-9)
-    effect = np.where(free + lent > 0, (free * own + lent * common) / both, common)
+    both = free + lent
+    effect = np.where(both > 0, ratio(free * own + lent * common, both), common)
     rows = independent / np.maximum(effect, LEAST_EFFECT)
-    return Amount(rows, np.maximum(free + lent, 1.0))
+    return Amount(rows, np.maximum(both, 1.0))
 
 
 def _share(hits: Floats, total: Floats) -> Floats:
