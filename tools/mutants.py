@@ -86,7 +86,7 @@ AREAS = {  # the files to mutate under src/evenhand, and the test files beside t
             *("test_ratio", "audit/test_subgroups", "audit/test_small_groups"),
             *("inference/test_answers", "inference/test_sentences", "inference/test_parts"),
             *("inference/test_hypergeometric", "inference/test_designs", "inference/test_limits"),
-            *("inference/test_searches", "test_one_answer"),
+            *("inference/test_searches", "inference/test_chances", "test_one_answer"),
             *("test_contrasts", "test_surveys", "test_clusters"),
         ],
     ),

@@ -63,7 +63,7 @@ def _areas_amount(scores: Distribution, positive: Label) -> Amount:
     groups, squares = len(scores.groups), scores.squared_weights
     rows, alone = (added(scores.codes, part, groups) for part in (weight, squares))
     spread = np.nan_to_num(ratio(added(scores.codes, weight * moved**2, groups), rows))
-    independent = np.maximum(ratio(rows**2, alone), 1e-300)
+    independent = ratio(rows**2, alone)
     if scores.survey is not None:
 
         def shifted(weight: Floats) -> Floats:
@@ -81,8 +81,7 @@ def _areas_amount(scores: Distribution, positive: Label) -> Amount:
         residuals, sizes, each = (part[None] for part in parts)
         amounts.append(units.amount(residuals, sizes, each, spread[None]))
     amount = smallest(amounts)
-    part = np.clip(np.nan_to_num(amount.rows[0] / independent), 0.0, 1.0)
-    return Amount(part, amount.free[0])
+    return Amount(np.nan_to_num(amount.rows[0] / independent), amount.free[0])
 
 
 def _area_error(area: Floats, positives: Floats, negatives: Floats) -> Floats:

@@ -51,8 +51,8 @@ def calibration_errors(source: Tally, table: Table) -> Estimates:
     curves[above, 0] = value + np.sqrt(((wider * share * moves) ** 2).sum(axis=1))
     scale = np.nan_to_num(ratio(np.abs(gap), share * variance))
     for a in range(len(value)):
-        slopes = np.append(np.sort(scale[:, a]) * np.linspace(0.2, 1, len(scale)), [0.0])
-        slopes = np.unique(np.concatenate([slopes, np.linspace(0, scale[:, a].max(), 60)]))
+        steep = np.sort(scale[:, a]) * np.linspace(0.2, 1, len(scale))
+        slopes = np.unique(np.concatenate([steep, np.linspace(0, scale[:, a].max(), 60)]))
         shrunk = np.maximum(np.abs(gap[:, a]) - slopes[:, None] * (share * variance)[:, a], 0.0)
         moved = np.abs(gap[:, a]) - shrunk
         part = np.divide(
