@@ -674,3 +674,26 @@ def test_a_calibrated_upper_limit_of_many_rows_is_the_textbooks():
     assert found.high == pytest.approx(0.3 + reach, abs=0.02 * reach)
     assert found.low == pytest.approx(0.3 - reach, abs=0.3 / 2**8)
     assert chi2.sf((0.3 / error) ** 2, 1) < 1e-6
+
+
+def test_no_correlation_within_clusters_is_above_1():
+    """Ten units of four rows, each ±3 from the mean: more than rows that are all alike would be.
+
+    Of itself a group knows 9 × 10 / 9 × 10 × 3² / 0.25 / 10 = 400 with nine degrees of freedom; as
+    alike rows its units are 10 × 4² = 160, with eight that the other group lends.
+    """
+    owner = np.repeat([0, 1], 10)
+    units = Units(owner, np.arange(20), 2)
+    residuals = 3.0 * np.tile([1.0, -1.0], 10)[None]
+    weight = np.full((1, 20), 4.0)
+    found = units.amount(residuals, weight, weight, np.full((1, 2), 0.25))
+    np.testing.assert_allclose(found.rows, 40**2 / ((9 * 400 + 8 * 160) / 17))
+    np.testing.assert_allclose(found.free, 17)
+
+
+def test_many_even_groups_of_many_rows_are_even_within_their_noise():
+    """Fifteen rates of 0.5, each from a million rows: a CV of 0.001 is noise."""
+    hits, sizes = np.full(15, 5e5), np.full(15, 1e6)
+    assert crowds.crowd_floor(hits, sizes, 1.96) == 0.0
+    for measure in ("gini", "pq"):
+        assert 0 < crowds.crowd_limit(hits, sizes, eh.MEASURES[measure], 1.96) < 2e-3

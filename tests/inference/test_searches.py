@@ -4,14 +4,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import approx_fprime, brentq, minimize
 from scipy.stats import chi2, ncx2, norm
 
 import evenhand as eh
 from evenhand._uncertainty.curves import DISTANCES, rate_curves
+from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import (
     Cloud,
-    _clipped,
     _fused,
     _gradient,
     _nearest,
@@ -21,6 +21,7 @@ from evenhand._uncertainty.geometry import (
     _shrunk,
     _stacked,
     _typical,
+    clipped,
     curved_tail,
     evenest,
     located_at_once,
@@ -31,16 +32,17 @@ from evenhand._uncertainty.geometry import (
 )
 from evenhand._uncertainty.paired import (
     BOX,
+    Sample,
     _p_value,
     _read,
     _slope,
     _with_error,
     correlated,
+    difference,
     most_uneven_within,
     reach_of,
 )
 from evenhand._uncertainty.paths import Path, _as_normal, path_of
-from evenhand._uncertainty.paths import _clipped as clipped_path
 from evenhand._uncertainty.paths import _priced as priced_path
 
 MEASURES = ("mpd", "gini", "pq", "shortfall")
@@ -202,10 +204,7 @@ def test_the_nearest_groups_of_a_gap_are_clipped_to_the_best_interval(measure, p
     far = (np.clip(values, *ends) - values) / errors
     at = int((far**2).sum(axis=1).argmin())
     best, bound = float((far[at] ** 2).sum()), int((np.abs(far[at]) > 1e-3).sum())
-    square, free = _clipped(cloud, function, level)
-    assert square == pytest.approx(best, rel=1e-4)
-    assert free == max(bound - 1, 1)
-    points, faces, squares = clipped_path(cloud, function, np.array([level]))
+    points, faces, squares = clipped(cloud, function, np.array([level]))
     assert squares[0] == pytest.approx(best, rel=1e-4)
     assert faces.tolist() == [max(bound - 1, 1)]
     assert float(function(points[0])) <= level + 1e-9
@@ -476,3 +475,84 @@ def test_steps_toward_the_nearest_groups_start_at_the_price_that_is_known():
     again = _nearest(cloud, PQ, level, first, alone)
     far = [(cloud.distance(point[0]) ** 2).sum() for point in (first, again)]
     assert far[1] <= far[0] + 1e-12
+
+
+def sample(hits, rows, **options):
+    """What the rows of groups with so many hits tell of one model."""
+    asked = eh.CRITERIA["statistical_parity"]
+    parts = [part for h, n in zip(hits, rows, strict=True) for part in ([1] * h, [0] * (n - h))]
+    y, group = np.concatenate(parts).astype(int), np.repeat(np.arange(len(rows)), rows)
+    reading = asked.read(None, y, sensitive_features=group, favorable=1, **options)
+    estimates = estimates_of(reading.source, asked, 1)
+    return Sample(reading.source, estimates, reading.settings, reading)
+
+
+@pytest.mark.parametrize("measure", ["mpd", "gini", "ratio"])
+def test_without_correlations_a_difference_has_the_ends_of_two_single_intervals(measure):
+    first = sample([30, 60, 20], [60, 80, 70], measure=measure)
+    second = sample([35, 45, 30], [60, 80, 70], measure=measure)
+    found = difference(first, second, None, 0.95)
+    one, two = first.interval(0.975), second.interval(0.975)
+    assert found.value == pytest.approx(one.value - two.value)
+    assert found.low == pytest.approx(one.low - two.high, abs=1e-9)
+    assert found.high == pytest.approx(one.high - two.low, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("other", "options"),
+    [
+        ([30, 58, 22], {"measure": "mpd"}),
+        ([33, 45, 27], {"measure": "mpd"}),
+        ([35, 45, 35], {"measure": "mpd"}),
+        ([33, 45, 27], {"measure": "shortfall", "aggregate": "mean"}),
+    ],
+)
+def test_a_difference_excludes_0_exactly_where_its_p_value_is_below_its_error(other, options):
+    rows = [600, 800, 700]
+    first = sample([300, 640, 180], rows, **options)
+    second = sample([10 * h for h in other], rows, **options)
+    p_values = []
+    for confidence in (0.5, 0.8, 0.95, 0.999):
+        for one, two in ((first, second), (second, first)):
+            found = difference(one, two, None, confidence)
+            excludes = found.low > 0 or found.high < 0
+            assert excludes == (found.p_value < 1 - confidence)
+            assert found.low <= found.value <= found.high
+            if 0.01 < found.p_value < 0.4:
+                p_values.append(found.p_value)
+    assert not p_values or max(p_values) <= 1.6 * min(p_values)
+
+
+def test_the_p_value_without_correlations_is_where_two_single_intervals_touch():
+    first, second = (sample(h, [60, 80], measure="mpd") for h in ([50, 20], [32, 40]))
+
+    def apart(error):
+        return first.interval(1 - error / 2).low - second.interval(1 - error / 2).high
+
+    error = brentq(apart, 1e-9, 0.9, xtol=1e-6)
+    for confidence in (0.9, 0.95):
+        found = difference(first, second, None, confidence)
+        assert np.log(found.p_value) == pytest.approx(np.log(error), abs=0.3)
+
+
+def test_cells_that_surely_are_not_the_worst_are_left_out():
+    truth = np.repeat([1, 0, 1, 0], 400)
+    rng, group = np.random.default_rng(0), np.repeat([0, 1], 800)
+    for rates, expected in (
+        ((0.8, 0.5, 0.3, 0.48), [False, True]),
+        ((0.8, 0.5, 0.3, 0.0), [True] * 2),
+    ):
+        chosen = (rng.random(1600) < np.repeat(rates, 400)).astype(int)
+        asked = eh.CRITERIA["equalized_odds"]
+        ask = {"sensitive_features": group, "measure": "mpd", "favorable": 1}
+        reading = asked.read(truth, chosen, **ask)
+        estimates = estimates_of(reading.source, asked, 1)
+        found = Sample(reading.source, estimates, reading.settings, reading)
+        worst = found.maybe_worst(np.array([1.0, 2.0]))
+        gaps = np.ptp(estimates.values, axis=1)
+        assert found.largest == int(gaps.argmax())
+        assert worst[:, found.largest].all()
+        if not expected[0]:
+            assert worst.sum() == 2
+        else:
+            assert worst.sum() == 4

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.statistics.forms import ratio
+
 Floats = NDArray[np.float64]
 
 BOX = 0.1  # the part of the error that single intervals get
@@ -121,7 +123,7 @@ def _smallest(high: Binomials, low: Binomials, reach: float, box: float) -> Floa
     last = STEPS - 1 - np.argmax(inside[..., ::-1], axis=2)[..., None]
     after = np.minimum(last + 1, STEPS - 1)
     under, over = (np.take_along_axis(beyond, at, 2) for at in (last, after))
-    part = np.where(over > 0, under / np.minimum(under - over, -1e-300), 0.0)
+    part = np.nan_to_num(ratio(-under, over - under))  # 0 where the set goes on to the last step
     ours = np.broadcast_to(ours, beyond.shape)
     first, second = (np.take_along_axis(ours, at, 2) for at in (last, after))
     border = (first + part * (second - first))[..., 0]

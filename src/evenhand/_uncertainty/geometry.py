@@ -104,36 +104,30 @@ class Cloud:
     def _common(self) -> tuple[float, float]:
         if self.known is not None:
             return self.known
-        low, high = float(self.values.min()), float(self.values.max())
-        sums = np.zeros(1)
-        grid = np.array([low])
-        for _ in range(6 if high > low else 0):
-            grid = np.linspace(low, high, 17)
-            sums = (self.distance(np.repeat(grid[:, None], len(self), axis=1)) ** 2).sum(axis=1)
-            best = int(sums.argmin())
-            low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 16)])
-        best = int(sums.argmin())
-        return float(grid[best]), float(sums[best])
+        value, square = _common_values(Cloud(self.values[None], self.curves[:, None]))
+        return float(value[0]), float(square[0])
 
 
 def located_at_once(clouds: Sequence[Cloud]) -> list[Cloud]:
     """The same cells, each with its common value and the distance of that."""
     known = list(clouds)
     for places, cells in _stacked(clouds, 17 * len(DISTANCES) // 8):
-        low, high = cells.values.min(axis=1), cells.values.max(axis=1)
-        apart, grid = high > low, low[None]
-        sums, best = np.zeros(grid.shape), np.zeros(len(low), np.intp)
-        for _ in range(6 if apart.any() else 0):
-            grid = np.linspace(low, high, 17)
-            values = np.repeat(grid[..., None], len(cells), axis=-1)
-            sums = (cells.distance(values) ** 2).sum(axis=-1)
-            best, each = sums.argmin(axis=0), np.arange(len(low))
-            low, high = grid[np.maximum(best - 1, 0), each], grid[np.minimum(best + 1, 16), each]
-        for at, place in enumerate(places):
-            if apart[at]:
-                pair = float(grid[best[at], at]), float(sums[best[at], at])
-                known[place] = replace(clouds[place], known=pair)
+        for place, *pair in zip(places, *_common_values(cells), strict=True):
+            known[place] = replace(clouds[place], known=(float(pair[0]), float(pair[1])))
     return known
+
+
+def _common_values(cells: Cloud) -> tuple[Floats, Floats]:
+    """The value nearest to all groups of each cell, and its squared distance; by finer grids."""
+    low, high = cells.values.min(axis=1), cells.values.max(axis=1)
+    each = np.arange(len(low))
+    for _ in range(6):
+        grid = np.linspace(low, high, 17)
+        values = np.repeat(grid[..., None], len(cells), axis=-1)
+        sums = (cells.distance(values) ** 2).sum(axis=-1)
+        best = sums.argmin(axis=0)
+        low, high = grid[np.maximum(best - 1, 0), each], grid[np.minimum(best + 1, 16), each]
+    return grid[best, each], sums[best, each]
 
 
 def upper_limit(cloud: Cloud, measure: Measure, reach: float) -> float:
@@ -234,7 +228,8 @@ class _Search:
         if level <= 0:
             return float(chdtrc(groups - 1, cloud.heterogeneity)), cloud.heterogeneity, 0
         if measure in (mpd, shortfall):
-            square, free = _clipped(cloud, measure, level)
+            _, frees, squares = clipped(cloud, measure, np.array([level]))
+            square, free = float(squares[0]), int(frees[0])
             return float(chdtrc(free, square)), square, free
         self.nearest = _nearest(cloud, measure, level, self.nearest, self.alone(level))
         values = self.nearest[0]
@@ -323,27 +318,25 @@ def _gradient(measure: Measure, values: Floats) -> Floats:
     return np.asarray(rise / step)
 
 
-def _clipped(cloud: Cloud, measure: Measure, level: float) -> tuple[float, int]:
-    """Squared distance to groups within an interval of that width, and how many it binds."""
-    values = cloud.values
-
-    def cost(place: Floats) -> tuple[Floats, NDArray[np.intp]]:
-        if measure is mpd:
-            low, high = place, place + level
-        else:
-            low, high = (1 - level) * place, place
-        inside = np.clip(values, low[:, None], high[:, None])
-        squares = cloud.distance(inside) ** 2
-        return squares.sum(axis=1), (squares > NEGLIGIBLE).sum(axis=1)
-
+def clipped(cloud: Cloud, measure: Measure, levels: Floats) -> tuple[Floats, Floats, Floats]:
+    """The nearest groups within an interval as wide as each level, and how many it binds."""
+    values, rows = cloud.values, np.arange(len(levels))
     least, most = float(values.min()), float(values.max())
-    ends = (least - level, most) if measure is mpd else (least, most / max(1 - level, 1e-6))
+    if measure is mpd:
+        first, last = least - levels, np.full(len(levels), most)
+    else:
+        first, last = np.full(len(levels), least), most / np.maximum(1 - levels, 1e-6)
     for _ in range(5):
-        grid = np.linspace(*ends, 17)
-        squares, bound = cost(grid)
-        best = int(squares.argmin())
-        ends = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 16)]))
-    return float(squares[best]), max(int(bound[best]) - 1, 1)
+        place = first[:, None] + (last - first)[:, None] * np.linspace(0, 1, 17)
+        width = levels[:, None]
+        low, high = (place, place + width) if measure is mpd else ((1 - width) * place, place)
+        inside = np.clip(values, low[..., None], high[..., None])
+        squares = cloud.distance(inside) ** 2
+        best = squares.sum(axis=2).argmin(axis=1)
+        first, last = place[rows, np.maximum(best - 1, 0)], place[rows, np.minimum(best + 1, 16)]
+    square = squares[rows, best]
+    free = np.maximum((square > NEGLIGIBLE).sum(axis=1) - 1, 1)
+    return inside[rows, best], free.astype(np.float64), square.sum(axis=1)
 
 
 def _nearest(

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._uncertainty.curves import DISTANCES, STEP, Estimates
-from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud
+from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, _gradient
 from evenhand._uncertainty.interval import (
     SOLVED,
     Cells,
@@ -40,7 +40,7 @@ from evenhand._uncertainty.interval import (
 from evenhand._uncertainty.paths import Path, path_of
 from evenhand.criteria import Reading
 from evenhand.criteria.criterion import Settings
-from evenhand.measures import Measure, gini, mpd, shortfall
+from evenhand.measures import Measure, mpd, shortfall
 from evenhand.statistics.forms import ratio
 from evenhand.statistics.kinds import Source
 
@@ -325,21 +325,12 @@ def _read(cloud: Cloud, moves: Floats) -> tuple[Floats, Floats]:
 
 def _slope(measure: Measure, values: Floats) -> Floats:
     """The gradient of a measure of (…, groups), up to a factor."""
-    groups = values.shape[-1]
-    total = np.maximum(values.sum(axis=-1, keepdims=True), NEGLIGIBLE)
-    if measure is gini:
-        order = np.argsort(values, axis=-1, kind="stable")
-        ranks = np.broadcast_to(2.0 * np.arange(groups) + 1 - groups, values.shape)
-        slope = np.empty_like(values)
-        np.put_along_axis(slope, order, ranks, axis=-1)
-        return np.asarray(slope - (slope * values).sum(axis=-1, keepdims=True) / total)
-    if measure in (mpd, shortfall):
-        slope = np.zeros_like(values)
-        top, bottom = values.argmax(axis=-1)[..., None], values.argmin(axis=-1)[..., None]
-        high, low = (np.take_along_axis(values, at, axis=-1) for at in (top, bottom))
-        share = low / np.maximum(high, NEGLIGIBLE) + 1e-3 if measure is shortfall else 1.0
-        np.put_along_axis(slope, top, np.broadcast_to(share, top.shape), axis=-1)
-        np.put_along_axis(slope, bottom, -1.0, axis=-1)
-        return slope
-    square = np.maximum((values**2).sum(axis=-1, keepdims=True), NEGLIGIBLE)
-    return np.asarray(total * values / square - 1)
+    if measure not in (mpd, shortfall):
+        return _gradient(measure, values)
+    slope = np.zeros_like(values)
+    top, bottom = values.argmax(axis=-1)[..., None], values.argmin(axis=-1)[..., None]
+    high, low = (np.take_along_axis(values, at, axis=-1) for at in (top, bottom))
+    share = low / np.maximum(high, NEGLIGIBLE) + 1e-3 if measure is shortfall else 1.0
+    np.put_along_axis(slope, top, np.broadcast_to(share, top.shape), axis=-1)
+    np.put_along_axis(slope, bottom, -1.0, axis=-1)
+    return slope

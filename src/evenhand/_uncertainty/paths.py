@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, curved_tail
+from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, clipped, curved_tail
 from evenhand.measures import Measure, gini, mpd, shortfall
 from evenhand.statistics.forms import ratio
 
@@ -56,7 +56,7 @@ def path_of(cloud: Cloud, kept: NDArray[np.bool_], measure: Measure) -> Path:
     levels, scores, moves = [np.array([value])], [np.zeros(1)], [np.zeros((1, groups))]
     if value > 0:
         if measure in (mpd, shortfall):
-            points, free, squares = _clipped(cloud, measure, value * (1 - PARTS))
+            points, free, squares = clipped(cloud, measure, value * (1 - PARTS))
         else:
             points, free, squares = _priced(cloud, measure)
         even = np.full((1, groups), cloud.pooled)
@@ -70,27 +70,6 @@ def path_of(cloud: Cloud, kept: NDArray[np.bool_], measure: Measure) -> Path:
     order = np.argsort(-path[0], kind="stable")
     rising = np.maximum.accumulate(path[1][order])
     return Path(cloud, kept, path[0][order], rising, np.concatenate(moves)[order])
-
-
-def _clipped(cloud: Cloud, measure: Measure, levels: Floats) -> tuple[Floats, Floats, Floats]:
-    """The nearest groups within an interval as wide as each level, and how many it binds."""
-    values, rows = cloud.values, np.arange(len(levels))
-    least, most = float(values.min()), float(values.max())
-    if measure is mpd:
-        first, last = least - levels, np.full(len(levels), most)
-    else:
-        first, last = np.full(len(levels), least), most / np.maximum(1 - levels, 1e-6)
-    for _ in range(5):
-        place = first[:, None] + (last - first)[:, None] * np.linspace(0, 1, 17)
-        width = levels[:, None]
-        low, high = (place, place + width) if measure is mpd else ((1 - width) * place, place)
-        inside = np.clip(values, low[..., None], high[..., None])
-        squares = cloud.distance(inside) ** 2
-        best = squares.sum(axis=2).argmin(axis=1)
-        first, last = place[rows, np.maximum(best - 1, 0)], place[rows, np.minimum(best + 1, 16)]
-    square = squares[rows, best]
-    free = np.maximum((square > NEGLIGIBLE).sum(axis=1) - 1, 1)
-    return inside[rows, best], free.astype(np.float64), square.sum(axis=1)
 
 
 def _priced(cloud: Cloud, measure: Measure) -> tuple[Floats, Floats, Floats]:
