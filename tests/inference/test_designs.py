@@ -34,17 +34,22 @@ def by_hand(hits, sizes):
     return square, max(others)
 
 
-def test_beyond_all_draws_many_rows_reject_as_often_as_the_tails_of_their_tables():
+@pytest.mark.parametrize("rows", [[400.0] * 6, [30.0, 24.0, 18.0, 25.0, 36.0, 30.0]])
+def test_beyond_all_draws_groups_are_told_apart_as_often_as_by_the_tails_of_their_tables(rows):
     """Below 1 / 2001 no draws reject: what is left are the tails of six groups and twelve cells."""
-    sizes, rates = np.full(6, 400.0), np.array([0.41, 0.3, 0.3, 0.3, 0.3, 0.3])
-    design, level = Rates(sizes, rates), 4e-4
-    seen = np.array([by_hand(hits, sizes) for hits in design.hits[:500]])
+    sizes, level = np.array(rows), 4e-4
+    rates = np.append(0.41 if sizes[0] > 99 else 0.8, np.full(5, 0.3))
+    design = Rates(sizes, rates)
+    totals = design.hits[:500].sum(axis=1)
+    kept = (totals > 0) & (totals < sizes.sum())
+    seen = np.array([by_hand(hits, sizes) for hits in design.hits[:500][kept]])
     tails = 2 * np.minimum(chi2.sf(seen[:, 0], 5), 12 * chi2.sf(seen[:, 1], 1))
     expected = float((tails <= level).mean())
     fewer = Rates(sizes, rates)
     fewer.__dict__["hits"] = design.hits[:500]
+    found = fewer.detected(level) * (1 if sizes[0] > 99 else DRAWS / 500)
     assert 0.2 < expected < 0.9
-    assert fewer.detected(level) == pytest.approx(expected, abs=0.004)
+    assert found == pytest.approx(expected, abs=0.004)
 
 
 def test_given_their_total_few_rows_have_the_statistics_of_their_tables():
@@ -113,12 +118,13 @@ def test_many_totals_are_split_into_sixty_parts_of_equal_width():
     assert all(len(part) == 3 for part in _narrow(np.repeat(np.arange(1.0, 61.0), 3), 1e6))
 
 
-@pytest.mark.parametrize("sizes", [[12.0, 7.0], [5.0, 9.0, 3.0]])
-def test_upper_ends_of_few_rows_are_the_farthest_pair_of_beta_quantiles(sizes):
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+@pytest.mark.parametrize("sizes", [[12.0, 7.0], [3.0, 2.0], [5.0, 9.0, 3.0]])
+def test_upper_ends_of_few_rows_are_the_farthest_pair_of_beta_quantiles(sizes, confidence):
     """A quarter of a row between Jeffreys' limits and Clopper and Pearson's, on every split."""
     sizes = np.asarray(sizes)
     design = Rates(sizes, np.linspace(0.2, 0.7, len(sizes)))
-    hits, reach = design.hits[:40], norm.ppf(0.95)
+    hits, reach = design.hits[:30], norm.isf((1 - confidence) / 2)
 
     def limit(h, n, far):
         if far == 0:
@@ -141,7 +147,7 @@ def test_upper_ends_of_few_rows_are_the_farthest_pair_of_beta_quantiles(sizes):
         )
         for row in hits
     ]
-    np.testing.assert_allclose(design.upper_ends(0.9)[:40], expected, rtol=1e-9)
+    np.testing.assert_allclose(design.upper_ends(confidence)[:30], expected, rtol=1e-9)
 
 
 def test_upper_ends_of_means_are_the_farthest_pair_of_students_limits():
