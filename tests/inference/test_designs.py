@@ -441,3 +441,11 @@ def test_rates_in_steps_and_normal_ones_are_told_apart_about_as_often(monkeypatc
     normal = design.detected(0.05)
     monkeypatch.setattr(designs, "LARGE_COUNTS", 1e9)
     assert Rates(design.sizes, design.values).detected(0.05) == pytest.approx(normal, abs=0.03)
+
+
+def test_rates_of_the_same_rows_that_add_up_to_more_than_1_are_no_distribution():
+    shares = np.array([[0.8, 0.7], [0.6, 0.5]])
+    alone = _questions(shares, np.full((2, 2), 30.0), np.array([0, 0]))
+    assert [question[0].shift.shape for question in alone] == [(2, 2), (2, 2)]
+    exactly = _questions(np.array([[0.8, 0.7], [0.2, 0.3]]), np.full((2, 2), 30.0), np.zeros(2))
+    assert len(exactly) == 1

@@ -697,3 +697,23 @@ def test_many_even_groups_of_many_rows_are_even_within_their_noise():
     assert crowds.crowd_floor(hits, sizes, 1.96) == 0.0
     for measure in ("gini", "pq"):
         assert 0 < crowds.crowd_limit(hits, sizes, eh.MEASURES[measure], 1.96) < 2e-3
+
+
+def test_functions_of_a_rate_have_the_exact_limits_of_the_rate():
+    """Odds of errors are s / (1 − s) with s = fn / (fn + fp); F1 is 2 s / (1 + s), s of tp."""
+    tp, fp, fn, tn = 20, 6, 9, 30
+    truth = np.repeat([1, 0, 1, 0], [tp, fp, fn, tn])
+    chosen = np.repeat([1, 1, 0, 0], [tp, fp, fn, tn])
+    counts = eh.tally(truth, chosen, sensitive_features=np.full(len(truth), "a"))
+    f1 = eh.CRITERIA["performance_parity"].with_statistic("f1")
+    for asked, hits, rows, link in (
+        (eh.CRITERIA["treatment_equality"], fn, fn + fp, lambda s: s / (1 - s)),
+        (f1, tp, tp + fp + fn, lambda s: 2 * s / (1 + s)),
+    ):
+        estimates = estimates_of(counts, asked, 1)
+        bounds = binomtest(hits, rows).proportion_ci(0.9, "exact")
+        low, high = (float(end.ravel()[-1]) for end in estimates.exact(0.1))
+        assert (low, high) == pytest.approx((link(bounds.low), link(bounds.high)))
+        at = int(np.flatnonzero(np.isclose(DISTANCES, 1.625))[0])
+        limit = beta.ppf(norm.cdf(1.625), hits + 0.75, rows - hits + 0.25)
+        assert estimates.curves[at].ravel()[-1] == pytest.approx(link(limit))

@@ -254,7 +254,7 @@ def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
         read(Tally(source.axes, source.cells, {"rows": source.sums[name]}))[1][0]
         for name in ("weight²", "fpc")
     )
-    part = np.where(left > 0, ratio(left, squares), 1.0)
+    part = np.nan_to_num(ratio(left, squares), nan=1.0)
     hits, sizes = draws.counts
     return Draws(hits / part, sizes / part, np.ones(1), np.full(sizes.shape, KNOWN))
 
