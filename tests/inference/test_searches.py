@@ -556,3 +556,17 @@ def test_cells_that_surely_are_not_the_worst_are_left_out():
             assert worst.sum() == 2
         else:
             assert worst.sum() == 4
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("hits", [(2, 9, 5), (0, 4, 9), (1, 1, 2)])
+def test_an_upper_limit_of_few_rows_is_the_largest_on_the_sphere_of_distances(measure, hits):
+    hits, rows = np.array(hits, float), np.array([12.0, 15.0, 9.0])
+    cloud = Cloud(hits / rows, np.maximum.accumulate(rate_curves(hits, rows), axis=0))
+    function = eh.MEASURES[measure]
+    for reach in (0.7, 1.9):
+        expected = float(function(cloud.at(reach * sphere(3, 60_000))).max())
+        found = upper_limit(cloud, function, reach)
+        assert 0.985 * expected <= found <= 1.005 * expected
+        within = most_uneven_within(cloud, function, np.array([reach]))[0]
+        assert 0.95 * expected <= within <= 1.005 * expected  # which takes three steps
