@@ -6,6 +6,7 @@ from scipy.stats import beta, binom, chi2, chi2_contingency, norm, t
 
 import evenhand as eh
 from evenhand._uncertainty import design as designs
+from evenhand._uncertainty.curves import DISTANCES, Estimates
 from evenhand._uncertainty.design import Means, Rates, _narrow, _rejections
 from evenhand._uncertainty.homogeneity import DRAWS, ENOUGH, SHARES
 from evenhand._uncertainty.needed import crossing, lacking, limiting
@@ -19,6 +20,7 @@ from evenhand._uncertainty.normal_design import (
     _together,
     farthest,
 )
+from evenhand._uncertainty.power import _least
 from evenhand._uncertainty.supposition import alike, one_apart, place_of
 
 
@@ -449,3 +451,59 @@ def test_rates_of_the_same_rows_that_add_up_to_more_than_1_are_no_distribution()
     assert [question[0].shift.shape for question in alone] == [(2, 2), (2, 2)]
     exactly = _questions(np.array([[0.8, 0.7], [0.2, 0.3]]), np.full((2, 2), 30.0), np.zeros(2))
     assert len(exactly) == 1
+
+
+def known(values, errors):
+    """Estimates of one cell, whose curves are lines."""
+    values, errors = np.array([values], float), np.array([errors], float)
+    return Estimates(
+        values,
+        values + errors * DISTANCES[:, None, None],
+        ("all",),
+        tuple(range(values.shape[1])),
+        np.full(values.shape, 9.0),
+        np.zeros(1, np.intp),
+        1.0,
+        lambda error: (values, values),
+    )
+
+
+def test_groups_without_an_error_are_left_out_of_normal_noise():
+    assert NormalModel.of_estimates(known([1.0, 2.0], [0.0, 0.0])) is None
+    assert NormalModel.of_estimates(known([1.0, 2.0, 3.0], [0.5, 0.0, np.nan])) is None
+    model = NormalModel.of_estimates(known([1.0, 2.0, 3.0], [0.5, 0.0, 0.4]))
+    ((stratum,),) = model.questions
+    assert stratum.shift.shape == (1, 2)
+    both = NormalModel.of_estimates(known([1.0, 3.0], [0.5, 0.4]))
+    np.testing.assert_allclose(stratum.shift, both.questions[0][0].shift)
+    np.testing.assert_allclose(model.upper_ends(0.9), both.upper_ends(0.9))
+
+
+def test_groups_without_a_value_do_not_widen_the_limits_of_others():
+    values, errors = np.array([[0.0, np.nan, 0.0, 0.0]]), np.array([[1.0, 2.0, 0.5, np.nan]])
+    found = NormalModel((), values, errors).upper_ends(0.95)
+    two = NormalModel((), values[:, [0, 2]], errors[:, [0, 2]]).upper_ends(0.95)
+    np.testing.assert_allclose(found, two)
+    alone = NormalModel((), values[:, :2], errors[:, :2])
+    assert (alone.upper_ends(0.95) == 0).all()
+
+
+def test_the_widest_twenty_groups_decide_where_the_limits_of_normal_noise_end():
+    errors = np.append(np.full(20, 1.0), np.full(30, 1e-3))
+    many = NormalModel((), np.zeros((1, 50)), errors[None]).upper_ends(0.95)
+    twenty = NormalModel((), np.zeros((1, 20)), errors[None, :20]).upper_ends(0.95)
+    np.testing.assert_allclose(many, twenty)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.5, 3.0])
+def test_where_a_power_reaches_its_target_is_found_by_one_that_is_a_constant_off(shift):
+    found = _least(0.8, lambda x: norm.cdf(x - 5), lambda x: norm.cdf(x - 5 + shift), (0.1, 50.0))
+    assert norm.cdf(found - 5 + shift) == pytest.approx(0.8, abs=0.011)
+    never = _least(0.8, lambda x: 0.5, lambda x: 0.5, (0.1, 50.0))
+    assert never == np.inf
+
+
+def test_a_power_that_is_certain_says_no_more_than_one_of_999_in_1000():
+    """Three corrections of at most 3.09 + 3.09 on the scale of normal quantiles."""
+    found = _least(0.8, lambda x: norm.cdf(x - 9), lambda x: 1.0, (0.1, 50.0))
+    assert found == pytest.approx(9 + norm.isf(0.2) - 2 * norm.isf(1e-3), abs=1e-3)

@@ -717,3 +717,11 @@ def test_functions_of_a_rate_have_the_exact_limits_of_the_rate():
         at = int(np.flatnonzero(np.isclose(DISTANCES, 1.625))[0])
         limit = beta.ppf(norm.cdf(1.625), hits + 0.75, rows - hits + 0.25)
         assert estimates.curves[at].ravel()[-1] == pytest.approx(link(limit))
+
+
+def test_the_variance_that_means_are_lent_does_not_depend_on_where_they_are():
+    variance, sizes = np.array([4.0, 1.0]), np.array([3.0, 3.0])
+    expected = (variance * 3 + 2 * 2.5) / 4
+    for mean in ([1.0, -1.0], [0.0, 0.0], [7.0, 9.0]):
+        found = _steadied(variance, np.array(mean), sizes, 0.0)
+        np.testing.assert_allclose(found, np.maximum(expected, variance * 3 / 2))
