@@ -2,12 +2,14 @@
 
 import threading
 import warnings
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
@@ -23,6 +25,7 @@ RNG = np.random.default_rng(0)
 Y, P = (RNG.integers(0, 2, ROWS) for _ in range(2))
 G, S = np.tile(["a", "b", "c"], ROWS // 3), RNG.random(ROWS)
 
+TEXTS = pa.array(["a", None, "b"] * (ROWS // 3))
 COLUMNS = {
     "None": None,
     "an empty list": [],
@@ -67,10 +70,23 @@ COLUMNS = {
     "a function": len,
     "half precision": S.astype(np.float16),
     "half a character": ["\ud800", "b"] * (ROWS // 2),
+    "views of text and nulls": TEXTS.cast(pa.string_view()),
+    "a dictionary and nulls": TEXTS.dictionary_encode(),
+    "no times": np.full(ROWS, np.datetime64("NaT")),
+    "one infinity": np.where(np.arange(ROWS) == 3, -np.inf, S),
+    "the largest": np.full(ROWS, 1.7e308),
+    "the least": np.full(ROWS, 5e-324),
+    "two columns of one name": pd.DataFrame(np.ones((ROWS, 2)), columns=["a", "a"]),
+    "columns named by tuples": pd.DataFrame({("a", 1): Y, ("a", 2): P}),
+    "no columns": pd.DataFrame(),
+    "structures of Polars": pl.Series([{"a": 1}] * ROWS),
 }
 OPTIONS = (
     *(None, "", "x", -1, 0, 2, 1e9, np.nan, np.inf, [], {}, (), object(), np.array([1, 2])),
     *(True, b"x", 3 + 1j, {"a": -1}, {"statistical_parity.mpd": "x"}, ["x"], [None], [1], 10**30),
+    *(pd.NA, pd.NaT, slice(1), "\ud800", "x" * 500, [0.1, np.nan], [["x"]], 1.7e308, 5e-324),
+    *({"equal_opportunity": np.nan}, {"selection_rate": None}, {"false_positive": "x"}),
+    *([("equal_opportunity", "mpd", -1)], [[0, 1e308], [1e308, 0]], np.array(1)),
 )
 LABELS = {"y_true": Y, "y_pred": P, "sensitive_features": G}
 NUMBERS = {"y_true": S, "y_pred": S[::-1], "sensitive_features": G}
@@ -111,12 +127,49 @@ def scored(sample_weight=None, y=Y, X=FRAME, **given):
     return scorer(Stubborn(), X, y, sample_weight=sample_weight)
 
 
+def frontier(**given):
+    return eh.frontier(given.pop("y_true"), given.pop("y_score"), **given).to_frame()
+
+
+DAY = eh.tally(None, P, sensitive_features=G)
+
+
+def watched(counts=DAY, part=None, at="2026-03-01", late=False, **given):
+    watch = eh.Watch(given.pop("criteria", "statistical_parity"), **{"favorable": 1, **given})
+    watch.update(counts, part=part, at=at, late=late)
+    return str(watch.status()), watch.to_markdown()
+
+
+def remembered(names=None, criterion="statistical_parity", measure="mpd", path="."):
+    watch = eh.Watch("statistical_parity", favorable=1)
+    watch.update(DAY, at="2026-03-01")
+    watch.rename({} if names is None else names)
+    watch.timeline(criterion, measure)
+    watch.status()[criterion]
+    watch.load(path)
+
+
+def surveyed(**given):
+    weights = eh.survey_weights(**given)
+    return eh.interval("statistical_parity", None, P, sensitive_features=G, sample_weight=weights)
+
+
+def gated(**given):
+    with suppress(AssertionError):
+        eh.assert_even(**given)
+
+
 def derived(transform="difference", names=None, **given):
     metric = fairlearn.make_derived_metric(
         metric=fairlearn.selection_rate, transform=transform, sample_param_names=names
     )
     return metric(**given)
 
+
+MODELS = eh.compare(Y, {"m": P, "n": 1 - P}, sensitive_features=G, **QUICK)
+FOUND = eh.audit(**LABELS, **QUICK)
+CURVE = eh.frontier(Y, S, sensitive_features=G, values=2)
+REPLICATES = RNG.random((ROWS, 4)) + 1
 
 DOORS = {  # the function, what it is given, its columns and its options
     "tally": (eh.tally, LABELS, ("sample_weight", "strata"), ()),
@@ -186,6 +239,78 @@ DOORS = {  # the function, what it is given, its columns and its options
         ("sample_weight",),
         ("criteria", "measures", "task", "confidence", "transform", "g"),
     ),
+    "frontier": (
+        frontier,
+        {"y_true": Y, "y_score": S, "sensitive_features": G, "values": 2, "rate_error": None},
+        ("y_pred", "sample_weight", "group_proba"),
+        (
+            *("criterion", "measure", "cost", "values", "test", "held_out", "also", "at_least"),
+            *("at_most", "capacity", "reference", "rate_error", "truth", "recalibrate"),
+            *("favorable", "classes", "confidence", "random_state", "data"),
+        ),
+    ),
+    "frontier of amounts": (
+        frontier,
+        {"y_true": S, "y_score": S[::-1], "sensitive_features": G, "criterion": "weak_parity"},
+        ("sample_weight",),
+        ("measure", "values", "test", "held_out", "also", "confidence"),
+    ),
+    "rule": (CURVE.rule, {"value": 0.1}, (), ("value", "draw")),
+    "Watch": (
+        watched,
+        {},
+        ("counts", "groups"),
+        (
+            *("criteria", "bounds", "measures", "confidence", "method", "favorable", "groups"),
+            *("baseline", "limits", "window", "quiet_days", "remember", "part", "at", "late"),
+        ),
+    ),
+    "Watch, later": (remembered, {}, (), ("names", "criterion", "measure", "path")),
+    "survey_weights": (
+        surveyed,
+        {"sample_weight": S + 1, "replicate_weights": REPLICATES, "method": "acs"},
+        ("fpc",),
+        ("method", "fay", "fpc"),
+    ),
+    "survey_weights by scale": (
+        surveyed,
+        {"sample_weight": S + 1, "replicate_weights": REPLICATES, "scale": 1.0},
+        (),
+        ("scale",),
+    ),
+    "count_query": (
+        eh.count_query,
+        {"table": "t", "y_true": "y", "y_pred": "p", "sensitive_features": "g"},
+        (),
+        (
+            *("table", *NAMES, "dialect", "y_score", "threshold", "digits", "sample_weight"),
+            *("strata", "task", "rows", "min_count", "person"),
+        ),
+    ),
+    "assert_even": (
+        gated,
+        {**LABELS, "fail_if": "statistical_parity.mpd > 0.99"},
+        ("y_score",),
+        ("fail_if", "inconclusive", "threshold"),
+    ),
+    "a reference": (asking(eh.evaluate, "statistical_parity"), LABELS, ("to",), ("to",)),
+    "clusters": (asking(eh.interval, "equal_opportunity"), LABELS, ("cluster",), ()),
+    "squared weights": (
+        eh.distribution,
+        {"values": S, "sensitive_features": G},
+        ("squared_weight", "cluster"),
+        (),
+    ),
+    "sensitivity": (
+        MODELS.sensitivity,
+        {},
+        (),
+        ("orders", "transforms", "aggregates", "depth", "groupings", "verdicts"),
+    ),
+    "tables of models": (MODELS.to_frame, {}, (), ("like", "table")),
+    "finding": (FOUND.finding, {"criterion": "statistical_parity"}, (), ("criterion", "measure")),
+    "groups' values": (FOUND.by_group_frame, {}, (), ("criterion",)),
+    "model card": (FOUND.to_model_card, {}, (), ("model", "dataset")),
     "tally_frame": (eh.tally_frame, {"frame": FRAME, **NAMES}, (), ("frame", *NAMES, "sums")),
     "tally_counts frame": (
         eh.tally_counts,
@@ -298,7 +423,7 @@ def allowed_at(door):
 def test_an_ugly_column_has_an_answer_or_an_error_of_ours(door):
     function, given, more, _ = DOORS[door]
     for name in (*given, *more):
-        if name not in ("replicates", *QUICK):
+        if name not in ("replicates", "values", "rate_error", "criterion", "method", *QUICK):
             for ugly, column in COLUMNS.items():
                 case = f"{door}({name}={ugly})"
                 answered(case, function, given | {name: column}, *allowed_at(door))

@@ -13,7 +13,15 @@ from evenhand._columns import Column
 from evenhand._columns.encoding import numbers
 from evenhand._counting import share_classes, tally
 from evenhand._errors import InputError, InputTypeError
-from evenhand._frames import Cells, GroupColumns, as_float, count_cells, listed, read_table
+from evenhand._frames import (
+    Cells,
+    GroupColumns,
+    as_float,
+    check_sums,
+    count_cells,
+    listed,
+    read_table,
+)
 from evenhand._groups import Groups, Missing, Rare
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._signatures import suggests_names
@@ -137,6 +145,7 @@ def tally_counts(
     import narwhals as nw
 
     check_kinds(missing=missing, min_count=min_count, rare=rare, sums=sums)
+    check_sums(sums)
     check_columns(
         rows=rows,
         y_true=y_true,
@@ -254,12 +263,14 @@ def line_counts(rows: Any, name: str = "rows") -> NDArray[np.int64] | None:
     count = numbers(rows, name)
     known = count[np.isfinite(count)]
     broken = known[known % 1 != 0]
+    with np.errstate(over="ignore"):  # an infinite total is refused as too large
+        total = known.sum()
     seen = {
         "lines": len(count),
         "known": len(known),
         "least": known.min(initial=np.inf),
         "most": known.max(initial=0.0),
-        "total": known.sum(),
+        "total": total,
         "fraction": broken.min() if len(broken) else None,
     }
     _check_counts(name, seen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ def framed(columns: Mapping[str, Any], kind: str | None = None) -> Any:
         raise MissingExtraError(
             f"A {backend} dataframe needs {backend}{hint}; or name another: to_frame('polars')."
         ) from None
+    except ValueError as refused:
+        raise InputError(f"There are no dataframes of {backend!r}: {refused}") from None
 
 
 def kind_of(*things: Any) -> str | None:
@@ -31,9 +34,10 @@ def kind_of(*things: Any) -> str | None:
     import narwhals as nw
 
     for thing in things:
-        frame = nw.from_native(thing, allow_series=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame | nw.Series):
-            return str(frame.implementation.value)
+        with suppress(ValueError):  # two columns of one name: refused where they are read
+            frame = nw.from_native(thing, allow_series=True, pass_through=True)
+            if isinstance(frame, nw.DataFrame | nw.Series):
+                return str(frame.implementation.value)
     return None
 
 
@@ -43,7 +47,8 @@ def is_frame(X: Any) -> bool:
         return False
     import narwhals as nw
 
-    return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
+    with refusing("The dataframe's columns cannot be read"):
+        return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
 
 
 def column_of(X: Any, name: Any) -> Any:

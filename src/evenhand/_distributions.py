@@ -90,6 +90,7 @@ def distribution(
         score=score, sensitive_features=whom, sample_weight=weight, y_true=truth, **together
     )
     squares = weights(squared_weight)
+    check_lengths(score=score, squared_weight=squares)
     if survey is not None and survey.left is not None:
         squares = survey.weight**2 * survey.left
     each = tuple(together.values())

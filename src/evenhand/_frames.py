@@ -102,6 +102,7 @@ def tally_frame(
     import narwhals as nw
 
     check_kinds(missing=missing, min_count=min_count, rare=rare, sums=sums)
+    check_sums(sums)
     check_columns(
         y_true=y_true,
         y_pred=y_pred,
@@ -398,6 +399,13 @@ def listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def check_sums(sums: Mapping[str, str] | None) -> None:
+    """Refuse sums of what are no names of columns."""
+    for name, column in (sums or {}).items():
+        if not isinstance(name, str) or not isinstance(column, str):
+            raise InputTypeError(f"sums={{{name!r}: {column!r}}} does not name a column to add up.")
 
 
 def _check_numeric(table: Any, names: Iterable[str]) -> None:

@@ -23,7 +23,7 @@ from evenhand._columns.codes import (
     union,
 )
 from evenhand._columns.encoding import encode
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._kinds import check_kinds
 from evenhand._signatures import misspelt, spelled_out
 
@@ -172,7 +172,8 @@ def groups(
         for note in missing_note(name, column.missing, len(column), missing)
     )
     whole = _intersection(coded)
-    return Groups(whole.codes, whole.labels, tuple(coded), notes).settle_rare(min_count, rare)
+    names = tuple(map(str, coded))
+    return Groups(whole.codes, whole.labels, names, notes).settle_rare(min_count, rare)
 
 
 def clusters(cluster: Any) -> dict[str, Column]:
@@ -216,13 +217,14 @@ def columns_of(features: Any) -> dict[str, Any]:
         return {"group": features}
     import narwhals as nw
 
-    native = nw.from_native(features, allow_series=True, pass_through=True)
+    with refusing("The dataframe's columns cannot be read"):
+        native = nw.from_native(features, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
         raise InputTypeError(
             "sensitive_features is a lazy query; use tally_frame, or collect it first."
         )
     if isinstance(native, nw.DataFrame):
-        return {name: native[name].to_native() for name in native.columns}
+        return {name: native[:, at].to_native() for at, name in enumerate(native.columns)}
     return {str(getattr(features, "name", None) or "group"): features}
 
 

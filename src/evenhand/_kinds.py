@@ -28,6 +28,8 @@ class Kind(NamedTuple):
             return True
         if isinstance(value, bool | np.bool_) and bool not in self.types:
             return False
+        if isinstance(value, np.ndarray) and value.ndim == 0:  # it has the methods of a list
+            return False
         return isinstance(value, self.types)
 
 
@@ -36,23 +38,41 @@ NAME_OR_NONE = Kind("a name", (str, type(None)))
 FUNCTION_OR_NONE = Kind("a name or a function", (str, type(None)), callable=True)
 KINDS: dict[str, Kind] = {
     "aggregate": FUNCTION_OR_NONE,
+    "also": Kind("a mapping or a list of criteria", (Mapping, list, tuple)),
+    "at_least": Kind("a mapping of rates to numbers", (Mapping, type(None))),
+    "at_most": Kind("a mapping of rates to numbers", (Mapping, type(None))),
     "bins": Kind("a mapping from columns to bins", (Mapping, type(None))),
+    "capacity": Kind("a number", (Real, type(None))),
+    "classes": Kind("a list of labels", (Collection, type(None))),
     "confidence": Kind("a number between 0 and 1", (Real,)),
     "control": NAME,
     "criteria": Kind("a criterion, or a list of these", (Iterable, type(None)), callable=True),
     "criterion": Kind("a criterion or its name", (str,), callable=True),
-    "difference": Kind("a number", (Real, type(None))),
+    "dataset": Kind("text", (str, type(None))),
     "depth": Kind("a whole number", (Integral,)),
+    "dialect": NAME,
+    "difference": Kind("a number", (Real, type(None))),
+    "draw": Kind("True or False", (bool, np.bool_)),
+    "fay": Kind("a number between 0 and 1", (Real, type(None))),
     "g": FUNCTION_OR_NONE,
+    "groupings": Kind("a mapping of names to functions", (Mapping, type(None))),
+    "held_out": Kind("a share between 0 and 1", (Real, type(None))),
+    "inconclusive": NAME,
+    "late": Kind("True or False", (bool, np.bool_)),
+    "limits": Kind("a mapping of criteria to pairs of numbers", (Mapping, type(None))),
     "margin": Kind("a number", (Real, type(None))),
     "measure": FUNCTION_OR_NONE,
     "measures": Kind("a measure, or a list of these", (Collection,)),
     "method": NAME,
     "min_count": Kind("a whole number", (Integral,)),
     "missing": NAME,
+    "model": Kind("text", (str, type(None))),
     "power": Kind("a number between 0 and 1", (Real,)),
+    "quiet_days": Kind("a number", (Real,)),
     "rare": NAME,
     "rate": Kind("a number between 0 and 1", (Real, type(None))),
+    "recalibrate": Kind("True or False", (bool, np.bool_)),
+    "remember": Kind("a whole number", (Integral,)),
     "replicates": Kind("a whole number", (Integral, type(None))),
     "sums": Kind("a mapping of names to columns", (Mapping, type(None))),
     "task": NAME_OR_NONE,
@@ -60,6 +80,9 @@ KINDS: dict[str, Kind] = {
     "title": Kind("text", (str, type(None))),
     "tolerances": Kind("a mapping of names to numbers", (Mapping, type(None))),
     "transform": NAME_OR_NONE,
+    "truth": NAME_OR_NONE,
+    "verdicts": Kind("True or False", (bool, np.bool_)),
+    "window": Kind("a whole number", (Integral,)),
 }
 
 
@@ -88,3 +111,35 @@ def check_columns(**columns: Any) -> None:
         if not all(isinstance(one, str) for one in names if value is not None):
             words = "the name of a column" + (", or a list of names" if several else "")
             raise InputTypeError(f"{name} must be {words}, not {value!r}.")
+
+
+def check_names(**names: Any) -> None:
+    """Refuse what is no text where a name is asked for.
+
+    >>> check_names(criterion=3)
+    Traceback (most recent call last):
+    evenhand.InputTypeError: criterion must be a name, not 3.
+    """
+    for name, value in names.items():
+        if not isinstance(value, str):
+            raise InputTypeError(f"{name} must be a name, not {value!r}.")
+
+
+def check_labels(**labels: Any) -> None:
+    """Refuse what cannot be one label: a list, an array, or a missing value such as NaN.
+
+    >>> check_labels(favorable=float("nan"))
+    Traceback (most recent call last):
+    evenhand.InputTypeError: favorable must be one label, not nan.
+    """
+    for name, label in labels.items():
+        if label is not None and not _is_label(label):
+            raise InputTypeError(f"{name} must be one label, not {label!r}.")
+
+
+def _is_label(value: Any) -> bool:
+    try:
+        hash(value)
+        return bool(value == value)
+    except (TypeError, ValueError):  # arrays and series have no hash, and pandas.NA equals nothing
+        return False

@@ -144,6 +144,7 @@ def count_query(
 def check_dialect(dialect: str) -> None:
     """Refuse a dialect that there is not, or to write SQL without SQLGlot."""
     require("sqlglot", purpose="Writing SQL", extra="sql")
+    check_kinds(dialect=dialect)
     if dialect not in DIALECTS:
         hint = did_you_mean(str(dialect), DIALECTS)
         raise InputError(f"There is no dialect {dialect!r}; there are {list(DIALECTS)}.{hint}")

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.encoding import check_lengths, finite, floats, weights
-from evenhand._errors import InputError
+from evenhand._columns.encoding import HEAVIEST, check_lengths, finite, floats, weights
+from evenhand._errors import InputError, InputTypeError
+from evenhand._kinds import check_kinds
 from evenhand._signatures import suggests_names
 from evenhand._words import did_you_mean
 
@@ -171,6 +172,8 @@ def replicate_scale(
     >>> replicate_scale(80, "acs")[0], replicate_scale(4, "jackknife")[0]
     (0.05, 0.75)
     """
+    if not isinstance(method, str | None):
+        raise InputTypeError(f"method= is the name of a method, not {method!r}.")
     if (method is None) == (scale is None):
         raise InputError(
             f"Say how the replicates were made, by method= ({', '.join(map(repr, METHODS))}) or by "
@@ -181,11 +184,12 @@ def replicate_scale(
     if number < 2:
         raise InputError(f"replicate_weights has {number} columns; at least two tell a variance.")
     if scale is not None:
-        values = np.broadcast_to(np.asarray(scale, np.float64).ravel(), number)
-        if not (np.isfinite(values) & (values > 0)).all():
-            raise InputError("scale= must be positive numbers.")
-        return tuple(values.tolist())
+        values = floats(np.atleast_1d(scale), "scale")
+        if values.shape not in ((1,), (number,)) or not ((values > 0) & (values <= HEAVIEST)).all():
+            raise InputError(f"scale= must be a positive number, or {number}, one per replicate.")
+        return tuple(np.broadcast_to(values, number).tolist())
     if method == "fay":
+        check_kinds(fay=fay)
         if fay is None or not 0 <= fay < 1:
             raise InputError(f"fay={fay!r} is not between 0 and 1.")
         return (1 / (number * (1 - fay) ** 2),) * number

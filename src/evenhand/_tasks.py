@@ -6,7 +6,7 @@ do not show is asked for rather than guessed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -17,8 +17,8 @@ import numpy as np
 from evenhand._columns import Column, Label, encode
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import numbers
-from evenhand._errors import InputError, InputTypeError
-from evenhand._kinds import check_kinds
+from evenhand._errors import InputError
+from evenhand._kinds import check_kinds, check_labels
 from evenhand._words import did_you_mean
 
 Task = Literal["binary", "multiclass", "regression"]
@@ -166,8 +166,7 @@ def favorable_label(
         raise InputError(
             f"Which of the labels {_some(known)} is the favorable one? Pass favorable=."
         )
-    if not isinstance(favorable, Hashable):
-        raise InputTypeError(f"favorable= names one label, not {type(favorable).__name__}.")
+    check_labels(favorable=favorable)
     for label in known:
         if label == favorable:
             return label

@@ -8,9 +8,30 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+from evenhand._errors import InputTypeError
 
 UNFINISHED = ".unfinished"
+
+
+def path_of(path: Any) -> Path:
+    """A path from text or a path; refuse anything else.
+
+    >>> path_of(None)
+    Traceback (most recent call last):
+    evenhand.InputTypeError: A path is text or a Path, not None.
+    """
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise InputTypeError(f"A path is text or a Path, not {path!r}.")
+    return Path(path)
+
+
+def written(text: str, path: str | Path | None) -> str:
+    """The text itself, which was written to a file if one is named."""
+    if path is not None:
+        write_whole(path_of(path), text)
+    return text
 
 
 def write_whole(path: Path, text: str) -> None:

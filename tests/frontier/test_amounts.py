@@ -130,3 +130,22 @@ def test_other_rows_have_intervals_of_predictions_drawn_once(criterion):
     assert low[-1] > 0.1
     narrow = eh.frontier(truth, truth, **options, confidence=0.5).to_dict()
     assert narrow["test_high"][-1] - narrow["test_low"][-1] < high[-1] - low[-1]
+
+
+@pytest.mark.parametrize("criterion", ["strong_parity", "wasserstein_parity", "weak_parity"])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"sensitive_features": ["a"] * 100}, "compares several"),
+        ({"y_score": np.full(100, 1e300)}, "cannot be squared"),
+        ({"sample_weight": [0, 1] * 50, "sensitive_features": ["b", "a"] * 50}, "weigh nothing"),
+        ({"values": [np.nan, 0.1]}, "not finite"),
+        ({"values": 1}, "at least 2 points"),
+    ],
+)
+def test_amounts_that_cannot_be_compared_are_refused(criterion, wrong, message):
+    random = np.random.default_rng(0)
+    y = random.random(100)
+    given = {"y_true": y, "y_score": y, "sensitive_features": ["a", "b"] * 50} | wrong
+    with pytest.raises(eh.InputError, match=message):
+        eh.frontier(criterion=criterion, **given)

@@ -441,6 +441,20 @@ def test_the_picture_shows_the_curve_and_the_model():
         ({"cost": {"wrong": 1}}, "false_positive"),
         ({"values": 1}, "at least 2 points"),
         ({"values": [-0.1]}, "from 0 on"),
+        ({"values": [np.nan, 0.1]}, "not finite"),
+        ({"values": 10**9}, "at most 10,000"),
+        ({"also": {"equal_opportunity": np.nan}}, "bounds from 0 on"),
+        ({"cost": {"false_positive": np.nan}}, "2 × 2 numbers"),
+        ({"confidence": 2, "held_out": 0.5}, "confidence lies between 0 and 1"),
+        ({"classes": [0, 1, 1]}, "every class once"),
+        ({"sensitive_features": ["a"] * 100}, "nothing to compare"),
+        ({"y_true": [0] * 100, "classes": [0, 1], "criterion": "equal_opportunity"}, "to compare"),
+        ({"group_proba": [[2, -1, 0]] * 100}, "the probability of each"),
+        ({"y_score": np.ma.array([[0.5, 0.5]] * 100, mask=[[0, 1]] * 100)}, "no finite numbers"),
+        (
+            {"sample_weight": [0, 1] * 50, "sensitive_features": ["b", "a"] * 50},
+            "group b weigh nothing",
+        ),
         ({"reference": "g9"}, "none of the groups"),
         ({"reference": "g1", "measure": "pq"}, "'mpd' or 'shortfall'"),
         ({"capacity": 10_000}, "cannot be selected"),
@@ -455,8 +469,25 @@ def test_the_picture_shows_the_curve_and_the_model():
 )
 def test_what_cannot_be_is_refused_in_a_sentence(wrong, message):
     y, score, group = people(rows=100)
+    given = {"y_true": y, "y_score": score, "sensitive_features": group} | wrong
     with pytest.raises((eh.InputError, eh.InputTypeError), match=message):
-        eh.frontier(y, score, sensitive_features=group, **wrong)
+        eh.frontier(**given)
+
+
+def test_test_rows_of_one_group_have_no_disparity():
+    y, score, group = people(rows=200)
+    other = y[:20], score[:20], [group[0]] * 20
+    curve = eh.frontier(y, score, sensitive_features=group, values=2, test=other, rate_error=None)
+    assert np.isnan(curve.to_dict()["test_value"]).all()
+
+
+def test_rows_that_weigh_nothing_are_not_there():
+    y, score, group = people(rows=200)
+    weight = np.tile([1.0, 0.0], 100)
+    settings = {"values": 3, "rate_error": None}
+    weighted = eh.frontier(y, score, sensitive_features=group, sample_weight=weight, **settings)
+    fewer = eh.frontier(y[::2], score[::2], sensitive_features=group[::2], **settings)
+    assert weighted.to_dict() == fewer.to_dict()
 
 
 def test_a_score_without_truth_must_be_a_probability():

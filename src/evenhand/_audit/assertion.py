@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from evenhand._audit.api import GROUPS, TARGET, audit
 from evenhand._audit.from_tally import names_of
-from evenhand._audit.gate import Judgement, gate_of, judge, tolerances
+from evenhand._audit.gate import Judgement, gates_of, judge, tolerances
 from evenhand._audit.result import Audit
 from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Bins, Groups, Missing, Rare, columns_of
+from evenhand._kinds import check_kinds
 from evenhand._signatures import CLUSTER, documented, misspelt, spelled_out
 from evenhand._tally import Tally
 from evenhand._tasks import Task
@@ -110,9 +111,10 @@ def assert_even(
     __tracebackhide__ = True  # pytest shows the caller's line, not ours
     if typos:
         raise misspelt(assert_even, typos)
+    check_kinds(inconclusive=inconclusive)
     if inconclusive not in ("fail", "pass"):
         raise InputError(f"inconclusive is 'fail' or 'pass'; it is {inconclusive!r}.")
-    gates = [gate_of(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
+    gates = gates_of(fail_if)
     if not gates:
         raise InputError(
             'There is no gate, so nothing can fail: pass fail_if="demographic_parity > 0.1".'

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
+from evenhand._kinds import check_names
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.homogeneity import Conclusion, verdict
 from evenhand._uncertainty.interval import ConfidenceInterval
@@ -218,6 +219,7 @@ class Finding:
     estimates: Estimates | None = field(default=None, repr=False)
 
     def __getitem__(self, measure: str) -> Measured:
+        check_names(measure=measure)
         if measure not in self.values:
             hint = did_you_mean(measure, self.values)
             raise InputError(

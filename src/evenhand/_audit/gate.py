@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.questions import Question, greatest_value, questions_of
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._words import did_you_mean, plural
 from evenhand.measures import MEASURES, TERMS, is_ratio
 
@@ -150,7 +150,7 @@ def gate_of(text: str) -> Gate:
     >>> print(gate_of("demographic_parity >= 0.1"), gate_of("four_fifths < 0.8"), sep="; ")
     statistical_parity.mpd >= 0.1; selection_rate_ratio.ratio < 0.8
     """
-    form = FORM.fullmatch(text)
+    form = FORM.fullmatch(text) if isinstance(text, str) else None
     bound = _number(form[4]) if form else None
     if form is None or bound is None:
         raise InputError(
@@ -170,6 +170,15 @@ def gate_of(text: str) -> Gate:
     _check_direction(gate)
     _check_can_fail(gate, question)
     return gate
+
+
+def gates_of(texts: str | Sequence[str]) -> list[Gate]:
+    """One gate, or each of a list."""
+    if isinstance(texts, str):
+        return [gate_of(texts)]
+    if not isinstance(texts, list | tuple):
+        raise InputTypeError(f"A gate is text, such as 'equalized_odds > 0.1', not {texts!r}.")
+    return [gate_of(text) for text in texts]
 
 
 def known_measure(name: str) -> str:

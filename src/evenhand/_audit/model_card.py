@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand._audit.markdown import criteria_table, groups_table
+from evenhand._kinds import check_kinds
 from evenhand._words import escaped
 from evenhand.report.formats import measure_name, words
 
@@ -21,6 +22,7 @@ CAUTION = (
 
 def model_card(document: Document, model: str | None = None, dataset: str | None = None) -> str:
     """The metadata and the section; no name can be markup in either."""
+    check_kinds(model=model, dataset=dataset)
     return "\n\n".join([_metadata(document, model, dataset), *_section(document)]) + "\n"
 
 

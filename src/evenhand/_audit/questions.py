@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._audit.evidence import Evidence
 from evenhand._distributions import Distribution
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
 from evenhand._seeds import KINDS, RandomState, wrong_kind
 from evenhand._tally import Tally
@@ -89,6 +89,8 @@ def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Questio
     """
     check_kinds(criteria=names, measures=measures)
     asked = (names,) if isinstance(names, str | Criterion) else names
+    if not isinstance(asked, Iterable):  # another function
+        raise InputTypeError(f"criteria must be criteria or their names, not {names!r}.")
     by = (measures,) if isinstance(measures, str) else tuple(measures)
     for measure in by:
         resolve_measure(measure)
@@ -225,7 +227,7 @@ def check_options(
 ) -> None:
     """Refuse what is no confidence, depth, margin or random state."""
     check_kinds(confidence=confidence, depth=depth, margin=margin)
-    if not 0 < confidence < 1:
+    if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if depth < 1:
         raise InputError(f"depth is how many columns are combined, at least 1; it is {depth}.")

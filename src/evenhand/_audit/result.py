@@ -24,8 +24,9 @@ from evenhand._columns import Label
 from evenhand._dataframes import framed
 from evenhand._errors import InputError, InputTypeError, MissingExtraError
 from evenhand._groups import show
+from evenhand._kinds import check_names
 from evenhand._words import did_you_mean
-from evenhand._writing import write_whole
+from evenhand._writing import written
 from evenhand.criteria.catalogue import ALIASES
 from evenhand.standards.tables import as_csv
 
@@ -171,6 +172,7 @@ class Audit(AuditParts):
             If it was not asked.
 
         """
+        check_names(criterion=criterion)
         for finding in self.findings:
             if finding.criterion == ALIASES.get(criterion, criterion):
                 return finding if measure is None else finding[measure]
@@ -227,7 +229,7 @@ class Audit(AuditParts):
 
         """
         content = self.document(standard=standard, stated=stated)
-        return _written(json.dumps(content, ensure_ascii=False, allow_nan=False), path)
+        return written(json.dumps(content, ensure_ascii=False, allow_nan=False), path)
 
     def to_csv(
         self,
@@ -264,12 +266,13 @@ class Audit(AuditParts):
         By group,M,50,30,0.6,1.0
 
         """
+        check_names(standard=standard)
         content = self.document(standard=standard, stated=stated)
-        return _written(as_csv(content["tables"]), path)
+        return written(as_csv(content["tables"]), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The summary as Markdown, fit for a pull-request comment; every value is folded."""
-        return _written(markdown(self.document()), path)
+        return written(markdown(self.document()), path)
 
     def to_model_card(
         self,
@@ -307,7 +310,7 @@ class Audit(AuditParts):
         - name: "screening"
 
         """
-        return _written(model_card(self.document(), model, dataset), path)
+        return written(model_card(self.document(), model, dataset), path)
 
     def to_html(
         self,
@@ -340,10 +343,10 @@ class Audit(AuditParts):
 
         """
         if standard is not None:
-            return _written(report.standard_page(filled_in(self, standard, stated)), path)
+            return written(report.standard_page(filled_in(self, standard, stated)), path)
         if stated is not None:
             raise InputTypeError("stated is for the page of a standard: name it by standard=.")
-        return _written(report.page(self.document()), path)
+        return written(report.page(self.document()), path)
 
     def to_frame(self) -> Any:
         """The findings as a dataframe of the kind that was given, else of pandas."""
@@ -352,7 +355,8 @@ class Audit(AuditParts):
 
     def by_group_frame(self, criterion: str) -> Any:
         """The groups' values of a criterion, with intervals, as a dataframe."""
-        values = next(one for one in self.group_values if one.criterion == criterion)
+        name = self.finding(criterion).criterion
+        values = next(each for each in self.group_values if each.criterion == name)
         each = [(i, j) for i in range(len(values.cells)) for j in range(len(values.groups))]
         return framed(
             {
@@ -387,9 +391,3 @@ def _parts(labels: list[Label]) -> list[Any]:
     """Labels as the user has them where all are of one kind, else as text."""
     kinds = {type(label) for label in labels}
     return list(labels) if len(kinds) == 1 and kinds <= PLAIN else [show(one) for one in labels]
-
-
-def _written(text: str, path: str | Path | None) -> str:
-    if path is not None:
-        write_whole(Path(path), text)
-    return text

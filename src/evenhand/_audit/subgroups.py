@@ -428,7 +428,8 @@ def _chernoff(rate: Floats, size: Floats, error: float, margin: float) -> Floats
         inside = np.clip(far, 0.0, 1.0)
         entropy = rel_entr(inside, rate) + rel_entr(1 - inside, 1 - rate)
         apart = np.where(inside == far, np.minimum(apart, entropy), apart)
-    return np.asarray(-np.log(error / 2) / apart)
+    with np.errstate(divide="ignore"):  # a margin below what numbers resolve: no rows are enough
+        return np.asarray(-np.log(error / 2) / apart)
 
 
 def _means(view: View, sums: Tally, of: str, name: str, margin: float | None) -> _Comparison:

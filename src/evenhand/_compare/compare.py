@@ -132,7 +132,7 @@ def compare(
     """
     check_kinds(confidence=confidence, task=task, g=g, transform=transform, title=title)
     check_kinds(replicates=replicates)
-    if not 0 < confidence < 1:
+    if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     named = named_models(predictions, X)
     predicted = named.predictions

@@ -20,8 +20,10 @@ from evenhand._compare.question import Question
 from evenhand._compare.sensitivity import COLUMNS, Coarser, sensitivity_rows, settings_of, views
 from evenhand._compare.tables import table
 from evenhand._dataframes import framed, kind_of
+from evenhand._errors import InputError
+from evenhand._kinds import check_kinds
 from evenhand._words import UNDEFINED, escaped, markdown_table, number, p_value
-from evenhand._writing import write_whole
+from evenhand._writing import written
 from evenhand.measures import Measure, is_ratio
 
 HEADS = {
@@ -177,6 +179,7 @@ class Comparison(ComparisonParts):
             A row for every criterion, setting and model.
 
         """
+        check_kinds(measure=measure, depth=depth, verdicts=verdicts, groupings=groupings)
         settings = [
             settings_of(
                 Question(criterion, measure, self.questions[0].settings),
@@ -208,6 +211,8 @@ class Comparison(ComparisonParts):
         >>> type(found.to_frame("polars"))
         <class 'polars.dataframe.frame.DataFrame'>
         """
+        if not isinstance(table, str) or table not in self.tables:
+            raise InputError(f"There is no table {table!r}; there are {list(self.tables)}.")
         kind = like if isinstance(like, str) else kind_of(like)
         return framed(self.tables[table], kind or self.kind)
 
@@ -217,11 +222,11 @@ class Comparison(ComparisonParts):
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The document as JSON text, written to a file if one is named."""
-        return _written(json.dumps(self.document(), ensure_ascii=False, allow_nan=False), path)
+        return written(json.dumps(self.document(), ensure_ascii=False, allow_nan=False), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """A page that opens offline, with pictures; needs the extra "report"."""
-        return _written(report.comparison_page(self.document()), path)
+        return written(report.comparison_page(self.document()), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The summary, the models by criteria, and all tables under headings."""
@@ -233,7 +238,7 @@ class Comparison(ComparisonParts):
         ]
         if self.notes:
             parts.append("## Notes\n\n" + "\n".join(f"- {escaped(note)}" for note in self.notes))
-        return _written("\n\n".join(parts) + "\n", path)
+        return written("\n\n".join(parts) + "\n", path)
 
     def plot(self) -> Any:
         """A figure of accuracy, or error, against each criterion, a point for each model.
@@ -292,7 +297,7 @@ class Comparison(ComparisonParts):
         return [(name, head) for name, head in HEADS.items() if self.rows(name)]
 
     def _cells(self, name: str) -> list[list[str]]:
-        return [[written(cell, column) for column, cell in row.items()] for row in self.rows(name)]
+        return [[_shown(cell, column) for column, cell in row.items()] for row in self.rows(name)]
 
     def _performance_orders(self) -> Iterator[str]:
         """The models in order of accuracy or error, with intervals."""
@@ -335,10 +340,10 @@ class Comparison(ComparisonParts):
             yield f"{name[0]} by {name[1]}: {line}"
 
 
-def written(cell: Any, column: str) -> str:
+def _shown(cell: Any, column: str) -> str:
     """A cell as people read it.
 
-    >>> written(0.123456, "value"), written(0.0123, "p_value"), written(True, "beyond_chance")
+    >>> _shown(0.123456, "value"), _shown(0.0123, "p_value"), _shown(True, "beyond_chance")
     ('0.123', '.012', 'yes')
     """
     if isinstance(cell, bool | np.bool_):
@@ -365,12 +370,6 @@ def _by_model(found: Mapping[str, Any]) -> dict[str, list[Any]]:
             column = [np.nan if one[key] is None else float(one[key]) for one in models]
             columns[name if key == "value" else f"{name}_{key}"] = column
     return columns
-
-
-def _written(text: str, path: str | Path | None) -> str:
-    if path is not None:
-        write_whole(Path(path), text)
-    return text
 
 
 def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from evenhand import measures
 from evenhand._columns.bins import Bin
 from evenhand._columns.codes import Label, positions, union
+from evenhand._columns.encoding import floats
 from evenhand._compare.evidence import Evidence, Sources
 from evenhand._compare.question import Question, tested
 from evenhand._compare.ranking import kendall, ranks
 from evenhand._compare.tables import Row
+from evenhand._errors import InputError, InputTypeError
 from evenhand._uncertainty.homogeneity import holm, verdict
 from evenhand.statistics import F
 from evenhand.statistics.kinds import Source
@@ -54,6 +56,8 @@ def views(
             called = f"{name} in {len(set(wider.values()))} bins"
             yield _view(called, labels, partial(_renamed, names, i, wider))
     for name, coarser in (groupings or {}).items():
+        if not callable(coarser):
+            raise InputTypeError(f"groupings[{name!r}] is a function of a label, not {coarser!r}.")
         yield _view(name, labels, coarser)
 
 
@@ -136,13 +140,15 @@ def settings_of(
     aggregates: Sequence[str],
 ) -> list[Setting]:
     """The default first, then each choice made otherwise, where it makes a difference."""
+    _check_names("transforms", transforms, ("raw", *measures.TRANSFORMS))
+    _check_names("aggregates", aggregates, tuple(measures.AGGREGATES))
     settings = [Setting("default", base.measure_name, base)]
     for measure in dict.fromkeys(question.measure for question in questions):
         if measure == base.measure:
             continue
         other = base.with_options(measure=measure)
         settings.append(Setting("measure", other.measure_name, other))
-    for p, q in ORDERS if orders is None else orders:
+    for p, q in ORDERS if orders is None else _pairs(orders):
         other = base.with_options(measure=partial(measures.pq, p=p, q=q))
         settings.append(Setting("orders", other.measure_name, other))
     if measures.is_scale_free(measures.resolve(base.measure)):
@@ -150,6 +156,19 @@ def settings_of(
     if base.criterion.statistic.over and not isinstance(base.criterion.statistic, F):
         settings += [Setting("aggregate", a, base.with_options(aggregate=a)) for a in aggregates]
     return settings
+
+
+def _check_names(what: str, names: Any, known: Sequence[str]) -> None:
+    listed = names if isinstance(names, list | tuple) else [names]
+    if isinstance(names, str) or any(name not in known for name in map(str, listed)):
+        raise InputError(f"{what} is a list of {', '.join(map(repr, known))}; not {names!r}.")
+
+
+def _pairs(orders: Any) -> list[list[float]]:
+    table = floats(orders, "orders")
+    if table.ndim != 2 or table.shape[1] != 2:
+        raise InputError(f"orders is a list of pairs (p, q), such as [(1, 2)]; not {orders!r}.")
+    return table.tolist()
 
 
 def sensitivity_rows(

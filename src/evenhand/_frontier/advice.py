@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -105,12 +106,12 @@ def _errors(rate_error: Any, rows: Rows, tracer: Tracer) -> tuple[float, ...]:
     """The standard errors that are tried, none (infinite) first."""
     if rate_error is None:
         return (np.inf,)
-    if rate_error == "cross-fit":
+    if isinstance(rate_error, str) and rate_error == "cross-fit":
         few = [error for error in ERRORS if lot_shares(rows, tracer, error).any()]
         return (np.inf, *few) if rows.truth is not None else (np.inf,)
-    if not isinstance(rate_error, int | float) or not rate_error > 0:
+    if isinstance(rate_error, bool) or not isinstance(rate_error, Real) or not rate_error > 0:
         raise InputError(f"rate_error is a positive number or 'cross-fit', not {rate_error!r}.")
-    return (float(rate_error),)
+    return (float(rate_error) if rate_error < 1 else np.inf,)  # no rate has one as large as 1
 
 
 def _steadied(tracer: Tracer, lot: Floats) -> Tracer:
@@ -143,7 +144,8 @@ def _on_other_rows(inside: Rows, outside: Rows, tracer: Tracer, error: float) ->
     pairs = []
     for solution in steady.along([most * part for part in TRIED], ROUGH):
         table = outside.confusion(solution.rule.probabilities(outside.features, outside.known))
-        pairs.append((question.value(table, inside.favorable), question.price(table)))
+        value = question.value(table, inside.favorable)
+        pairs.append((np.nan_to_num(value), question.price(table)))
     return np.array(pairs)
 
 

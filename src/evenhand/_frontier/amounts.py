@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand._columns.encoding import check_lengths, finite, weights
 from evenhand._errors import EvenhandError, InputError
-from evenhand._frontier.rows import Codes, Floats
+from evenhand._frontier.rows import LARGEST, Codes, Floats, check_everyone, check_nobody_dropped
 from evenhand._groups import Groups, groups, show
 from evenhand._uncertainty.interval import interval
 from evenhand.criteria.evaluation import named
@@ -90,7 +90,17 @@ def read_amounts(
         sensitive_features=rows.whom.codes,
         sample_weight=rows.weight,
     )
+    columns = [column for column in (rows.predicted, rows.truth) if column is not None]
+    if max(np.abs(column).max() for column in columns) > LARGEST:
+        raise InputError(f"Amounts beyond {LARGEST:g} cannot be squared and added up: scale them.")
     if like is None:
+        check_nobody_dropped(rows.whom)
+        if len(rows.whom.labels) < 2:
+            raise InputError(
+                f"There is one group, {rows.whom.labels}; a frontier compares several."
+            )
+        rows = rows.take(rows.masses > 0)
+        check_everyone(rows.codes, rows.whom.labels)
         return rows
     known = like.whom
     strange = [label for label in rows.whom.labels if label not in known.labels]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._columns.encoding import check_lengths, classes
+from evenhand._columns.encoding import check_lengths, classes, finite
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
@@ -20,14 +20,25 @@ from evenhand._frontier.notes import believable, notes
 from evenhand._frontier.question import Also, Question, read_question
 from evenhand._frontier.regression import RegressionFrontier, regression_frontier
 from evenhand._frontier.result import Frontier, Point
-from evenhand._frontier.rows import Codes, Floats, Rows, named_columns, read_rows, stream
-from evenhand._frontier.tracing import Tracer, tracer_of
+from evenhand._frontier.rows import (
+    Codes,
+    Floats,
+    Rows,
+    check_everyone,
+    named_columns,
+    read_rows,
+    stream,
+)
+from evenhand._frontier.tracing import tracer_of
+from evenhand._groups import show
+from evenhand._kinds import check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import suggests_names
 from evenhand._tasks import named_label
 from evenhand.mitigation.optimal import Solution
 
 POINTS = 20
+MOST_POINTS = 10_000
 
 
 @suggests_names
@@ -169,7 +180,11 @@ def frontier(
     A score is the probability of 1; to select is to decide 1.
 
     """
-    seed = seed_of(random_state)
+    check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=classes)
+    check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
+    if not 0 < 1 - confidence < 1:
+        raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
+    seed, points = seed_of(random_state), _read_values(values)
     if callable(getattr(y_score, "predict_proba", None)):
         if data is None:
             raise InputError("A classifier is asked for scores of data=, the rows' features.")
@@ -179,7 +194,7 @@ def frontier(
         named_columns(data, column) for column in columns
     )
     kind = kind_of(data, sensitive_features, y_score, y_true)
-    if criterion in regression.CRITERIA:
+    if isinstance(criterion, str) and criterion in regression.CRITERIA:
         if recalibrate:
             raise InputError("Scores of classes are recalibrated; amounts are not.")
         amounts = read_amounts(y_true, y_score, sensitive_features, sample_weight)
@@ -198,7 +213,7 @@ def frontier(
                 raise InputError(f"{name}= is about classes; {criterion} is about amounts.")
         amounts, others = _amounts(amounts, test, held_out, seed)
         return regression_frontier(
-            amounts, criterion, measure, values, others, kind, confidence, seed
+            amounts, criterion, measure, points, others, kind, confidence, seed
         )
     rows = read_rows(
         y_true,
@@ -222,25 +237,34 @@ def frontier(
         capacity=capacity,
     )
     decisions = _decisions(y_pred, rows)
+    rows, decisions = _weighing(rows, decisions)
     rows, decisions, other, other_decisions = _parts(rows, decisions, test, held_out, seed)
+    model = judged(rows, decisions, question)
+    if np.isnan(model.value):
+        raise InputError(
+            f"There is nothing to compare: {criterion} needs two groups with rows of its rates, "
+            f"and the groups are {[show(label) for label in rows.groups[:10]]}."
+        )
     maps = calibration(rows, seed) if recalibrate else None
     believed = rows if maps is None else maps.applied(rows)
     proved = tracer_of(rows, question, judge, maps)
     truths = (judge,) if truth is not None else believable(believed, judge)
     advice = advised(rows, question, truths, rate_error, seed, maps)
-    bounds = _bounds(values, proved)
+    bounds = (
+        np.linspace(0, proved.free().value, points).tolist() if isinstance(points, int) else points
+    )
     solutions = list(proved.along(bounds))
     same = advice.truth == judge and not advice.has_lots
     ours = solutions if same else list(advice.along(bounds))
-    points = [
+    traced = [
         _point(rows, other, question, bound, solution, rule, confidence, seed)
         for bound, solution, rule in zip(bounds, solutions, ours, strict=True)
     ]
     return Frontier(
         question,
         rows,
-        tuple(points),
-        judged(rows, decisions, question),
+        tuple(traced),
+        model,
         None if other is None else judged(other, other_decisions, question),
         notes(rows, judge, maps),
         advice,
@@ -272,6 +296,8 @@ def _held_out(share: float, group: Codes, groups: int, random_state: int) -> Any
     drawn = stream(random_state, 1).random(len(group)) < share
     if len(np.unique(group[~drawn])) < groups:
         raise InputError("Some group has no row left to fit on: hold out less, or merge groups.")
+    if not drawn.any():
+        raise InputError(f"Of {len(drawn)} rows none was held out: hold out more than {share}.")
     return drawn
 
 
@@ -323,6 +349,15 @@ def _decisions(y_pred: Any, rows: Rows) -> Floats:
     return np.asarray(np.eye(len(rows.classes))[decided])
 
 
+def _weighing(rows: Rows, decisions: Floats) -> tuple[Rows, Floats]:
+    """Rows that weigh something; those that do not are not there."""
+    if rows.weight.all():
+        return rows, decisions
+    kept = rows.weight > 0
+    check_everyone(rows.group[kept], rows.groups)
+    return rows.take(kept), decisions[kept]
+
+
 def _parts(
     rows: Rows, decisions: Floats, test: Any, held_out: float | None, random_state: int
 ) -> tuple[Rows, Floats, Rows | None, Floats]:
@@ -344,15 +379,18 @@ def _parts(
     return rows.take(~drawn), decisions[~drawn], rows.take(drawn), decisions[drawn]
 
 
-def _bounds(values: int | Sequence[float], proved: Tracer) -> list[float]:
-    if not isinstance(values, int | np.integer):
-        bounds = sorted(float(value) for value in values)
-        if not bounds or bounds[0] < 0 or not np.isfinite(bounds[-1]):
-            raise InputError(f"values are bounds on the disparity, from 0 on; not {values!r}.")
-        return bounds
-    if values < 2:
-        raise InputError(f"A curve has at least 2 points; {values} was asked for.")
-    return [float(bound) for bound in np.linspace(0, proved.free().value, int(values))]
+def _read_values(values: Any) -> int | list[float]:
+    """How many points, or at which bounds, in order."""
+    if isinstance(values, int | np.integer) and not isinstance(values, bool):
+        if not 2 <= values <= MOST_POINTS:
+            raise InputError(
+                f"A curve has at least 2 points and at most {MOST_POINTS:,}; {values} was given."
+            )
+        return int(values)
+    bounds = sorted(finite(values, "values").tolist())
+    if not bounds or bounds[0] < 0:
+        raise InputError(f"values are bounds on the disparity, from 0 on; not {values!r}.")
+    return bounds
 
 
 def _point(

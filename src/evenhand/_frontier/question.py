@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._errors import InputError
-from evenhand._frontier.rows import Floats, Rows
+from evenhand._columns.encoding import floats
+from evenhand._errors import InputError, InputTypeError
+from evenhand._frontier.rows import LARGEST, Floats, Rows
 from evenhand._groups import show
+from evenhand._kinds import check_labels
 from evenhand._words import did_you_mean
 from evenhand.mitigation.optimal import (
     RATES,
@@ -83,9 +87,15 @@ class Question:
         return self._forms(self.criterion, self.measure, mass, favorable)
 
     def value(self, confusion: Floats, favorable: int | None) -> float:
-        """The disparity of decisions."""
+        """The disparity of decisions, NaN where there are no two rates to compare."""
         mass = confusion.sum(axis=2)
         first = self.requirements(mass, favorable, 1.0)[0]
+        observed = first.forms.observed
+        compared = observed.sum(axis=1) >= 2
+        if self.reference is not None:
+            compared &= observed[:, self.reference]
+        if not compared.any():
+            return float("nan")
         return first.worst(first.forms(confusion))
 
     def price(self, confusion: Floats) -> float:
@@ -112,28 +122,52 @@ def read_question(
     capacity: float | None = None,
 ) -> Question:
     """The question, checked."""
-    further = also.items() if isinstance(also, Mapping) else also
-    listed = [(one[0], measure, one[1]) if len(one) == 2 else one for one in further]
-    for name, kind, _ in [(criterion, measure, 0), *listed]:
+    further = _further(also, measure)
+    for name, kind, _ in [(criterion, measure, 0), *further]:
         _among(name, CRITERIA, "criterion")
         _among(kind, MEASURES, "measure")
-    asked = {criterion, *(name for name, *_ in listed)}
-    if "selection_rate_ratio" in asked and rows.favorable is None:
+    compared = {criterion, *(name for name, *_ in further)}
+    if "selection_rate_ratio" in compared and rows.favorable is None:
         raise InputError("selection_rate_ratio is about one class: name it by favorable=.")
     return Question(
         criterion,
         measure,
         _costs(cost, rows),
         _reference(reference, measure, rows),
-        tuple((str(name), str(kind), float(bound)) for name, kind, bound in listed),
+        further,
         _limits(at_least),
         _limits(at_most),
         _capacity(capacity, rows),
     )
 
 
+def check_disparity(value: Any) -> None:
+    """Refuse what cannot bound a disparity."""
+    if not _is_number(value) or not value >= 0:
+        raise InputError(f"A disparity is a number, at least 0; {value!r} was asked for.")
+
+
+def _further(also: Any, measure: str) -> tuple[tuple[str, str, float], ...]:
+    """Further criteria, each with its measure and its bound."""
+    try:
+        pairs = list(also.items() if isinstance(also, Mapping) else also)
+        listed = [(pair[0], measure, pair[1]) if len(pair) == 2 else tuple(pair) for pair in pairs]
+        if all(len(each) == 3 and _is_number(each[2]) and each[2] >= 0 for each in listed):
+            return tuple((name, kind, float(bound)) for name, kind, bound in listed)
+    except (TypeError, ValueError):
+        pass
+    raise InputTypeError(
+        "also is a mapping of criteria to bounds, such as {'equal_opportunity': 0.05}, or a list "
+        f"of (criterion, measure, bound), with bounds from 0 on; not {also!r}."
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+
+
 def _among(name: str, known: Sequence[str], kind: str) -> None:
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise InputError(
             f"A frontier is not traced for the {kind} {name!r}.{did_you_mean(name, known)} "
             f"It is one of {', '.join(known)}."
@@ -143,8 +177,10 @@ def _among(name: str, known: Sequence[str], kind: str) -> None:
 def _limits(given: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
     for name, bound in (given or {}).items():
         _among(name, tuple(RATES_BY_NAME), "rate")
-        if not 0 <= bound <= 1:
-            raise InputError(f"The {name} of a group lies between 0 and 1; {bound} was asked for.")
+        if not _is_number(bound) or not 0 <= bound <= 1:
+            raise InputError(
+                f"The {name} of a group lies between 0 and 1; {bound!r} was asked for."
+            )
     return tuple((name, float(bound)) for name, bound in (given or {}).items())
 
 
@@ -157,20 +193,23 @@ def _costs(cost: Any, rows: Rows) -> Floats:
         errors = ("false_positive", "false_negative")
         if count != 2 or set(cost) - set(errors):
             raise InputError(f"cost by name is of two classes and of {errors}; it is {dict(cost)}.")
-        return np.array([[0.0, cost.get(errors[0], 0.0)], [cost.get(errors[1], 0.0), 0.0]])
-    table = np.asarray(cost, dtype=np.float64)
+        cost = [[0.0, cost.get(errors[0], 0.0)], [cost.get(errors[1], 0.0), 0.0]]
+    table = floats(cost, "cost")
     if table.shape != (count, count) or not np.isfinite(table).all():
         raise InputError(
             f"cost must hold {count} × {count} numbers, a row for each true class and a column for "
             f"each decision, in the order {[show(label) for label in rows.classes]}; its shape is "
             f"{table.shape}."
         )
+    if np.abs(table).max() > LARGEST:
+        raise InputError(f"cost holds numbers beyond {LARGEST:g}: divide all of them by the same.")
     return table
 
 
 def _reference(reference: Label, measure: str, rows: Rows) -> int | None:
     if reference is None:
         return None
+    check_labels(reference=reference)
     if measure not in ("mpd", "shortfall"):
         raise InputError(
             f"Beside a reference group the measure is 'mpd' or 'shortfall', not {measure!r}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -12,9 +11,11 @@ from evenhand._errors import InputError
 from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.picture import draw as drawn
+from evenhand._frontier.question import check_disparity
 from evenhand._frontier.rows import Floats, stream
 from evenhand._frontier.wording import moving_sentences
 from evenhand._groups import show
+from evenhand._kinds import check_kinds
 from evenhand._words import did_you_mean, number
 from evenhand.mitigation import AmountRule, lots
 from evenhand.mitigation.amount_rule import shifts
@@ -101,8 +102,8 @@ class RegressionFrontier(Curve):
             If the bound is negative.
 
         """
-        if not value >= 0:
-            raise InputError(f"The disparity of a rule is at least 0; {value!r} was asked for.")
+        check_disparity(value)
+        check_kinds(draw=draw)
         point = self.solver.solve(value)
         labels = self.rows.whom.labels
         moves = self.solver.moves(point, draw, Grouping.of(self.rows.whom.names, labels))
@@ -201,7 +202,7 @@ def regression_frontier(
     rows: Amounts,
     criterion: str,
     measure: str,
-    values: int | Sequence[float],
+    values: int | list[float],
     test: Amounts | None,
     kind: str | None,
     confidence: float = 0.95,
@@ -212,17 +213,17 @@ def regression_frontier(
     Intervals on test rows are those of predictions that are drawn once.
     """
     known = MEASURES[criterion]
-    if measure not in known:
+    if not isinstance(measure, str) or measure not in known:
         raise InputError(
             f"The frontier of {criterion} is not traced for {measure!r}."
             f"{did_you_mean(measure, known)} It is for {', '.join(known)}."
         )
     solver: Solver = (Shifts if criterion == "weak_parity" else Plans).of(rows, criterion, measure)
     most = rows.value(criterion, measure)
-    bounds = np.linspace(0, most, values) if isinstance(values, int) else sorted(values)
-    points = [solver.solve(float(bound)) for bound in bounds]
+    bounds = np.linspace(0, most, values).tolist() if isinstance(values, int) else values
+    points = [solver.solve(bound) for bound in bounds]
     columns: dict[str, list[float]] = {
-        "bound": [float(bound) for bound in bounds],
+        "bound": bounds,
         "value": [],
         "cost": [point.cost for point in points],
         "error": [],

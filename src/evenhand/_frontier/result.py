@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._errors import InputError
 from evenhand._frontier.advice import Advice
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import Judged, judged
 from evenhand._frontier.picture import draw
-from evenhand._frontier.question import Question
+from evenhand._frontier.question import Question, check_disparity
 from evenhand._frontier.rows import Floats, Rows
 from evenhand._frontier.rule import Rule
 from evenhand._frontier.tracing import Tracer
 from evenhand._frontier.wording import Place, sentences
 from evenhand._groups import show
+from evenhand._kinds import check_kinds
 from evenhand._words import number, percent, plural
 from evenhand.mitigation.optimal import DecisionRule
 
@@ -163,8 +163,8 @@ class Frontier(Curve):
             If the bound is negative.
 
         """
-        if not value >= 0:
-            raise InputError(f"The disparity of a rule is at least 0; {value!r} was asked for.")
+        check_disparity(value)
+        check_kinds(draw=draw)
         solution = next(iter(self.advice.along([value])))
         decisions = solution.rule if draw else solution.rule.nearest()
         chances = decisions.probabilities(self.rows.features, self.rows.known)
@@ -191,6 +191,7 @@ class Frontier(Curve):
             The cost.
 
         """
+        check_disparity(value)
         return self.proof.cost_at(value)
 
     def summary(self) -> list[str]:

@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._columns.codes import union
-from evenhand._columns.encoding import check_lengths, classes, finite, weights
-from evenhand._dataframes import column_of
+from evenhand._columns.encoding import check_lengths, classes, finite, floats, weights
+from evenhand._dataframes import column_of, is_frame
 from evenhand._errors import InputError
 from evenhand._groups import Groups, groups, show
+from evenhand._kinds import check_labels
 from evenhand._tasks import favorable_label
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 OURS = 0xE7E2
+LARGEST = 1e100  # of a score or cost: they are multiplied and added up
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +129,7 @@ def read_rows(
     else:
         known, best = _classes(truth, scores, labels, favorable)
         code, group_labels = np.asarray(whom.codes, dtype=np.intp), tuple(whom.labels)
-        if (code >= len(group_labels)).any():
-            raise InputError("Rows of rare groups were left out: merge them instead of dropping.")
+        check_nobody_dropped(whom)
     if scores.shape[1] == 1:
         if len(known) != 2:
             raise InputError(
@@ -166,6 +167,21 @@ def read_rows(
     )
 
 
+def check_nobody_dropped(whom: Groups) -> None:
+    """Refuse groups of which some were dropped: their rows have no decision."""
+    if (whom.codes >= len(whom.labels)).any():
+        raise InputError("Rows of rare groups were left out: merge them instead of dropping.")
+
+
+def check_everyone(group: Codes, labels: Sequence[Label]) -> None:
+    """Refuse groups whose rows weigh nothing; those of `group` weigh something."""
+    absent = np.setdiff1d(np.arange(len(labels)), group)
+    if len(absent):
+        raise InputError(
+            f"All rows of group {show(labels[absent[0]])} weigh nothing: leave them out."
+        )
+
+
 def named_columns(data: Any, column: Any) -> Any:
     """The column or columns of a dataframe that are named; anything else as it is."""
     if data is None or column is None:
@@ -181,8 +197,9 @@ def named_columns(data: Any, column: Any) -> Any:
 def _group_probabilities(given: Any, rows: int, groups: int) -> Floats | None:
     if given is None:
         return None
-    table = np.asarray(given, dtype=np.float64)
-    if table.shape != (rows, groups) or not np.allclose(table.sum(axis=1), 1, atol=1e-6):
+    table = floats(given, "group_proba")
+    are_shares = table.shape == (rows, groups) and (table >= 0).all()
+    if not are_shares or not np.allclose(table.sum(axis=1), 1, atol=1e-6):
         raise InputError(
             f"group_proba must hold the probability of each of {groups} groups in {rows} rows, "
             f"adding up to 1, in the order of the groups' labels; its shape is {table.shape}."
@@ -194,19 +211,22 @@ def _scores(y_score: Any) -> Floats:
     """Numbers (rows, columns)."""
     if y_score is None:
         raise InputError("Pass y_score: a frontier is made of rules on scores.")
-    table = np.asarray(y_score) if np.ndim(y_score) == 2 else finite(y_score, "y_score")[:, None]
-    if table.dtype == object:
-        table = table.astype(np.float64)
-    if not np.isfinite(table).all():
+    is_table = getattr(y_score, "ndim", None) == 2 or is_frame(y_score) or _is_nested(y_score)
+    table = floats(y_score, "y_score") if is_table else finite(y_score, "y_score")[:, None]
+    if table.ndim != 2 or not np.isfinite(table).all():
         raise InputError("y_score holds values that are no finite numbers.")
-    return np.asarray(table, dtype=np.float64)
+    if np.abs(table).max(initial=0) > LARGEST:
+        raise InputError(
+            f"y_score holds numbers beyond {LARGEST:g}; order is all that matters: scale them."
+        )
+    return table
 
 
 def _classes(
     truth: Any, scores: Floats, labels: Sequence[Label] | None, favorable: Label
 ) -> tuple[tuple[Label, ...], int | None]:
     if labels is not None:
-        known = tuple(labels)
+        known = _distinct(labels)
     elif truth is not None:
         known = union(truth.labels)
     else:
@@ -215,6 +235,20 @@ def _classes(
         raise InputError(f"There is one class in y_true, {known}; name all of them by classes=.")
     best = favorable_label(known, favorable, required=len(known) == 2)
     return known, None if best is None else known.index(best)
+
+
+def _distinct(labels: Sequence[Label]) -> tuple[Label, ...]:
+    known = tuple(labels.tolist() if isinstance(labels, np.ndarray) else labels)
+    for label in known:
+        check_labels(classes=label)
+        if label is None or known.count(label) > 1:
+            raise InputError(f"classes names every class once; {label!r} cannot stand in {known}.")
+    return known
+
+
+def _is_nested(values: Any) -> bool:
+    """Whether a list holds rows."""
+    return isinstance(values, list | tuple) and bool(values) and np.ndim(values[0]) == 1
 
 
 def _truth_codes(truth: Any, known: Sequence[Label]) -> Codes:

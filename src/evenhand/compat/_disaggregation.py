@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column
+from evenhand._columns.encoding import HEAVIEST
 from evenhand._counting import count, share_classes
 from evenhand._errors import InputError, refusing
 from evenhand._groups import Groups
@@ -167,7 +168,7 @@ def _metric(name: str, function: Any, params: Any, rows: int, weights: dict[int,
     weight = columns.get("sample_weight")
     if set(columns) > {"sample_weight"} or weight is None or recipe.needs == "rows":
         return Metric(name, function, columns, None)
-    if weight.dtype.kind not in "biuf" or not np.isfinite(weight).all():
+    if weight.dtype.kind not in "biuf" or not (np.abs(weight.astype(np.float64)) <= HEAVIEST).all():
         return Metric(name, function, columns, None)
     known = weights.setdefault(id(given["sample_weight"]), f"weight {len(weights)}")
     return Metric(name, function, columns, recipe, known)

@@ -16,7 +16,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
-from evenhand._kinds import check_kinds
+from evenhand._kinds import check_kinds, check_labels
 from evenhand._signatures import (
     CLUSTER,
     COLUMNS,
@@ -611,6 +611,7 @@ class Criterion:
                 f"shortfall of rates and means; not {self.name} by {name_of(settings.measure)}, "
                 "which compares all groups with each other."
             )
+        check_labels(to=to)
         table = self.table(source, favorable)
         if to in table.groups:
             reference = table.values[..., [table.groups.index(to)]]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
+from evenhand._columns.encoding import check_weights
 from evenhand._errors import refusing
 
 
@@ -26,4 +27,8 @@ def checked_target(y: Any, estimator: Any, numeric: bool = False) -> NDArray[Any
 def checked_weight(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     """One weight for each row of X, none below 0."""
     with refusing("sample_weight cannot be used"):
-        return np.asarray(_check_sample_weight(sample_weight, X, ensure_non_negative=True))
+        weight = np.asarray(
+            _check_sample_weight(sample_weight, X, ensure_non_negative=True), dtype=np.float64
+        )
+    check_weights("sample_weight", weight.min(where=weight > 0, initial=np.inf), weight.max())
+    return weight

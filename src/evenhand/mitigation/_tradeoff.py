@@ -171,7 +171,7 @@ def tradeoff(
 def _listed(names: str | Sequence[str]) -> Sequence[str]:
     if isinstance(names, str):
         return (names,)
-    if not isinstance(names, Iterable):
+    if not isinstance(names, Iterable) or np.ndim(names) == 0:
         raise InputTypeError(f"Criteria and measures are asked by name; {names!r} is none.")
     return tuple(names)
 

@@ -14,6 +14,7 @@ from evenhand._audit.gate import judge
 from evenhand._audit.questions import Question, greatest_value
 from evenhand._columns import Label
 from evenhand._errors import InputError
+from evenhand._kinds import check_names
 from evenhand._tally import Tally
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._words import plural
@@ -94,6 +95,7 @@ class Look:
 
     def question(self, criterion: str) -> Question:
         """A criterion that is watched, by its name."""
+        check_names(criterion=criterion)
         for question in self.settings.questions:
             if question.name == criterion:
                 return question

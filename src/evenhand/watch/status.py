@@ -12,9 +12,11 @@ import numpy as np
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import Judgement
 from evenhand._columns import Label
+from evenhand._errors import InputError
 from evenhand._groups import show
+from evenhand._kinds import check_names
 from evenhand._uncertainty.interval import ConfidenceInterval
-from evenhand._words import number, p_value, plural
+from evenhand._words import did_you_mean, number, p_value, plural
 
 Verdict = Literal["differs", "alike", "cannot tell"]
 Against = Literal["baseline", "window", "any time"]
@@ -211,7 +213,14 @@ class Status:
 
     def __getitem__(self, criterion: str) -> WatchFinding:
         """The finding of a criterion."""
-        return next(each for each in self.findings if each.criterion == criterion)
+        check_names(criterion=criterion)
+        for finding in self.findings:
+            if finding.criterion == criterion:
+                return finding
+        known = [finding.criterion for finding in self.findings]
+        raise InputError(
+            f"{criterion!r} has no finding; there are {known}.{did_you_mean(criterion, known)}"
+        )
 
     def __str__(self) -> str:
         """A summary that fits on a screen."""

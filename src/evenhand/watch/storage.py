@@ -38,11 +38,17 @@ def save(memory: Memory, path: Path) -> None:
 
 def load(path: Path) -> Memory:
     """Read a state that was saved."""
-    if not path.is_file():
-        raise InputError(f"There is no state {path}; make one with evenhand watch init.")
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as failure:
+        if not path.is_file():
+            raise InputError(f"There is no state {path}; make one with evenhand watch init.")
+        text = path.read_text(encoding="utf-8")
+    except OSError as failure:
+        raise InputError(f"{path} cannot be read: {failure.strerror or failure}.") from failure
+    except UnicodeDecodeError as failure:
+        raise InputError(f"{path} is not the state of a watch: {failure}") from failure
+    try:
+        state = json.loads(text)
+    except (ValueError, RecursionError) as failure:
         raise InputError(f"{path} is not the state of a watch: {failure}") from failure
     if not isinstance(state, dict) or state.get("schema") != SCHEMA:
         found = state.get("schema") if isinstance(state, dict) else None

@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._audit.gate import Gate, gate_of
+from evenhand._audit.gate import Gate, gate_of, gates_of
 from evenhand._audit.questions import Criteria, Question, questions_of
 from evenhand._columns import Label
-from evenhand._errors import InputError
+from evenhand._columns.encoding import finite
+from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
-from evenhand._kinds import check_kinds
+from evenhand._kinds import check_kinds, check_labels
 from evenhand._tally import Tally
 from evenhand._uncertainty.interval import METHODS, ConfidenceInterval, Method
+from evenhand._writing import path_of
 from evenhand.measures import is_ratio
 from evenhand.report import watch_page
 from evenhand.watch.document import document_of, markdown, openmetrics
@@ -128,7 +130,13 @@ class Watch:
         quiet_days: float = 3650.0,
         remember: int = 500,
     ) -> None:
+        if criteria is None:
+            raise InputTypeError("Name the criteria to watch, such as 'statistical_parity'.")
         check_kinds(criteria=criteria, measures=measures, confidence=confidence, method=method)
+        check_kinds(limits=limits, window=window, quiet_days=quiet_days, remember=remember)
+        check_labels(favorable=favorable)
+        if not isinstance(baseline, Tally | None):
+            raise InputTypeError(f"baseline is a Tally, not {type(baseline).__name__}.")
         if not 0.5 < confidence < 1:
             raise InputError(
                 f"confidence lies between 0.5 and 1, such as 0.95; it is {confidence}."
@@ -140,18 +148,18 @@ class Watch:
             "quiet_days": quiet_days,
             "remember": remember,
         }.items():
-            if not value >= 1:
+            if not 1 <= value < np.inf:
                 raise InputError(f"{name} is a number of at least 1; it is {value}.")
-        gates = gates_of(bounds)
+        gates = bounds_of(bounds)
         questions = _with_gates(questions_of(criteria, measures), gates)
-        ranges = {name: (float(low), float(high)) for name, (low, high) in (limits or {}).items()}
+        ranges = {name: _range(name, ends) for name, ends in (limits or {}).items()}
         for question in questions:
             check_watchable(question, ranges)
         if groups is None and baseline is not None:
             groups = baseline.groups
         settings = Settings(
             tuple(questions), tuple(gates), float(confidence), method, favorable,
-            tuple(groups or ()), ranges, int(window), float(quiet_days), int(remember),
+            _declared(groups), ranges, int(window), float(quiet_days), int(remember),
         )  # fmt: skip
         before = {} if baseline is None else baseline_of(baseline, questions, favorable, ranges)
         self._memory = Memory(settings, baseline=before)
@@ -197,6 +205,7 @@ class Watch:
             If a part of that name was counted with other numbers, or the counts cannot be used.
 
         """
+        check_kinds(late=late)
         day, ledger = _day(at), self._memory.ledger
         name = f"part {ledger.counted + 1}" if part is None else str(part)
         counts = self._prepared(counts)
@@ -227,6 +236,7 @@ class Watch:
             If the part is not known, or `old` is not what was appended.
 
         """
+        check_kinds(late=late)
         old, new = self._prepared(old), self._prepared(new)
         entries, added = self._entries(old, late), self._entries(new, late)
         day = self._memory.ledger.replace(str(part), old, new)
@@ -244,6 +254,10 @@ class Watch:
             The new name by the old one. Two names of one group are added up.
 
         """
+        if not isinstance(names, Mapping):
+            raise InputTypeError(f"names is a mapping of old names to new ones, not {names!r}.")
+        for name in (*names, *names.values()):
+            check_labels(names=name)
         self._memory.names.update(names)
         self._memory.evidence.clear()
         self._memory.ledger.rename(names)
@@ -300,7 +314,7 @@ class Watch:
             Where to.
 
         """
-        save(self._memory, Path(path))
+        save(self._memory, path_of(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Watch:
@@ -318,7 +332,7 @@ class Watch:
 
         """
         watch = cls.__new__(cls)
-        watch._memory = load(Path(path))
+        watch._memory = load(path_of(path))
         return watch
 
     def to_html(self) -> str:
@@ -388,14 +402,12 @@ class Watch:
                 memory.firsts.setdefault(f"differs {name}", ("yes", memory.ledger.last or day))
 
 
-def gates_of(bounds: Mapping[str, float] | Sequence[str] | None) -> list[Gate]:
+def bounds_of(bounds: Mapping[str, float] | Sequence[str] | None) -> list[Gate]:
     """Gates from tolerances by name, or as they are written on the command line."""
     if bounds is None:
         return []
-    if isinstance(bounds, str):
-        return [gate_of(bounds)]
     if not isinstance(bounds, Mapping):
-        return [gate_of(text) for text in bounds]
+        return gates_of(bounds)
     gates = []
     for name, bound in bounds.items():
         measure = str(name).rpartition(".")[2]
@@ -418,13 +430,33 @@ def _with_gates(questions: list[Question], gates: Sequence[Gate]) -> list[Questi
     return list(known.values())
 
 
+def _declared(groups: Any) -> tuple[Label, ...]:
+    """The groups that are expected."""
+    if groups is None:
+        return ()
+    if not isinstance(groups, list | tuple | np.ndarray) or np.ndim(groups) == 0:
+        raise InputTypeError(f"groups is a list of labels, not {groups!r}.")
+    labels = tuple(groups.tolist() if isinstance(groups, np.ndarray) else groups)
+    for label in labels:
+        check_labels(groups=label)
+    return labels
+
+
+def _range(name: str, ends: Any) -> tuple[float, float]:
+    """The least and greatest value of a mean."""
+    limits = finite(ends, f"limits of {name}").tolist()
+    if len(limits) != 2:
+        raise InputError(f"The limits of {name} are two numbers, low < high; not {ends!r}.")
+    return limits[0], limits[1]
+
+
 def _day(at: Day) -> int:
     """The number of a day."""
     if at is None:
         return datetime.now(UTC).date().toordinal()
-    if isinstance(at, datetime):
+    if isinstance(at, datetime) and at == at:  # not pandas.NaT
         return at.date().toordinal()
-    if isinstance(at, date):
+    if isinstance(at, date) and not isinstance(at, datetime):
         return at.toordinal()
     try:
         return date.fromisoformat(str(at)[:10]).toordinal()
