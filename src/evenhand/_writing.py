@@ -36,9 +36,6 @@ def written(text: str, path: str | Path | None) -> str:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text; whoever looks sees the old file or the new one."""
-    if path.exists() and not path.is_file():  # a device or pipe cannot be replaced by renaming
-        path.write_bytes(_bytes(text))
-        return
     fill_whole(path, lambda file: file.write(_bytes(text)))
 
 
@@ -55,7 +52,17 @@ def write_all(texts: Mapping[Path, Callable[[], str]]) -> list[str]:
 
 
 def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
-    """Let `fill` write beside the target, flush to the disk, then rename."""
+    """Let `fill` write beside the target, flush to the disk, then rename.
+
+    Of a link, the target is what it leads to. A device or pipe is written to: a new file must not
+    take its place.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            fill(device)
+        return
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
     folder = path.parent
     if not folder.is_dir():
         raise FileNotFoundError(f"the folder {folder} does not exist")

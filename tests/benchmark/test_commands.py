@@ -40,6 +40,18 @@ def test_a_design_is_run_and_exported(invoke, tmp_path):
     assert set(table["method"]) == {"Base", "LinearPost"}
 
 
+@pytest.mark.parametrize("command", ["export", "leaderboard"])
+@pytest.mark.parametrize("read", ["mine.toml", "rows.csv"])
+def test_no_output_replaces_a_design_or_its_data(invoke, tmp_path, command, read):
+    pd.DataFrame({"y": [0, 1], "x": [1, 2], "g": ["a", "b"]}).to_csv(tmp_path / "rows.csv")
+    design = '[problems.own]\nsource = "rows.csv"\ntarget = "y"\nsensitive = ["g"]\n'
+    (tmp_path / "mine.toml").write_text(f"name = 'mine'\n{design}[methods.Reweight]\n")
+    before = (tmp_path / read).read_bytes()
+    done = invoke(bench, command, "mine.toml", "--to", read)
+    assert (done.exit_code, "would overwrite" in done.output) == (2, True), done.output
+    assert (tmp_path / read).read_bytes() == before
+
+
 @pytest.mark.slow
 def test_status_says_what_is_missing(invoke):
     done = invoke(bench, "status", "mine.toml", "--out", "elsewhere")

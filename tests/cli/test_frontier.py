@@ -71,3 +71,16 @@ def test_a_capacity_counts_rows_or_is_a_share(file):
         done = run(file, *ASKED, "--capacity", capacity, "--points", "2")
         assert done.exit_code == 0, done.output
         assert f"{curve.points[0].cost:.4f}" in done.output
+
+
+@pytest.mark.parametrize("capacity", ["nan", "inf", "-inf", "-1", "1e308"])
+def test_a_capacity_that_nobody_can_meet_is_refused(file, capacity):
+    refused = run(file, *ASKED, "--points", "2", "--capacity", capacity)
+    assert refused.exit_code == 2
+    assert "cannot be selected" in refused.output
+
+
+def test_a_picture_that_cannot_be_written_is_status_4(file, tmp_path):
+    failed = run(file, *ASKED, "--points", "2", "--png", tmp_path / "nowhere" / "curve.png")
+    assert failed.exit_code == 4
+    assert "was not written" in failed.output

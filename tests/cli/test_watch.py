@@ -183,3 +183,31 @@ def test_groups_are_renamed_on_the_command_line(folder):
     assert set(Watch.load(state).groups) == {"M", "Female"}
     assert call("rename", "Q=Female", "--state", state).exit_code == 2
     assert call("rename", "Female", "--state", state).exit_code == 2
+
+
+@pytest.mark.parametrize("option", ["--html", "--markdown", "--metrics", "--json"])
+@pytest.mark.parametrize("name", ["w.json", "./w.json", "link.json", "hard.json", ".w.json.lock"])
+def test_a_report_is_never_written_over_the_state(state, option, name):
+    rows(0.2).to_csv("day.csv", index=False)
+    append("day.csv")
+    (state.parent / "link.json").symlink_to(state)
+    (state.parent / "hard.json").hardlink_to(state)
+    before = state.read_bytes()
+    refused = call("report", "--state", "w.json", option, name)
+    assert refused.exit_code == 2
+    assert "would overwrite" in refused.output
+    assert state.read_bytes() == before
+
+
+def test_two_reports_are_not_written_to_one_file(state):
+    refused = call("report", "--state", "w.json", "--html", "r.txt", "--markdown", "./r.txt")
+    assert refused.exit_code == 2
+    assert "the output of --html" in refused.output
+
+
+def test_a_state_is_appended_to_through_a_link(state):
+    rows(0.2).to_csv("day.csv", index=False)
+    (state.parent / "link.json").symlink_to("w.json")
+    call("append", "day.csv", "--state", "link.json")
+    assert (state.parent / "link.json").is_symlink()
+    assert Watch.load(state).status().rows == 300

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 
 import pytest
 
@@ -108,3 +109,24 @@ def test_a_defect_is_not_taken_for_a_fault_of_the_file(run, people, monkeypatch)
 
     monkeypatch.setattr(module, "audit_evidence", defect)
     assert isinstance(run(people).exception, ZeroDivisionError)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    fill_whole(pipe, lambda file: file.write(b"picture"))
+    reader.join(timeout=30)
+    assert read == [b"picture"]
+    assert pipe.is_fifo()
+
+
+def test_what_a_link_leads_to_is_written_and_the_link_stays(tmp_path):
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "page.html"
+    link.symlink_to(tmp_path / "folder" / "real.html")
+    write_whole(link, "page")
+    assert link.is_symlink()
+    assert (tmp_path / "folder" / "real.html").read_text() == "page"

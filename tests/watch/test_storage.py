@@ -1,5 +1,6 @@
 """A state is written whole, by one writer at a time, and killing the writer loses nothing."""
 
+import json
 import multiprocessing
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 import evenhand as eh
@@ -93,3 +95,47 @@ def test_labels_that_cannot_be_stored_are_refused(tmp_path):
     with pytest.raises(eh.InputError, match="make it text or a number"):
         watched.save(tmp_path / "watch.json")
     assert not (tmp_path / "watch.json").exists()
+
+
+def stored(path):
+    watch = eh.Watch(["statistical_parity", "equal_opportunity"], favorable=1)
+    y, p, g = [1, 0, 1, 0] * 10, [1, 1, 0, 0] * 10, ["a", "b"] * 20
+    watch.update(eh.tally(y, p, sensitive_features=g), part="monday", at="2026-03-02")
+    watch.save(path)
+    return path.read_bytes()
+
+
+def test_no_flipped_bit_is_read_as_another_state(tmp_path):
+    path = tmp_path / "w.json"
+    whole = stored(path)
+    rng = np.random.default_rng(0)
+    for place, bit in zip(rng.integers(0, len(whole), 300), rng.integers(0, 8, 300), strict=True):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << bit
+        path.write_bytes(damaged)
+        with pytest.raises(eh.InputError):
+            eh.Watch.load(path)
+
+
+def test_a_state_of_before_there_were_checksums_is_read(tmp_path):
+    path = tmp_path / "w.json"
+    state = json.loads(stored(path))
+    del state["checksum"]
+    path.write_text(json.dumps(state, indent=1))
+    assert eh.Watch.load(path).status().rows == 40
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("confidence", -1), ("confidence", None), ("method", "none"), ("window", 0)),
+        *(("quiet_days", float("nan")), ("remember", "x"), ("favorable", [])),
+    ],
+)
+def test_settings_of_a_file_are_checked_as_a_callers_are(tmp_path, name, value):
+    path = tmp_path / "w.json"
+    state = json.loads(stored(path))
+    del state["checksum"]
+    path.write_text(json.dumps(state | {name: value}))
+    with pytest.raises(eh.EvenhandError):
+        eh.Watch.load(path)

@@ -168,7 +168,7 @@ def _pairs(orders: Any) -> list[list[float]]:
     table = floats(orders, "orders")
     if table.ndim != 2 or table.shape[1] != 2:
         raise InputError(f"orders is a list of pairs (p, q), such as [(1, 2)]; not {orders!r}.")
-    return table.tolist()
+    return [[float(p), float(q)] for p, q in table]
 
 
 def sensitivity_rows(

@@ -109,7 +109,11 @@ def _errors(rate_error: Any, rows: Rows, tracer: Tracer) -> tuple[float, ...]:
     if isinstance(rate_error, str) and rate_error == "cross-fit":
         few = [error for error in ERRORS if lot_shares(rows, tracer, error).any()]
         return (np.inf, *few) if rows.truth is not None else (np.inf,)
-    if isinstance(rate_error, bool) or not isinstance(rate_error, Real) or not rate_error > 0:
+    if (
+        isinstance(rate_error, bool)
+        or not isinstance(rate_error, Real)
+        or not float(rate_error) > 0
+    ):
         raise InputError(f"rate_error is a positive number or 'cross-fit', not {rate_error!r}.")
     return (float(rate_error) if rate_error < 1 else np.inf,)  # no rate has one as large as 1
 

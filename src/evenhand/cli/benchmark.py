@@ -18,9 +18,11 @@ from evenhand.cli.designs import (
     failures_in_one_line,
     jobs_option,
     out_option,
+    read_by,
     results_of,
 )
 from evenhand.cli.failures import INTERRUPTED, UNUSABLE
+from evenhand.cli.files import check_outputs
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Design, Status
@@ -146,7 +148,9 @@ def verify(design: Path, out: Path | None) -> None:
 def export(design: Path, to: str, out: Path | None) -> None:
     """Write every score of every run as one table."""
     with failures_in_one_line():
-        results = results_of(design_in(design), out or design.with_suffix(""))
+        plan = design_in(design)
+        check_outputs({"to": Path(to)}, read_by(plan, design))
+        results = results_of(plan, out or design.with_suffix(""))
         results.write(to)
     click.echo(f"{to}: {results.scores.num_rows:,} scores of {results.runs.num_rows:,} runs.")
 

@@ -66,6 +66,12 @@ def design_in(path: Path) -> Design:
     return read_design(path)
 
 
+def read_by(design: Design, path: Path) -> list[Path]:
+    """The files that a design stands in and reads, which no output may replace."""
+    problems = (problem for study in design.studies for problem in study.problems)
+    return [path, *(Path(problem.source) for problem in problems if problem.is_file)]
+
+
 def results_of(design: Design, folder: Path, jobs: int | None = None) -> Results:
     """The scores of a design's runs that are there."""
     from evenhand.benchmark import results

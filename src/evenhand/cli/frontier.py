@@ -108,8 +108,10 @@ def frontier_(**given: Any) -> None:
             {path: texts[name] for name, path in outputs.items() if path not in pictures}
         )
         for path in pictures:
-            with failures_in_one_line():
+            try:
                 fill_whole(path, lambda file: found.plot().figure.savefig(file, dpi=150))
+            except (OSError, ImportError) as failure:
+                failed.append(f"{path} was not written: {failure}.")
         for line in failed:
             click.echo(f"Error: {line}", err=True)
     click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
@@ -143,7 +145,7 @@ def frontier_of(given: dict[str, Any]) -> Traced:
         values=given["points"],
         held_out=given["held_out"],
         recalibrate=given["recalibrate"],
-        capacity=int(capacity) if capacity is not None and capacity >= 1 else capacity,
+        capacity=int(capacity) if capacity is not None and capacity.is_integer() else capacity,
         reference=given["reference"],
         favorable=given["favorable"],
     )

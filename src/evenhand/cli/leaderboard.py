@@ -12,8 +12,10 @@ from evenhand.cli.designs import (
     jobs_option,
     loss_option,
     out_option,
+    read_by,
 )
 from evenhand.cli.failures import UNUSABLE
+from evenhand.cli.files import check_outputs
 from evenhand.cli.ranking import WHERE
 
 FORMAT = f"""\b
@@ -90,11 +92,14 @@ def leaderboard_(
         from evenhand.benchmark import write_leaderboard
 
         folder = design if design.is_dir() else out or design.with_suffix("")
+        plan = None if design.is_dir() else design_in(design)
+        if to is not None and plan is not None:
+            check_outputs({"to": to}, read_by(plan, design))
         path = write_leaderboard(
             folder,
             to or folder / "leaderboard.html",
             title=title,
-            design=None if design.is_dir() else design_in(design),
+            design=plan,
             measure=measure,
             loss=loss,
             n_jobs=jobs,
@@ -115,6 +120,7 @@ def pack(folder: Path, to: Path) -> None:
     with failures_in_one_line():
         from evenhand.benchmark import Store
 
+        check_outputs({"to": to}, folder.rglob("*.parquet"))
         runs = Store(folder).pack(to)
     click.echo(f"{to}: {runs:,} runs, {to.stat().st_size / 2**20:.1f} MiB.")
 

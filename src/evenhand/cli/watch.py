@@ -25,12 +25,12 @@ from evenhand.cli.failures import (
     failures_in_one_line,
     interruptible,
 )
-from evenhand.cli.files import connect, found_files, open_files
+from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.terminal import columns as table_of
 from evenhand.cli.terminal import echoed, plain, text_of
 from evenhand.watch import Status, Watch
 from evenhand.watch.document import document_of
-from evenhand.watch.storage import locked
+from evenhand.watch.storage import lock_of, locked
 
 EXAMPLES = "\n".join(
     [
@@ -261,17 +261,20 @@ def report(
     as_json: Path | None,
 ) -> None:
     """Write the report: a page, Markdown for a message, or metrics for a scraper."""
+    options = {"html": html, "markdown": markdown, "metrics": metrics, "json": as_json}
+    paths = {option: path for option, path in options.items() if path is not None}
     with interruptible(), failures_in_one_line():
-        found = Watch.load(state)
-        wanted: dict[Path | None, Callable[[], str]] = {
-            html: found.to_html,
-            markdown: found.to_markdown,
-            metrics: found.to_openmetrics,
-            as_json: lambda: _json(document_of(found._memory)),
-        }
-        texts = {path: make for path, make in wanted.items() if path is not None}
-        if not texts:
+        if not paths:
             raise click.UsageError("Name what to write: --html, --markdown, --metrics or --json.")
+        check_outputs(paths, [state, lock_of(state)])
+        found = Watch.load(state)
+        wanted: dict[str, Callable[[], str]] = {
+            "html": found.to_html,
+            "markdown": found.to_markdown,
+            "metrics": found.to_openmetrics,
+            "json": lambda: _json(document_of(found._memory)),
+        }
+        texts = {path: wanted[option] for option, path in paths.items()}
         failed = write_all(texts)
     for line in failed:
         click.echo(f"Error: {line}", err=True)

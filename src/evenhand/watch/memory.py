@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, NamedTuple
 
 from evenhand._audit.gate import Gate
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
+from evenhand._errors import InputError
+from evenhand._kinds import check_kinds, check_labels
 from evenhand._tally import Tally
-from evenhand._uncertainty.interval import Method
+from evenhand._uncertainty.interval import METHODS, Method
 from evenhand.watch.ledger import Ledger
 
 
@@ -26,6 +29,27 @@ class Settings(NamedTuple):
     window: int
     quiet_days: float
     remember: int
+
+
+def check_settings(
+    confidence: float,
+    method: str,
+    favorable: Label,
+    window: int,
+    quiet_days: float,
+    remember: int,
+) -> None:
+    """Refuse what no watch can be set to, whether by a caller or by a file."""
+    check_kinds(confidence=confidence, method=method)
+    check_kinds(window=window, quiet_days=quiet_days, remember=remember)
+    check_labels(favorable=favorable)
+    if not 0.5 < confidence < 1:
+        raise InputError(f"confidence lies between 0.5 and 1, such as 0.95; it is {confidence}.")
+    if method not in METHODS:
+        raise InputError(f"There is no method {method!r}; there are {list(METHODS)}.")
+    for name, value in {"window": window, "quiet_days": quiet_days, "remember": remember}.items():
+        if not 1 <= value < inf:
+            raise InputError(f"{name} is a number of at least 1; it is {value}.")
 
 
 @dataclass

@@ -8,6 +8,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
 from evenhand._writing import write_whole
 from evenhand.watch.ledger import DIGITS, Ledger
-from evenhand.watch.memory import Memory, Settings
+from evenhand.watch.memory import Memory, Settings, check_settings
 
 SCHEMA = "evenhand.watch/1"
 PATIENCE = 60.0  # seconds to wait for another writer
@@ -31,9 +32,8 @@ BETWEEN = 0.05
 
 def save(memory: Memory, path: Path) -> None:
     """Write the state; whoever looks sees the old one or the new one."""
-    write_whole(
-        path, json.dumps(state_of(memory), ensure_ascii=False, separators=(",", ":")) + "\n"
-    )
+    state = state_of(memory)
+    write_whole(path, _dumped({**state, "checksum": _checksum(state)}) + "\n")
 
 
 def load(path: Path) -> Memory:
@@ -53,6 +53,11 @@ def load(path: Path) -> Memory:
     if not isinstance(state, dict) or state.get("schema") != SCHEMA:
         found = state.get("schema") if isinstance(state, dict) else None
         raise InputError(f"{path} has the schema {found!r}; this version reads {SCHEMA!r}.")
+    if "checksum" in state and state.pop("checksum") != _checksum(state):
+        raise InputError(
+            f"{path} is damaged: its checksum is that of other contents. Take a copy of it from "
+            "before, and append what has come since."
+        )
     try:
         return memory_of(state)
     except InputError:
@@ -69,7 +74,7 @@ def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     except ImportError:  # there a file that is open cannot be replaced by another process
         yield
         return
-    with open(path.with_name(f".{path.name}.lock"), "a", encoding="utf-8") as file:
+    with open(lock_of(path), "a", encoding="utf-8") as file:
         until = time.monotonic() + patience
         while True:
             try:
@@ -83,6 +88,21 @@ def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
                     ) from None
                 time.sleep(BETWEEN)
         yield
+
+
+def _dumped(state: Mapping[str, Any]) -> str:
+    return json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+
+
+def _checksum(state: Mapping[str, Any]) -> str:
+    """Of the contents, however the file is laid out."""
+    return sha256(_dumped(state).encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
+
+
+def lock_of(path: Path) -> Path:
+    """The file by which writers of a state wait for each other, by whatever link they come."""
+    path = path.resolve()
+    return path.with_name(f".{path.name}.lock")
 
 
 def state_of(memory: Memory) -> dict[str, Any]:
@@ -124,13 +144,18 @@ def state_of(memory: Memory) -> dict[str, Any]:
 
 def memory_of(state: Mapping[str, Any]) -> Memory:
     """What a state holds."""
+    favorable = _from_json(state["favorable"])
+    names = ("window", "quiet_days", "remember")
+    check_settings(
+        state["confidence"], state["method"], favorable, *(state[name] for name in names)
+    )
     questions = [questions_of([name], measures)[0] for name, measures in state["criteria"].items()]
     settings = Settings(
         tuple(questions),
         tuple(gate_of(text) for text in state["bounds"]),
         state["confidence"],
         state["method"],
-        _from_json(state["favorable"]),
+        favorable,
         tuple(_from_json(group) for group in state["groups"]),
         {name: (ends[0], ends[1]) for name, ends in state["limits"].items()},
         state["window"],

@@ -18,14 +18,14 @@ from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
 from evenhand._kinds import check_kinds, check_labels
 from evenhand._tally import Tally
-from evenhand._uncertainty.interval import METHODS, ConfidenceInterval, Method
+from evenhand._uncertainty.interval import ConfidenceInterval, Method
 from evenhand._writing import path_of
 from evenhand.measures import is_ratio
 from evenhand.report import watch_page
 from evenhand.watch.document import document_of, markdown, openmetrics
 from evenhand.watch.ledger import WHOLE, day_name, negative, renamed
 from evenhand.watch.look import Look, status_of
-from evenhand.watch.memory import Memory, Settings
+from evenhand.watch.memory import Memory, Settings, check_settings
 from evenhand.watch.parts import Entry, baseline_of, check_counts, entries_of
 from evenhand.watch.rates import Limits, check_watchable
 from evenhand.watch.status import Status
@@ -132,24 +132,10 @@ class Watch:
     ) -> None:
         if criteria is None:
             raise InputTypeError("Name the criteria to watch, such as 'statistical_parity'.")
-        check_kinds(criteria=criteria, measures=measures, confidence=confidence, method=method)
-        check_kinds(limits=limits, window=window, quiet_days=quiet_days, remember=remember)
-        check_labels(favorable=favorable)
+        check_kinds(criteria=criteria, measures=measures, limits=limits)
+        check_settings(confidence, method, favorable, window, quiet_days, remember)
         if not isinstance(baseline, Tally | None):
             raise InputTypeError(f"baseline is a Tally, not {type(baseline).__name__}.")
-        if not 0.5 < confidence < 1:
-            raise InputError(
-                f"confidence lies between 0.5 and 1, such as 0.95; it is {confidence}."
-            )
-        if method not in METHODS:
-            raise InputError(f"There is no method {method!r}; there are {list(METHODS)}.")
-        for name, value in {
-            "window": window,
-            "quiet_days": quiet_days,
-            "remember": remember,
-        }.items():
-            if not 1 <= value < np.inf:
-                raise InputError(f"{name} is a number of at least 1; it is {value}.")
         gates = bounds_of(bounds)
         questions = _with_gates(questions_of(criteria, measures), gates)
         ranges = {name: _range(name, ends) for name, ends in (limits or {}).items()}
