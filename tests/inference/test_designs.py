@@ -507,3 +507,8 @@ def test_a_power_that_is_certain_says_no_more_than_one_of_999_in_1000():
     """Three corrections of at most 3.09 + 3.09 on the scale of normal quantiles."""
     found = _least(0.8, lambda x: norm.cdf(x - 9), lambda x: 1.0, (0.1, 50.0))
     assert found == pytest.approx(9 + norm.isf(0.2) - 2 * norm.isf(1e-3), abs=1e-3)
+
+
+def test_no_number_of_rows_shows_a_difference_that_is_not_there():
+    found = eh.power([50, 60], rates=[0.3, 0.3], power=0.02)  # less often than a test errs
+    assert (found.factor, found.at_least) == (np.inf, np.inf)
