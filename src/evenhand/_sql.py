@@ -281,6 +281,8 @@ def _identifier(name: str, dialect: str) -> Expression:
     """A name in the quotes of the dialect; refuse one that no quotes hold."""
     from sqlglot import exp
 
+    if not isinstance(name, str):
+        raise InputTypeError(f"A column or table is named by text, not by {name!r}.")
     if not name or not name.isprintable() or (dialect == "bigquery" and set(name) & {"`", "\\"}):
         raise InputError(f"{name!r} cannot be the name of a column or table in {dialect}.")
     return exp.to_identifier(name, quoted=True)

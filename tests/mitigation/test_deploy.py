@@ -5,6 +5,7 @@ import hashlib
 import json
 import sqlite3
 import sys
+from contextlib import suppress
 
 import duckdb
 import numpy as np
@@ -353,3 +354,71 @@ def test_groups_of_bins_are_numbered_by_their_edges():
     grouping = Grouping.of(["age"], [eh.Bin(0, 0, True), eh.Bin(0, 7)], {"age": [0, 0, 7]})
     assert grouping.labels == ((0,), (1,))
     assert grouping.cuts == {"age": (0.0,)}
+
+
+def a_rule():
+    random = np.random.default_rng(0)
+    score, group = random.random(200), random.choice(["a", "b"], 200)
+    y = (random.random(200) < score).astype(int)
+    options = {"values": 2, "rate_error": None}
+    people = pd.DataFrame({"who": group})
+    return eh.frontier(y, score, sensitive_features=people, **options).rule(0.02)
+
+
+def test_no_flipped_bit_is_read_as_another_rule():
+    rule = a_rule()
+    whole = rule.to_json().encode()
+    random = np.random.default_rng(1)
+    for place, bit in random.integers([0, 0], [len(whole), 7], (200, 2)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(bit)
+        with suppress(eh.InputError):  # where it hits the checksum's own name, nothing is lost
+            assert DecisionRule.from_json(damaged.decode()).to_json() == rule.to_json()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"rules": None}, {"rules": []}, {"rules": [{}]}, {"reads": "lies"}, {"classes": [1]}),
+        *({"groups": {}}, {"groups": 3}, {"format": None}, {"classes": "abc"}),
+    ],
+)
+def test_a_rule_whose_parts_do_not_fit_is_refused(change):
+    content = json.loads(a_rule().to_json())
+    del content["checksum"]
+    assert DecisionRule.from_json(json.dumps(content)).explain() == a_rule().explain()
+    with pytest.raises(eh.InputError):
+        DecisionRule.from_json(json.dumps(content | change))
+
+
+@pytest.mark.parametrize("field", ["pool", "share", "prices"])
+@pytest.mark.parametrize("value", [None, "x", -1, 1e300, [], {}, 0.5])
+def test_a_rule_of_strange_numbers_is_refused(field, value):
+    content = json.loads(a_rule().to_json())
+    del content["checksum"]
+    content["rules"][0][field] = value
+    with pytest.raises(eh.InputError):
+        DecisionRule.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize("text", [None, 3, "", "[]", "null", "{", "[" * 100_000])
+def test_text_that_is_no_rule_is_refused(text):
+    with pytest.raises(eh.InputError, match="not an"):
+        DecisionRule.from_json(text)
+
+
+@pytest.mark.parametrize("name", ["chance_1", "CHANCE_0", "lot", "decision"])
+def test_a_query_makes_no_column_that_it_reads(name):
+    with pytest.raises(eh.InputError, match="reads one of that name"):
+        a_rule().to_sql("duckdb", table="t", scores="s", group=name, row_id="id", key=1)
+
+
+def test_text_with_a_zero_byte_is_not_written_in_sql():
+    rule = a_rule().named([0, 1], ["who"], ["a", "b\0"])
+    with pytest.raises(eh.InputError, match="zero byte"):
+        rule.to_sql("duckdb", table="t", scores="s")
+
+
+def test_ids_of_other_rows_are_refused():
+    with pytest.raises(eh.InputError, match="2 rows and ids of 3"):
+        a_rule().predict([0.5, 0.6], ["a", "b"], ids=[1, 2, 3])

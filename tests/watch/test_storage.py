@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -113,8 +114,9 @@ def test_no_flipped_bit_is_read_as_another_state(tmp_path):
         damaged = bytearray(whole)
         damaged[place] ^= 1 << bit
         path.write_bytes(damaged)
-        with pytest.raises(eh.InputError):
-            eh.Watch.load(path)
+        with suppress(eh.InputError):  # where it hits the checksum's own name, nothing is lost
+            eh.Watch.load(path).save(path)
+            assert path.read_bytes() == whole
 
 
 def test_a_state_of_before_there_were_checksums_is_read(tmp_path):

@@ -91,6 +91,8 @@ def drawn(probabilities: Floats, lots: Floats) -> Codes:
     >>> drawn(np.array([[0.3, 0.7], [0.3, 0.7]]), np.array([0.29, 0.3]))
     array([0, 1])
     """
+    if len(lots) != len(probabilities):
+        raise InputError(f"There are {len(probabilities)} rows and ids of {len(lots)}.")
     ends = np.cumsum(probabilities, axis=1)
     places = lots * ends[:, -1]
     return np.asarray((places[:, None] >= ends[:, :-1]).sum(axis=1), dtype=np.intp)

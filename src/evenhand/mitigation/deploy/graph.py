@@ -277,7 +277,7 @@ def _group_input(grouping: Grouping, place: int) -> Any:
 
 def _input_name(column: str) -> str:
     """The name of a column, unless it has a meaning of its own here."""
-    return f"group_{column}" if column in TAKEN else column
+    return f"group_{column}" if not column or column in TAKEN else column
 
 
 def _is_text(values: list[Any]) -> bool:

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._sql import check_dialect, column_named, table_named
 from evenhand.mitigation.deploy.description import Description, plain
 from evenhand.mitigation.deploy.moves import Moves
@@ -54,6 +54,8 @@ def sql_query(
 
     chances = _chances(rule, dialect, _score_columns(rule, scores, dialect), _listed(group) or None)
     names = [f"chance_{label}" for label in rule.classes]
+    read = rule.grouping.columns if group is None and rule.grouping else _listed(group)
+    _check_free([*names, "lot", "decision"], [*_listed(scores), *read, *_listed(row_id)])
     shown = [
         exp.alias_(chance, column_named(name, dialect).this)
         for name, chance in zip(names, chances, strict=True)
@@ -87,6 +89,8 @@ def moves_query(
     grouping = moves.grouping
     if grouping is not None and group is not None:
         grouping = grouping.renamed(_listed(group))
+    read = () if grouping is None else grouping.columns
+    _check_free(["lot", "prediction"], [amount, *read, *_listed(row_id)])
     score = exp.cast(column_named(amount, dialect), "DOUBLE")
     by_pool = [_moved(moves, pool, score, dialect) for pool in range(moves.pools)]
     moved = by_pool[0]
@@ -100,6 +104,16 @@ def moves_query(
         plainly = exp.select(exp.Star(), named).from_(rows)
         return str(plainly.sql(dialect=dialect, pretty=True))
     return _with_lots(rows, named, _listed(row_id), key, dialect)
+
+
+def _check_free(made: Sequence[str], read: Sequence[str]) -> None:
+    """Refuse to make a column that is read: a name would then mean two things."""
+    own = {name.lower() for name in made}
+    for name in read:
+        if isinstance(name, str) and name.lower() in own:
+            raise InputError(
+                f"The query makes a column {name!r}, and reads one of that name: rename it."
+            )
 
 
 def _moved(moves: Moves, pool: int, score: Expression, dialect: str) -> Expression:
@@ -267,6 +281,8 @@ def _literal(value: Any) -> Expression:
     if isinstance(label, bool):
         return exp.true() if label else exp.false()
     if isinstance(label, str):
+        if "\0" in label:
+            raise InputError(f"{label!r} holds a zero byte, which no text in SQL can hold.")
         return exp.Literal.string(label)
     return exp.Literal.number(label) if isinstance(label, int) else _number(label)
 
@@ -282,4 +298,6 @@ def _number(value: float) -> Expression:
 def _listed(names: str | Sequence[str] | None) -> list[str]:
     if names is None:
         return []
+    if not isinstance(names, str | list | tuple):
+        raise InputTypeError(f"Columns are named by text, or a list of it; not by {names!r}.")
     return [names] if isinstance(names, str) else list(names)

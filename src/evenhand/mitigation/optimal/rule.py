@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._errors import InputError
+from evenhand._kinds import check_labels
 from evenhand.mitigation.deploy import (
     Description,
     Grouping,
@@ -25,6 +27,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 FORMAT = "evenhand decision rule 1"
+PLAIN = (str, int, float, type(None))  # what JSON holds in place of a label
 ROWS_AT_A_TIME = 1 << 14
 TILT = 1e-10
 
@@ -156,6 +159,7 @@ class DecisionRule:
         """
         described = self._described()
         labels = list(described.classes)
+        check_labels(selected=selected)
         if selected is not None and selected not in labels:
             raise InputError(f"selected={selected!r} is not among the classes {labels}.")
         return sentences(described, -1 if selected is None else labels.index(selected))
@@ -268,7 +272,8 @@ class DecisionRule:
             content["classes"] = list(self.classes)
         if self.grouping is not None:
             content["groups"] = asdict(self.grouping)
-        return json.dumps(content, default=str)
+        text = json.dumps(content, default=str)
+        return json.dumps({**json.loads(text), "checksum": _checksum(text)})
 
     @classmethod
     def from_json(cls, text: str) -> DecisionRule:
@@ -284,27 +289,27 @@ class DecisionRule:
         DecisionRule
             The same rule.
 
+        Raises
+        ------
+        InputError
+            If the text is no rule, or was damaged since.
+
         """
-        content = json.loads(text)
-        if content.get("format") != FORMAT:
-            raise InputError(f"This is not an {FORMAT!r}: its format is {content.get('format')!r}.")
-        prices, pool, share = (
-            np.array([rule[name] for rule in content["rules"]])
-            for name in ("prices", "pool", "share")
-        )
-        classes, groups = content.get("classes"), content.get("groups")
-        grouping = (
-            None
-            if groups is None
-            else Grouping(
-                tuple(groups["columns"]),
-                tuple(map(tuple, groups["labels"])),
-                {name: tuple(cut) for name, cut in groups["cuts"].items()},
-                tuple(groups["names"]),
-            )
-        )
-        named = None if classes is None else tuple(classes)
-        return cls(prices, pool, share, named, grouping, content.get("reads", "scores"))
+        try:
+            content = json.loads(text)
+        except (TypeError, ValueError, RecursionError) as failure:
+            raise InputError(f"This is not an {FORMAT!r}: {failure}.") from failure
+        known = content.get("format") if isinstance(content, dict) else None
+        if known != FORMAT:
+            raise InputError(f"This is not an {FORMAT!r}: its format is {known!r}.")
+        if "checksum" in content and content.pop("checksum") != _checksum(json.dumps(content)):
+            raise InputError("The rule is damaged: its checksum is that of other contents.")
+        try:
+            rule = cls(*_read(content))
+            _check(rule)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as failure:
+            raise InputError(f"The rule is damaged: {failure!r}.") from failure
+        return rule
 
     def _only(self, chosen: Codes) -> DecisionRule:
         """Only these rules, one for each pool."""
@@ -331,6 +336,63 @@ class DecisionRule:
         share = np.zeros((rank.max() + 1, self.pools))
         prices[rank, self.pool], share[rank, self.pool] = self.prices, self.share
         return prices, share
+
+
+def _read(content: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The parts of a rule in the order in which it takes them."""
+    prices, pool, share = (
+        np.array([rule[name] for rule in content["rules"]]) for name in ("prices", "pool", "share")
+    )
+    classes, groups = content.get("classes"), content.get("groups")
+    grouping = None
+    if groups is not None:
+        grouping = Grouping(
+            tuple(groups["columns"]),
+            tuple(map(tuple, groups["labels"])),
+            {name: tuple(cut) for name, cut in groups["cuts"].items()},
+            tuple(groups["names"]),
+        )
+    named = None if classes is None else tuple(classes)
+    return prices, pool, share, named, grouping, content.get("reads", "scores")
+
+
+def _check(rule: DecisionRule) -> None:
+    """Refuse parts that do not fit together, whoever wrote them."""
+    prices, pool, share = rule.prices, rule.pool, rule.share
+    are_numbers = prices.dtype.kind in "if" and share.dtype.kind in "if" and pool.dtype.kind == "i"
+    if not are_numbers or prices.ndim != 3 or not np.isfinite(prices).all():
+        raise InputError("The rule is damaged: its prices, pools and shares are no numbers.")
+    if not np.array_equal(np.unique(pool), np.arange(rule.pools)) or (share < 0).any():
+        raise InputError("The rule is damaged: some pool has no rule, or a negative share.")
+    if not np.allclose(np.bincount(pool, share), 1, atol=1e-6):
+        raise InputError("The rule is damaged: the shares of a pool do not add up to 1.")
+    if rule.reads not in ("scores", "labels"):
+        raise InputError(f"The rule is damaged: it reads {rule.reads!r}.")
+    if rule.classes is not None and len(set(rule.classes)) != prices.shape[2]:
+        raise InputError("The rule is damaged: it has not one name for every class.")
+    if rule.grouping is not None:
+        _check_grouping(rule.grouping, rule.pools)
+
+
+def _check_grouping(grouping: Grouping, pools: int) -> None:
+    columns, labels = grouping.columns, grouping.labels
+    fits = (
+        all(isinstance(name, str) for name in (*columns, *grouping.names))
+        and len(labels) == pools
+        and len(grouping.names) in (0, pools)
+        and all(len(label) == len(columns) for label in labels)
+        and all(isinstance(each, PLAIN) for label in labels for each in label)
+        and set(grouping.cuts) <= set(columns)
+        and all(
+            np.isfinite(cut).all() and sorted(cut) == list(cut) for cut in grouping.cuts.values()
+        )
+    )
+    if not fits:
+        raise InputError("The rule is damaged: its groups do not fit its columns and pools.")
+
+
+def _checksum(text: str) -> str:
+    return sha256(text.encode("utf-8")).hexdigest()[:32]
 
 
 def most_frequent(pool: Codes, share: Floats) -> Codes:
