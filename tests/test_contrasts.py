@@ -111,3 +111,10 @@ def test_bad_questions_are_refused(asked: dict[str, object], words: str) -> None
 def test_distributions_have_no_contrasts() -> None:
     with pytest.raises(eh.InputError, match="whole distributions"):
         eh.contrasts("strong_parity", None, [0.1, 0.2, 0.5], sensitive_features=[*"aab"])
+
+
+@pytest.mark.parametrize("wrong", [{"to": np.array([1, 2])}, {"to": ["a"]}, {"by": None}])
+def test_what_is_no_reference_is_refused_in_words(wrong: dict[str, object]) -> None:
+    options = {"sensitive_features": [*"aabb"], **wrong}
+    with pytest.raises(eh.InputTypeError, match="must be"):
+        eh.contrasts("statistical_parity", None, [0, 1, 1, 0], **options)

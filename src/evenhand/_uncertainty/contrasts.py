@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._errors import InputError
-from evenhand._kinds import check_kinds
+from evenhand._kinds import check_kinds, check_names
 from evenhand._signatures import CLUSTER, COLUMNS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand._uncertainty.estimates import estimates_of
@@ -110,6 +110,7 @@ def contrasts(
 
     """
     check_kinds(confidence=confidence)
+    check_names(by=by)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if by not in ("difference", "ratio"):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._errors import InputError
+from evenhand._kinds import check_labels
 from evenhand._uncertainty.curves import Estimates, curve_at, rate_curves
 from evenhand._words import did_you_mean
 
@@ -80,6 +81,7 @@ def beside(
 
 def place_of(to: Label, groups: tuple[Label, ...]) -> Any:
     """The reference as `beside` knows it."""
+    check_labels(to=to)
     if to in groups:
         return groups.index(to)
     if to in ("best", "overall"):
