@@ -97,6 +97,13 @@ def test_a_group_that_weighs_nothing_leaves_the_pooled_variance_as_it_is():
     np.testing.assert_allclose(found, [*expected, np.nan])
 
 
+def test_errors_however_small_have_a_likelihood():
+    errors = 1e-3 * RNG.standard_normal(100)
+    found = table("gaussian_log_likelihood", X, X + errors, None).values[0]
+    density = norm.logpdf(errors, scale=np.sqrt(np.mean(errors**2)))
+    np.testing.assert_allclose(found, [density[group == G].mean() for group in "abc"])
+
+
 def test_cross_entropy_and_likelihood_are_scikit_learns_log_loss():
     expected = [log_loss(Y[g == G], SCORE[g == G], labels=[0, 1]) for g in "abc"]
     np.testing.assert_allclose(table("cross_entropy", Y, P, SCORE).values, [expected])

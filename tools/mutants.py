@@ -64,7 +64,14 @@ AREAS = {  # the files to mutate under src/evenhand, and the test files beside t
     ),
     "statistics": (
         ["statistics/*.py"],
-        [*COUNTS, "test_statistics", "test_distributions", "test_ratio", "test_faults"],
+        [
+            *COUNTS,
+            "test_statistics",
+            "test_distributions",
+            "test_ratio",
+            "test_faults",
+            "torch/test_penalties",
+        ],
     ),
     "criteria": (
         ["criteria/*.py"],
