@@ -704,3 +704,10 @@ def test_what_is_no_criterion_is_refused(thing):
 def test_a_misspelt_argument_of_evaluate_is_named():
     with pytest.raises(TypeError, match="sensitive_features"):
         eh.evaluate("statistical_parity", None, [1, 0], sensitive_feature=["a", "b"])
+
+
+def test_a_misspelt_option_of_reading_is_named():
+    with pytest.raises(eh.InputTypeError, match="sensitive_features"):
+        eh.CRITERIA["statistical_parity"].read(
+            None, [0, 1], sensitive_features=[*"ab"], sensitive_feature=[*"ab"]
+        )
