@@ -166,6 +166,8 @@ def _check_names(what: str, names: Any, known: Sequence[str]) -> None:
 
 def _pairs(orders: Any) -> list[list[float]]:
     table = floats(orders, "orders")
+    if not table.size:
+        return []
     if table.ndim != 2 or table.shape[1] != 2:
         raise InputError(f"orders is a list of pairs (p, q), such as [(1, 2)]; not {orders!r}.")
     return [[float(p), float(q)] for p, q in table]

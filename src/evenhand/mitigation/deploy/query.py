@@ -97,7 +97,7 @@ def moves_query(
     if grouping is not None:
         moved = exp.Case()
         for pool, expression in enumerate(by_pool):
-            moved = moved.when(_membership(grouping, pool, dialect), expression)
+            moved = moved.when(_membership(grouping, pool, dialect), expression, copy=False)
     named = exp.alias_(moved, column_named("prediction", dialect).this)
     rows = table_named(table, dialect)
     if not moves.draws:
@@ -133,13 +133,13 @@ def _moved(moves: Moves, pool: int, score: Expression, dialect: str) -> Expressi
         if len(values) > 1:
             line = exp.Case()
             for (end, _, _), value in zip(outcomes[:-1], values[:-1], strict=True):
-                line = line.when(column_named("lot", dialect) < _number(end), value)
-            line = line.else_(values[-1])
+                line = line.when(column_named("lot", dialect) < _number(end), value, copy=False)
+            line = line.else_(values[-1], copy=False)
         lines.append(line)
     case = exp.Case().when(exp.Is(this=score.copy(), expression=exp.null()), exp.null())
     for cut, line in zip(cuts[::-1], lines[:0:-1], strict=True):
-        case = case.when(score.copy() >= _number(cut), line)
-    return case.else_(lines[0])
+        case = case.when(score.copy() >= _number(cut), line, copy=False)
+    return case.else_(lines[0], copy=False)
 
 
 def _with_lots(
@@ -206,8 +206,8 @@ def _in_pool(rule: Description, pool: int, label: int, scores: Sequence[Expressi
             return _number(chances[0, label])
         case = exp.Case()
         for cut, chance in zip(cuts[::-1], chances[:0:-1, label], strict=True):
-            case = case.when(scores[-1] > exp.Literal.number(repr(cut)), _number(chance))
-        return case.else_(_number(chances[0, label]))
+            case = case.when(scores[-1] > exp.Literal.number(repr(cut)), _number(chance), copy=False)
+        return case.else_(_number(chances[0, label]), copy=False)
     parts = []
     for share, prices in rule.rules(pool):
         best = [
