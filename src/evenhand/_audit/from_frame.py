@@ -372,7 +372,8 @@ def _numeric_columns(
         else:
             parts = _quickly(name)
         wanted += [expression.alias(f"{part} {at}") for part, expression in parts.items()]
-    row = table.select(*wanted).collect().rows(named=True)[0]
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers that are looked at again
+        row = table.select(*wanted).collect().rows(named=True)[0]
     known = {name: _seen(row, at) for at, name in enumerate(numeric)}
     seen = {name: column for name, column in known.items() if column is not None}
     if len(seen) < len(known):
