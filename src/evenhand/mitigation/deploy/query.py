@@ -206,7 +206,9 @@ def _in_pool(rule: Description, pool: int, label: int, scores: Sequence[Expressi
             return _number(chances[0, label])
         case = exp.Case()
         for cut, chance in zip(cuts[::-1], chances[:0:-1, label], strict=True):
-            case = case.when(scores[-1] > exp.Literal.number(repr(cut)), _number(chance), copy=False)
+            case = case.when(
+                scores[-1] > exp.Literal.number(repr(cut)), _number(chance), copy=False
+            )
         return case.else_(_number(chances[0, label]), copy=False)
     parts = []
     for share, prices in rule.rules(pool):
