@@ -38,7 +38,7 @@ MEASURES = ("mpd", "gini", "pq", "shortfall")
 OF_AMOUNTS = ("strong_parity", "weak_parity", "wasserstein_parity")
 MOST_SCORES = 2_000_000
 MOST_GROUPS = 500  # beyond which a frontier takes more than seconds
-COMMAND = "evenhand frontier FILE --target … --score … --group … --held-out 0.3"
+COMMAND = "evenhand frontier FILE --target … --score … --group … --criterion … --held-out 0.3"
 KNOWN_GROUP = (
     "These rules know the group when they decide, which can be unlawful disparate treatment, even "
     "to the benefit of those who fare worse."

@@ -27,7 +27,7 @@ FOLDS = 5
 ERRORS = (0.05, 0.03, 0.02)  # standard errors that a group's rate may have
 TRIED = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0)  # bounds, in parts of the disparity without one
 ROUGH = 1e-4
-MOST_GROUPS = 200  # of more, fits to labels and to scores are not compared: each takes a minute
+MOST_GROUPS = 200  # of more, labels are not compared with scores, which would take a minute more
 
 Kind = tuple[str, float]  # what rules are fitted to, and the standard error that rates may have
 

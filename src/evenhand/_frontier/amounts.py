@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evenhand._columns.encoding import check_lengths, finite, weights
-from evenhand._errors import EvenhandError, InputError
+from evenhand._errors import InputError
 from evenhand._frontier.rows import LARGEST, Codes, Floats, check_everyone, check_nobody_dropped
 from evenhand._groups import Groups, groups, show
-from evenhand._uncertainty.interval import interval
 from evenhand.criteria.evaluation import named
 from evenhand.mitigation.transport.plan import Plan, Supply, Support
 
@@ -30,24 +28,6 @@ class Amounts:
         """The disparity of the predictions."""
         options: dict[str, Any] = {"sensitive_features": self.whom, "sample_weight": self.weight}
         return float(named(criterion)(self.truth, self.predicted, measure=measure, **options))
-
-    def interval(self, criterion: str, measure: str, confidence: float) -> tuple[float, float]:
-        """The ends of its interval; NaN where there is none."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = interval(
-                    criterion,
-                    None,
-                    self.predicted,
-                    sensitive_features=self.whom,
-                    sample_weight=self.weight,
-                    measure=measure,
-                    confidence=confidence,
-                )
-        except EvenhandError:
-            return float("nan"), float("nan")
-        return float(found.low), float(found.high)
 
     @property
     def error(self) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -57,22 +58,26 @@ def with_interval(
     labels = np.arange(len(rows.classes))
     favorable = rows.favorable if rows.is_binary or "ratio" in question.criterion else None
     weighted = None if (rows.weight == rows.weight[0]).all() else rows.weight
+    low, high = ends(
+        question.criterion,
+        None if rows.truth is None else labels[rows.truth],
+        labels[decided],
+        sensitive_features=rows.group,
+        sample_weight=weighted,
+        measure=question.measure,
+        favorable=favorable,
+        to=question.reference,
+        confidence=confidence,
+    )
+    return replace(plain, low=low, high=high)
+
+
+def ends(criterion: str, y_true: Any, y_pred: Any, **options: Any) -> tuple[float, float]:
+    """The ends of an interval; NaN where there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = interval(
-                question.criterion,
-                None if rows.truth is None else labels[rows.truth],
-                labels[decided],
-                sensitive_features=rows.group,
-                sample_weight=weighted,
-                measure=question.measure,
-                favorable=favorable,
-                to=question.reference,
-                confidence=confidence,
-            )
+            found = interval(criterion, y_true, y_pred, **options)
     except EvenhandError:
-        return plain
-    return Judged(
-        plain.value, plain.cost, plain.accuracy, plain.error, float(found.low), float(found.high)
-    )
+        return float("nan"), float("nan")
+    return float(found.low), float(found.high)

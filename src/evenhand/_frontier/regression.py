@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from evenhand._errors import InputError
 from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
+from evenhand._frontier.judging import ends
 from evenhand._frontier.picture import draw as drawn
 from evenhand._frontier.question import check_disparity
 from evenhand._frontier.rows import Floats, stream
@@ -119,8 +120,12 @@ class RegressionFrontier(Curve):
             The plain ones first.
 
         """
-        found = moving_sentences(self.criterion, self.measure, *self.model, self._moved_to)
-        return [*found, KNOWN_GROUP]
+        return [*self.sentences, KNOWN_GROUP]
+
+    @property
+    def sentences(self) -> list[str]:
+        """How uneven predictions are, and how far they must move to be less so."""
+        return moving_sentences(self.criterion, self.measure, *self.model, self._moved_to)
 
     def _moved_to(self, bound: float) -> tuple[float, float]:
         """The root mean square of the moves that a bound takes, and the error after them."""
@@ -237,12 +242,18 @@ def regression_frontier(
     if test is not None:
         lot = stream(random_state, 3).random(len(test.predicted))
         grouping = Grouping.of(rows.whom.names, rows.whom.labels)
-        moves = [solver.moves(point, True, grouping) for point in points]
-        drawn = [
-            replace(test, predicted=own.amounts(test.predicted, test.codes, lot)) for own in moves
-        ]
-        ends = [after.interval(criterion, measure, confidence) for after in drawn]
-        columns["test_low"], columns["test_high"] = ([end[at] for end in ends] for at in (0, 1))
+        options: dict[str, Any] = {
+            "sensitive_features": test.whom,
+            "sample_weight": test.weight,
+            "measure": measure,
+            "confidence": confidence,
+        }
+        found = []
+        for point in points:
+            moves = solver.moves(point, True, grouping)
+            drawn = moves.amounts(test.predicted, test.codes, lot)
+            found.append(ends(criterion, None, drawn, **options))
+        columns["test_low"], columns["test_high"] = ([pair[at] for pair in found] for at in (0, 1))
     return RegressionFrontier(criterion, measure, columns, (most, rows.error), solver, rows, kind)
 
 

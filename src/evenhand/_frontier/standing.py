@@ -100,7 +100,6 @@ def standing_of_amounts(rows: Amounts, *, criterion: str, measure: str) -> Stand
     """Trace the frontier of predictions, which stand where nothing has moved."""
     curve = regression_frontier(rows, criterion, measure, POINTS, None, None)
     value = curve.model[0]
-    *said, _ = curve.summary()
     return Standing(
         criterion,
         measure,
@@ -111,5 +110,5 @@ def standing_of_amounts(rows: Amounts, *, criterion: str, measure: str) -> Stand
         value,
         max(curve.columns["gap"]),
         MOVED,
-        tuple(said),
+        tuple(curve.sentences),
     )
