@@ -13,6 +13,11 @@ from benchmark.designs import design
 from evenhand import _writing
 from evenhand.benchmark import Store, results, run
 
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None
+
 FAULTS = (errno.ENOSPC, errno.EIO)
 
 
@@ -109,3 +114,35 @@ def test_a_benchmark_goes_on_after_any_fault(monkeypatch, tmp_path):
 
     monkeypatch.setattr(f"{__name__}.FAULTS", (errno.EIO,))
     each_fault(monkeypatch, act, inspect)
+
+
+@contextmanager
+def room_for(size):
+    """A disk with room for so many bytes of each file: writing more fails, and so does closing."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def written_state(path):
+    counts = eh.tally(None, [1, 0] * 50, sensitive_features=["a", "b"] * 50)
+    watch = eh.Watch("statistical_parity")
+    watch.update(counts, part="one")
+    watch.save(path)
+
+
+@pytest.mark.skipif(resource is None, reason="this system has no limits on the size of files")
+@pytest.mark.parametrize("size", [0, 1, 500])
+@pytest.mark.parametrize("form", ["to_html", "to_json", "to_markdown", "state"])
+def test_a_full_disk_leaves_nothing_behind_and_is_told(tmp_path, audit, form, size):
+    path = tmp_path / "report"
+    path.write_text("old")
+    write = written_state if form == "state" else getattr(audit, form)
+    told = r"report was not written: File too large\."
+    with pytest.raises(eh.OutputError, match=told), room_for(size):
+        write(path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["report"]

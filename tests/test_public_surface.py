@@ -34,6 +34,7 @@ NAMES = [
     "InputTypeError",
     "Measured",
     "MissingExtraError",
+    "OutputError",
     "Bin",
     "Power",
     "Reading",

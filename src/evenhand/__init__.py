@@ -19,7 +19,13 @@ from evenhand._compare import Comparison, compare
 from evenhand._counting import expected_tally, moments, tally
 from evenhand._counts import tally_counts
 from evenhand._distributions import Distribution, distribution
-from evenhand._errors import EvenhandError, InputError, InputTypeError, MissingExtraError
+from evenhand._errors import (
+    EvenhandError,
+    InputError,
+    InputTypeError,
+    MissingExtraError,
+    OutputError,
+)
 from evenhand._frames import tally_frame
 from evenhand._groups import Groups, groups
 from evenhand._scoring import make_scorer
@@ -69,6 +75,7 @@ __all__ = [
     "InputTypeError",
     "Measured",
     "MissingExtraError",
+    "OutputError",
     "Power",
     "Reading",
     "SurveyWeights",

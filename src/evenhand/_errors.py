@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
+from evenhand._words import visible
+
 PUBLIC = "evenhand"  # where callers import these from, and what a traceback says
 
 
@@ -25,6 +27,10 @@ class EvenhandError(Exception):
 
     __module__ = PUBLIC
 
+    def __str__(self) -> str:
+        """The message, in which no file name or label of the caller's can steer a terminal."""
+        return visible(super().__str__())
+
 
 class InputError(EvenhandError, ValueError):
     """A value that cannot be used; the message names it and the way out."""
@@ -34,6 +40,12 @@ class InputError(EvenhandError, ValueError):
 
 class InputTypeError(EvenhandError, TypeError):
     """An argument of the wrong kind, or one that does not belong there."""
+
+    __module__ = PUBLIC
+
+
+class OutputError(EvenhandError, OSError):
+    """A file that could not be written; the message names it and says why."""
 
     __module__ = PUBLIC
 

@@ -164,6 +164,17 @@ def p_value(value: float | None) -> str:
     return f"{value:.{3 if value < 0.1 else 2}f}".removeprefix("0") if value < 0.995 else "1"
 
 
+def visible(text: str) -> str:
+    r"""Text that cannot steer a terminal: a mark for whatever is not printed, but for line breaks.
+
+    Escapes, control characters, and those that turn the direction of writing.
+
+    >>> visible("a\x1b[31mb\u202e")
+    'a�[31mb�'
+    """
+    return "".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in text)
+
+
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     r"""A table; no cell can break out of it.
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from evenhand._errors import InputTypeError
+from evenhand._errors import EvenhandError, InputTypeError, OutputError
 
 UNFINISHED = ".unfinished"
 
@@ -34,42 +34,60 @@ def written(text: str, path: str | Path | None) -> str:
     return text
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text; whoever looks sees the old file or the new one."""
-    fill_whole(path, lambda file: file.write(_bytes(text)))
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a text or picture; whoever looks sees the old file or the new one."""
+    fill_whole(path, lambda file: file.write(_bytes(content)))
 
 
-def write_all(texts: Mapping[Path, Callable[[], str]]) -> list[str]:
-    """Make and write every text that can be; what could not, and why."""
+def write_all(contents: Mapping[Path, Callable[[], str | bytes]]) -> list[str]:
+    """Make and write everything that can be; what could not, and why."""
     failed = []
-    for path, text in texts.items():
+    for path, content in contents.items():
         try:
-            write_whole(path, text())
+            write_whole(path, content())
+        except OutputError as failure:
+            failed.append(str(failure))
         except (OSError, ImportError) as failure:
-            reason = getattr(failure, "strerror", None) or failure
-            failed.append(f"{path} was not written: {reason}.")
+            failed.append(f"{path} was not written: {reason_of(failure)}.")
     return failed
+
+
+def reason_of(failure: Exception) -> str:
+    """Why a file could not be read or written, in the system's words, without its number.
+
+    >>> reason_of(OSError(28, "No space left on device"))
+    'No space left on device'
+    """
+    return str(getattr(failure, "strerror", None) or failure).rstrip(".")
 
 
 def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     """Let `fill` write beside the target, flush to the disk, then rename.
 
     Of a link, the target is what it leads to. A device or pipe is written to: a new file must not
-    take its place.
+    take its place. Whatever fails, nothing is left beside the target, and the error names it.
     """
-    if path.exists() and not path.is_file():
-        with path.open("wb") as device:
-            fill(device)
-        return
-    if path.is_symlink():
-        path = Path(os.path.realpath(path))
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as device:
+                fill(device)
+        else:
+            _fill_beside(Path(os.path.realpath(path)) if path.is_symlink() else path, fill)
+    except EvenhandError:
+        raise
+    except OSError as failure:
+        raise OutputError(f"{path} was not written: {reason_of(failure)}.") from failure
+
+
+def _fill_beside(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     folder = path.parent
     if not folder.is_dir():
         raise FileNotFoundError(f"the folder {folder} does not exist")
     rights = path.stat().st_mode & 0o777 if path.exists() else None
-    with _new_file(path, rights) as file:
-        beside = Path(file.name)
-        try:
+    file = _new_file(path, rights)
+    beside = Path(file.name)
+    try:
+        with file:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
@@ -78,10 +96,10 @@ def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
             if os.name == "nt":  # there an open file cannot be renamed
                 file.close()
             os.replace(beside, path)
-        except BaseException:
-            file.close()
-            beside.unlink(missing_ok=True)
-            raise
+    except BaseException:
+        # Only here is the file closed for certain: closing one whose disk is full fails too.
+        _remove(beside)
+        raise
     _flush_folder(folder)
 
 
@@ -100,15 +118,30 @@ def _new_file(path: Path, rights: int | None) -> IO[bytes]:
         beside = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
         file = open(beside, "xb", opener=partial(_opened, rights=rights))  # noqa: SIM115
         try:
-            _own(file)
-        except BlockingIOError:  # a sweep holds it, and is about to remove it
+            if _stays(file):
+                return file
+        except BaseException:
             file.close()
-            continue
-        except OSError:  # a file system without locks, where nothing is swept
-            return file
-        if beside.exists():
-            return file
+            _remove(beside)
+            raise
         file.close()
+
+
+def _stays(file: IO[bytes]) -> bool:
+    """Lock a new file; whether no sweep came first, which holds it or has removed it."""
+    try:
+        _own(file)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks, where nothing is swept
+        return True
+    return os.fstat(file.fileno()).st_nlink > 0
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, if that can be done: what is told is why it had to go."""
+    with suppress(OSError):
+        path.unlink()
 
 
 def _own(file: IO[bytes]) -> None:
@@ -123,9 +156,9 @@ def _own(file: IO[bytes]) -> None:
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _bytes(text: str) -> bytes:
+def _bytes(content: str | bytes) -> bytes:
     """UTF-8; a question mark for what is no character, such as a byte of a foreign file name."""
-    return text.encode("utf-8", errors="replace")
+    return content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
 
 
 def _opened(path: str, flags: int, rights: int | None) -> int:

@@ -29,7 +29,7 @@ from evenhand.cli.junit import junit
 from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
 from evenhand.cli.passes import LABELS, SCORES, Passes
 from evenhand.cli.summary import show
-from evenhand.cli.terminal import echoed, plain, progress, text_of
+from evenhand.cli.terminal import complain, echoed, plain, progress, text_of
 from evenhand.report import standard_page
 from evenhand.standards.tables import as_csv
 
@@ -151,8 +151,7 @@ def published(
     }
     for name, path in request.outputs.items():
         failed += write_all({path: make[name]})
-    for line in failed:
-        click.echo(f"Error: {line}", err=True)
+    complain(failed)
     return failed
 
 

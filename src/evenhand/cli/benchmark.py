@@ -23,6 +23,7 @@ from evenhand.cli.designs import (
 )
 from evenhand.cli.failures import INTERRUPTED, UNUSABLE
 from evenhand.cli.files import check_outputs
+from evenhand.cli.terminal import tell
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Design, Status
@@ -135,9 +136,9 @@ def verify(design: Path, out: Path | None) -> None:
         there = len(wanted.keys() & store.keys())
         damaged = store.set_aside_damaged(wanted)
     for path, fault in damaged.items():
-        click.echo(f"  set aside: {path}: {fault}", err=True)
+        tell(f"  set aside: {path}: {fault}", err=True)
     runs = len([path for path in damaged if path.stem in wanted])
-    click.echo(f"{store.folder}: {there:,} runs read, {runs:,} damaged.")
+    tell(f"{store.folder}: {there:,} runs read, {runs:,} damaged.")
     click.get_current_context().exit(FAILED if damaged else 0)
 
 
@@ -152,14 +153,14 @@ def export(design: Path, to: str, out: Path | None) -> None:
         check_outputs({"to": Path(to)}, read_by(plan, design))
         results = results_of(plan, out or design.with_suffix(""))
         results.write(to)
-    click.echo(f"{to}: {results.scores.num_rows:,} scores of {results.runs.num_rows:,} runs.")
+    tell(f"{to}: {results.scores.num_rows:,} scores of {results.runs.num_rows:,} runs.")
 
 
 def _run(design: Design, folder: Path, jobs: int | None) -> Status:
     from evenhand.benchmark import run, status
 
     before = status(design, folder)
-    click.echo(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
+    tell(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
     return run(design, folder, n_jobs=jobs)
 
 
@@ -185,16 +186,16 @@ def _finish(state: Status, folder: Path) -> None:
 
 
 def _say(state: Status, folder: Path) -> None:
-    click.echo(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
+    tell(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
     for run in list(state.failures.values())[:MOST_FAILURES]:
         value = run["hyperparameter"]
         setting = "" if value is None else f" {run['parameter']}={value}"
         name = f"{run['problem']}, seed {run['seed']}, {run['base']}, {run['method']}{setting}"
-        click.echo(f"  failed: {name}: {' '.join(run['error'].split())[:300]}", err=True)
+        tell(f"  failed: {name}: {' '.join(run['error'].split())[:300]}", err=True)
     if len(state.failures) > MOST_FAILURES:
-        click.echo(f"  and {len(state.failures) - MOST_FAILURES} more", err=True)
+        tell(f"  and {len(state.failures) - MOST_FAILURES} more", err=True)
     reasons = list(dict.fromkeys(f"{one.problem}: {one.reason}" for one in state.skipped))
     for reason in reasons[:MOST_FAILURES]:
-        click.echo(f"  skipped: {reason}", err=True)
+        tell(f"  skipped: {reason}", err=True)
     if len(reasons) > MOST_FAILURES:
-        click.echo(f"  and {len(reasons) - MOST_FAILURES} more", err=True)
+        tell(f"  and {len(reasons) - MOST_FAILURES} more", err=True)

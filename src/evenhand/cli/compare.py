@@ -27,7 +27,7 @@ from evenhand.cli import failures
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.options import bins_of
-from evenhand.cli.terminal import busy, echoed, plain
+from evenhand.cli.terminal import busy, complain, echoed, plain
 
 HELP = """Compare the predictions of several models in FILE, for the same rows.
 
@@ -105,8 +105,7 @@ def compare(**given: Any) -> None:
         failed = [] if given["quiet"] else echoed(text_of_comparison(found))
         make = {"json": found.to_json, "markdown": found.to_markdown, "html": found.to_html}
         failed += write_all({path: make[name] for name, path in outputs.items()})
-        for line in failed:
-            click.echo(f"Error: {line}", err=True)
+        complain(failed)
     click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.cli.failures import RESUMABLE, failures_in_one_line, interruptible
-from evenhand.cli.terminal import console
+from evenhand.cli.terminal import console, tell
 from evenhand.datasets.catalogue import TASKS
 from evenhand.datasets.fetch import data_dir, fetch, is_here
 from evenhand.datasets.loader import find, load
@@ -63,12 +63,12 @@ def fetch_(name: str) -> None:
         task = find(name)
         packaged = any(file.packaged for origin in task.origins for file in origin.files)
         if task.official is None or packaged:
-            click.echo(f"{name} needs no download: its rows are {_state(task)}.")
+            tell(f"{name} needs no download: its rows are {_state(task)}.")
             return
         for file in task.official.files:
-            click.echo(str(fetch(file)))
+            tell(str(fetch(file)))
         rows = load(name, origin=task.official.name).n_rows
-        click.echo(f"Verified: {rows:,} rows.")
+        tell(f"Verified: {rows:,} rows.")
 
 
 def _facts(task: Task) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from evenhand._audit import Audit, audit_model
 from evenhand._writing import write_all
 from evenhand.cli.failures import UNWRITTEN, failures_in_one_line, interruptible
 from evenhand.cli.summary import show
-from evenhand.cli.terminal import busy, console
+from evenhand.cli.terminal import busy, complain, console, tell
 
 
 @click.command("demo", epilog="Example: evenhand demo --html report.html --open")
@@ -30,10 +30,10 @@ def demo(html: Path, opened: bool) -> None:
         with failures_in_one_line(), busy("Training and auditing …"):
             report = audited_adult()
         show(report.document(), (), console())
-        for line in write_all({html: report.to_html}):
-            click.echo(f"Error: {line}", err=True)
+        if failed := write_all({html: report.to_html}):
+            complain(failed)
             raise click.exceptions.Exit(UNWRITTEN)
-        click.echo(f"The report is in {html.resolve()}")
+        tell(f"The report is in {html.resolve()}")
         if opened:
             webbrowser.open(html.resolve().as_uri())
 

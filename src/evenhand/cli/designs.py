@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.failures import INTERRUPTED, Unusable
+from evenhand.cli.terminal import tell
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Design, Results
@@ -47,7 +48,7 @@ def failures_in_one_line() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
+        tell("Interrupted; what was done is kept. Run the same command to go on.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except BrokenExecutor as failure:
         raise Lost(

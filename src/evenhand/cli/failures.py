@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import click
 
+from evenhand.cli.terminal import tell
+
 T = TypeVar("T")
 
 SECONDS_BETWEEN_STOPS = 0.02
@@ -71,7 +73,7 @@ def interruptible(message: str = HALF_WRITTEN) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo(message, err=True)
+        tell(message, err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand._errors import InputError
-from evenhand._writing import fill_whole, write_all
+from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.compare import columns_of_files, people_of
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.files import check_outputs, found_files
 from evenhand.cli.options import bins_of
-from evenhand.cli.terminal import busy, echoed, plain
+from evenhand.cli.terminal import busy, complain, echoed, plain
 
 if TYPE_CHECKING:
     from evenhand._frontier import Frontier, RegressionFrontier
@@ -101,19 +103,10 @@ def frontier_(**given: Any) -> None:
                 found = frontier_of(given)
                 if given["rule"] is not None:
                     _rule(found, given["rule"])
-                texts = {name: text_of(name, found, given["rule"]) for name in outputs}
+                contents = {name: content_of(name, found, given["rule"]) for name in outputs}
         failed = [] if given["quiet"] else echoed(text_of_frontier(found, given["rule"]))
-        pictures = {path for name, path in outputs.items() if name == "png"}
-        failed += write_all(
-            {path: texts[name] for name, path in outputs.items() if path not in pictures}
-        )
-        for path in pictures:
-            try:
-                fill_whole(path, lambda file: found.plot().figure.savefig(file, dpi=150))
-            except (OSError, ImportError) as failure:
-                failed.append(f"{path} was not written: {failure}.")
-        for line in failed:
-            click.echo(f"Error: {line}", err=True)
+        failed += write_all({path: contents[name] for name, path in outputs.items()})
+        complain(failed)
     click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
 
 
@@ -151,11 +144,19 @@ def frontier_of(given: dict[str, Any]) -> Traced:
     )
 
 
-def text_of(kind: str, found: Traced, value: float | None) -> Any:
-    """What makes a file's text."""
+def content_of(kind: str, found: Traced, value: float | None) -> Callable[[], str | bytes]:
+    """What makes the content of a file."""
     if kind == "csv":
         return lambda: _csv(found.to_dict())
+    if kind == "png":
+        return lambda: _picture(found)
     return lambda: _rule(found, value or 0.0).to_json() + "\n"
+
+
+def _picture(found: Traced) -> bytes:
+    page = io.BytesIO()
+    found.plot().figure.savefig(page, dpi=150)
+    return page.getvalue()
 
 
 def text_of_frontier(found: Traced, value: float | None) -> str:

@@ -17,6 +17,7 @@ from evenhand.cli.designs import (
 from evenhand.cli.failures import UNUSABLE
 from evenhand.cli.files import check_outputs
 from evenhand.cli.ranking import WHERE
+from evenhand.cli.terminal import tell
 
 FORMAT = f"""\b
 FOLDER holds the files of predictions and submission.toml, which says what they are:
@@ -59,10 +60,10 @@ def submit(folder: Path, to: Path, check: bool) -> None:
         submission = check_submission(folder, to)
         new = 0 if check else add_submission(submission, to)
     for note in submission.notes:
-        click.echo(f"  note: {submission.method} {note}", err=True)
+        tell(f"  note: {submission.method} {note}", err=True)
     runs = len(submission.runs)
     done = "sound; nothing was stored" if check else f"sound; {new:,} of them were stored"
-    click.echo(f"{submission.method}: {runs:,} sets of predictions are {done}.")
+    tell(f"{submission.method}: {runs:,} sets of predictions are {done}.")
 
 
 @click.command("leaderboard", epilog=WHERE)
@@ -104,7 +105,7 @@ def leaderboard_(
             loss=loss,
             n_jobs=jobs,
         )
-    click.echo(f"The leaderboard is {path}.")
+    tell(f"The leaderboard is {path}.")
 
 
 @click.command("pack", epilog="Example: evenhand bench pack leaderboard --to leaderboard.tar.xz")
@@ -122,7 +123,7 @@ def pack(folder: Path, to: Path) -> None:
 
         check_outputs({"to": to}, folder.rglob("*.parquet"))
         runs = Store(folder).pack(to)
-    click.echo(f"{to}: {runs:,} runs, {to.stat().st_size / 2**20:.1f} MiB.")
+    tell(f"{to}: {runs:,} runs, {to.stat().st_size / 2**20:.1f} MiB.")
 
 
 COMMANDS: tuple[click.Command, ...] = (submit, leaderboard_, pack)

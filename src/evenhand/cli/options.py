@@ -22,6 +22,7 @@ from evenhand._errors import require
 from evenhand._frames import listed
 from evenhand._surveys import replicate_columns
 from evenhand._words import did_you_mean
+from evenhand.cli.terminal import tell
 from evenhand.standards.profiles import STANDARDS, Standard
 
 READING = ("threshold", "favorable", "task", "missing", "min_count")
@@ -37,7 +38,7 @@ def from_file(context: click.Context, _: click.Parameter, path: str | None) -> s
         section = audit_section(file, _parsed(file))
         context.meta[OPTIONS_FILE] = file
         context.default_map = defaults(section, context.command, file)
-        click.echo(f"Options from {file}", err=True)
+        tell(f"Options from {file}", err=True)
     return path
 
 

@@ -9,6 +9,8 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from evenhand._words import visible
+
 UNUSABLE = 2  # as in failures.py, which needs click; 1 would be a violated gate
 HELP = """How evenly a model treats groups.
 
@@ -27,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         sys.exit(UNUSABLE)
     from evenhand.cli.failures import INTERRUPTED
+    from evenhand.cli.terminal import tell
 
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -35,14 +38,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = _group().main(arguments, prog_name="evenhand", standalone_mode=False)
     except click.ClickException as failure:
-        failure.show()
+        _shown(failure).show()
         status = failure.exit_code
     except (KeyboardInterrupt, click.Abort):  # click's own status would be 1, a violated gate's
-        click.echo("Interrupted.", err=True)
+        tell("Interrupted.", err=True)
         status = INTERRUPTED
     except Exception as failure:  # nor must a defect look like a violated gate
         status = _status_of(failure)
     sys.exit(status or 0)
+
+
+def _shown(failure: Any) -> Any:
+    """A failure in whose message no name of a file, column or key can steer the terminal."""
+    import click
+
+    from evenhand.cli.terminal import plain
+
+    message = plain(" ".join(failure.format_message().split()))
+    if isinstance(failure, click.UsageError):
+        return click.UsageError(message, failure.ctx)
+    return click.ClickException(message)
 
 
 def _open_closed_streams() -> None:
@@ -69,7 +84,7 @@ def _status_of(failure: BaseException) -> int:
             print("Interrupted.", file=sys.stderr)
             return INTERRUPTED
         behind = behind.__cause__ or behind.__context__
-    traceback.print_exception(failure)
+    print(visible("".join(traceback.format_exception(failure))), end="", file=sys.stderr)
     return BROKEN
 
 

@@ -16,6 +16,7 @@ from evenhand.cli.designs import (
     loss_option,
     out_option,
 )
+from evenhand.cli.terminal import tell
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Results, Table
@@ -107,8 +108,8 @@ def rank_(request: Request) -> None:
     for table in tables:
         _show(table)
     if not tables:
-        click.echo(f"{opened.folder}: no two methods have results on the same problems.")
-    click.echo(note)
+        tell(f"{opened.folder}: no two methods have results on the same problems.")
+    tell(note)
 
 
 @click.command("figures", epilog=WHERE)
@@ -128,7 +129,7 @@ def figures_(request: Request, to: Path | None, formats: str) -> None:
     with click.progressbar(made.items(), label="Drawing", file=_terminal()) as bar:
         for name, figure in bar:
             figures.draw(results, folder, {name: figure}, formats.split(","))
-    click.echo(f"{folder}: {len(made)} figures.")
+    tell(f"{folder}: {len(made)} figures.")
 
 
 @click.command("tables", epilog=WHERE)
@@ -141,7 +142,7 @@ def tables_(request: Request, to: Path | None, formats: str) -> None:
     every = _tables(opened, request)
     folder = to or opened.folder / "tables"
     paths = write_tables(every, folder, formats.split(","))
-    click.echo(f"{folder}: {len(every)} tables in {len(paths)} files.")
+    tell(f"{folder}: {len(every)} tables in {len(paths)} files.")
 
 
 @click.command("page", epilog=WHERE)
@@ -162,7 +163,7 @@ def page(request: Request, to: Path | None, formats: str) -> None:
         design=opened.text,
         formats=[kind for kind in formats.split(",") if kind],
     )
-    click.echo(f"The page is {path}.")
+    tell(f"The page is {path}.")
 
 
 COMMANDS: tuple[click.Command, ...] = (rank_, figures_, tables_, page)
@@ -296,8 +297,8 @@ def _drawn_by(draw: Callable[..., Any], ranking: Any) -> Callable[[Results], Any
 
 def _show(table: Table) -> None:
     """A table on the terminal, its note first: the plain sentence, then the numbers."""
-    click.echo(click.style(table.title, bold=True))
-    click.echo(table.note)
+    tell(table.title, bold=True)
+    tell(table.note)
     rows = [table.head, *table.rows]
     widths = [max(len(row[at]) for row in rows) for at in range(len(table.head))]
     for row in rows:
@@ -305,8 +306,8 @@ def _show(table: Table) -> None:
             cell.rjust(width) if at in table.numeric else cell.ljust(width)
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        click.echo("  " + "  ".join(cells).rstrip())
-    click.echo()
+        tell("  " + "  ".join(cells).rstrip())
+    tell()
 
 
 def _terminal() -> Any:

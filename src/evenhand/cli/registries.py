@@ -61,7 +61,7 @@ def standards(as_json: bool) -> None:
             }
             for standard in STANDARDS.values()
         ]
-        click.echo(json.dumps(known, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(known, ensure_ascii=False, indent=2))  # noqa: TID251
         return
     table = columns("name", "what it is, its sources, and what can be stated")
     for standard in STANDARDS.values():
@@ -91,7 +91,7 @@ def _described(name: str, measure: Measure) -> dict[str, Any]:
 
 def _show(known: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(known, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(known, ensure_ascii=False, indent=2))  # noqa: TID251
         return
     table = columns("name", "what it is, its formula, and what it is not")
     for entry in known:

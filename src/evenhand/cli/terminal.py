@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from evenhand._words import number
+from evenhand._words import number, visible
 
 PLAIN_WIDTH = 100
 MOST_WIDTH = 10_000
@@ -50,10 +50,21 @@ def text_of(draw: Callable[[Console], None]) -> str:
     return page.getvalue()
 
 
+def tell(line: str = "", *, bold: bool = False, err: bool = False) -> None:
+    """Print a line of a message: the one way to a terminal, which no name on it can steer."""
+    click.secho(plain(line) if line else "", bold=bold or None, err=err)  # noqa: TID251
+
+
+def complain(failed: Iterable[str]) -> None:
+    """Print each thing that could not be done."""
+    for line in failed:
+        tell(f"Error: {line}", err=True)
+
+
 def echoed(text: str) -> list[str]:
     """Print a text; if the reader has left or the disk is full, say so and go on."""
     try:
-        click.echo(text, nl=False)
+        click.echo(text, nl=False)  # noqa: TID251
     except OSError as failure:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return [f"The table was not printed: {failure.strerror}."]
@@ -88,7 +99,7 @@ def plain(text: str) -> str:
     >>> plain("a\x1b[31mb"), plain("")
     ('a�[31mb', '(empty)')
     """
-    return "".join(c if c.isprintable() else "\ufffd" for c in text) or "(empty)"
+    return visible(text).replace("\n", "\ufffd") or "(empty)"
 
 
 def columns(*heads: str, right: tuple[int, ...] = (), whole: tuple[int, ...] = ()) -> Table:

@@ -27,7 +27,7 @@ from evenhand.cli.failures import (
 )
 from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.terminal import columns as table_of
-from evenhand.cli.terminal import echoed, plain, text_of
+from evenhand.cli.terminal import complain, echoed, plain, tell, text_of
 from evenhand.watch import Status, Watch
 from evenhand.watch.document import document_of
 from evenhand.watch.storage import lock_of, locked
@@ -163,7 +163,7 @@ def init(
         )
         made._memory.columns = chosen
         made.save(state)
-    click.echo(f"{state} watches {', '.join(criterion)}.")
+    tell(f"{state} watches {', '.join(criterion)}.")
 
 
 @watch.command("append")
@@ -204,10 +204,10 @@ def append(
             if counted:
                 current.save(state)
         if lacked and not quiet:
-            note = f"{plain(name)} has no column {lacked!r}: the decisions are counted, and the "
-            click.echo(f"{note}truth can follow with --late.", err=True)
+            note = f"{name} has no column {lacked!r}: the decisions are counted, and the "
+            tell(f"{note}truth can follow with --late.", err=True)
         if not counted:
-            click.echo(f"{plain(name)} was counted before; nothing has changed.", err=True)
+            tell(f"{name} was counted before; nothing has changed.", err=True)
         failed = [] if quiet else _printed(status)
     click.get_current_context().exit(status_of(status.judgements, failed))
 
@@ -228,7 +228,7 @@ def rename(names: tuple[str, ...], state: Path) -> None:
         current.rename(pairs)
         current.save(state)
     said = ", ".join(f"{show(old)} is {show(new)}" for old, new in pairs.items())
-    click.echo(f"{plain(said)} from now on, and in what was counted.")
+    tell(f"{said} from now on, and in what was counted.")
 
 
 @watch.command("status")
@@ -276,8 +276,7 @@ def report(
         }
         texts = {path: wanted[option] for option, path in paths.items()}
         failed = write_all(texts)
-    for line in failed:
-        click.echo(f"Error: {line}", err=True)
+    complain(failed)
     click.get_current_context().exit(status_of((), failed))
 
 
