@@ -85,7 +85,7 @@ def _repeat(
     if tasks is None:
         design, absent = designs.at_hand(designs.PAPER)
     else:
-        design, absent = designs.only(designs.PAPER, tasks.split(",")), []
+        design, absent = designs.PAPER.only(*tasks.split(",")), []
     for name in absent:
         click.echo(f"Left out, not on this computer: evenhand datasets fetch {name}", err=True)
     design = designs.quick(design) if is_quick else design

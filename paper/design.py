@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from evenhand.benchmark import (
@@ -33,8 +33,7 @@ CLASSIFICATION = (
 REGRESSION = tuple(
     Problem(name, name) for name in ("communities", "law_school", "simulated_regression")
 )
-WITH_PREDICTION = Problem("law_school_predicted", "paper.rows:law_school_with_prediction")
-DERIVED = {WITH_PREDICTION.source: "law_school"}
+WITH_PREDICTION = Problem("law_school_predicted", "paper.rows:LAW_SCHOOL_WITH_PREDICTION")
 MANY_GROUPS = (
     *(
         Problem(f"simulated_multigroup {n}", "simulated_multigroup", n_groups=n)
@@ -270,26 +269,8 @@ def _quick(study: Study) -> Study:
     )
 
 
-def only(design: Design, sources: Collection[str]) -> Design:
-    """The part of a design whose problems come from these tasks."""
-    sources = [*sources, *(name for name, of in DERIVED.items() if of in sources)]
-    known = {problem.source for study in design.studies for problem in study.problems}
-    known |= DERIVED.keys()
-    unknown = [name for name in sources if name not in known]
-    if unknown:
-        raise ValueError(
-            f"{design.name} has no task {unknown[0]!r}; it has {', '.join(sorted(known))}."
-        )
-    studies = (
-        replace(one, problems=tuple(each for each in one.problems if each.source in sources))
-        for one in design.studies
-    )
-    return replace(design, studies=tuple(study for study in studies if study.problems))
-
-
 def at_hand(design: Design) -> tuple[Design, list[str]]:
     """The part whose rows are on this computer, and the tasks that would have to be fetched."""
-    problems = {one.source: one for study in design.studies for one in study.problems}
-    here = {name for name, problem in problems.items() if problem.is_here}
-    here = {name for name in here if DERIVED.get(name, name) in here or name not in DERIVED}
-    return only(design, here), sorted(problems.keys() - here - DERIVED.keys())
+    problems = [one for study in design.studies for one in study.problems]
+    absent = {one.task.name for one in problems if one.task and not one.is_here}
+    return design.only(*(one.name for one in problems if one.is_here)), sorted(absent)

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,9 @@ from workers import scope_of
 EXAMPLES = int(os.environ.get("EVENHAND_EXAMPLES", "40"))
 settings.register_profile("ours", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("ours")
+
+# No test downloads a data set, with a network or without; those of downloads have their own server.
+os.environ["EVENHAND_OFFLINE"] = "1"
 
 # Workers of pytest-xdist inherit the width of the terminal; ours is that of a pipe.
 os.environ.pop("COLUMNS", None)
@@ -29,6 +33,26 @@ def pytest_xdist_make_scheduler(config, log):
             return scope_of(nodeid)
 
     return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what asks for official files, so that `make test-data` runs just that."""
+    for item in items:
+        if "data_file" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
+
+
+@pytest.fixture
+def data_file():
+    """A file of the data directory, or a skipped test."""
+
+    def find(name):
+        folder = os.environ.get("EVENHAND_DATA")
+        if not folder or not (Path(folder) / name).is_file():
+            pytest.skip(f"needs {name} in the folder that EVENHAND_DATA names")
+        return Path(folder) / name
+
+    return find
 
 
 def pytest_collection_finish():

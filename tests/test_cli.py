@@ -11,6 +11,7 @@ from evenhand.datasets import TASKS, download
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    monkeypatch.delenv("EVENHAND_OFFLINE")
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr(download, "PAUSE_S", 0.0)
 

@@ -52,7 +52,7 @@ def test_runs_are_added_to_a_report_that_is_there(invoke, monkeypatch, tmp_path)
 def test_a_task_that_the_paper_does_not_have_is_refused(invoke):
     done = invoke("--tasks", "adlut")
     assert done.exit_code == 2
-    assert "no task 'adlut'" in done.output
+    assert "no problem 'adlut'" in done.output
 
 
 def test_a_task_that_is_not_here_is_named_and_left_out(monkeypatch):

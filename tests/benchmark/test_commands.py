@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from evenhand.benchmark import Problem, read_design
 from evenhand.cli import program
 from evenhand.cli.benchmark import EXAMPLE, bench
+from evenhand.datasets import TASKS
 
 DESIGN = """
 seeds = 1
@@ -38,6 +40,42 @@ def test_a_design_is_run_and_exported(invoke, tmp_path):
     assert done.exit_code == 0, done.output
     table = pd.read_csv(tmp_path / "scores.csv")
     assert set(table["method"]) == {"Base", "LinearPost"}
+
+
+@pytest.fixture
+def no_rows(monkeypatch):
+    """Let whoever loads a data set fail."""
+
+    def refuse(*arguments, **options):
+        raise AssertionError("a data set is loaded")
+
+    monkeypatch.setattr(Problem, "load", refuse)
+    monkeypatch.setattr("evenhand.datasets.loader._assemble", refuse)
+
+
+@pytest.mark.slow
+def test_what_was_stored_is_shown_without_the_data(invoke, request):
+    assert invoke(bench, "run", "mine.toml", "--jobs", "1").exit_code == 0
+    request.getfixturevalue("no_rows")
+    for command in ("status", "verify", "rank", "page"):
+        done = invoke(bench, command, "mine.toml")
+        assert done.exit_code == 0, done.output
+
+
+@pytest.mark.usefixtures("no_rows")
+def test_a_design_of_any_tasks_is_read_without_their_data(invoke, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from dataclasses import replace\nfrom evenhand.datasets import TASKS\n"
+        "MINE = replace(TASKS['law_school'], description='mine')\n"
+    )
+    named = "".join(f"[problems.{name}]\n" for name in TASKS if "multigroup" not in name)
+    own = "[problems.own]\nsource = 'own:MINE'\n[problems.compas]\nfavorable = 'no recidivism'\n"
+    for problems in (named, own, "[problems.rows]\nsource = 'own:function'\n"):
+        (tmp_path / "mine.toml").write_text(f"seeds = 1\n{problems}[methods.Reweight]\n")
+        read_design(tmp_path / "mine.toml")
+        if "function" not in problems:  # nothing but its rows says what a function's rows are
+            done = invoke(bench, "status", "mine.toml")
+            assert (done.exit_code, done.output[:10]) == (0, "mine: 0 of"), done.output
 
 
 @pytest.mark.parametrize("command", ["export", "leaderboard"])

@@ -224,4 +224,4 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_a_file_without_its_columns_is_refused(write):
     text = DESIGN.replace('target = "hired"', 'target = "promoted"')
     with pytest.raises(ValueError, match=r"\['promoted'\] is not among sex, city, score, hired"):
-        read_design(write(text))
+        read_design(write(text)).runs()

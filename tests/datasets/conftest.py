@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -77,6 +76,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             pass
 
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    monkeypatch.delenv("EVENHAND_OFFLINE")
     monkeypatch.setattr(download, "PAUSE_S", 0.0)
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         known = Server(http.server_address[1])
@@ -105,16 +105,3 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path
         return tmp_path
 
     return shrink
-
-
-@pytest.fixture
-def data_file() -> Callable[[str], Path]:
-    """A file of the data directory, or a skipped test."""
-
-    def find(name: str) -> Path:
-        folder = os.environ.get("EVENHAND_DATA")
-        if not folder or not (Path(folder) / name).is_file():
-            pytest.skip(f"needs {name} in the folder that EVENHAND_DATA names")
-        return Path(folder) / name
-
-    return find

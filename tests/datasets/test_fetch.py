@@ -110,8 +110,22 @@ def test_a_busy_server_is_asked_again(server):
     assert fetch(server.file()).read_bytes() == CONTENT
 
 
+def test_downloads_can_be_refused(server, tmp_path, monkeypatch):
+    server.serve(CONTENT, whole)
+    monkeypatch.setenv("EVENHAND_OFFLINE", "1")
+    with pytest.raises(FetchError, match=r"rows\.csv is not here, and EVENHAND_OFFLINE is set"):
+        fetch(server.file(sha256=SHA256))
+    assert not server.asked
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setenv("EVENHAND_OFFLINE", "0")
+    assert fetch(server.file(sha256=SHA256)).read_bytes() == CONTENT
+    monkeypatch.setenv("EVENHAND_OFFLINE", "1")
+    assert fetch(server.file(sha256=SHA256)) == tmp_path / "rows.csv"
+
+
 def test_being_offline_is_said_with_the_steps_to_do_by_hand(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    monkeypatch.delenv("EVENHAND_OFFLINE")
     monkeypatch.setattr(download, "PAUSE_S", 0.0)
     file = File(name="rows.csv", url="http://127.0.0.1:9/rows.csv")
     with pytest.raises(FetchError, match=r"are you offline\? By hand: .*save it as .*rows\.csv"):

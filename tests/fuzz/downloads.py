@@ -10,11 +10,12 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from evenhand.datasets import File, download
-from evenhand.datasets.fetch import VARIABLE, FetchError, fetch
+from evenhand.datasets.fetch import OFFLINE, VARIABLE, FetchError, fetch
 
 
 def attack(seed: int) -> None:
@@ -49,21 +50,14 @@ def attack(seed: int) -> None:
 
 
 def fetched(file: File, folder: str, content: bytes) -> None:
-    before, pause = os.environ.get(VARIABLE), download.PAUSE_S
-    os.environ[VARIABLE], download.PAUSE_S = folder, 0.0
-    try:
+    surroundings = patch.dict(os.environ, {VARIABLE: folder, OFFLINE: ""})
+    with surroundings, patch.object(download, "PAUSE_S", 0.0):
         try:
             path = fetch(file)
         except FetchError:
             assert not (Path(folder) / file.name).exists()
         else:
             assert path.read_bytes() == content
-    finally:
-        download.PAUSE_S = pause
-        if before is None:
-            del os.environ[VARIABLE]
-        else:
-            os.environ[VARIABLE] = before
 
 
 def answer(handler: BaseHTTPRequestHandler, content: bytes, rng: np.random.Generator) -> None:

@@ -1,4 +1,3 @@
-import os
 import pickle
 
 import numpy as np
@@ -156,11 +155,13 @@ def test_model_selection_takes_it(name):
     assert search.fit(X, y).best_score_ > -1
 
 
-@pytest.fixture(params=["communities", "law_school"])
-def real_people(request):
+FILES = {"communities": "communities_crime.parquet", "law_school": "law_school_bar_pass.parquet"}
+
+
+@pytest.fixture(params=FILES)
+def real_people(request, data_file):
     """The parts of a data set, its group columns, and a base model that sees them one-hot."""
-    if not os.environ.get("EVENHAND_DATA"):
-        pytest.skip("real data: set EVENHAND_DATA to a folder that holds it")
+    data_file(FILES[request.param])
     data = load(request.param)
     columns = (OneHotEncoder(sparse_output=False), list(data.categorical))
     encoded = make_column_transformer(columns, remainder="passthrough")

@@ -21,6 +21,7 @@ from evenhand.datasets.download import (
 from evenhand.datasets.task import File, Origin
 
 VARIABLE = "EVENHAND_DATA"
+OFFLINE = "EVENHAND_OFFLINE"
 
 
 class FetchError(EvenhandError, OSError):
@@ -83,6 +84,11 @@ def _retrieve(file: File, path: Path) -> Path:
     known = file.sha256 and f"sha256:{file.sha256}"
     if path.is_file() and pooch.hashes.hash_matches(str(path), known):
         return path
+    if os.environ.get(OFFLINE, "0") not in ("", "0"):
+        raise FetchError(
+            f"{file.name} is not here, and {OFFLINE} is set, so nothing is downloaded. "
+            + _by_hand(file, path)
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_name(f".{path.name}.lock")):
         pooch.retrieve(file.url, known, path.name, str(path.parent), downloader=fill)

@@ -31,7 +31,8 @@ def load(
     """Load a task by name, downloading its official files if nothing is here yet.
 
     Files are looked for, and kept, in the folder that the environment variable EVENHAND_DATA
-    names, else in the platform's cache. UCI Adult ships with the package.
+    names, else in the platform's cache. UCI Adult ships with the package. With EVENHAND_OFFLINE=1
+    nothing is ever downloaded.
 
     Parameters
     ----------

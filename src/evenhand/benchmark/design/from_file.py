@@ -90,11 +90,10 @@ def _study(name: str, content: Mapping[str, Any], folder: Path) -> Study:
     """What a design runs that stands for itself."""
     if "tasks" in content:
         raise DesignError("tasks chooses from another design; say which one with extends.")
-    problems = tuple(_problems(_tables(content, "problems"), folder))
     return Study(
         name=name,
-        problems=problems,
-        bases=_bases(content, problems),
+        problems=tuple(_problems(_tables(content, "problems"), folder)),
+        bases=_bases(content),
         treatments=(Treatment(), *_treatments(_tables(content, "methods"))),
         seeds=_seeds(content.get("seeds", 3)),
         held_out=_share(content.get("held_out", 0.0)),
@@ -110,7 +109,7 @@ def _extended(content: Mapping[str, Any], path: Path) -> Design:
     if "problems" in content:
         changes["problems"] = tuple(_problems(_tables(content, "problems"), path.parent))
     if "bases" in content:
-        changes["bases"] = _bases(content, ())
+        changes["bases"] = _bases(content)
     if "seeds" in content:
         changes["seeds"] = _seeds(content["seeds"])
     if "held_out" in content:
@@ -175,18 +174,14 @@ def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator
         elif not is_import_path(problem.source) and problem.source not in TASKS:
             raise DesignError(
                 f"[problems.{name}] has the source {problem.source!r}, which is no task "
-                f"({', '.join(TASKS)}), no .parquet or .csv file and no package.module:function."
+                f"({', '.join(TASKS)}), no .parquet or .csv file and no package.module:name."
             )
         yield problem
 
 
-def _bases(content: Mapping[str, Any], problems: tuple[Problem, ...]) -> tuple[Base, ...]:
-    """The base models, as a list of names and tables or as tables; by default linear ones."""
-    given = content.get("bases")
-    if given is None:
-        kinds = {problem.extent.kind for problem in problems}
-        usual = (BASES[name] for name in ("logistic", "linear"))
-        return tuple(base for base in usual if not kinds.isdisjoint(base.kinds))
+def _bases(content: Mapping[str, Any]) -> tuple[Base, ...]:
+    """The base models, as a list of names and tables or as tables; none if none are named."""
+    given = content.get("bases", [])
     if isinstance(given, Mapping):
         tables = _tables(content, "bases")
         return tuple(_base(name, table) for name, table in tables.items())

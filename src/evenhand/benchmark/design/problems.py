@@ -45,8 +45,10 @@ class Problem:
     name : str
         What it is called in results and figures.
     source : str
-        A task of `evenhand.datasets.TASKS`, a .parquet or .csv file, or
-        `package.module:function` that returns an `evenhand.datasets.Dataset`.
+        A task of `evenhand.datasets.TASKS`, a .parquet or .csv file, or `package.module:name` of
+        an `evenhand.datasets.Task`, or of a function that returns an `evenhand.datasets.Dataset`.
+        The rows of a task are loaded when it is run, not when the design is read; a function is
+        called for either, since nothing else tells what its rows are.
     n_groups : int, optional
         How many groups, of a simulated task that can have any number of them.
     target : str, optional
@@ -83,8 +85,8 @@ class Problem:
     @cached_property
     def extent(self) -> Extent:
         """Kind, number of classes and of groups; read from the rows only if nothing else tells."""
-        if self._is_task and not self.sensitive:
-            task = self.task
+        task = self.task
+        if task is not None and not self.sensitive:
             return Extent(task.kind, len(task.classes), task.n_groups)
         dataset = self.load()
         groups = len(dataset.groups.drop_duplicates())
@@ -93,7 +95,7 @@ class Problem:
     @cached_property
     def size(self) -> int:
         """How many rows, at most; those of a task that is not simulated are not loaded."""
-        declared = [] if not self._is_task else [one.rows or 0 for one in self.task.origins]
+        declared = [] if self.task is None else [one.rows or 0 for one in self.task.origins]
         known = max(declared, default=0) or self.load().n_rows
         return min(known, self.rows or known)
 
@@ -102,7 +104,7 @@ class Problem:
         """The number of the favorable class, if one is named."""
         if self.favorable is None:
             return None
-        classes = self.load().classes
+        classes = (self.task or self.load()).classes
         if self.favorable not in classes:
             raise InputError(
                 f"The favorable class {self.favorable!r} of {self.name} is none of its classes "
@@ -111,19 +113,19 @@ class Problem:
         return classes.index(self.favorable)
 
     @property
-    def _is_task(self) -> bool:
-        return not self.is_file and not is_import_path(self.source)
-
-    @property
-    def task(self) -> Task:
-        """The declaration, of a problem that is a task of the catalogue."""
-        task = find(self.source)
+    def task(self) -> Task | None:
+        """The declaration; None of a problem whose rows a file or a function gives."""
+        if self.is_file:
+            return None
+        task = imported(self.source) if is_import_path(self.source) else find(self.source)
+        if not isinstance(task, Task):
+            return None
         return task if self.n_groups is None else task.with_groups(self.n_groups)
 
     @property
     def is_here(self) -> bool:
         """Whether its rows can be had without a download."""
-        return not self._is_task or any(map(is_here, self.task.origins))
+        return self.task is None or any(map(is_here, self.task.origins))
 
     @property
     def is_file(self) -> bool:
@@ -143,10 +145,10 @@ class Problem:
         content: Any
         if self.is_file:
             content = file_fingerprint(self.source)
-        elif is_import_path(self.source):
-            content = _content(self.load())
-        else:
+        elif self.task is not None:
             content = _declaration(self.task)
+        else:
+            content = _content(self.load())
         value = {k: v for k, v in asdict(self).items() if k != "name"}
         if self.is_file or is_import_path(self.source):
             value["source"] = None  # where the rows are does not matter, only what they are
@@ -154,7 +156,7 @@ class Problem:
 
 
 def _declaration(task: Task) -> Any:
-    """Of a task of the catalogue: which rows it takes, from where, and how it cleans them."""
+    """Of a task: which rows it takes, from where, and how it cleans them."""
     here = [origin for origin in task.origins if is_here(origin)]
     origin = vars(here[0] if here else task.origins[0])
     return described([origin, {name: getattr(task, name) for name in DECLARED}])
@@ -172,16 +174,15 @@ def _content(dataset: Dataset) -> list[Any]:
 def _loaded(problem: Problem, _: Any) -> Dataset:
     if problem.is_file:
         dataset = _from_file(problem)
-    elif is_import_path(problem.source):
+    elif problem.task is not None:
+        dataset = load(problem.task, sensitive=problem.sensitive or None)
+    else:
         dataset = imported(problem.source)()
         if not isinstance(dataset, Dataset):
             raise InputTypeError(
                 f"{problem.source} returned a {type(dataset).__name__}; a problem's function "
                 "returns an evenhand.datasets.Dataset."
             )
-    else:
-        options = {"n_groups": problem.n_groups, "sensitive": problem.sensitive or None}
-        dataset = load(problem.source, **options)  # type: ignore[arg-type]
     return _sampled(dataset, problem.rows)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
-from evenhand.benchmark.design.bases import Base
+from evenhand.benchmark.design.bases import BASES, Base
 from evenhand.benchmark.design.code import is_own
 from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
 from evenhand.benchmark.design.problems import Problem
@@ -19,6 +19,7 @@ from evenhand.benchmark.design.treatments import Treatment, treatment
 from evenhand.mitigation.methods import Method
 
 FITTING = "evenhand.benchmark.running.fitting"
+USUAL = {"classification": (BASES["logistic"],), "regression": (BASES["linear"],)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +154,7 @@ class Study:
     problems : tuple of Problem
         The data.
     bases : tuple of Base
-        The models underneath, such as those of `BASES`.
+        The models underneath, such as those of `BASES`; () for the linear one of each problem.
     treatments : tuple of Treatment
         The methods; `Treatment()` is the base model as it is.
     seeds : tuple of int
@@ -230,7 +231,7 @@ class Study:
     def _combinations(self) -> Iterator[tuple[Problem, int, Base, Treatment]]:
         for problem in self.problems:
             for seed in self.seeds:
-                for base in self.bases:
+                for base in self.bases or USUAL[problem.extent.kind]:
                     for one in self.treatments:
                         yield problem, seed, base, one
 
@@ -353,7 +354,7 @@ class Design:
 
 
 def _names(problem: Problem) -> set[str]:
-    return {problem.name, problem.source}
+    return {problem.name, problem.source} | ({problem.task.name} if problem.task else set())
 
 
 def _refuse_confusion(run: Run, same: Run, namesake: Run) -> None:
