@@ -6,14 +6,20 @@ BIN = $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install $(QUIET)
 QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
+EXTRAS_paper = benchmark,cli
 
-.PHONY: demo test quick coverage engines oldest fuzz mutants check docstrings hooks bench paper paper-quick docs html doctest pictures dist clean
+.PHONY: demo test test-data quick coverage engines oldest fuzz mutants check docstrings hooks bench paper paper-quick docs html doctest pictures dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
 
 test: $(VENV)/dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+# What reads official files, from the folder that EVENHAND_DATA names; all else is in `make test`.
+test-data: $(VENV)/dev
+	@test -d "$$EVENHAND_DATA" || { echo "Set EVENHAND_DATA to the folder that holds the official files." >&2; exit 2; }
+	$(BIN)/python -m pytest -m data $$(grep --recursive --files-with-matches --include="test_*.py" "data_file\|mark.data" tests paper)
 
 # In one process: workers would spend more on importing than they save.
 quick: $(VENV)/dev
@@ -63,10 +69,10 @@ hooks: $(VENV)/dev
 bench: $(BENCH)/done
 	$(BENCH)/bin/python benchmarks/run.py
 
-paper: $(VENV)/dev
+paper: $(VENV)/paper
 	$(BIN)/python -m paper
 
-paper-quick: $(VENV)/dev
+paper-quick: $(VENV)/paper
 	$(BIN)/python -m paper --quick
 
 # Pages and examples can be made side by side: make --jobs=2 docs.
@@ -89,10 +95,12 @@ dist: $(VENV)/release
 	$(BIN)/twine check --strict dist/*
 
 $(VENV)/bin/python:
+	@$(PYTHON) -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || { echo "evenhand needs Python 3.11 or newer, with venv, and $(PYTHON) is not that: name one, as in make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(addprefix $(VENV)/,demo dev docs release spark): $(VENV)/%: pyproject.toml | $(VENV)/bin/python
-	$(INSTALL) --editable ".[$(or $(EXTRAS_$*),$*)]"
+$(addprefix $(VENV)/,demo dev docs paper release spark): $(VENV)/%: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing evenhand[$(or $(EXTRAS_$*),$*)] in $(VENV) …"
+	@$(INSTALL) --editable ".[$(or $(EXTRAS_$*),$*)]" || { echo "evenhand[$(or $(EXTRAS_$*),$*)] could not be installed in $(VENV): that takes a package index that pip can reach." >&2; exit 2; }
 	@touch $@
 
 $(BENCH)/done: pyproject.toml benchmarks/requirements.txt

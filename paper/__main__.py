@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evenhand.benchmark import Status, results, run, status
+from evenhand.cli.terminal import tell
 from paper import design as designs
 from paper import report
 
@@ -61,15 +62,15 @@ def main(
     try:
         state, page = _repeat(is_quick, tasks, reports, kept, jobs, folder)
     except KeyboardInterrupt:
-        click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
+        tell("Interrupted; what was done is kept. Run the same command to go on.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except (ValueError, OSError, ImportError) as failure:
         raise Unusable(str(failure)) from failure
     if page is not None:
-        click.echo(f"The report is {page}.")
-    click.echo(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
+        tell(f"The report is {page}.")
+    tell(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
     for failed in state.failures.values():
-        click.echo(f"  failed: {failed['method']} on {failed['problem']}: {failed['error']}")
+        tell(f"  failed: {failed['method']} on {failed['problem']}: {failed['error']}")
     raise click.exceptions.Exit(FAILED if state.missing else 0)
 
 
@@ -86,11 +87,15 @@ def _repeat(
         design, absent = designs.at_hand(designs.PAPER)
     else:
         design, absent = designs.PAPER.only(*tasks.split(",")), []
-    for name in absent:
-        click.echo(f"Left out, not on this computer: evenhand datasets fetch {name}", err=True)
+    if absent:
+        tell(
+            f"Left out, since their rows are not on this computer: {', '.join(absent)}. "
+            f"To take them in: evenhand datasets fetch {absent[0]}, and so on.",
+            err=True,
+        )
     design = designs.quick(design) if is_quick else design
     before = status(design, folder)
-    click.echo(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
+    tell(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
     state = run(design, folder, n_jobs=jobs)
     if not reports:
         return state, None

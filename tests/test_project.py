@@ -67,6 +67,14 @@ def test_every_make_target_that_is_named_exists(path):
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
 
 
+def test_the_build_tests_as_a_stranger_does_and_only_then_with_data():
+    build = (ROOT / ".ci" / "run").read_text()
+    alone, _, lane = build.partition("# The lane of the data")
+    assert "--unset=EVENHAND_DATA" in alone
+    assert re.search(r'^"\$\{stranger\[@\]\}" make .*\btest\b', alone, re.MULTILINE)
+    assert "make test-data" in lane
+
+
 def test_hooks_run_the_tools_of_make_check():
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     recipe = MAKEFILE.split("\ncheck:")[1].split("\n\n")[0]

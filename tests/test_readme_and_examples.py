@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,24 @@ def test_the_readme_prints_what_it_says():
     with contextlib.redirect_stdout(printed):
         exec(code, {})
     assert printed.getvalue() == said
+
+
+def test_the_readme_installs_what_is_in_the_clone():
+    readme = (ROOT / "README.md").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (installed,) = re.findall(r'^pip install "?([^"\s]+)', readme, re.MULTILINE)
+    assert installed.removeprefix(".").strip("[]") in project["optional-dependencies"]
+    assert installed.startswith(".")  # no index has a release
+
+
+def test_every_extra_that_is_named_exists():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    pages = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]
+    for page in pages:
+        for named in re.findall(r"evenhand\[([a-z,]+)\]", page.read_text(encoding="utf-8")):
+            assert set(named.split(",")) <= extras.keys(), page
 
 
 def test_the_readme_names_commands_that_exist():

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from evenhand.benchmark import Problem
+from evenhand.benchmark import Problem, status
 from paper import design, report
 from paper.__main__ import main
 from paper.tests import invented
@@ -65,3 +65,13 @@ def test_a_task_that_is_not_here_is_named_and_left_out(monkeypatch):
         "simulated_multigroup",
     }
     assert {"compas", "acs_income", "law_school"} <= set(absent)
+
+
+def test_the_tasks_that_are_not_here_are_one_sentence(invoke, monkeypatch, tmp_path):
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path))
+    monkeypatch.setattr("paper.__main__.run", lambda design, folder, n_jobs: status(design, folder))
+    done = invoke("--quick", "--no-report")
+    told = done.output.splitlines()
+    assert told[0].startswith("Left out, since their rows are not on this computer: acs_income, ")
+    assert "evenhand datasets fetch acs_income" in told[0]
+    assert told[1].startswith("paper, quick: ")

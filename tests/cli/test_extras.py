@@ -89,6 +89,43 @@ def test_a_missing_package_is_status_2_and_one_line(folder, people, command, blo
     assert not (folder / "out.html").exists()
 
 
+DOORS = """
+import sys
+import sklearn.linear_model  # SciPy looks for PyTorch among what was imported
+sys.modules.update(dict.fromkeys({blocked!r}))
+import evenhand as eh
+for door in {doors!r}:
+    try:
+        module = __import__(door, fromlist=["any"])
+        for name in module.__all__:
+            getattr(module, name)
+    except eh.MissingExtraError as error:
+        print(error)
+found = eh.audit(None, [1, 0] * 50, sensitive_features=["F", "F", "M", "M"] * 25)
+for ask in (found.plot, found.to_html):
+    try:
+        ask()
+    except eh.MissingExtraError as error:
+        print(error)
+"""
+
+
+@pytest.mark.slow
+def test_without_extras_every_door_opens_or_says_what_to_install(folder):
+    doors = ["benchmark", "compat.fairlearn", "compat.mlflow", "criteria", "datasets", "measures"]
+    doors += ["mitigation", "report", "standards", "statistics", "torch", "torch.callback"]
+    core = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "narwhals"}
+    others = packages_of("all", "test") - core
+    code = DOORS.format(blocked=sorted(others), doors=[f"evenhand.{door}" for door in doors])
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert "Logging an audit in MLflow needs mlflow: pip install mlflow" in told
+    assert 'A figure needs matplotlib: pip install "evenhand[figures]"' in told
+    assert all("pip install" in line for line in told), told
+
+
 class Terminal:
     """A stream that says it is a terminal."""
 

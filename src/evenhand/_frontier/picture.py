@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._errors import MissingExtraError
+from evenhand._errors import require
 
 PROVED, TEST, MODEL = "#1f5fa8", "#c2571a", "#222222"
 
@@ -19,12 +19,9 @@ def draw(
     ax: Any = None,
 ) -> Any:
     """Disparity to the right, cost upward: below the line there is no rule."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtraError(
-            "A picture needs matplotlib: pip install matplotlib", name="matplotlib"
-        ) from None
+    require("matplotlib", purpose="A figure", extra="figures")
+    import matplotlib.pyplot as plt
+
     if ax is None:
         _, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     curve = {name: np.array(column) for name, column in columns.items()}

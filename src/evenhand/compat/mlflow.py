@@ -11,14 +11,20 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from mlflow.entities import Metric
-from mlflow.models.evaluation import EvaluationArtifact, EvaluationResult, ModelEvaluator
-from mlflow.tracking import MlflowClient
-from mlflow.tracking.fluent import active_run
-
 from evenhand._audit import Audit, audit
-from evenhand._errors import InputError
+from evenhand._errors import InputError, require_package
 from evenhand._scoring import columns_from
+
+require_package("mlflow", "Logging an audit in MLflow")
+
+from mlflow.entities import Metric  # noqa: E402
+from mlflow.models.evaluation import (  # noqa: E402
+    EvaluationArtifact,
+    EvaluationResult,
+    ModelEvaluator,
+)
+from mlflow.tracking import MlflowClient  # noqa: E402
+from mlflow.tracking.fluent import active_run  # noqa: E402
 
 FOLDER = "evenhand"
 AT_ONCE = 500  # metrics of a request; MLflow takes 1,000

@@ -7,10 +7,9 @@ that a page can be made anew from a stored file. No score is computed here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
-from evenhand._errors import MissingExtraError
+from evenhand._errors import require
 
 
 def page(document: Mapping[str, Any]) -> str:
@@ -183,10 +182,7 @@ def watch_page(document: Mapping[str, Any]) -> str:
 
 
 def _require_jinja() -> None:
-    if find_spec("jinja2") is None:
-        raise MissingExtraError(
-            'The HTML report needs Jinja2: pip install "evenhand[report]"', name="jinja2"
-        )
+    require("jinja2", purpose="The HTML report", extra="report")
 
 
 __all__ = ["comparison_page", "page", "snippet", "standard_page", "watch_page"]

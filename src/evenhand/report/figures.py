@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
-from evenhand._errors import MissingExtraError
+from evenhand._errors import require
 
 INK, SOFT, GRID = "#1c2024", "#565d66", "#e4e4de"
 SERIES = (
@@ -16,10 +15,7 @@ SERIES = (
 
 def new_figure(width: float, height: float) -> Any:
     """A figure of so many inches that no window shows; needs Matplotlib."""
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError(
-            'Figures need Matplotlib: pip install "evenhand[benchmark]"', name="matplotlib"
-        )
+    require("matplotlib", purpose="A figure", extra="figures")
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
