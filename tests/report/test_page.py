@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from itertools import pairwise
 
 import pytest
@@ -232,7 +233,7 @@ def test_another_schema_is_refused():
 
 
 def test_a_missing_jinja_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(report, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'pip install "evenhand\[report\]"'):
         report.page(documents.single())
 
