@@ -43,12 +43,28 @@ class Ledger:
     def copy(self) -> Ledger:
         """The same as it is now; what is added later does not change it."""
         spans = {name: dict(each) for name, each in self.spans.items()}
-        return replace(self, spans=spans, totals=dict(self.totals), since=dict(self.since))
+        totals, since, parts = dict(self.totals), dict(self.since), dict(self.parts)
+        return replace(self, spans=spans, totals=totals, since=since, parts=parts)
 
-    def knows(self, part: str, day: int, counts: Tally) -> bool:
+    def new_name(self) -> str:
+        """A name that no part has."""
+        number = self.counted + 1
+        while _short(f"part {number}") in self.parts:
+            number += 1
+        return f"part {number}"
+
+    def knows(self, part: str, day: int, counts: Tally, late: bool) -> bool:
         """Whether a part has been counted; refuse one of that name with other numbers."""
         known = self.parts.get(_short(part))
-        if known is not None and known[1] != fingerprint(counts):
+        if known is not None and not late and known[1] == fingerprint(counts, late=True):
+            raise InputError(
+                f"The part {part!r} was counted as late: its decisions are of a part that came "
+                "before. If they were never counted, give them a name of their own."
+            )
+        if known is not None and known[1] not in {
+            fingerprint(counts),
+            fingerprint(counts, late=late),
+        }:
             raise InputError(
                 f"The part {part!r} was counted before with other numbers. To replace it, pass "
                 "both: watch.correct(part, old, new), or evenhand watch append NEW --part PART "
@@ -62,32 +78,40 @@ class Ledger:
             )
         return known is not None
 
-    def note(self, part: str, day: int, counts: Tally, remember: int) -> None:
+    def note(self, part: str, day: int, counts: Tally, late: bool, remember: int) -> None:
         """Remember a part, and forget the oldest days' parts where there are too many."""
-        self.parts[_short(part)] = (day, fingerprint(counts))
+        self.parts[_short(part)] = (day, fingerprint(counts, late=late))
         self.counted += 1
         self.first = day if self.first is None else min(self.first, day)
         self.last = day if self.last is None else max(self.last, day)
-        for place in np.flatnonzero(counts.table("group", of="rows")):
-            group = counts.groups[place]
-            self.since[group] = min(self.since.get(group, day), day)
         while len(self.parts) > remember:
             self.closed = min(when for when, _ in self.parts.values())
             self.parts = {k: v for k, v in self.parts.items() if v[0] > self.closed}
 
-    def replace(self, part: str, old: Tally, new: Tally) -> int:
+    def meet(self, counts: Tally, day: int) -> None:
+        """Remember since when there are groups."""
+        for place in np.flatnonzero(counts.table("group", of="rows")):
+            group = counts.groups[place]
+            self.since[group] = min(self.since.get(group, day), day)
+
+    def replace(self, part: str, old: Tally, new: Tally, late: bool) -> int:
         """Remember other numbers of a part; the day it is of."""
         known = self.parts.get(_short(part))
         if known is None:
             raise InputError(
                 f"The part {part!r} was not counted, or so long ago that it is closed."
             )
-        if known[1] != fingerprint(old):
+        if known[1] == fingerprint(old, late=not late):
+            raise InputError(
+                f"The part {part!r} was {'not ' if late else ''}counted as late; correct it as it "
+                f"was counted, {'without' if late else 'with'} late=True."
+            )
+        if known[1] != fingerprint(old, late=late):
             raise InputError(
                 f"These are not the numbers that part {part!r} was counted with, so they cannot be "
                 "taken out. Pass the counts that were appended then as old."
             )
-        self.parts[_short(part)] = (known[0], fingerprint(new))
+        self.parts[_short(part)] = (known[0], fingerprint(new, late=late))
         return known[0]
 
     def add(self, name: str, day: int, sums: Tally) -> None:
@@ -164,10 +188,11 @@ class Ledger:
         for name, spans in self.spans.items():
             self.spans[name] = {at: renamed(sums, names) for at, sums in spans.items()}
             self.totals[name] = renamed(self.totals[name], names)
-        for old, new in names.items():
-            if old in self.since:
-                day = self.since.pop(old)
-                self.since[new] = min(day, self.since.get(new, day))
+        since: dict[Label, int] = {}
+        for group, day in self.since.items():
+            new = names.get(group, group)
+            since[new] = min(day, since.get(new, day))
+        self.since = since
 
     def _refuse_to_join(self, names: Mapping[Label, Label]) -> None:
         """Bets on two groups at once are no bet on both together, as their clusters depend."""
@@ -225,11 +250,11 @@ def negative(counts: Tally) -> Tally:
     return replace(counts, sums={name: -values for name, values in counts.sums.items()})
 
 
-def fingerprint(counts: Tally) -> str:
-    """The same for the same counts, in whatever order their cells are."""
+def fingerprint(counts: Tally, *, late: bool = False) -> str:
+    """The same for the same counts, in whatever order their cells are; others if they are late."""
     ordered = gathered(counts.axes, counts.cells, counts.sums, ())
     axes = [[axis.name, [show(label) for label in axis.labels]] for axis in ordered.axes]
-    digest = hashlib.sha256(json.dumps(axes).encode())
+    digest = hashlib.sha256(json.dumps(["late", axes] if late else axes).encode())
     digest.update(np.ascontiguousarray(ordered.cells, dtype=np.int64).tobytes())
     for name, values in sorted(ordered.sums.items()):
         digest.update(name.encode())
@@ -252,4 +277,4 @@ def day_name(day: int) -> str:
 
 
 def _short(part: str) -> str:
-    return hashlib.sha256(part.encode("utf-8", "replace")).hexdigest()[:DIGITS]
+    return hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]

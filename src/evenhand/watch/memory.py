@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -11,8 +12,9 @@ from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_labels
-from evenhand._tally import Tally
+from evenhand._tally import CLASSES, Tally
 from evenhand._uncertainty.interval import METHODS, Method
+from evenhand.watch.labels import Seen, occurring
 from evenhand.watch.ledger import Ledger
 
 
@@ -70,3 +72,45 @@ class Memory:
     history: list[list[Any]] = field(default_factory=list)
     columns: dict[str, Any] = field(default_factory=dict)
     evidence: dict[str, float] = field(default_factory=dict)
+
+    def copy(self) -> Memory:
+        """A copy to change: it takes the place of this one once the change is whole."""
+        return replace(
+            self,
+            ledger=self.ledger.copy(),
+            baseline=dict(self.baseline),
+            peaks=dict(self.peaks),
+            firsts=dict(self.firsts),
+            names=dict(self.names),
+            history=list(self.history),
+            evidence=dict(self.evidence),
+        )
+
+    @property
+    def spellings(self) -> Seen:
+        """By axis, the labels as they were written so far."""
+        groups = (*self.ledger.since, *self.settings.groups, *self.names, *self.names.values())
+        found: dict[str, list[Label]] = {"group": list(groups)}
+        for sums in (*self.ledger.totals.values(), *self.baseline.values()):
+            for axis in sums.axes:
+                if axis.name in (*CLASSES, "stratum", "group"):
+                    found.setdefault(axis.name, []).extend(axis.labels)
+        return found
+
+    @property
+    def classes(self) -> Seen:
+        """By axis, the classes that rows had so far, those of the baseline among them."""
+        return _classes((*self.ledger.totals.values(), *self.baseline.values()))
+
+    @property
+    def counted_classes(self) -> Seen:
+        """By axis, the classes that rows had so far."""
+        return _classes(self.ledger.totals.values())
+
+
+def _classes(every: Iterable[Tally]) -> Seen:
+    found: dict[str, dict[Label, None]] = {}
+    for sums in every:
+        for name, labels in occurring(sums).items():
+            found.setdefault(name, {}).update(dict.fromkeys(labels))
+    return {name: tuple(labels) for name, labels in found.items()}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
-from evenhand._tally import Axis, Tally, gathered
+from evenhand._tally import CLASSES, Axis, Tally, gathered
 from evenhand.watch.bands import log_likelihood, log_mixture
 from evenhand.watch.clusters import UNIT, bets_of, means_of, pairs_of, shaped
 from evenhand.watch.evalues import Excess, after, apart, log_alike, log_mean
@@ -83,7 +83,9 @@ def baseline_of(
     if not counts.clusters:
         return sources_of(counts, questions)
     entries = entries_of(counts, questions, favorable, limits)
-    return {entry.name: entry.sums for entry in entries if entry.name.startswith("means ")}
+    return {
+        entry.name: entry.sums for entry in entries if entry.name.startswith(("means ", "classes "))
+    }
 
 
 def entries_of(
@@ -104,7 +106,10 @@ def entries_of(
         raise InputError(
             f"Nothing can be learned from these counts, by {', '.join(axes)}, about {names}."
         )
-    entries = [] if pairs else [Entry(needs, False, sums) for needs, sums in sources.items()]
+    entries = [Entry(needs, False, sums) for needs, sums in sources.items()]
+    if pairs:  # pairs come and go: of their classes, only which there were is kept
+        there = [axis.name for axis in counts.axes if axis.name in CLASSES]
+        entries = [Entry(f"classes {at}", True, _along(counts, [at, "group"])) for at in there]
     for question in questions:
         source = sources.get(question.criterion.statistic.needs)
         if source is None:

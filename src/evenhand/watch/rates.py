@@ -17,6 +17,7 @@ from evenhand._tasks import favorable_label
 from evenhand.criteria.criterion import class_of
 from evenhand.statistics import E, P, Ratio, Statistic
 from evenhand.statistics.forms import one_against_rest, ratio
+from evenhand.watch.labels import is_label
 
 Floats = NDArray[np.float64]
 Limits = Mapping[str, tuple[float, float]]
@@ -135,7 +136,7 @@ def _asked(cells: tuple[Label, ...], question: Question, favorable: Label) -> li
             favorable = favorable_label(classes, None)
         else:
             favorable = next((label for label in classes if label in (1, True)), None)
-    return [i for i in every if str(class_of(cells[i])) == str(favorable)]
+    return [i for i in every if is_label(class_of(cells[i]), favorable)]
 
 
 def _probabilities(source: Tally, statistic: P) -> Rates:

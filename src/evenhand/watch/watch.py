@@ -23,10 +23,11 @@ from evenhand._writing import path_of
 from evenhand.measures import is_ratio
 from evenhand.report import watch_page
 from evenhand.watch.document import document_of, markdown, openmetrics
+from evenhand.watch.labels import aligned, as_before, check_classes
 from evenhand.watch.ledger import WHOLE, day_name, negative, renamed
 from evenhand.watch.look import Look, status_of
 from evenhand.watch.memory import Memory, Settings, check_settings
-from evenhand.watch.parts import Entry, baseline_of, check_counts, entries_of
+from evenhand.watch.parts import baseline_of, check_counts, entries_of
 from evenhand.watch.rates import Limits, check_watchable
 from evenhand.watch.status import Status
 from evenhand.watch.storage import load, save
@@ -147,7 +148,10 @@ class Watch:
             tuple(questions), tuple(gates), float(confidence), method, favorable,
             _declared(groups), ranges, int(window), float(quiet_days), int(remember),
         )  # fmt: skip
-        before = {} if baseline is None else baseline_of(baseline, questions, favorable, ranges)
+        before = {}
+        if baseline is not None:
+            check_classes(baseline, {}, favorable)
+            before = baseline_of(baseline, questions, favorable, ranges)
         self._memory = Memory(settings, baseline=before)
 
     @property
@@ -192,16 +196,17 @@ class Watch:
 
         """
         check_kinds(late=late)
-        day, ledger = _day(at), self._memory.ledger
-        name = f"part {ledger.counted + 1}" if part is None else str(part)
-        counts = self._prepared(counts)
-        if ledger.knows(name, day, counts):
+        memory, day = self._memory.copy(), _day(at)
+        name = memory.ledger.new_name() if part is None else str(part)
+        counts = _prepared(memory, counts)
+        if memory.ledger.knows(name, day, counts, late):
             return False
-        entries = self._entries(counts, late)
-        ledger.note(name, day, counts, self._memory.settings.remember)
-        self._add(entries, day)
-        self._memory.history.append([name, day_name(day), int(counts.sums["rows"].sum())])
-        self._memory.history = self._memory.history[-KEPT:]
+        check_classes(counts, memory.classes, memory.settings.favorable)
+        memory.ledger.note(name, day, counts, late, memory.settings.remember)
+        _add(memory, counts, day, late)
+        _look_at(memory, day)
+        memory.history = [*memory.history, _row(name, day, counts)][-KEPT:]
+        self._memory = memory
         return True
 
     def correct(self, part: str, old: Tally, new: Tally, *, late: bool = False) -> None:
@@ -223,13 +228,15 @@ class Watch:
 
         """
         check_kinds(late=late)
-        old, new = self._prepared(old), self._prepared(new)
-        entries, added = self._entries(old, late), self._entries(new, late)
-        day = self._memory.ledger.replace(str(part), old, new)
-        self._add([entry._replace(sums=negative(entry.sums)) for entry in entries], day)
-        self._add(added, day)
-        row = [f"{part} (corrected)", day_name(day), int(new.sums["rows"].sum())]
-        self._memory.history = [*self._memory.history, row][-KEPT:]
+        memory = self._memory.copy()
+        old, new = _prepared(memory, old), _prepared(memory, new)
+        day = memory.ledger.replace(str(part), old, new, late)
+        _add(memory, old, day, late, sign=-1)
+        check_classes(new, memory.classes, memory.settings.favorable)
+        _add(memory, new, day, late)
+        _look_at(memory, day)
+        memory.history = [*memory.history, _row(f"{part} (corrected)", day, new)][-KEPT:]
+        self._memory = memory
 
     def rename(self, names: Mapping[Label, Label]) -> None:
         """Let groups go by other names, in what was counted and in what is to come.
@@ -244,16 +251,24 @@ class Watch:
             raise InputTypeError(f"names is a mapping of old names to new ones, not {names!r}.")
         for name in (*names, *names.values()):
             check_labels(names=name)
-        self._memory.names.update(names)
-        self._memory.evidence.clear()
-        self._memory.ledger.rename(names)
-        self._memory.baseline = {
-            key: renamed(sums, names) for key, sums in self._memory.baseline.items()
-        }
-        declared = (names.get(group, group) for group in self._memory.settings.groups)
-        self._memory.settings = self._memory.settings._replace(
-            groups=tuple(dict.fromkeys(declared))
+        memory = self._memory.copy()
+        names = dict(
+            zip(
+                *(
+                    as_before(each, memory.spellings["group"])
+                    for each in (tuple(names), tuple(names.values()))
+                ),
+                strict=True,
+            )
         )
+        before = {old: names.get(new, new) for old, new in memory.names.items()}
+        memory.names = before | names
+        memory.evidence.clear()
+        memory.ledger.rename(names)
+        memory.baseline = {key: renamed(sums, names) for key, sums in memory.baseline.items()}
+        declared = (names.get(group, group) for group in memory.settings.groups)
+        memory.settings = memory.settings._replace(groups=tuple(dict.fromkeys(declared)))
+        self._memory = memory
 
     def status(self) -> Status:
         """Look: intervals, evidence, bounds and changes, valid however often one looks.
@@ -358,34 +373,46 @@ class Watch:
         names = ", ".join(question.name for question in self._memory.settings.questions)
         return f"<Watch of {names}: {self._memory.ledger.counted} parts>"
 
-    def _prepared(self, counts: Tally) -> Tally:
-        """Counts that can be added up, with the groups' names of today."""
-        check_counts(counts)
-        known = {*self._memory.ledger.totals, *self._memory.baseline}
-        if known and any(name.startswith("means ") for name in known) != bool(counts.clusters):
-            raise InputError(
-                "Some parts were counted with cluster= and others without. Count all of them "
-                "with it, and the baseline; a row that goes with no other is a cluster of its own."
-            )
-        return renamed(counts, self._memory.names) if self._memory.names else counts
 
-    def _entries(self, counts: Tally, late: bool) -> list[Entry]:
-        asked = self._memory.settings
-        return entries_of(counts, asked.questions, asked.favorable, asked.limits, late=late)
+def _prepared(memory: Memory, counts: Tally) -> Tally:
+    """Counts that can be added up, with labels as they were written before."""
+    check_counts(counts)
+    known = {*memory.ledger.totals, *memory.baseline}
+    together = any(name.startswith(("means ", "classes ")) for name in known)
+    if known and together != bool(counts.clusters):
+        raise InputError(
+            "Some parts were counted with cluster= and others without. Count all of them "
+            "with it, and the baseline; a row that goes with no other is a cluster of its own."
+        )
+    return aligned(counts, memory.spellings)
 
-    def _add(self, entries: Sequence[Entry], day: int) -> None:
-        """Add up, and see whether the evidence suffices now."""
-        memory = self._memory
-        for entry in entries:
-            memory.ledger.add(entry.name, WHOLE if entry.whole else day, entry.sums)
-        memory.ledger.fit()
-        look = Look(memory)
-        for question in look.known_questions():
-            name, evidence = question.name, look.evidence(question)
-            memory.evidence[name] = evidence
-            memory.peaks[name] = max(evidence, memory.peaks.get(name, 0.0))
-            if evidence >= np.log(1 / look.error):
-                memory.firsts.setdefault(f"differs {name}", ("yes", memory.ledger.last or day))
+
+def _add(memory: Memory, counts: Tally, day: int, late: bool, sign: int = 1) -> None:
+    """Add what a part says, under the groups' names of today; or take it out."""
+    asked = memory.settings
+    counts = renamed(counts, memory.names)
+    for entry in entries_of(counts, asked.questions, asked.favorable, asked.limits, late=late):
+        sums = entry.sums if sign > 0 else negative(entry.sums)
+        memory.ledger.add(entry.name, WHOLE if entry.whole else day, sums)
+    if sign > 0:
+        memory.ledger.meet(counts, day)
+
+
+def _look_at(memory: Memory, day: int) -> None:
+    """See whether the evidence suffices now."""
+    memory.ledger.fit()
+    look = Look(memory)
+    for question in look.known_questions():
+        look.so_far(question)  # what cannot be read must not be counted
+        name, evidence = question.name, look.evidence(question)
+        memory.evidence[name] = evidence
+        memory.peaks[name] = max(evidence, memory.peaks.get(name, 0.0))
+        if evidence >= np.log(1 / look.error):
+            memory.firsts.setdefault(f"differs {name}", ("yes", memory.ledger.last or day))
+
+
+def _row(name: str, day: int, counts: Tally) -> list[Any]:
+    return [name, day_name(day), int(counts.sums["rows"].sum())]
 
 
 def bounds_of(bounds: Mapping[str, float] | Sequence[str] | None) -> list[Gate]:
