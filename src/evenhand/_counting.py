@@ -29,11 +29,11 @@ from evenhand._columns.encoding import (
     reciprocal,
     weights,
 )
-from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import Groups, clusters, groups, show
+from evenhand._errors import InputError
+from evenhand._groups import Groups, clusters, groups
 from evenhand._signatures import misspelt, spelled_out, suggests_names
 from evenhand._surveys import SurveyWeights
-from evenhand._tally import Axis, Tally, gathered
+from evenhand._tally import Axis, Tally, gathered, one_kind
 
 ROWS_FOR_THREADS = 1 << 17
 ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
@@ -315,13 +315,7 @@ def count(
 
 def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
     """Give truth and prediction the same labels in the same order."""
-    labels = union(*(column.labels for column in columns.values()))
-    kinds = {isinstance(label, str) for label in labels}
-    if len(kinds) == 2:
-        raise InputTypeError(
-            f"Labels mix text and numbers: {[show(label) for label in labels[:6]]}. "
-            "Give y_true and y_pred the same kind of labels."
-        )
+    labels = one_kind(union(*(column.labels for column in columns.values())))
     return {
         name: Column(_moved(column, labels), labels) if column.labels != labels else column
         for name, column in columns.items()

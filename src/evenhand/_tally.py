@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns.codes import Label, positions, union
-from evenhand._errors import InputError
-from evenhand._groups import CLUSTER, Rare, joined, settle_rare
+from evenhand._errors import InputError, InputTypeError
+from evenhand._groups import CLUSTER, Rare, joined, settle_rare, show
 
 
 @dataclass(frozen=True)
@@ -249,6 +249,16 @@ class Tally:
 CLASSES = ("y", "yhat")  # these axes share their labels: truth and prediction are of one kind
 
 
+def one_kind(classes: tuple[Label, ...]) -> tuple[Label, ...]:
+    """The classes, unless some are text and others are not: 1 and "1" would be two of them."""
+    if len({isinstance(label, str) for label in classes}) == 2:
+        raise InputTypeError(
+            f"Labels mix text and numbers: {[show(label) for label in classes[:6]]}. "
+            "Give y_true and y_pred the same kind of labels, in every part."
+        )
+    return classes
+
+
 def _joined(left: Tally, right: Tally) -> tuple[Axis, ...]:
     """The axes that hold the cells of both."""
     if [(a.name, a.kind) for a in left.axes] != [(a.name, a.kind) for a in right.axes]:
@@ -258,7 +268,7 @@ def _joined(left: Tally, right: Tally) -> tuple[Axis, ...]:
     if left.scale != right.scale:
         raise InputError("Cannot add tallies whose replicate weights were made in different ways.")
     both = [*left.axes, *right.axes]
-    classes = union(*(axis.labels for axis in both if axis.name in CLASSES))
+    classes = one_kind(union(*(axis.labels for axis in both if axis.name in CLASSES)))
     return tuple(
         replace(a, labels=classes if a.name in CLASSES else _merged(a, b))
         for a, b in zip(left.axes, right.axes, strict=True)

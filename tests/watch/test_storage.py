@@ -7,13 +7,16 @@ import signal
 import subprocess
 import sys
 import textwrap
+import tracemalloc
+import zlib
+from base64 import b64encode
 from contextlib import suppress
 
 import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.watch.storage import locked
+from evenhand.watch.storage import _checksum, locked, packed
 
 
 def counts():
@@ -119,12 +122,32 @@ def test_no_flipped_bit_is_read_as_another_state(tmp_path):
             assert path.read_bytes() == whole
 
 
-def test_a_state_of_before_there_were_checksums_is_read(tmp_path):
-    path = tmp_path / "w.json"
+def rewritten(path, change):
+    """The state with other contents and the checksum that goes with them, as an attacker has it."""
     state = json.loads(stored(path))
     del state["checksum"]
-    path.write_text(json.dumps(state, indent=1))
-    assert eh.Watch.load(path).status().rows == 40
+    change(state)
+    path.write_text(json.dumps({**state, "checksum": _checksum(state)}))
+    return path
+
+
+def test_a_state_without_its_checksum_is_refused(tmp_path):
+    path = tmp_path / "w.json"
+    state = json.loads(stored(path))
+    for checksum in ({}, {"checksum": None}, {"checksum": "0" * 32}):
+        path.write_text(json.dumps({**state, **checksum} if checksum else _without(state)))
+        with pytest.raises(eh.InputError, match=r"w\.json is damaged: it has (no|the) checksum"):
+            eh.Watch.load(path)
+
+
+def _without(state):
+    return {name: value for name, value in state.items() if name != "checksum"}
+
+
+def test_a_state_of_an_earlier_format_is_refused_in_words(tmp_path):
+    path = rewritten(tmp_path / "w.json", lambda state: state.update(schema="evenhand.watch/1"))
+    with pytest.raises(eh.InputError, match=r"this version reads 'evenhand\.watch/2'"):
+        eh.Watch.load(path)
 
 
 @pytest.mark.parametrize(
@@ -132,12 +155,95 @@ def test_a_state_of_before_there_were_checksums_is_read(tmp_path):
     [
         *(("confidence", -1), ("confidence", None), ("method", "none"), ("window", 0)),
         *(("quiet_days", float("nan")), ("remember", "x"), ("favorable", [])),
+        *(("criteria", {"strong_parity": ["mpd"]}), ("bounds", ["error_parity.mpd > 0.1"])),
+        *(("span", 0), ("span", -1), ("span", True), ("span", 10**30), ("days", [1, 10**9])),
+        *(("days", [None, 738000]), ("closed", "x"), ("counted", -1), ("counted", 10**40)),
+        *(("since", [["a", 0]]), ("firsts", {"x": ["yes", 10**9]}), ("peaks", {"x": "1"})),
+        *(("parts", {"738000": "x"}), ("history", [[1]]), ("columns", {"group": 1})),
+        *(("counts", {}), ("counts", {"predictions": 1}), ("renamed", [1]), ("limits", [])),
     ],
 )
-def test_settings_of_a_file_are_checked_as_a_callers_are(tmp_path, name, value):
+def test_contents_of_a_file_are_checked_as_a_callers_are(tmp_path, name, value):
+    path = rewritten(tmp_path / "w.json", lambda state: state.update({name: value}))
+    with suppress(eh.InputError):  # what is harmless may be read
+        eh.Watch.load(path).status().document()
+
+
+def table(labels, groups, rows, spans):
+    axes = [["yhat", "categories", labels], ["group", "categories", groups]]
+    return {"predictions": {"axes": axes, "sums": ["rows"], "spans": {at: [rows] for at in spans}}}
+
+
+BOMB = "i" + b64encode(zlib.compress(bytes(1 << 28), 9)).decode()
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        table(list(range(30_000)), list(range(30_000)), packed(np.zeros(4)), ["739677"]),
+        table([0, 1], ["a", "b"], BOMB, ["739677"]),
+        table([0, 1], ["a", "b"], packed(np.zeros(3)), ["739677"]),
+        table([0, 0], ["a", "b"], packed(np.zeros(4)), ["739677"]),
+        table([0, 1], ["a", "b"], packed(np.array([1, 1, -1, 1])), ["739677"]),
+        table([0, 1], ["a", "b"], packed(np.full(4, 2.0**62)), ["739677"]),
+        table([0, 1], ["a", "b"], packed(np.array([1, 1, np.nan, 1])), ["739677"]),
+        table([0, 1], ["a", "b"], packed(np.ones(4)), [str(day) for day in range(20_000)]),
+        table([], ["a", "b"], packed(np.ones(0)), ["739677"]),
+        {
+            "apart statistical_parity": table([0, 1], ["a"], packed(np.ones(2)), ["1"])[
+                "predictions"
+            ]
+        },
+    ],
+    ids=["huge", "bomb", "short", "twice", "negative", "overflow", "nan", "spans", "empty", "odd"],
+)
+def test_a_small_hostile_state_takes_no_memory_and_crashes_nothing(tmp_path, counts):
+    path = rewritten(tmp_path / "w.json", lambda state: state.update(counts=counts))
+    assert path.stat().st_size < 2e6
+    tracemalloc.start()
+    try:
+        with pytest.raises(eh.InputError, match=r"w\.json (is damaged|cannot be used)"):
+            eh.Watch.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 64e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_that_is_too_large_or_too_deep_is_no_state(tmp_path):
     path = tmp_path / "w.json"
-    state = json.loads(stored(path))
-    del state["checksum"]
-    path.write_text(json.dumps(state | {name: value}))
-    with pytest.raises(eh.EvenhandError):
+    with path.open("wb") as file:
+        file.truncate(1 << 33)
+    with pytest.raises(eh.InputError, match="a state has 16,777,216 at most"):
         eh.Watch.load(path)
+    path.write_text('{"schema":' + "[" * 100_000)
+    with pytest.raises(eh.InputError, match="is not the state of a watch"):
+        eh.Watch.load(path)
+    path.write_text(
+        '{"schema":"evenhand.watch/2","groups":' + '{"parts":[' * 2000 + "]}" * 2000 + "}"
+    )
+    with pytest.raises(eh.InputError):
+        eh.Watch.load(path)
+
+
+def test_more_labels_than_can_be_kept_are_refused_before_memory_is_taken():
+    labels = np.arange(30_000)
+    many = eh.tally(None, labels, sensitive_features=labels.astype(str))
+    watched = eh.Watch("statistical_parity")
+    tracemalloc.start()
+    try:
+        with pytest.raises(eh.InputError, match="900,000,000 numbers to keep"):
+            watched.update(many)
+        assert tracemalloc.get_traced_memory()[1] < 64e6
+    finally:
+        tracemalloc.stop()
+    assert watched.status().parts == 0
+
+
+def test_labels_that_are_no_characters_are_read_back(tmp_path):
+    watched = eh.Watch("statistical_parity", favorable=1)
+    odd = eh.tally(None, [1, 0, 1, 0], sensitive_features=["a\udc80", "b"] * 2)
+    watched.update(odd, part="\udc80", at="2026-02-01")
+    watched.save(tmp_path / "w.json")
+    again = eh.Watch.load(tmp_path / "w.json")
+    assert set(again.groups) == {"a\udc80", "b"}
+    assert not again.update(odd, part="\udc80", at="2026-02-01")

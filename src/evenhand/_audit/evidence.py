@@ -83,12 +83,10 @@ class Evidence:
         """That all rows that weigh anything have one label or score, in words, if they do."""
         counts, decisions = self.sources.get("predictions"), KINDS[needs].counts_decisions
         if isinstance(counts, Tally):
-            label = _only(counts, "yhat") if decisions else None
-            if label is not None:
-                return f"every row has the prediction {label}: there is nothing to audit"
-            label = _only(counts, "y") if needs in JUDGED and "labels" in self.sources else None
-            if label is not None:
-                return f"every row has the true label {label}: there is nothing to predict"
+            asked = ("yhat", "y") if "labels" in self.sources else ("yhat",)
+            same = one_label({axis: _labels(counts, axis) for axis in asked}, needs)
+            if same is not None:
+                return same
         if decisions:
             return None
         source = self.sources.get("steps", self.sources.get("ranks"))
@@ -108,10 +106,18 @@ class Evidence:
         return replace(self, sources=moved, thresholds=curve)
 
 
-def _only(counts: Tally, axis: str) -> str | None:
-    """The one label that rows have, if there is one."""
-    seen = np.flatnonzero(counts.table(axis))
-    return show(counts.labels(axis)[seen[0]]) if len(seen) == 1 else None
+def one_label(labels: Mapping[str, Sequence[Label]], needs: str) -> str | None:
+    """That all rows have one prediction or truth, by the labels of each, in words, if they do."""
+    if KINDS[needs].counts_decisions and len(labels.get("yhat", ())) == 1:
+        return f"every row has the prediction {show(labels['yhat'][0])}: there is nothing to audit"
+    if needs in JUDGED and len(labels.get("y", ())) == 1:
+        return f"every row has the true label {show(labels['y'][0])}: there is nothing to predict"
+    return None
+
+
+def _labels(counts: Tally, axis: str) -> list[Label]:
+    """The labels of rows that weigh anything."""
+    return [counts.labels(axis)[at] for at in np.flatnonzero(counts.table(axis))]
 
 
 def _distributions(source: Source | None) -> tuple[Distribution, ...]:

@@ -425,11 +425,15 @@ def _obstacle(
     absent = _absent(question, value, table)
     if not absent:
         return _never_varies(table)
+    return Obstacle(without_value(absent), is_error=False)
+
+
+def without_value(absent: Sequence[str]) -> str:
+    """That groups have no value, in words."""
     more = f" and {len(absent) - NAMED} more" if len(absent) > NAMED else ""
-    return Obstacle(
+    return (
         f"there is no value of {', '.join(absent[:NAMED])}{more}; more rows would tell, "
-        "or rare groups can be merged or dropped",
-        is_error=False,
+        "or rare groups can be merged or dropped"
     )
 
 

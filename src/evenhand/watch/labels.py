@@ -62,7 +62,7 @@ def aligned(counts: Tally, known: Seen) -> Tally:
             continue
         before = classes if axis.name in CLASSES else known.get(axis.name, ())
         new = as_before(axis.labels, before)
-        if new == axis.labels:
+        if [*map(repr, new)] == [*map(repr, axis.labels)]:  # 1 and True are equal
             continue
         labels = union(new)
         if cells is counts.cells:
@@ -82,6 +82,33 @@ def occurring(counts: Tally) -> dict[str, tuple[Label, ...]]:
             rows = counts.table(axis.name, of="rows")
             found[axis.name] = tuple(axis.labels[i] for i in np.flatnonzero(rows))
     return found
+
+
+def widened(counts: Tally, kept: Sequence[Label], favorable: Label) -> Tally:
+    """Counts of clusters with a cell for every class that is kept, whether rows have it or not.
+
+    Rows count for the rate of a class that none of them has; and of clusters, only rates are kept.
+    So their classes are known from the first part on: its own, 0 and 1 together, and the favorable.
+    """
+    own = [label for labels in occurring(counts).values() for label in labels]
+    new = [label for label in own if label not in kept]
+    if kept and new:
+        raise InputError(
+            f"The class {new[0]!r} is new; so far there were {_some(kept)}. Rows that go together "
+            "are counted by rates of classes that are there from the first part on: begin a new "
+            "watch, with a first part or a baseline that has all of them."
+        )
+    if not kept:
+        more = [] if favorable is None else [favorable]
+        binary = (0, 1) if {*map(spelled, own)} <= {0, 1} else ()
+        kept = union(as_before((*own, *more, *binary), own))
+    axes, cells = list(counts.axes), counts.cells.copy()
+    for at, axis in enumerate(axes):
+        if axis.name in CLASSES:
+            there = union(kept, axis.labels)
+            cells[at] = positions(axis.labels, there)[cells[at]]
+            axes[at] = replace(axis, labels=there)
+    return replace(counts, axes=tuple(axes), cells=cells)
 
 
 def check_classes(counts: Tally, known: Seen, favorable: Label) -> None:

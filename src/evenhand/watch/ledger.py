@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -22,6 +22,8 @@ from evenhand._tally import Tally, gathered
 
 NUMBERS = 18_000  # that the spans of all days may hold together
 MOST_SPANS, FEWEST_SPANS = 120, 2
+MOST_NUMBERS = 1 << 22  # in all tables of a watch, whatever its labels
+MOST_ROWS = 10**13  # whose sums in hundred-thousandths still fit into 64 bits
 DIGITS = 8  # of a hash
 WHOLE = -1  # the span of sums that are kept for all days together
 
@@ -126,6 +128,11 @@ class Ledger:
         """Widen the spans until they are few enough: twice as wide, two become one."""
         while self.first is not None and self.last is not None:
             if self.last // self.width - self.first // self.width < self.most_spans:
+                check_size(
+                    len(self.spans[name]) * _numbers(sums) for name, sums in self.totals.items()
+                )
+                for sums in self.totals.values():
+                    check_rows(sums)
                 return
             self.width *= 2
             for name, spans in self.spans.items():
@@ -147,7 +154,7 @@ class Ledger:
         """How many spans there is room for."""
         whole, daily = 0, 1
         for name, sums in self.totals.items():
-            numbers = prod(axis.size for axis in sums.axes) * len(sums.sums)
+            numbers = _numbers(sums)
             whole, daily = (
                 (whole + numbers, daily) if WHOLE in self.spans[name] else (whole, daily + numbers)
             )
@@ -212,8 +219,29 @@ class Ledger:
                     )
 
 
+def check_size(numbers: Iterable[int]) -> None:
+    """Refuse tables that are too large to be kept, before memory is taken for them."""
+    total = sum(numbers)
+    if total > MOST_NUMBERS:
+        raise InputError(
+            f"So many labels and groups make {total:,} numbers to keep; a watch keeps "
+            f"{MOST_NUMBERS:,} at most. Watch fewer classes, or merge rare groups before counting."
+        )
+
+
+def check_rows(counts: Tally) -> None:
+    """Refuse more rows than can be added up."""
+    if "rows" in counts.sums and counts.sums["rows"].sum() > MOST_ROWS:
+        raise InputError(f"A watch counts {MOST_ROWS:,} rows at most.")
+
+
+def _numbers(sums: Tally) -> int:
+    return prod(axis.size for axis in sums.axes) * len(sums.sums)
+
+
 def dense(sums: Tally) -> Tally:
     """The same with every cell there, in order, so that tallies of the same labels line up."""
+    check_size([_numbers(sums)])
     shape = tuple(axis.size for axis in sums.axes)
     number = prod(shape)
     if sums.cells.shape[1] == number:

@@ -9,17 +9,21 @@ from functools import partial, reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._audit.evidence import one_label
+from evenhand._audit.examination import without_value
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import judge
 from evenhand._audit.questions import Question, greatest_value
 from evenhand._columns import Label
 from evenhand._errors import InputError
+from evenhand._groups import show
 from evenhand._kinds import check_names
 from evenhand._tally import Tally
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._words import plural
 from evenhand.measures import is_ratio
 from evenhand.measures import resolve as resolve_measure
+from evenhand.statistics import E
 from evenhand.watch import change
 from evenhand.watch.bands import band_of, rate_limits
 from evenhand.watch.clusters import log_bets, log_clusters_differ, rates_of_means
@@ -40,6 +44,7 @@ from evenhand.watch.status import (
 )
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-12  # of a variance
 
 
 def status_of(memory: Memory) -> Status:
@@ -177,15 +182,10 @@ class Look:
         return int(rows.table("cell", "group", of="rows")[first].sum())
 
     def watched(self, finding: WatchFinding, changed: Mapping[str, str]) -> Iterator[Watched]:
-        """A finding as gates read it; where rates have changed, all rows so far are not about now.
-
-        Then a bound can be violated, but not be kept.
-        """
-        obstacle = None
-        if finding.criterion in changed:
-            why = f"{changed[finding.criterion].rstrip('.')}; watch anew from then on"
-            obstacle = Obstacle(f"as all rows so far are not about now. {why}", is_error=False)
+        """A finding as gates read it; while anything is in the way, a bound is not kept."""
         question = self.question(finding.criterion)
+        why = self._in_the_way(question, changed.get(question.name))
+        obstacle = None if why is None else Obstacle(why, is_error=False)
         groups = finding.groups
         bounds = self.settings.limits.get(question.name, question.criterion.statistic.bounds)
         asked = [gate.measure for gate in self.settings.gates if gate.criterion == question.name]
@@ -195,6 +195,50 @@ class Look:
             yield Watched(
                 finding.criterion, measure, found.low, found.high, greatest, groups, obstacle
             )
+
+    def _in_the_way(self, question: Question, changed: str | None) -> str | None:
+        """Why a bound cannot be kept, as in an audit; where rates have changed, too."""
+        same = one_label(self.memory.counted_classes, question.criterion.statistic.needs)
+        if same is None and is_mean(question):
+            same = self._same_amount(question)
+        if same is not None:
+            return same
+        absent = self._absent(question)
+        if absent:
+            return without_value(absent)
+        if changed is not None:
+            return (
+                f"as all rows so far are not about now. {changed.rstrip('.')}; watch anew from "
+                "then on"
+            )
+        return None
+
+    def _same_amount(self, question: Question) -> str | None:
+        """That all rows have one amount, in words, if they do."""
+        sums, statistic = (
+            self.ledger.totals[self.source(question)].sums,
+            question.criterion.statistic,
+        )
+        of = statistic.of if isinstance(statistic, E) else ""
+        if f"{of}²" not in sums:
+            return None
+        rows, total, squares = (float(sums[name].sum()) for name in ("rows", of, f"{of}²"))
+        if rows * squares - total**2 > ROUNDING * rows * squares:
+            return None
+        return f"every row has the amount {total / rows:g}: there is nothing to audit"
+
+    def _absent(self, question: Question) -> list[str]:
+        """The groups that have rows and no rate, and the cells where; as in an audit."""
+        rates, source = self.so_far(question), self.ledger.totals[self.source(question)]
+        source = self.ledger.totals.get("classes yhat", source)
+        rows = dict(zip(source.groups, source.table("group", of="rows"), strict=True))
+        known = [i for i, group in enumerate(rates.groups) if rows.get(group, 0) > 0]
+        sizes = rates.sizes[:, known]
+        if question.criterion.kind.is_sparse:
+            none = np.flatnonzero(~(sizes > 0).any(axis=0))
+            return [show(rates.groups[known[i]]) for i in none]
+        gaps = np.argwhere((sizes == 0) & (sizes > 0).any(axis=1, keepdims=True))
+        return [f"{show(rates.groups[known[j]])} at {show(rates.cells[i])}" for i, j in gaps]
 
     def unknown(self) -> Iterator[Watched]:
         """Criteria of gates that nothing was counted for yet: a bound on them is not kept."""

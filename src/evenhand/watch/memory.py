@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from evenhand._audit.gate import Gate
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
+from evenhand._columns.codes import union
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_labels
 from evenhand._tally import CLASSES, Tally
@@ -101,6 +102,13 @@ class Memory:
     def classes(self) -> Seen:
         """By axis, the classes that rows had so far, those of the baseline among them."""
         return _classes((*self.ledger.totals.values(), *self.baseline.values()))
+
+    @property
+    def kept_classes(self) -> tuple[Label, ...]:
+        """The classes whose rates are kept of clusters."""
+        every = self.ledger.totals or self.baseline
+        tables = [sums for name, sums in every.items() if name.startswith("classes ")]
+        return union(*(sums.axes[0].labels for sums in tables))
 
     @property
     def counted_classes(self) -> Seen:

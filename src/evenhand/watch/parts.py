@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from evenhand._tally import CLASSES, Axis, Tally, gathered
 from evenhand.watch.bands import log_likelihood, log_mixture
 from evenhand.watch.clusters import UNIT, bets_of, means_of, pairs_of, shaped
 from evenhand.watch.evalues import Excess, after, apart, log_alike, log_mean
+from evenhand.watch.ledger import check_rows, check_size
 from evenhand.watch.rates import Limits, Rates, rates_of
 
 Floats = NDArray[np.float64]
@@ -40,7 +42,7 @@ class Entry(NamedTuple):
     sums: Tally
 
 
-def check_counts(counts: Tally) -> None:
+def check_counts(counts: Tally, questions: Iterable[Question]) -> None:
     """Refuse what cannot be added up over parts, or is no count of rows."""
     if not isinstance(counts, Tally):
         raise InputTypeError(
@@ -49,6 +51,10 @@ def check_counts(counts: Tally) -> None:
         )
     if counts.sums["rows"].ndim > 1 or (counts.sums["rows"] % 1 != 0).any():
         raise InputError(f"{counts} cannot be watched: it is not one count of whole rows.")
+    check_rows(counts)
+    axes = {axis.name: axis.size for axis in counts.axes}
+    for needs in {question.criterion.statistic.needs for question in questions}:
+        check_size([prod(axes.get(name, 1) for name in AXES[needs])])
     if len(counts.clusters) > 1:
         raise InputError(
             "Rows that go together in several ways cannot be watched: count them with one column "
@@ -79,7 +85,8 @@ def baseline_of(
     counts: Tally, questions: Iterable[Question], favorable: Label, limits: Limits
 ) -> dict[str, Tally]:
     """What there is to compare with, by the names of the sums that it is compared with."""
-    check_counts(counts)
+    questions = tuple(questions)
+    check_counts(counts, questions)
     if not counts.clusters:
         return sources_of(counts, questions)
     entries = entries_of(counts, questions, favorable, limits)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from hashlib import sha256
 from math import prod
 from pathlib import Path
@@ -19,21 +21,41 @@ from numpy.typing import NDArray
 from evenhand._audit.gate import gate_of
 from evenhand._audit.questions import Question, questions_of
 from evenhand._columns import Bin, Label
-from evenhand._errors import InputError
-from evenhand._tally import Axis, Tally
+from evenhand._errors import EvenhandError, InputError
+from evenhand._tally import CLASSES, Axis, Tally
 from evenhand._writing import write_whole
-from evenhand.watch.ledger import DIGITS, Ledger
+from evenhand.watch.clusters import STAKES
+from evenhand.watch.ledger import DIGITS, MOST_ROWS, WHOLE, Ledger, check_size
+from evenhand.watch.look import Look
 from evenhand.watch.memory import Memory, Settings, check_settings
+from evenhand.watch.parts import AXES, SUMS
+from evenhand.watch.rates import check_watchable
 
-SCHEMA = "evenhand.watch/1"
+SCHEMA = "evenhand.watch/2"
+MOST_BYTES = 1 << 24  # of a file
+LAST_DAY = date.max.toordinal()
 PATIENCE = 60.0  # seconds to wait for another writer
 BETWEEN = 0.05
+MOST_SUM = 2.0**60  # that still can be added up over all spans
+HASHES = re.compile(f"[0-9a-f]{{{2 * DIGITS}}}")
+KEPT = {
+    "means": ("rows", "clusters", "total", "squares", "shared"),
+    "bets": STAKES,
+    "apart": SUMS,
+    "after": SUMS,
+}
 
 
 def save(memory: Memory, path: Path) -> None:
     """Write the state; whoever looks sees the old one or the new one."""
     state = state_of(memory)
-    write_whole(path, _dumped({**state, "checksum": _checksum(state)}) + "\n")
+    text = _dumped({**state, "checksum": _checksum(state)}) + "\n"
+    if len(text) > MOST_BYTES:
+        raise InputError(
+            f"The state would have {len(text):,} bytes, and {MOST_BYTES:,} are the most that are "
+            "read again. Merge rare groups before counting, or watch fewer criteria."
+        )
+    write_whole(path, text)
 
 
 def load(path: Path) -> Memory:
@@ -41,6 +63,11 @@ def load(path: Path) -> Memory:
     try:
         if not path.is_file():
             raise InputError(f"There is no state {path}; make one with evenhand watch init.")
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(
+                f"{path} is not the state of a watch: it has {path.stat().st_size:,} bytes, and "
+                f"a state has {MOST_BYTES:,} at most."
+            )
         text = path.read_text(encoding="utf-8")
     except OSError as failure:
         raise InputError(f"{path} cannot be read: {failure.strerror or failure}.") from failure
@@ -48,21 +75,38 @@ def load(path: Path) -> Memory:
         raise InputError(f"{path} is not the state of a watch: {failure}") from failure
     try:
         state = json.loads(text)
+        named = state.items() if isinstance(state, dict) else ()
+        contents = {name: value for name, value in named if name != "checksum"}
+        expected = _checksum(contents)
     except (ValueError, RecursionError) as failure:
         raise InputError(f"{path} is not the state of a watch: {failure}") from failure
     if not isinstance(state, dict) or state.get("schema") != SCHEMA:
         found = state.get("schema") if isinstance(state, dict) else None
-        raise InputError(f"{path} has the schema {found!r}; this version reads {SCHEMA!r}.")
-    if "checksum" in state and state.pop("checksum") != _checksum(state):
         raise InputError(
-            f"{path} is damaged: its checksum is that of other contents. Take a copy of it from "
-            "before, and append what has come since."
+            f"{path} has the schema {found!r}; this version reads {SCHEMA!r}. Make a new state, "
+            "and append the parts anew."
+        )
+    checksum = state.get("checksum")
+    if checksum != expected:
+        what = "has no checksum" if checksum is None else "has the checksum of other contents"
+        raise InputError(
+            f"{path} is damaged: it {what}. Take a copy of it from before, and append what has "
+            "come since."
         )
     try:
-        return memory_of(state)
-    except InputError:
-        raise
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError, zlib.error) as failure:
+        with np.errstate(all="ignore"):
+            return checked(memory_of(contents))
+    except EvenhandError as failure:
+        raise InputError(f"{path} cannot be used: {failure}") from failure
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        ArithmeticError,
+        RecursionError,
+        zlib.error,
+    ) as failure:
         raise InputError(f"{path} is damaged: {failure!r}.") from failure
 
 
@@ -91,12 +135,12 @@ def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def _dumped(state: Mapping[str, Any]) -> str:
-    return json.dumps(state, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(state, separators=(",", ":"))
 
 
 def _checksum(state: Mapping[str, Any]) -> str:
     """Of the contents, however the file is laid out."""
-    return sha256(_dumped(state).encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
+    return sha256(_dumped(state).encode()).hexdigest()[:32]
 
 
 def lock_of(path: Path) -> Path:
@@ -150,44 +194,142 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
         state["confidence"], state["method"], favorable, *(state[name] for name in names)
     )
     questions = [questions_of([name], measures)[0] for name, measures in state["criteria"].items()]
+    limits = {name: (float(ends[0]), float(ends[1])) for name, ends in state["limits"].items()}
+    for question in questions:
+        check_watchable(question, limits)
+    gates = [gate_of(text) for text in state["bounds"]]
+    asked = {(question.name, name) for question in questions for name in question.measures}
+    _require(all((gate.criterion, gate.measure) in asked for gate in gates), "bounds")
     settings = Settings(
         tuple(questions),
-        tuple(gate_of(text) for text in state["bounds"]),
+        tuple(gates),
         state["confidence"],
         state["method"],
         favorable,
         tuple(_from_json(group) for group in state["groups"]),
-        {name: (ends[0], ends[1]) for name, ends in state["limits"].items()},
+        limits,
         state["window"],
         state["quiet_days"],
         state["remember"],
     )
-    spans = {name: _spans(text) for name, text in state["counts"].items()}
+    first, last = state["days"]
+    for day in (first, last, state["closed"]):
+        _require(day is None or _is_day(day), "days")
+    _require((first is None) == (last is None) and (first or 0) <= (last or 0), "days")
+    width, counted = state["span"], state["counted"]
+    _require(type(width) is int and 1 <= width <= LAST_DAY, "span")
+    _require(type(counted) is int and 0 <= counted <= MOST_ROWS, "counted")
+    known = [*state["counts"].items(), *state["baseline"].items()]
+    check_size(_size(stored) for _, stored in known)  # before memory is taken for any
+    names = [question.name for question in questions]
+    for name, stored in known:
+        _check_table(name, stored, names)
+    days = range((first or 0) // width, (last or 0) // width + 1)
+    for name, stored in state["counts"].items():
+        whole = name.startswith(("after ", "classes "))
+        allowed = [WHOLE] if whole else days
+        _require(all(at == str(int(at)) and int(at) in allowed for at in stored["spans"]), name)
     ledger = Ledger(
-        state["span"],
-        state["days"][0],
-        state["days"][1],
-        {
-            pair[:DIGITS]: (int(day), pair[DIGITS:])
-            for day, pairs in state["parts"].items()
-            for pair in pairs.split()
-        },
+        width,
+        first,
+        last,
+        _parts_of(state["parts"]),
         state["closed"],
-        state["counted"],
-        {_from_json(group): day for group, day in state["since"]},
-        spans,
+        counted,
+        _days_of(state["since"]),
+        {name: _spans(stored) for name, stored in state["counts"].items()},
     )
     ledger.total_up()
     return Memory(
         settings,
         ledger,
-        {name: _spans(text)[0] for name, text in state["baseline"].items()},
-        dict(state["peaks"]),
-        {name: (first[0], first[1]) for name, first in state["firsts"].items()},
+        {name: _spans(stored)[0] for name, stored in state["baseline"].items()},
+        {name: _finite(peak) for name, peak in state["peaks"].items()},
+        {name: _first(*first) for name, first in state["firsts"].items()},
         {_from_json(old): _from_json(new) for old, new in state["renamed"]},
-        [list(row) for row in state["history"]],
-        dict(state["columns"]),
+        [_row(*row) for row in state["history"]],
+        {str(name): _column(value) for name, value in state["columns"].items()},
     )
+
+
+def checked(memory: Memory) -> Memory:
+    """The same, if a look at it shows rates and evidence."""
+    look = Look(memory)
+    memory.ledger.fit()
+    for question in look.known_questions():
+        rates = look.so_far(question)
+        _require(bool(((rates.hits >= 0) & (rates.hits <= rates.sizes)).all()), question.name)
+        memory.evidence[question.name] = _finite(look.evidence(question))
+    return memory
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise ValueError(what)
+
+
+def _is_day(day: Any) -> bool:
+    return type(day) is int and 1 <= day <= LAST_DAY
+
+
+def _finite(value: Any) -> float:
+    _require(type(value) in (int, float) and np.isfinite(value), "a number")
+    return float(value)
+
+
+def _first(said: str, day: int) -> tuple[str, int]:
+    """What was said, and since which day."""
+    _require(_is_day(day), "firsts")
+    return str(said), day
+
+
+def _row(name: str, day: str, rows: int, said: Mapping[str, str] | None = None) -> list[Any]:
+    """A row of the history."""
+    _require(type(rows) is int, "history")
+    date.fromisoformat(day)
+    row: list[Any] = [str(name), day, rows]
+    return row if said is None else [*row, {str(key): str(one) for key, one in said.items()}]
+
+
+def _column(value: Any) -> str | list[str]:
+    return [str(name) for name in value] if isinstance(value, list) else str(value)
+
+
+def _days_of(pairs: list[Any]) -> dict[Label, int]:
+    _require(all(_is_day(day) for _, day in pairs), "since")
+    return {_from_json(group): day for group, day in pairs}
+
+
+def _parts_of(stored: Mapping[str, str]) -> dict[str, tuple[int, str]]:
+    """The days and hashes of parts."""
+    found = {}
+    for day, pairs in stored.items():
+        for pair in pairs.split(" "):
+            _require(_is_day(int(day)) and HASHES.fullmatch(pair) is not None, "parts")
+            found[pair[:DIGITS]] = (int(day), pair[DIGITS:])
+    return found
+
+
+def _size(stored: Mapping[str, Any]) -> int:
+    """How many numbers a table says that it holds."""
+    sizes = [len(labels) - (kind == "edges") for _, kind, labels in stored["axes"]]
+    _require(min(sizes) > 0, "axes")
+    return prod(sizes) * len(stored["sums"]) * len(stored["spans"])
+
+
+def _check_table(name: str, stored: Mapping[str, Any], questions: Sequence[str]) -> None:
+    """Refuse a table that no watch of these questions keeps."""
+    axes, sums = [axis for axis, _, _ in stored["axes"]], set(stored["sums"])
+    _require(all(kind in ("categories", "edges") for _, kind, _ in stored["axes"]), name)
+    _require(len(sums) == len(stored["sums"]), name)
+    if name in AXES:
+        _require(axes == AXES[name] and "rows" in sums, name)
+        return
+    kind, _, what = name.partition(" ")
+    if kind == "classes":
+        _require(what in CLASSES and axes == [what, "group"] and "rows" in sums, name)
+        return
+    _require(what in questions and axes == ["cell", "group"] and sums == {*KEPT[kind]}, name)
 
 
 def _is_named(question: Question) -> bool:
@@ -239,16 +381,19 @@ def _spans(stored: Mapping[str, Any]) -> dict[int, Tally]:
         Axis(name, tuple(_from_json(label) for label in labels), kind)
         for name, kind, labels in stored["axes"]
     )
+    _require(all(len({*axis.labels}) == len(axis.labels) for axis in axes), "labels")
     shape = tuple(axis.size for axis in axes)
-    cells = np.array(np.unravel_index(np.arange(prod(shape)), shape), dtype=np.intp)
-    return {
-        int(at): Tally(
-            axes,
-            cells,
-            {name: unpacked(row) for name, row in zip(stored["sums"], rows, strict=True)},
-        )
-        for at, rows in stored["spans"].items()
-    }
+    number = prod(shape)
+    cells = np.array(np.unravel_index(np.arange(number), shape), dtype=np.intp)
+    tallies = {}
+    for at, rows in stored["spans"].items():
+        sums = {name: unpacked(row, number) for name, row in zip(stored["sums"], rows, strict=True)}
+        if "rows" in sums:
+            _require(bool((sums["rows"] >= 0).all() and (sums["rows"] <= MOST_ROWS).all()), "rows")
+        if "hits" in sums:
+            _require(bool(((sums["hits"] >= 0) & (sums["hits"] <= sums["rows"])).all()), "hits")
+        tallies[int(at)] = Tally(axes, cells, sums)
+    return tallies
 
 
 def packed(table: NDArray[Any]) -> str:
@@ -257,7 +402,7 @@ def packed(table: NDArray[Any]) -> str:
     Bytes of the same place stand together, since most of the high ones are 0. That is half as
     long as digits.
 
-    >>> unpacked(packed(np.array([3.0, 400000.0, -1.0])))
+    >>> unpacked(packed(np.array([3.0, 400000.0, -1.0])), 3)
     array([     3, 400000,     -1])
     """
     flat = np.ravel(table)
@@ -267,13 +412,17 @@ def packed(table: NDArray[Any]) -> str:
     return kind + b64encode(zlib.compress(shuffled, 9)).decode()
 
 
-def unpacked(text: str) -> NDArray[Any]:
-    """The numbers that were packed."""
-    shuffled = np.frombuffer(zlib.decompress(b64decode(text[1:])), np.uint8).reshape(8, -1)
-    data = np.ascontiguousarray(shuffled.T).tobytes()
-    return np.frombuffer(data, "<i8" if text[0] == "i" else "<f8").astype(
-        np.int64 if text[0] == "i" else np.float64
-    )
+def unpacked(text: str, number: int) -> NDArray[Any]:
+    """The numbers that were packed: so many, however small the text."""
+    content = zlib.decompressobj()
+    data = content.decompress(b64decode(text[1:], validate=True), 8 * number + 1)
+    _require(len(data) == 8 * number and content.eof and text[0] in "if", "a table")
+    shuffled = np.frombuffer(data, np.uint8).reshape(8, -1)
+    values = np.frombuffer(
+        np.ascontiguousarray(shuffled.T).tobytes(), "<i8" if text[0] == "i" else "<f8"
+    ).astype(np.int64 if text[0] == "i" else np.float64)
+    _require(bool((np.abs(values.astype(np.float64)) <= MOST_SUM).all()), "a sum")
+    return values
 
 
 def _to_json(label: Label) -> Any:

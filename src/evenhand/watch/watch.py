@@ -23,7 +23,7 @@ from evenhand._writing import path_of
 from evenhand.measures import is_ratio
 from evenhand.report import watch_page
 from evenhand.watch.document import document_of, markdown, openmetrics
-from evenhand.watch.labels import aligned, as_before, check_classes
+from evenhand.watch.labels import aligned, as_before, check_classes, widened
 from evenhand.watch.ledger import WHOLE, day_name, negative, renamed
 from evenhand.watch.look import Look, status_of
 from evenhand.watch.memory import Memory, Settings, check_settings
@@ -151,6 +151,8 @@ class Watch:
         before = {}
         if baseline is not None:
             check_classes(baseline, {}, favorable)
+            if baseline.clusters:
+                baseline = widened(baseline, (), favorable)
             before = baseline_of(baseline, questions, favorable, ranges)
         self._memory = Memory(settings, baseline=before)
 
@@ -376,7 +378,7 @@ class Watch:
 
 def _prepared(memory: Memory, counts: Tally) -> Tally:
     """Counts that can be added up, with labels as they were written before."""
-    check_counts(counts)
+    check_counts(counts, memory.settings.questions)
     known = {*memory.ledger.totals, *memory.baseline}
     together = any(name.startswith(("means ", "classes ")) for name in known)
     if known and together != bool(counts.clusters):
@@ -391,6 +393,8 @@ def _add(memory: Memory, counts: Tally, day: int, late: bool, sign: int = 1) -> 
     """Add what a part says, under the groups' names of today; or take it out."""
     asked = memory.settings
     counts = renamed(counts, memory.names)
+    if counts.clusters:
+        counts = widened(counts, memory.kept_classes, asked.favorable)
     for entry in entries_of(counts, asked.questions, asked.favorable, asked.limits, late=late):
         sums = entry.sums if sign > 0 else negative(entry.sums)
         memory.ledger.add(entry.name, WHOLE if entry.whole else day, sums)
