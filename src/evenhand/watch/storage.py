@@ -221,9 +221,9 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
     _require(type(counted) is int and 0 <= counted <= MOST_ROWS, "counted")
     known = [*state["counts"].items(), *state["baseline"].items()]
     check_size(_size(stored) for _, stored in known)  # before memory is taken for any
-    names = [question.name for question in questions]
+    watched = [question.name for question in questions]
     for name, stored in known:
-        _check_table(name, stored, names)
+        _check_table(name, stored, watched)
     days = range((first or 0) // width, (last or 0) // width + 1)
     for name, stored in state["counts"].items():
         whole = name.startswith(("after ", "classes "))
@@ -312,7 +312,7 @@ def _parts_of(stored: Mapping[str, str]) -> dict[str, tuple[int, str]]:
 
 def _size(stored: Mapping[str, Any]) -> int:
     """How many numbers a table says that it holds."""
-    sizes = [len(labels) - (kind == "edges") for _, kind, labels in stored["axes"]]
+    sizes: list[int] = [len(labels) - (kind == "edges") for _, kind, labels in stored["axes"]]
     _require(min(sizes) > 0, "axes")
     return prod(sizes) * len(stored["sums"]) * len(stored["spans"])
 
