@@ -314,5 +314,5 @@ def test_numbers_are_read_from_any_library():
 
 
 def test_text_is_not_numbers():
-    with pytest.raises(TypeError, match="y_pred must be numbers; the first is 'a'"):
+    with pytest.raises(TypeError, match="y_pred must be numbers; it holds 'a'"):
         numbers(["a", "b"], "y_pred")

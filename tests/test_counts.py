@@ -211,7 +211,7 @@ def test_counts_may_be_decimals_and_whole_floats():
         (2.5, r"'n' has the count 2\.5, which is not whole"),
         (None, "'n' has 1 count that is missing"),
         (math.inf, "'n' has 1 count that is missing or not finite"),
-        (2.0**60, r"reach 1\.15292e\+18"),
+        (2.0**60, r"reach 1,152,921,504,606,846,976"),
     ],
 )
 def test_what_is_no_count_is_refused_with_its_column_and_value(local_engine, count, message):

@@ -25,7 +25,6 @@ from evenhand._columns.encoding import (
     encode,
     finite,
     floats,
-    numbers,
     reciprocal,
     weights,
 )
@@ -282,7 +281,7 @@ def count(
 ) -> Tally:
     """Add up rows, weights and named sums in every observed cell of coded columns and groups."""
     coded = {**columns, **clusters(cluster), "group": Column(whom.codes, whom.labels)}
-    named = {name: numbers(values, name) for name, values in (sums or {}).items()}
+    named = {name: finite(values, name) for name, values in (sums or {}).items()}
     survey = sample_weight if isinstance(sample_weight, SurveyWeights) else None
     weight = weights(sample_weight) if survey is None else survey.weight
     check_lengths(**coded, **named, sample_weight=weight)

@@ -25,12 +25,11 @@ from evenhand._frames import (
 from evenhand._groups import Groups, Missing, Rare
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._signatures import suggests_names
-from evenhand._tally import Tally
+from evenhand._tally import MOST_ROWS, Tally
 from evenhand._words import plural
 
 Floats = NDArray[np.float64]
 
-LARGEST = 2**53  # beyond it a float does not hold every whole number
 MOST_DIGITS = 15  # decimals of a rate; more are those of a quotient, not of a rounded number
 SLACK = 1e-9  # of sums that were rounded when they were written
 MOMENT_COLUMNS = {  # what `moments` adds up, by the names that a counted table has for it
@@ -298,19 +297,24 @@ def _total(table: Any, rows: str) -> int:
     """How many rows all the lines stand for; refuse what is no count."""
     import narwhals as nw
 
-    if not table.collect_schema()[rows].is_numeric():
+    kind = table.collect_schema()[rows]
+    if not kind.is_numeric():
         raise InputTypeError(f"{rows!r} must hold counts, and holds something else than numbers.")
-    count = as_float(rows)
-    known = nw.when(~count.is_null() & count.is_finite()).then(count)
-    looked_at = table.select(known.alias("count"))
-    number = nw.col("count")
+    whole, each = kind.is_integer(), nw.col(rows) if kind.is_integer() else as_float(rows)
+    known = ~each.is_null() if whole else ~each.is_null() & each.is_finite()
+    looked_at = table.select(
+        nw.when(known).then(each).alias("count"),
+        # Some engines refuse to make a float of a larger one; the largest is looked at by itself.
+        nw.when(known & (each <= MOST_ROWS)).then(each).cast(nw.Float64).alias("exact"),
+    )
+    count, exact = nw.col("count"), nw.col("exact")
     parts = {
         "lines": nw.len(),
-        "known": number.count(),
-        "least": number.min(),
-        "most": number.max(),
-        "total": number.sum(),
-        "fraction": nw.when(number % 1 != 0).then(number).min(),
+        "known": count.count(),
+        "least": count.min(),
+        "most": count.max(),
+        "total": exact.sum(),
+        "fraction": nw.when(exact.round(0) != exact).then(exact).min(),
     }
     wanted = (part.alias(name) for name, part in parts.items())
     with np.errstate(over="ignore"):  # an infinite total is refused as too large
@@ -335,13 +339,13 @@ def _check_counts(name: str, row: Mapping[str, Any]) -> None:
             f"{name} has the count {fraction:g}, which is not whole. Weights of rows go into "
             "sample_weight=, and sums of weights into sums=."
         )
+    if row["lines"] and max(row["most"], row["total"]) > MOST_ROWS:
+        raise InputError(
+            f"The counts in {name} reach {int(row['most']):,} and add up to more than "
+            f"{MOST_ROWS:,}, as many rows as can be counted exactly."
+        )
     if not row["lines"] or not row["total"]:
         raise InputError("There are no rows to count.")
-    if row["total"] > LARGEST:
-        raise InputError(
-            f"The counts in {name} reach {row['most']:g} and add up to {row['total']:g}, more "
-            "than can be counted exactly."
-        )
 
 
 def _from_rates(

@@ -278,8 +278,11 @@ def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
     there, names = table.collect_schema().names(), [name for name in wanted if name is not None]
     for name in names:
         if name not in there:
-            shown = ", ".join(there[:MOST_LISTED]) + (", …" if len(there) > MOST_LISTED else "")
+            more = ", …" if len(there) > MOST_LISTED else ""
+            shown = ", ".join(map(str, there[:MOST_LISTED])) + more
             hint = did_you_mean(name, there)
+            if not all(isinstance(column, str) for column in there):
+                hint += " Names of columns must be text: pass frame.rename(columns=str)."
             raise InputError(f"The table has no column {name!r}.{hint} It has {shown}.")
     return _with_numbers(table, names).lazy()
 
@@ -431,20 +434,23 @@ def _with_numbers(table: Any, names: Iterable[str]) -> Any:
         return table
     schema = table.collect_schema()
     inferred = {
-        name: _inferred(table[name].to_native())
+        name: _inferred(table[name].to_native(), name)
         for name in names
         if schema[name] == nw.Object or table[name].to_native().dtype == np.float16
     }
     return nw.from_native(table.to_native().assign(**inferred)) if inferred else table
 
 
-def _inferred(objects: Any) -> Any:
+def _inferred(objects: Any, name: str) -> Any:
     """A pandas series of objects as numbers or truth values, if all are; else as it is."""
     if objects.dtype == np.float16:
         return objects.astype(np.float64)
     column = objects.infer_objects()
     if column.dtype.kind in "biuf":
         return column
+    for value in column:
+        if isinstance(value, Decimal) and value.is_snan():  # which cannot even be compared
+            raise InputError(f"{name!r} holds {value!r}; drop or fill those rows.")
     seen = column.dropna()
     numeric = (isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in seen)
     return column.astype(np.float64) if len(seen) and all(numeric) else objects

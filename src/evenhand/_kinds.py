@@ -110,7 +110,10 @@ def check_columns(**columns: Any) -> None:
         names = value if several and isinstance(value, list | tuple) else [value]
         if not all(isinstance(one, str) for one in names if value is not None):
             words = "the name of a column" + (", or a list of names" if several else "")
-            raise InputTypeError(f"{name} must be {words}, not {value!r}.")
+            way_out = ""
+            if any(isinstance(one, int) and not isinstance(one, bool) for one in names):
+                way_out = " If numbers name the columns, pass frame.rename(columns=str) and text."
+            raise InputTypeError(f"{name} must be {words}, not {value!r}.{way_out}")
 
 
 def check_names(**names: Any) -> None:

@@ -246,6 +246,7 @@ class Tally:
         )
 
 
+MOST_ROWS = 2**53 - 1  # a float holds every whole number up to the next, and not the one after it
 CLASSES = ("y", "yhat")  # these axes share their labels: truth and prediction are of one kind
 
 
@@ -294,6 +295,15 @@ def _recoded(tally: Tally, axes: tuple[Axis, ...]) -> NDArray[np.intp]:
     return np.array(rows)
 
 
+def check_rows(rows: NDArray[Any]) -> None:
+    """Refuse more rows than can be counted exactly; each count is exact by itself."""
+    total = float(np.sum(rows, dtype=np.float64))
+    if total > MOST_ROWS:
+        raise InputError(
+            f"There are {total:,.0f} rows; no more than {MOST_ROWS:,} can be counted exactly."
+        )
+
+
 def gathered(
     axes: tuple[Axis, ...],
     cells: NDArray[np.intp],
@@ -304,6 +314,7 @@ def gathered(
     """Make a tally from cells that may repeat."""
     sizes = tuple(axis.size for axis in axes)
     flat = np.ravel_multi_index(tuple(cells), sizes)
+    check_rows(sums["rows"])
     where, totals = _totals(flat, sums)
     places = np.array(np.unravel_index(where, sizes), dtype=np.intp)
     return Tally(axes, places, totals, notes, scale)

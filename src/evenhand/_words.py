@@ -27,8 +27,9 @@ def did_you_mean(
     meant = _meant(str(name), terms or {})
     if meant is not None:
         return f" Did you mean {meant!r}?"
-    near = difflib.get_close_matches(str(name), [str(other) for other in known], n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    things = {str(other): other for other in known}
+    near = difflib.get_close_matches(str(name), list(things), n=1)
+    return f" Did you mean {things[near[0]]!r}?" if near else ""
 
 
 def _meant(name: str, terms: Mapping[str, Iterable[str]]) -> str | None:
@@ -72,6 +73,22 @@ def number(value: float | None, digits: int = 3) -> str:
         return "<0.0001" if value > 0 else "−<0.0001"
     decimals = max(0, digits + (size < 0.01) - max(0, floor(log10(size))))
     return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def read_number(text: str) -> float:
+    """The number that a text spells in plain digits, or a ValueError.
+
+    Python would read 0.0_5 as 0.05, and the digits of every script.
+
+    >>> read_number("-2.5e3")
+    -2500.0
+    >>> read_number("0.0_5")
+    Traceback (most recent call last):
+    ValueError: '0.0_5' is not a number in plain digits
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is not a number in plain digits")
+    return float(text)
 
 
 def points(low: float) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.questions import Question, greatest_value, questions_of
 from evenhand._errors import InputError, InputTypeError
-from evenhand._words import did_you_mean, plural
+from evenhand._words import did_you_mean, plural, read_number
 from evenhand.measures import MEASURES, TERMS, is_ratio
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
@@ -253,7 +253,7 @@ def _check_can_fail(gate: Gate, question: Question) -> None:
 
 def _number(text: str) -> float | None:
     try:
-        value = float(text)
+        value = read_number(text)
     except ValueError:
         return None
     return value if 0 <= value < math.inf else None

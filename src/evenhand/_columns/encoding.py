@@ -34,7 +34,8 @@ from evenhand._errors import InputError, InputTypeError
 Objects = NDArray[np.object_]
 Coded = tuple[NDArray[Any], Iterable[Any]]
 
-NUMBERS = "biufOUST"  # kinds of NumPy that hold numbers, or may hold them as objects or text
+NUMBERS = "biufO"  # kinds of NumPy that hold numbers, or may hold them as objects
+TEXT = "UST"
 HEAVIEST = 1e100  # weights are squared, and squares are added up
 HAS_ADDRESSES = sys.implementation.name == "cpython"  # others hand out proxies of objects
 
@@ -75,7 +76,25 @@ def encode(values: Any, name: str = "values") -> Column:
         values = values.astype(np.float64) + 0.0  # turns -0.0 into 0.0
     words = _words(values, name)
     codes, known = factorize_few(words) or factorize_many(words)
-    return canonical(codes, values[first_rows(codes, len(known))])
+    labels = values[first_rows(codes, len(known))]
+    return canonical(codes, _times(labels) if kind in "mM" else labels)
+
+
+def _times(labels: NDArray[Any]) -> Iterable[Any]:
+    """Times as plain Python has them, where NumPy's are too fine for it; else as text.
+
+    >>> _times(np.array(["2024-05-01"], "datetime64[ns]"))
+    [datetime.datetime(2024, 5, 1, 0, 0)]
+    """
+    known = labels[~np.isnat(labels)]
+    if not any(isinstance(time, int) for time in known.tolist()):
+        return labels
+    shorter = labels.astype(f"{labels.dtype.kind}8[us]")
+    if (shorter == labels)[~np.isnat(labels)].all():
+        times: list[Any] = shorter.tolist()
+        if not any(isinstance(time, int) for time in times):
+            return times
+    return [None if np.isnat(label) else str(label) for label in labels]
 
 
 def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
@@ -96,10 +115,15 @@ def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
 
 
 def floats(values: Any, name: str = "values") -> NDArray[np.float64]:
-    """An array of numbers, NaN where a masked array hides one."""
+    """An array of numbers, NaN where a masked array hides one; text is none, whatever it spells."""
+    array = values
     try:
-        array = values if isinstance(values, np.ndarray) else np.asarray(values)
-        if array.dtype.kind not in NUMBERS:
+        if not isinstance(values, np.ndarray):
+            array = np.asarray(values)
+        kind = array.dtype.kind
+        if kind in TEXT or (kind == "O" and any(isinstance(v, str | bytes) for v in array.flat)):
+            raise TypeError
+        if kind not in NUMBERS:
             raise InputTypeError(f"{name} must be numbers; its type is {array.dtype}.")
         if isinstance(array, np.ma.MaskedArray):
             return np.asarray(np.ma.filled(array.astype(np.float64), np.nan))
@@ -107,8 +131,25 @@ def floats(values: Any, name: str = "values") -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError) as failure:
         if isinstance(failure, InputTypeError):
             raise
-        first = next(iter(np.asarray(values, dtype=object).ravel()), None)
-        raise InputTypeError(f"{name} must be numbers; the first is {first!r}.") from None
+        each = np.asarray(values, dtype=object).ravel()
+        odd = next((v for v in each if not _is_number(v)), None)
+        way_out = " Convert its text to numbers first." if _spells_number(odd) else ""
+        raise InputTypeError(f"{name} must be numbers; it holds {odd!r}.{way_out}") from None
+
+
+def _is_number(value: Any) -> bool:
+    """Whether an object is a number, or missing; text that spells one is not."""
+    try:
+        return not isinstance(value, str | bytes) and (value is None or float(value) is not None)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _spells_number(value: Any) -> bool:
+    try:
+        return isinstance(value, str | bytes) and float(value) is not None
+    except ValueError:
+        return False
 
 
 def classes(values: Any, name: str) -> Column:
@@ -244,7 +285,7 @@ def _encode_objects(values: Objects, name: str) -> Column:
     """Encode any objects that can be hashed."""
     try:
         return canonical(*_coded(values))
-    except TypeError:
+    except (TypeError, ArithmeticError):  # the latter of a signaling NaN
         culprit = next(value for value in values if not _can_be_hashed(value))
         raise InputTypeError(
             f"{name} holds {culprit!r}, which cannot name a class or group."
@@ -317,6 +358,10 @@ def _encode_series(series: Any, name: str) -> Column:
         return encode(series.to_list(), name)
     if series.null_count():
         return encode(series.to_list(), name)
+    if getattr(series.dtype, "time_zone", None):  # which an array of NumPy's would lose
+        column = encode(series.to_numpy(), name)
+        first = first_rows(column.codes, len(column.labels))
+        return canonical(column.codes, series[first.tolist()].to_list())
     return encode(series.to_numpy(), name)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._errors import InputError, InputTypeError, refusing
-from evenhand._tally import Tally
+from evenhand._columns.encoding import floats
+from evenhand._errors import InputError, refusing
+from evenhand._tally import MOST_ROWS, Tally
 from evenhand._uncertainty.curves import Floats
 from evenhand._uncertainty.design import Means, Rates
 from evenhand._uncertainty.estimates import estimates_of
@@ -49,6 +50,8 @@ def sizes_of(
         raise InputError(f"sizes are the rows of at least two groups; got {sizes!r}.")
     if not (np.isfinite(rows) & (rows > 0)).all():
         raise InputError(f"Every group needs a size above 0; the sizes are {rows.tolist()}.")
+    if float(rows.sum()) > MOST_ROWS:
+        raise InputError(f"sizes add up to more than {MOST_ROWS:,}: {rows.tolist()}.")
     return groups, rows, seen
 
 
@@ -148,10 +151,7 @@ def _each(given: Any, groups: tuple[Label, ...], name: str) -> Floats:
 def _numbers(given: Any, name: str) -> Floats:
     """Real numbers, or one error."""
     with refusing(f"{name} must be numbers"):
-        values = np.asarray(given)
-        if np.iscomplexobj(values):
-            raise InputTypeError(f"{name} must be real numbers; they are complex.")
-        return values.astype(np.float64)
+        return floats(given, name)
 
 
 def alike(design: Design) -> Design:

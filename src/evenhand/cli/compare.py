@@ -26,6 +26,7 @@ from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.files import check_outputs, connect, found_files, open_files
+from evenhand.cli.numbers import NumberRange
 from evenhand.cli.options import bins_of
 from evenhand.cli.terminal import busy, complain, echoed, plain
 
@@ -84,7 +85,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option(
     "--confidence",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    type=NumberRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence of every interval.",

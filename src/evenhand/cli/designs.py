@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.failures import INTERRUPTED, Unusable
+from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.terminal import tell
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ out_option = click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the results."
 )
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(min=1), help="Processes; by default one for each core."
+    "--jobs", type=WholeRange(min=1), help="Processes; by default one for each core."
 )
 LOSS = 0.05
 loss_option = click.option(
     "--loss",
-    type=click.FloatRange(min=0, min_open=True),
+    type=NumberRange(min=0, min_open=True),
     default=LOSS,
     show_default=True,
     help="The most that may be given up: points of accuracy, or a share of RMSE.",

@@ -15,6 +15,7 @@ from evenhand.cli import failures
 from evenhand.cli.compare import columns_of_files, people_of
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.files import check_outputs, found_files
+from evenhand.cli.numbers import Number, NumberRange, WholeRange
 from evenhand.cli.options import bins_of
 from evenhand.cli.terminal import busy, complain, echoed, plain
 
@@ -65,10 +66,10 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     show_default=True,
     help="How unequal they are: mpd, gini, pq or shortfall.",
 )
-@click.option("--points", type=click.IntRange(2), default=20, show_default=True, help="How many.")
+@click.option("--points", type=WholeRange(2), default=20, show_default=True, help="How many.")
 @click.option(
     "--held-out",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=NumberRange(0, 1, min_open=True, max_open=True),
     help="The share of rows that judge the rules instead of fitting them.",
 )
 @click.option(
@@ -76,7 +77,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     is_flag=True,
     help="Map the scores by group to what the labels make of them; the rule holds the maps.",
 )
-@click.option("--capacity", type=float, help="How many are selected, or if below 1 which share.")
+@click.option("--capacity", type=Number(), help="How many are selected, or if below 1 which share.")
 @click.option("--reference", metavar="GROUP", help="The group beside which others are measured.")
 @click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for evenhand audit.")
 @click.option(
@@ -86,7 +87,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     show_default=True,
     help="Rows without a group.",
 )
-@click.option("--rule", type=click.FloatRange(0), help="Print the rule for this disparity.")
+@click.option("--rule", type=NumberRange(0), help="Print the rule for this disparity.")
 @click.option("--csv", type=FILE, metavar="PATH", help="Write the curve.")
 @click.option("--json", type=FILE, metavar="PATH", help="Write the rule; needs --rule.")
 @click.option("--png", type=FILE, metavar="PATH", help="Draw the curve.")

@@ -5,7 +5,6 @@ A TOML file may hold them too; the command line goes before it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +17,12 @@ from evenhand._audit.gate import Gate, gate_of, known_measure
 from evenhand._audit.questions import questions_of
 from evenhand._audit.subgroups import CONTROLS
 from evenhand._counts import MOMENT_COLUMNS
-from evenhand._errors import require
+from evenhand._errors import InputError, require
 from evenhand._frames import listed
 from evenhand._surveys import replicate_columns
-from evenhand._words import did_you_mean
+from evenhand._toml import read_toml
+from evenhand._words import did_you_mean, read_number
+from evenhand.cli.numbers import Number, NumberRange, Whole, WholeRange
 from evenhand.cli.terminal import tell
 from evenhand.standards.profiles import STANDARDS, Standard
 
@@ -94,9 +95,9 @@ def _shaped(value: Any, parameter: click.Parameter, where: str) -> Any:
 
 def _parsed(file: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as failure:
-        raise click.UsageError(f"{file} cannot be read as TOML: {failure}") from failure
+        return read_toml(file)
+    except InputError as failure:
+        raise click.UsageError(str(failure)) from failure
 
 
 def _within(content: Any, *keys: str) -> Any:
@@ -122,7 +123,7 @@ PARAMETERS: list[click.Parameter] = [
     _option("--score", metavar="COLUMN", help="The score or probability of the favorable label."),
     _option(
         "--threshold",
-        type=float,
+        type=Number(),
         metavar="NUMBER",
         help="Select scores of at least this, where there is no --prediction.",
     ),
@@ -178,13 +179,13 @@ PARAMETERS: list[click.Parameter] = [
     ),
     _option(
         "--depth",
-        type=click.IntRange(1),
+        type=WholeRange(1),
         default=2,
         help="Combine at most so many --group columns.",
     ),
     _option(
         "--max-minutes",
-        type=click.FloatRange(0, min_open=True),
+        type=NumberRange(0, min_open=True),
         default=10.0,
         help="Refuse, before it starts, an audit that would take longer.",
     ),
@@ -194,9 +195,7 @@ PARAMETERS: list[click.Parameter] = [
         metavar="COLUMN=BINS",
         help="Cut a --group of amounts: age=4 for quarters, age=0,30,50,120 at edges; repeatable.",
     ),
-    _option(
-        "--min-count", type=click.IntRange(0), default=0, help="Groups of fewer rows are rare."
-    ),
+    _option("--min-count", type=WholeRange(0), default=0, help="Groups of fewer rows are rare."),
     _option(
         "--rare", type=click.Choice(["keep", "merge", "drop"]), help="What to do with rare groups."
     ),
@@ -208,13 +207,13 @@ PARAMETERS: list[click.Parameter] = [
     ),
     _option(
         "--confidence",
-        type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+        type=NumberRange(0.5, 1, min_open=True, max_open=True),
         default=0.95,
         help="Confidence of every interval.",
     ),
     _option(
         "--margin",
-        type=click.FloatRange(0),
+        type=NumberRange(0),
         metavar="NUMBER",
         help="The largest difference that counts as alike; 0.05 for rates if not said.",
     ),
@@ -249,7 +248,7 @@ PARAMETERS: list[click.Parameter] = [
         metavar="GATE",
         help="Such as 'equalized_odds > 0.1' or 'selection_rate_ratio < 0.8'; repeatable.",
     ),
-    _option("--seed", type=int, default=0, help="Kept in the report; nothing depends on it."),
+    _option("--seed", type=Whole(), default=0, help="Kept in the report; nothing depends on it."),
     _option(
         "--config",
         metavar="FILE",
@@ -364,7 +363,7 @@ def bins_of(text: str) -> tuple[str, int | list[float]]:
     """
     name, _, bins = text.rpartition("=")
     try:
-        edges = [float(edge) for edge in bins.split(",")]
+        edges = [read_number(edge) for edge in bins.split(",")]
     except ValueError:
         edges = []
     if not name or not edges or (len(edges) == 1 and not (edges[0].is_integer() and edges[0] > 1)):
@@ -380,7 +379,7 @@ def _columns(names: str | None) -> list[str] | None:
 
 def _number_or_name(text: str | None) -> float | str | None:
     try:
-        return None if text is None else float(text)
+        return None if text is None else read_number(text)
     except ValueError:
         return text
 

@@ -8,6 +8,7 @@ import click
 
 from evenhand._sql import DIALECTS, count_query
 from evenhand.cli.failures import failures_in_one_line
+from evenhand.cli.numbers import Number, WholeRange
 
 HELP = """Print the query that counts the rows of TABLE in a database.
 
@@ -41,13 +42,13 @@ EXAMPLES = "\n".join(
 @click.option("--score", metavar="COLUMN", help="The score or probability.")
 @click.option(
     "--threshold",
-    type=float,
+    type=Number(),
     metavar="NUMBER",
     help="Select scores of at least this, as the column selected.",
 )
 @click.option(
     "--digits",
-    type=click.IntRange(0, 9),
+    type=WholeRange(0, 9),
     metavar="NUMBER",
     help="Count the score too, rounded to so many decimals.",
 )
@@ -66,7 +67,7 @@ EXAMPLES = "\n".join(
 )
 @click.option(
     "--min-count",
-    type=click.IntRange(0),
+    type=WholeRange(0),
     default=0,
     metavar="NUMBER",
     help="Leave out cells of fewer rows.",

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from evenhand._words import number, visible
+from evenhand._words import number, read_number, visible
 
 PLAIN_WIDTH = 100
 MOST_WIDTH = 10_000
@@ -119,7 +119,7 @@ def cell(label: str | None) -> Text:
     """
     text = plain(label or "–")
     try:
-        return Text(text if len(text) <= 5 else number(float(text)))
+        return Text(text if len(text) <= 5 else number(read_number(text)))
     except ValueError:
         return Text(text)
 

@@ -26,6 +26,7 @@ from evenhand.cli.failures import (
     interruptible,
 )
 from evenhand.cli.files import check_outputs, connect, found_files, open_files
+from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.terminal import columns as table_of
 from evenhand.cli.terminal import complain, echoed, plain, tell, text_of
 from evenhand.watch import Status, Watch
@@ -110,7 +111,7 @@ def watch() -> None:
 )
 @click.option(
     "--confidence",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    type=NumberRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Of every interval and verdict, at all looks at once.",
@@ -123,10 +124,10 @@ def watch() -> None:
     help="How intervals are made.",
 )
 @click.option("--baseline", multiple=True, metavar="FILE", help="Rows to compare with; repeatable.")
-@click.option("--window", type=click.IntRange(1), default=28, show_default=True, help="In days.")
+@click.option("--window", type=WholeRange(1), default=28, show_default=True, help="In days.")
 @click.option(
     "--quiet-days",
-    type=click.FloatRange(1),
+    type=NumberRange(1),
     default=3650,
     show_default=True,
     help="Between false alarms of a change since an unknown day, on average at least.",

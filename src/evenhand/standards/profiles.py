@@ -11,7 +11,7 @@ from typing import Any
 
 from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
-from evenhand._words import did_you_mean
+from evenhand._words import did_you_mean, read_number
 
 TRUTH = {"yes": True, "true": True, "no": False, "false": False}
 KINDS = {
@@ -269,7 +269,7 @@ def _flag(value: Any) -> bool | None:
 
 def _share(value: Any) -> float | None:
     try:
-        share = float(value)
+        share = read_number(value) if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         return None
     return share if 0 <= share < 1 and not isinstance(value, bool) else None

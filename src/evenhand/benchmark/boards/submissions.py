@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._errors import InputError
+from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, plural
 from evenhand.benchmark.design.fingerprints import fingerprint
 from evenhand.benchmark.design.treatments import BASE
@@ -165,10 +165,7 @@ def _metadata(folder: Path) -> dict[str, Any]:
     path = folder / METADATA
     if not path.is_file():
         raise SubmissionError(f"{folder} has no {METADATA}.")
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
-        raise SubmissionError(f"{path} cannot be read as TOML: {failure}") from failure
+    content = read_toml(path, SubmissionError)
     known = (*NEEDED, *OPTIONAL)
     for key in content:
         if key not in known:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from evenhand._errors import InputError
+from evenhand._toml import read_toml
 from evenhand._words import did_you_mean
 from evenhand.benchmark.design.bases import BASES, Base
 from evenhand.benchmark.design.importing import entry_point, imported, is_import_path
@@ -65,10 +65,7 @@ def read_design(path: str | Path) -> Design:
 
     """
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as failure:
-        raise DesignError(f"{path} cannot be read as TOML: {failure}") from failure
+    content = read_toml(path, DesignError)
     _check("the design", content, TOP)
     name = str(content.get("name", path.stem))
     more = list(_questions(content.get("questions", [])))
