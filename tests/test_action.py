@@ -104,6 +104,7 @@ def test_the_action_is_composite_and_describes_every_input_and_output(action):
     assert [name for name, one in action["inputs"].items() if one.get("required")] == [
         "files",
         "group",
+        "fail-if",
     ]
 
 
@@ -159,7 +160,43 @@ class TestRun:
         status, _, _, _ = runner(
             **rows,
             prediction="even",
+            fail_if="none\n",
             arguments='--title=$(touch broken) "x"\n--criterion=error_parity',
         )
         assert status == 0
         assert not (tmp_path / "broken").exists()
+
+    @pytest.mark.parametrize("gate", [{"fail_if": " \n"}, {"fail_on": "error_parity > 0.1"}])
+    def test_a_build_without_a_gate_fails(self, runner, rows, gate):
+        status, outputs, _, done = runner(**rows, prediction="even", **gate)
+        assert (status, outputs["status"]) == (2, "2")
+        assert "::error::No gate was judged" in done[0].stdout
+
+    def test_a_misspelt_gate_fails_the_build(self, runner, rows):
+        assert runner(**rows, prediction="even", fail_if="equalised_odds > 0.1")[0] == 2
+
+    def test_gates_may_come_from_a_file_of_options(self, runner, rows, tmp_path):
+        (tmp_path / "gates.toml").write_text('fail-if = ["demographic_parity > 0.1"]')
+        options = {"arguments": "--config=gates.toml"}
+        assert runner(**rows, prediction="even", **options)[0] == 0
+        assert runner(**rows, prediction="uneven", **options)[0] == 1
+
+    def test_a_command_that_audits_nothing_fails_the_build(self, runner, rows):
+        gate = "demographic_parity > 0.1"
+        status, _, _, done = runner(
+            **rows, prediction="uneven", fail_if=gate, arguments="--title=x\n--help"
+        )
+        assert status == 2
+        assert "::error::Nothing was audited" in done[0].stdout
+
+    def test_what_is_printed_cannot_command_the_runner(self, runner, rows, tmp_path):
+        names = {"F": "::error::forged", "M": "##[error]forged"}
+        table = pd.read_csv(tmp_path / "rows one.csv").replace({"sex": names})
+        table.to_csv(tmp_path / "rows one.csv", index=False)
+        _, _, _, done = runner(**rows, prediction="uneven", fail_if="demographic_parity > 0.1")
+        lines = done[0].stdout.splitlines()
+        begin, end = (i for i, line in enumerate(lines) if line.startswith("::"))
+        assert lines[begin].removeprefix("::stop-commands::") == lines[end].strip(":")
+        assert len(lines[end].strip(":")) == 32
+        assert any("forged" in line for line in lines[begin:end])
+        assert not [line for line in lines if "##[" in line]

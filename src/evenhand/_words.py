@@ -10,6 +10,8 @@ from typing import Any
 
 UNDEFINED = "–"
 NOTHING = 1e-9  # rounding, not inequality
+COLONS = re.compile(r"^((?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:)", re.MULTILINE)
+BRACKET = re.compile(r"(##\w*)\[")
 
 
 def did_you_mean(
@@ -184,12 +186,26 @@ def p_value(value: float | None) -> str:
 def visible(text: str) -> str:
     r"""Text that cannot steer a terminal: a mark for whatever is not printed, but for line breaks.
 
-    Escapes, control characters, and those that turn the direction of writing.
+    Escapes, control characters, and those that turn the direction of writing. Nor can it steer a
+    build server.
 
     >>> visible("a\x1b[31mb\u202e")
     'a�[31mb�'
     """
-    return "".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in text)
+    return unheeded("".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in text))
+
+
+def unheeded(text: str) -> str:
+    r"""Text in which a build server finds no command, whatever groups and files are called.
+
+    GitHub obeys a line that begins with "::", and "##[" anywhere; Azure has "##vso[", TeamCity
+    "##teamcity[". A space takes each of them apart.
+
+    >>> print(unheeded("::error::gone\n  ::notice::x, or ##[error]gone, ##vso[task.complete]"))
+    : :error::gone
+      : :notice::x, or ## [error]gone, ##vso [task.complete]
+    """
+    return BRACKET.sub(r"\1 [", COLONS.sub(r"\1: ", text))
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

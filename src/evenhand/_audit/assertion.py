@@ -16,6 +16,7 @@ from evenhand._kinds import check_kinds
 from evenhand._signatures import CLUSTER, documented, misspelt, spelled_out
 from evenhand._tally import Tally
 from evenhand._tasks import Task
+from evenhand._words import visible
 
 Inconclusive = Literal["fail", "pass"]
 
@@ -161,4 +162,4 @@ def _names(y_true: Any, sensitive_features: Any) -> Sequence[str]:
 
 def _message(failed: Sequence[Judgement], result: Audit) -> str:
     """What did not pass, then what was found."""
-    return "\n".join([*(judgement.sentence for judgement in failed), result.summary])
+    return visible("\n".join([*(judgement.sentence for judgement in failed), result.summary]))

@@ -25,7 +25,7 @@ from evenhand._dataframes import framed
 from evenhand._errors import InputError, InputTypeError, MissingExtraError
 from evenhand._groups import show
 from evenhand._kinds import check_names
-from evenhand._words import did_you_mean
+from evenhand._words import did_you_mean, visible
 from evenhand._writing import written
 from evenhand.criteria.catalogue import ALIASES
 from evenhand.standards.tables import as_csv
@@ -378,13 +378,13 @@ class Audit(AuditParts):
             return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
-        return self.to_markdown()
+        return visible(self.to_markdown())
 
     def __repr__(self) -> str:
         parts = summary(self)
         differ = sum(finding.verdict == "differs" for finding in self.findings)
         head = f"<Audit: the groups differ on {differ} of {len(self.findings)} criteria>"
-        return "\n".join([head, *wrap(f"{parts['sentence']} {parts['about']}", 88)])
+        return visible("\n".join([head, *wrap(f"{parts['sentence']} {parts['about']}", 88)]))
 
 
 def _parts(labels: list[Label]) -> list[Any]:

@@ -22,7 +22,7 @@ from evenhand._compare.tables import table
 from evenhand._dataframes import framed, kind_of
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
-from evenhand._words import UNDEFINED, escaped, markdown_table, number, p_value
+from evenhand._words import UNDEFINED, escaped, markdown_table, number, p_value, visible
 from evenhand._writing import written
 from evenhand.measures import Measure, is_ratio
 
@@ -265,7 +265,7 @@ class Comparison(ComparisonParts):
 
     def __str__(self) -> str:
         key = f"(best first; < and > are beyond chance, ~ is not, at {100 * self.confidence:g}%)"
-        return "\n".join([*self._performance_orders(), *self._orders(), key])
+        return visible("\n".join([*self._performance_orders(), *self._orders(), key]))
 
     __repr__ = __str__
 

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from evenhand._words import number, read_number, visible
+from evenhand._words import number, read_number, unheeded, visible
 
 PLAIN_WIDTH = 100
 MOST_WIDTH = 10_000
@@ -64,7 +64,7 @@ def complain(failed: Iterable[str]) -> None:
 def echoed(text: str) -> list[str]:
     """Print a text; if the reader has left or the disk is full, say so and go on."""
     try:
-        click.echo(text, nl=False)  # noqa: TID251
+        click.echo(unheeded(text), nl=False)  # noqa: TID251
     except OSError as failure:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return [f"The table was not printed: {failure.strerror}."]

@@ -16,7 +16,7 @@ from evenhand._errors import InputError
 from evenhand._groups import show
 from evenhand._kinds import check_names
 from evenhand._uncertainty.interval import ConfidenceInterval
-from evenhand._words import did_you_mean, number, p_value, plural
+from evenhand._words import did_you_mean, number, p_value, plural, visible
 
 Verdict = Literal["differs", "alike", "cannot tell"]
 Against = Literal["baseline", "window", "any time"]
@@ -228,7 +228,7 @@ class Status:
         days = f", {self.first} to {self.last}" if self.first else ""
         changes = [change.sentence for change in self.changes if change.changed]
         gates = [judgement.sentence for judgement in self.judgements]
-        return "\n".join([f"{head}{days}.", *map(str, self.findings), *gates, *changes])
+        return visible("\n".join([f"{head}{days}.", *map(str, self.findings), *gates, *changes]))
 
     def document(self) -> dict[str, Any]:
         """The same as plain JSON values.
