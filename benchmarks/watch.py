@@ -24,7 +24,7 @@ from scipy.stats import beta, chi2, ncx2, norm
 import evenhand as eh
 from evenhand._audit.questions import questions_of
 from evenhand._uncertainty.geometry import upper_limits
-from evenhand.measures import gini, is_scale_free, mpd, pq
+from evenhand.measures import gini, mpd, pq, resolve
 from evenhand.watch.bands import (
     FEW,
     SCALE,
@@ -351,7 +351,7 @@ def _missed(rng, true, kind, looks):
 
 def _holds(hits, rows, measure, truth):
     """Whether a band holds the truth; of few groups only this level is tested, not searched for."""
-    cell = _Cell(hits, rows, (0.0, 1.0), is_scale_free(measure))
+    cell = _Cell(hits, rows, (0.0, 1.0), resolve(measure).is_relative)
     if len(hits) >= FEW:
         weights = group_weights(np.zeros(len(hits), dtype=int))
         band = band_of(rates_of(hits, rows), measure, ERROR, "calibrated", weights)

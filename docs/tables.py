@@ -9,23 +9,11 @@ from pathlib import Path
 from evidence import PROPERTIES, axioms
 
 from evenhand import AGGREGATES, CRITERIA, MEASURES, STATISTICS, Criterion
-from evenhand.measures import is_scale_free
 from evenhand.mitigation import METHODS
 from evenhand.statistics import KINDS, Statistic
 
 Rows = Iterable[Sequence[str]]
 
-# A measure is a plain function, so its formula is written here; a new one without is an error.
-FORMULAS = {
-    "mpd": ("max w − min w", "0 to the largest entry"),
-    "gini": ("Σᵢⱼ |wᵢ − wⱼ| / (2 d Σᵢ wᵢ)", "0 to 1 − 1/d"),
-    "pq": (
-        "1 − M{sub}`p` / M{sub}`q`, power means; by default p = 1, q = 2",
-        "0 to 1 − d{sup}`1/q − 1/p`",
-    ),
-    "shortfall": ("1 − min w / max w", "0 to 1"),
-    "ratio": ("min w / max w", "1 (equal) to 0"),
-}
 # What a method needs besides rows with a group and a label, what it costs, and when to leave it
 # alone; a new method without is an error.
 ADVICE = {
@@ -128,7 +116,13 @@ CELLS = {"c": "class", "c, k": "pair of labels", "t": "cut point", "": "–"}
 def measures() -> str:
     head = ("Name", "What it is", "Formula", "Range", "Scale-free")
     rows = [
-        (f"`{name}`", _first(measure), *FORMULAS[name], "yes" if is_scale_free(measure) else "no")
+        (
+            f"`{name}`",
+            _first(measure.function),
+            measure.formula,
+            measure.range,
+            "yes" if measure.is_relative else "no",
+        )
         for name, measure in MEASURES.items()
     ]
     return listed(head, rows, (10, 36, 30, 16, 8), "names")

@@ -15,7 +15,7 @@ from evenhand.criteria import accuracy_parity, equalized_odds, statistical_parit
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.terms import TERMS
 from evenhand.datasets import load
-from evenhand.measures import is_ratio, mpd
+from evenhand.measures import mpd, resolve
 from evenhand.statistics import E, Rows, summarize
 from strategies import classified, predictions
 
@@ -328,7 +328,7 @@ class TestASummaryHoldsItsColumns:
     )
     @pytest.mark.parametrize("name", SUMMARIES)
     def test_the_second_argument_is_the_measure(self, name, measure):
-        if name == "wasserstein_parity" and is_ratio(measure):
+        if name == "wasserstein_parity" and resolve(measure).falls:
             return  # ratios are not added up over cut points, which another test is about
         assert self.ask(name, measure) == self.ask(name, measure=measure)
 
@@ -448,7 +448,7 @@ class TestAReading:
         ("statistical_parity", {"transform": "log"}, "no transform 'log'; there are"),
         ("statistical_parity", {"tau": 0.1}, "tau is for 'strong_parity'"),
         ("statistical_parity", {"measure": "ratio", "aggregate": "total"}, "are not added up"),
-        ("wasserstein_parity", {"measure": "ratio"}, 'is "worst" or "mean", not .integral'),
+        ("wasserstein_parity", {"measure": "ratio"}, "is 'worst' or 'mean', not .integral"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(name, options, message):
@@ -483,9 +483,12 @@ def test_settings_of_the_wrong_kind_are_refused_by_name(options):
 
 
 def test_names_of_measures_and_aggregates_stand_for_their_functions():
-    assert Settings("gini", "mean").resolve() == (eh.gini, eh.AGGREGATES["mean"])
+    assert Settings("gini", "mean").resolve() == (eh.MEASURES["gini"], eh.AGGREGATES["mean"])
     assert Settings("ratio", "worst").resolve()[0] is eh.MEASURES["shortfall"]
-    assert Settings("mpd", "integral").resolve() == (mpd, None)  # which is none of cells
+    assert Settings("mpd", "integral").resolve() == (
+        eh.MEASURES["mpd"],
+        None,
+    )  # which is none of cells
 
 
 def test_an_unknown_statistic_is_named_beside_the_one_that_it_means():
@@ -672,7 +675,7 @@ class TestACriterionInWords:
         assert f"runs over the groups. {criterion.direction}." in text
         assert all(other in text for other in criterion.also_called)
         assert ("Also called" in text) == bool(criterion.also_called)
-        equal = "1" if is_ratio(criterion.measure) else "0"
+        equal = "1" if resolve(criterion.measure).falls else "0"
         assert criterion.direction.startswith(f"{equal}: the groups are equal")
 
     def test_without_a_question_help_begins_with_its_name(self):

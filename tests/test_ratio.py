@@ -76,7 +76,7 @@ def test_of_several_classes_the_smallest_ratio_counts():
     [("wasserstein_parity", {}), ("statistical_parity", {"aggregate": "total"})],
 )
 def test_ratios_are_not_added_up(criterion, options):
-    with pytest.raises(ValueError, match=r'"worst" or "mean"'):
+    with pytest.raises(ValueError, match="'worst' or 'mean'"):
         eh.evaluate(
             criterion, None, [0, 1, 1, 1], sensitive_features=[*"aabb"], measure="ratio", **options
         )

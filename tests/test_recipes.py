@@ -24,8 +24,9 @@ def deviation(values: ArrayLike) -> Any:
     return np.nanstd(np.asarray(values, dtype=np.float64), axis=-1)
 
 
-MEASURES["deviation"] = deviation
-DESCRIPTIONS["deviation"] = Description("√Var(w)", "0 to half the range", "It has a unit.")
+MEASURES["deviation"] = Measure(
+    deviation, formula="√Var(w)", range="0 to half the range", is_not="It has a unit."
+)
 '''
 CRITERION = """
 
@@ -125,7 +126,7 @@ def used(tmp_path_factory):
     folder = tmp_path_factory.mktemp("copy")
     home = folder / "evenhand"
     shutil.copytree(Path(evenhand.__file__).parent, home)
-    append(home / "measures.py", MEASURE)
+    append(home / "measures" / "catalogue.py", MEASURE)
     append(home / "criteria" / "catalogue.py", CRITERION)
     (home / "mitigation" / "lottery.py").write_text(ESTIMATOR)
     append(home / "mitigation" / "methods.py", METHOD)

@@ -59,7 +59,7 @@ SECONDS = 60  # a mutant that takes this long, or three times its tests' time, w
 COUNTS = ["test_tally", "test_criteria", "test_expected", "test_extreme_weights", "test_kinds"]
 AREAS = {  # the files to mutate under src/evenhand, and the test files beside their doctests
     "measures": (
-        ["measures.py"],
+        ["measures/*.py"],
         ["test_measures", "test_axioms", "test_aggregates", "test_theorems", "test_ratio"],
     ),
     "statistics": (

@@ -15,7 +15,7 @@ from evenhand._signatures import SETTINGS, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
-from evenhand.measures import Aggregate, Measure, is_ratio
+from evenhand.measures import Aggregate, MeasureLike, resolve
 
 
 @suggests_names
@@ -26,7 +26,7 @@ def make_scorer(
     sensitive_features: Any = None,
     group: Any = None,
     strata: Any = None,
-    measure: str | Measure | None = None,
+    measure: MeasureLike | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
@@ -111,7 +111,7 @@ class FairnessScorer:
             options.setdefault("classes", list(estimator.classes_))
         if self.strata is not None:
             options["strata"] = columns_from(X, self.strata)
-        sign = 1 if is_ratio(options.get("measure") or self.criterion.measure) else -1
+        sign = 1 if resolve(options.get("measure") or self.criterion.measure).falls else -1
         return sign * evaluate(
             self.criterion,
             y,

@@ -12,16 +12,16 @@ a running sum, bounds the Gini index from above.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._distributions import Distribution, Steps
 from evenhand._errors import InputError
-from evenhand.measures import Measure, cv_range_of_gini, gini, mpd, pq, shortfall, transformed
+from evenhand.measures import Measure, cv_range_of_gini, transformed
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ def supremum(
     if not 0 <= tau <= 1:
         raise InputError(f"tau is a share of the rows, between 0 and 1; it is {tau}.")
     allowed = path.cuts[_pooled(distribution)[path.cuts] >= tau] if tau else path.cuts
-    if measure is gini:
+    if measure.reads == "ranks":
         peak = gini_peak(path, allowed, transform)
     else:
         peak = int(allowed[np.argmax(curve(path, allowed, measure, transform))])
@@ -73,17 +73,12 @@ def integral(
 
 def curve(path: Steps, cuts: NDArray[np.intp], measure: Measure, transform: str | None) -> Floats:
     """S of the groups' CDFs after each of the given steps."""
-    if measure is mpd:
-        low, high = _extremes(path, cuts)
-        return high - low
-    if measure is shortfall and transform is None:
-        low, high = _extremes(path, cuts)
-        return (high - low) / high
-    if measure is gini:
+    if measure.reads == "extremes" and (transform is None or not measure.is_relative):
+        return np.asarray(measure(np.stack(_extremes(path, cuts), axis=-1)))
+    if measure.reads == "ranks":
         return gini_curve(path, transform)[cuts]
-    orders = _orders(measure)
-    if orders is not None:
-        return _pq_curve(path, cuts, transform, **orders)
+    if measure.reads == "powers":
+        return _pq_curve(path, cuts, transform, *measure.orders)
     return _any_curve(path, cuts, transformed(measure, transform))
 
 
@@ -191,18 +186,6 @@ def _corrections(old: Floats, new: Floats) -> Floats:
     return result
 
 
-def _orders(measure: Measure) -> dict[str, float] | None:
-    """The orders of a PQ index, if the measure is one and nothing else is asked of it."""
-    if measure is pq:
-        return {"p": 1, "q": 2}
-    if not isinstance(measure, partial) or measure.func is not pq or measure.args:
-        return None
-    if not measure.keywords.keys() <= {"p", "q", "any_order"}:
-        return None
-    orders = {"p": 1, "q": 2} | measure.keywords
-    return {name: orders[name] for name in ("p", "q")}
-
-
 def _extremes(path: Steps, cuts: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """Smallest and largest F: the lowest that has yet to move, and the highest so far."""
     high = np.maximum.accumulate(path.after)
@@ -217,7 +200,7 @@ def _pq_curve(
     return np.asarray(1 - path.groups ** (1 / q - 1 / p) * lesser ** (1 / p) / greater ** (1 / q))
 
 
-def _any_curve(path: Steps, cuts: NDArray[np.intp], measure: Measure) -> Floats:
+def _any_curve(path: Steps, cuts: NDArray[np.intp], measure: Callable[..., Any]) -> Floats:
     """For a measure without a running form: lay out the levels of a few cut points at a time."""
     result = np.empty(len(cuts))
     for some, levels in path.levels(cuts + 1):

@@ -24,7 +24,7 @@ from evenhand._uncertainty.homogeneity import (
     _statistics,
     _studentized,
 )
-from evenhand._uncertainty.interval import _counts, by_shortfall
+from evenhand._uncertainty.interval import _counts, as_computed
 from evenhand._uncertainty.models import shares
 from evenhand._uncertainty.needed import crossing, needed
 from evenhand._uncertainty.paired import most_uneven_within
@@ -274,7 +274,7 @@ def test_ratios_without_end_are_compared_as_shares():
 def test_a_ratio_is_one_minus_a_shortfall_in_every_cell():
     asked, source, _ = known("odds of small groups")
     reading = asked.read(source, measure="ratio")
-    other = by_shortfall(reading)
+    other = as_computed(reading)
     np.testing.assert_allclose(other.cell_values, 1 - reading.cell_values)
     assert float(other) == pytest.approx(1 - float(reading))
     assert other.measure == "shortfall"

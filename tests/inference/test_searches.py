@@ -13,7 +13,6 @@ from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import (
     Cloud,
     _fused,
-    _gradient,
     _nearest,
     _priced,
     _relaxed,
@@ -35,7 +34,6 @@ from evenhand._uncertainty.paired import (
     Sample,
     _p_value,
     _read,
-    _slope,
     _with_error,
     correlated,
     difference,
@@ -172,25 +170,6 @@ def test_an_upper_limit_of_normal_groups_is_the_largest_on_their_sphere(measure,
     within = most_uneven_within(cloud, function, np.array([reach]))[0]
     assert within == pytest.approx(expected, rel=6e-3)
     assert within <= expected * (1 + 1e-3)
-
-
-@pytest.mark.parametrize("measure", ["gini", "pq", "cv"])
-def test_a_gradient_is_that_of_finite_differences(measure):
-    function = eh.MEASURES.get(measure, lambda x: x.std(axis=-1) / x.mean(axis=-1))
-    values = np.array([[0.3, 0.9, 0.5, 0.7], [2.0, 1.0, 3.0, 0.5]])
-    expected = [approx_fprime(row, lambda x: float(function(x)), 1e-7) for row in values]
-    np.testing.assert_allclose(_gradient(function, values), expected, rtol=2e-3, atol=1e-4)
-    if measure != "cv":
-        slope = _slope(function, values)
-        for row, other in zip(slope, expected, strict=True):
-            np.testing.assert_allclose(row / row[0], other / other[0], rtol=1e-4)
-
-
-def test_a_gap_grows_with_the_highest_group_and_falls_with_the_lowest():
-    values = np.array([[0.3, 0.9, 0.5, 0.7]])
-    assert _slope(MPD, values).tolist() == [[-1, 1, 0, 0]]
-    slope = _slope(SHORTFALL, values)[0]  # 1 − 0.3 / 0.9: by 0.3 / 0.9 as fast above as below
-    assert slope.tolist() == pytest.approx([-1, 1 / 3, 0, 0], abs=2e-3)
 
 
 @pytest.mark.parametrize("measure", ["mpd", "shortfall"])

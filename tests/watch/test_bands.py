@@ -5,13 +5,15 @@ import pytest
 from scipy.stats import binom
 
 import evenhand as eh
-from evenhand.measures import gini, mpd, pq, shortfall
+from evenhand.measures import MEASURES as KNOWN
 from evenhand.watch import bands
 from evenhand.watch.bands import band_of, log_likelihood, log_mixture, rate_limits
 from evenhand.watch.boundary import SCALES, SHARES, squared_bound
 from evenhand.watch.distances import Distances
 from evenhand.watch.evalues import group_weights
 from evenhand.watch.rates import Rates
+
+gini, mpd, pq, shortfall = (KNOWN[name] for name in ("gini", "mpd", "pq", "shortfall"))
 
 MEASURES = (mpd, gini, pq, shortfall)
 

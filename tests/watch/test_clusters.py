@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.measures import mpd, pq
+from evenhand.measures import MEASURES as KNOWN
 from evenhand.watch.clusters import (
     BETS,
     STAKES,
@@ -21,6 +21,8 @@ from evenhand.watch.clusters import (
 )
 from evenhand.watch.rates import Rates
 from evenhand.watch.storage import state_of
+
+mpd, pq = (KNOWN[name] for name in ("mpd", "pq"))
 
 
 def watch(criteria="statistical_parity", **options):

@@ -23,7 +23,7 @@ from evenhand._uncertainty.homogeneity import holm, homogeneity, hypothesis
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
-from evenhand.measures import Measure
+from evenhand.measures import MeasureLike
 from evenhand.statistics import P, Ratio, Statistic
 from evenhand.statistics.forms import one_against_rest
 from evenhand.statistics.kinds import Source
@@ -115,7 +115,7 @@ def _batches(questions: Sequence[Question]) -> list[list[int]]:
 def _assess(
     source: Source,
     criterion: Criterion,
-    measures: Sequence[str | Measure],
+    measures: Sequence[MeasureLike],
     tested: tuple[Estimates, float],
     *,
     favorable: Label = None,
@@ -194,24 +194,6 @@ def support(statistic: Statistic, source: Any, reading: Reading, of: str = "rows
     return np.asarray(below)[at] if statistic.over else np.asarray(below)
 
 
-def contributions(values: Floats, measure: str) -> Floats:
-    """The share of each group in the inequality of a vector; NaN where it was not observed.
-
-    Gini: the share of the differences that a group takes part in. MPD, shortfall and ratio: the
-    extreme groups, in halves. PQ, and any other measure: the share of the squared deviations.
-
-    >>> contributions(np.array([0.1, 0.1, 0.4]), "mpd").tolist()
-    [0.25, 0.25, 0.5]
-    """
-    shares = np.full(values.shape, np.nan)
-    observed = ~np.isnan(values)
-    if observed.any():
-        weights = SHARES.get(measure, _squared_deviations)(values[observed])
-        total = weights.sum()
-        shares[observed] = weights / total if total > 0 else 0.0
-    return shares
-
-
 def _adjusted(statistics: Sequence[Statistic], findings: Sequence[Finding]) -> list[float]:
     """P-values that allow for all the hypotheses; criteria that state the same one count once.
 
@@ -266,7 +248,7 @@ def _finding(
             worst_cell=cell,
             cells=reading.cells if len(reading.cell_values) else (),
             cell_values=reading.cell_values,
-            contributions=contributions(vector, reading.measure),
+            contributions=reading.settings.resolved.shares(vector),
             left_out=reading.left_out,
             tolerance=precision.tolerances.get(f"{question.name}.{reading.measure}"),
             greatest=greatest_reading(reading, question.criterion.statistic.bounds),
@@ -482,36 +464,3 @@ def _absent(question: Question, value: Measured, table: GroupValues) -> list[str
     if question.criterion.kind.is_sparse:
         return [show(table.groups[i]) for i in np.flatnonzero(np.isnan(table.values).all(axis=0))]
     return [f"{show(group)} at {show(cell)}" for cell, group in value.left_out]
-
-
-def _squared_deviations(values: Floats) -> Floats:
-    """Each entry's part of the variance."""
-    return np.asarray((values - values.mean()) ** 2)
-
-
-def _differences(values: Floats) -> Floats:
-    """Each entry's part of all the pairwise differences, from the sorted entries."""
-    order = np.argsort(values)
-    ordered = values[order]
-    below = np.cumsum(ordered) - ordered
-    above = ordered.sum() - below - ordered
-    rank = np.arange(len(values))
-    parts = np.empty_like(values)
-    parts[order] = ordered * rank - below + above - ordered * (len(values) - 1 - rank)
-    return np.maximum(parts, 0.0)
-
-
-def _extremes(values: Floats) -> Floats:
-    """Half for the highest entries, half for the lowest."""
-    high, low = values == values.max(), values == values.min()
-    if high.all():
-        return np.zeros(len(values))
-    return np.asarray(high / (2 * high.sum()) + low / (2 * low.sum()))
-
-
-SHARES: dict[str, Callable[[Floats], Floats]] = {
-    "gini": _differences,
-    "mpd": _extremes,
-    "shortfall": _extremes,
-    "ratio": _extremes,
-}

@@ -20,7 +20,7 @@ from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
 from evenhand._words import did_you_mean, number, plural, points
-from evenhand.measures import is_ratio
+from evenhand.measures import resolve
 
 Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
 
@@ -137,12 +137,12 @@ class Measured:
             return None
         if np.isnan(self.value):
             return "inconclusive"
-        if is_ratio(self.measure):
+        if resolve(self.measure).falls:
             beyond, met = self.high < self.tolerance, self.low >= self.tolerance > self.greatest
         else:
             beyond, met = self.low > self.tolerance, self.high <= self.tolerance < self.greatest
         if beyond:
-            return "falls short" if is_ratio(self.measure) else "exceeds"
+            return "falls short" if resolve(self.measure).falls else "exceeds"
         return "within tolerance" if met and self.obstacle is None else "inconclusive"
 
     @property
@@ -164,7 +164,7 @@ class Measured:
         return words + ends[self.judged]
 
     def _undecided(self, bound: str) -> str:
-        if self.tolerance is not None and is_ratio(self.measure):
+        if self.tolerance is not None and resolve(self.measure).falls:
             if self.tolerance <= self.greatest:
                 least = f"no ratio is less than {number(self.greatest)}"
                 return f"Nothing can fall short of the {bound} that is tolerated, for {least}"

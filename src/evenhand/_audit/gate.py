@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from evenhand._audit.finding import Obstacle
-from evenhand._audit.questions import Question, greatest_value, questions_of
+from evenhand._audit.questions import Question, questions_of
 from evenhand._errors import InputError, InputTypeError
-from evenhand._words import did_you_mean, plural, read_number
-from evenhand.measures import MEASURES, TERMS, is_ratio
+from evenhand._words import plural, read_number
+from evenhand.measures import MEASURES, resolve
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
 Sign = Literal[">", ">=", "<", "<="]
@@ -158,7 +158,7 @@ def gate_of(text: str) -> Gate:
             "CRITERION < BOUND of a ratio, such as 'selection_rate_ratio < 0.8', with >, >=, < or "
             f"<= and a bound of at least 0; {text!r} does not."
         )
-    measure = None if form[2] is None else known_measure(form[2])
+    measure = None if form[2] is None else resolve(form[2]).name
     question = questions_of([form[1]], measure or ())[0]
     measure = measure or question.criterion.measure
     if measure not in question.measures and form[2] is not None:
@@ -181,14 +181,6 @@ def gates_of(texts: str | Sequence[str]) -> list[Gate]:
     return [gate_of(text) for text in texts]
 
 
-def known_measure(name: str) -> str:
-    """The name of a measure, if it is one."""
-    if name in MEASURES:
-        return name
-    hint = did_you_mean(name, MEASURES, TERMS)
-    raise InputError(f"There is no measure {name!r}.{hint} There are {list(MEASURES)}.")
-
-
 def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement, ...]:
     """What the intervals of the findings say of every gate."""
     known = {f"{value.criterion}.{value.measure}": value for value in findings}
@@ -201,7 +193,7 @@ def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement
 def _judgement(gate: Gate, value: Bounded) -> Judgement:
     outcome, obstacle = gate.outcome(value.low, value.high), value.obstacle
     if not gate.can_fail(value.greatest):
-        end = "least" if is_ratio(gate.measure) else "most"
+        end = "least" if MEASURES[gate.measure].falls else "most"
         most = f"{value.greatest:.4g} is the {end} that {plural(value.groups, 'group')} can show"
         obstacle = Obstacle(f"as it cannot fail: {most}", is_error=True)
     if obstacle is not None and outcome != "violation":
@@ -213,14 +205,14 @@ def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
     """The strictest bound on every criterion and measure, as an audit takes them."""
     strictest: dict[str, float] = {}
     for gate in gates:
-        stricter = max if is_ratio(gate.measure) else min
+        stricter = max if MEASURES[gate.measure].falls else min
         strictest[gate.name] = stricter(gate.bound, strictest.get(gate.name, gate.bound))
     return strictest
 
 
 def _check_direction(gate: Gate) -> None:
     """Refuse a gate that would fail for the sake of evenness."""
-    ratio = is_ratio(gate.measure)
+    ratio = MEASURES[gate.measure].falls
     if (gate.sign in ("<", "<=")) != ratio:
         worse = "1 is equal and smaller is worse" if ratio else "0 is equal and larger is worse"
         meant = replace(gate, sign=TURNED[gate.sign])
@@ -241,9 +233,9 @@ def _check_can_fail(gate: Gate, question: Question) -> None:
     if criterion.across not in ("worst", "mean"):
         return
     transform = criterion.settings(gate.measure).applied
-    greatest = greatest_value(gate.measure, criterion.statistic.bounds, transform)
+    greatest = MEASURES[gate.measure].greatest(criterion.statistic.bounds, transform)
     if not gate.can_fail(greatest):
-        if is_ratio(gate.measure):
+        if MEASURES[gate.measure].falls:
             why = f"{gate.name} is at least {greatest:g}. Four-fifths are 0.8."
         else:
             why = f"{gate.name} is at most {greatest:g}. A bound is no percentage: "

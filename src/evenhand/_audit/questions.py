@@ -21,7 +21,7 @@ from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.catalogue import ALIASES
 from evenhand.criteria.evaluation import named
-from evenhand.measures import MEASURES, is_ratio
+from evenhand.measures import MEASURES, Measure
 from evenhand.measures import resolve as resolve_measure
 from evenhand.statistics.forms import sums_of
 
@@ -103,15 +103,17 @@ def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
     check_kinds(criterion=name)
     form = re.fullmatch(r"(\w+)\((\w+)\)", name)
     criterion = named(form[1] if form else name).with_statistic(form[2] if form else None)
-    if is_ratio(criterion.measure):  # its own measure is in its name; the shortfall says the same
-        measures = ("ratio", *(measure for measure in measures if measure == "shortfall"))
+    own = resolve_measure(criterion.measure)
+    if own.falls:  # its own measure is in its name; the one that it is one minus says the same
+        measures = (own.name, *(measure for measure in measures if measure == own.computed.name))
     elif criterion.across == "integral":  # ratios are not added up
-        measures = tuple(measure for measure in measures if not is_ratio(measure)) or measures
+        measures = tuple(name for name in measures if not resolve_measure(name).falls) or measures
     return Question(f"{criterion.name}({form[2]})" if form else criterion.name, criterion, measures)
 
 
 def _adds_up_ratios(question: Question) -> bool:
-    return question.criterion.across == "integral" and all(map(is_ratio, question.measures))
+    falls = [resolve_measure(measure).falls for measure in question.measures]
+    return question.criterion.across == "integral" and all(falls)
 
 
 def answerable(
@@ -154,39 +156,10 @@ def _why_not(evidence: Evidence, question: Question) -> str | None:
     return None
 
 
-def greatest_value(
-    measure: str, bounds: tuple[float, float], transform: str | None, groups: int | None = None
-) -> float:
-    """The most that a measure can be of so many values within bounds; infinite if not known.
-
-    Of a ratio it is the least, which is as uneven as can be. The measures are quasi-convex, so it
-    is taken at a corner: some groups have the largest value, the others the smallest.
-
-    >>> greatest_value("gini", (0.0, 1.0), None, 2), greatest_value("mpd", (0.0, 1.0), None, 2)
-    (0.5, 1.0)
-    """
-    low, high = bounds
-    if measure == "mpd":
-        return high - low
-    if measure == "ratio":
-        return 1.0 - greatest_value("shortfall", bounds, transform, groups)
-    if measure not in ("gini", "pq", "shortfall"):
-        return math.inf
-    if transform == "exp":
-        least = math.exp(low - high) if math.isfinite(high - low) else 0.0
-    else:
-        least = max(low / high, 0.0) if math.isfinite(high) else 0.0
-    if measure == "shortfall" or groups is None:
-        return 1.0 - least if measure == "shortfall" else 1.0
-    top = np.arange(1, max(groups, 2)) / max(groups, 2)  # the share of the groups at 1
-    mean, square = top + (1 - top) * least, top + (1 - top) * least**2
-    index = top * (1 - top) * (1 - least) / mean if measure == "gini" else 1 - mean / square**0.5
-    return float(index.max())
-
-
 def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
     """The most that a reading of so many groups could have been."""
-    each = greatest_value(reading.measure, bounds, reading.transform, len(reading.groups))
+    measure: Measure = reading.settings.resolved
+    each = measure.greatest(bounds, reading.transform, len(reading.groups))
     if reading.aggregate == "integral" and isinstance(reading.source, Distribution):
         return each * float(reading.source.values[-1] - reading.source.values[0])
     if reading.aggregate in ("worst", "mean"):
@@ -211,7 +184,7 @@ def known_tolerances(
             raise InputError(
                 f"The tolerance of {name} must be a number of at least 0, not {bound}."
             )
-        if is_ratio(name.rpartition(".")[2]) and bound > 1:
+        if resolve_measure(name.rpartition(".")[2]).falls and bound > 1:
             raise InputError(f"The tolerance of {name} is the least ratio, at most 1, not {bound}.")
     return named_so
 

@@ -29,7 +29,7 @@ from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import CLUSTER, documented, suggests_names
 from evenhand._tasks import Task, check_task, named_label, read_targets, task_of_labels
 from evenhand.criteria import Criterion
-from evenhand.measures import Measure
+from evenhand.measures import MeasureLike
 
 MEASURES = ("mpd", "gini", "pq")
 RELATIVE = ("gini", "pq")  # which values below 0 do not have
@@ -44,7 +44,7 @@ def compare(
     sensitive_features: Any,
     X: Any = None,
     criteria: str | Criterion | Sequence[str | Criterion] | None = None,
-    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    measures: MeasureLike | Sequence[MeasureLike] = MEASURES,
     task: Task | None = None,
     g: str | None = None,
     transform: str | None = None,

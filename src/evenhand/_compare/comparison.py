@@ -24,7 +24,7 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._words import UNDEFINED, escaped, markdown_table, number, p_value, visible
 from evenhand._writing import written
-from evenhand.measures import Measure, is_ratio
+from evenhand.measures import MeasureLike, resolve
 
 HEADS = {
     "values": "Values",
@@ -144,7 +144,7 @@ class Comparison(ComparisonParts):
     def sensitivity(
         self,
         *,
-        measure: str | Measure = "pq",
+        measure: MeasureLike = "pq",
         orders: Sequence[tuple[float, float]] | None = None,
         transforms: Sequence[str] = ("raw", "exp"),
         aggregates: Sequence[str] = ("worst", "mean", "total"),
@@ -334,7 +334,7 @@ class Comparison(ComparisonParts):
             for before, row in zip([None, *rows], rows, strict=False):
                 if before is not None:
                     pair = (*name, frozenset((before["model"], row["model"])))
-                    before_it = " > " if is_ratio(question.measure) else " < "
+                    before_it = " > " if resolve(question.measure).falls else " < "
                     line += before_it if pair in apart else " ~ "
                 line += f"{row['model']} {number(row['value'])}"
             yield f"{name[0]} by {name[1]}: {line}"

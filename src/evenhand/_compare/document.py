@@ -12,7 +12,7 @@ from evenhand._compare.performance import Metric, metrics_of
 from evenhand._compare.question import Question
 from evenhand._words import listing, plural
 from evenhand.criteria.criterion import Criterion
-from evenhand.measures import is_ratio
+from evenhand.measures import resolve
 from evenhand.report.formats import words
 from evenhand.report.groups import apart
 
@@ -70,7 +70,7 @@ def _criterion(comparison: ComparisonParts, question: Question) -> dict[str, Any
         "name": name,
         "asks": question.criterion.asks,
         "measure": question.measure_name,
-        "more_is_better": is_ratio(question.measure),
+        "more_is_better": resolve(question.measure).falls,
         "is_rate": question.measure_name == "mpd" and is_share(question.criterion),
         "models": [
             {**_numbers(row), "rank": row["rank"], "verdict": row["verdict"]} for row in rows

@@ -19,9 +19,8 @@ from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.paired import Sample
 from evenhand.criteria import Criterion
-from evenhand.criteria.criterion import name_of
 from evenhand.criteria.evaluation import named
-from evenhand.measures import Measure
+from evenhand.measures import MeasureLike, name_of
 from evenhand.statistics.kinds import KINDS
 
 Floats = NDArray[np.float64]
@@ -36,7 +35,7 @@ class Question:
     """A criterion, a measure, and how both are used: `settings` are options of `evaluate`."""
 
     criterion: Criterion
-    measure: str | Measure
+    measure: MeasureLike
     settings: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -67,7 +66,7 @@ class Question:
     def unevenness(self, values: Any) -> Floats:
         """Values of which larger is less even, for ranks: of a ratio, minus the ratio."""
         signed = np.asarray(values, dtype=np.float64)
-        return -signed if measures.is_ratio(self.measure) else signed
+        return -signed if measures.resolve(self.measure).falls else signed
 
     def values_if_any(self, sources: Sources) -> Floats:
         """The same, but NaN where the measure refuses: Gini and PQ of a negative mean."""
@@ -79,7 +78,7 @@ class Question:
 
 def questions(
     criteria: Sequence[str | Criterion] | None,
-    chosen_measures: Sequence[str | Measure],
+    chosen_measures: Sequence[MeasureLike],
     evidence: Evidence,
     *,
     g: str | None = None,
@@ -105,11 +104,12 @@ def questions(
     ]
 
 
-def _measures_of(criterion: Criterion, chosen: Sequence[str | Measure]) -> Sequence[str | Measure]:
+def _measures_of(criterion: Criterion, chosen: Sequence[MeasureLike]) -> Sequence[MeasureLike]:
     """Those that were chosen; a criterion that is a ratio by name has its own."""
-    if not measures.is_ratio(criterion.measure):
+    own = measures.resolve(criterion.measure)
+    if not own.falls:
         return chosen
-    return ("ratio", *(measure for measure in chosen if measure == "shortfall"))
+    return (own.name, *(measure for measure in chosen if measure == own.computed.name))
 
 
 def by_criterion(questions: Sequence[Question]) -> dict[Criterion, Question]:

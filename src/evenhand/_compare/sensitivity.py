@@ -151,7 +151,7 @@ def settings_of(
     for p, q in ORDERS if orders is None else _pairs(orders):
         other = base.with_options(measure=partial(measures.pq, p=p, q=q))
         settings.append(Setting("orders", other.measure_name, other))
-    if measures.is_scale_free(measures.resolve(base.measure)):
+    if measures.resolve(base.measure).is_relative:
         settings += [Setting("transform", t, base.with_options(transform=t)) for t in transforms]
     if base.criterion.statistic.over and not isinstance(base.criterion.statistic, F):
         settings += [Setting("aggregate", a, base.with_options(aggregate=a)) for a in aggregates]

@@ -7,11 +7,9 @@ from math import isnan
 from typing import NamedTuple
 
 from evenhand._words import number
+from evenhand.measures import MEASURES
 
 SHARES = (0.5, 0.25, 0.0)  # of today's disparity, at which the cost is told
-MEASURES = {
-    "mpd": "largest difference", "gini": "Gini index", "pq": "PQ index", "shortfall": "shortfall",
-}  # fmt: skip
 
 
 class Place(NamedTuple):
@@ -33,7 +31,7 @@ def sentences(
 ) -> list[str]:
     """Where the model stands, the least disparity at its cost, and what less of it costs."""
     lines = [
-        f"By {criterion.replace('_', ' ')} the model's {MEASURES[measure]} is "
+        f"By {criterion.replace('_', ' ')} the model's {MEASURES[measure].phrase} is "
         f"{number(model.value)} at {unit} {number(model.shown, 4)}."
     ]
     if least < model.value - 1e-4:
@@ -65,7 +63,7 @@ def moving_sentences(
     """
     known = "" if isnan(error) else f" at a root mean squared error of {number(error, 4)}"
     lines = [
-        f"By {criterion.replace('_', ' ')} the model's {MEASURES[measure]} is "
+        f"By {criterion.replace('_', ' ')} the model's {MEASURES[measure].phrase} is "
         f"{number(value)}{known}."
     ]
     for share in (SHARES[0], SHARES[-1]):

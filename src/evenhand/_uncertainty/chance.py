@@ -38,7 +38,7 @@ from evenhand._uncertainty.models import (
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
-from evenhand.measures import Aggregate, Measure
+from evenhand.measures import Aggregate, MeasureLike
 from evenhand.statistics import Table
 from evenhand.statistics.forms import ratio
 from evenhand.statistics.kinds import Source
@@ -83,7 +83,7 @@ def chance(
     strata: Any = None,
     classes: Sequence[Label] | None = None,
     cluster: Any = None,
-    measure: str | Measure | None = None,
+    measure: MeasureLike | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
@@ -153,15 +153,13 @@ def chance(
         "tau": settings.tau,
         "favorable": favorable,
     }
-    way = "shortfall" if settings.is_ratio else settings.measure
-    model, (question,) = questions(reading.source, asked, [way], **options)
+    own = settings.resolved
+    model, (question,) = questions(reading.source, asked, [own.computed], **options)
     if not isinstance(random_state, np.random.Generator):
         random_state = np.random.default_rng(seed_of(random_state))
     known = chances(model, [question], replicates, random_state)[0]
-    if settings.is_ratio:  # one minus the shortfall, which is at least so large as often
-        mirrored = {name: 1 - getattr(known, name) for name in ("value", "floor", "high")}
-        return replace(known, **mirrored)
-    return known
+    written = {name: own.written(getattr(known, name)) for name in ("value", "floor", "high")}
+    return replace(known, **written)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +181,7 @@ class Question:
 
 
 def questions(
-    source: Source, criterion: str | Criterion, ways: Sequence[str | Measure | None], **options: Any
+    source: Source, criterion: str | Criterion, ways: Sequence[MeasureLike | None], **options: Any
 ) -> tuple[Model, list[Question]]:
     """The model of a criterion, and a question for each measure."""
     asked = named(criterion).with_statistic(options.pop("g", None))
@@ -229,7 +227,7 @@ def chances(
 def _about_cuts(
     source: Distribution,
     asked: Criterion,
-    ways: Sequence[str | Measure | None],
+    ways: Sequence[MeasureLike | None],
     hows: Sequence[Settings],
     options: dict[str, Any],
 ) -> tuple[Model, list[Question]]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.measures import Measure, gini, pq
+from evenhand.measures import Measure
 
 Floats = NDArray[np.float64]
 
@@ -44,9 +44,8 @@ def crowd_limit(hits: Floats, sizes: Floats, measure: Measure, reach: float) -> 
     """The upper limit of the Gini index or PQ of many rates, for a one-sided error of `reach`."""
     groups = len(hits)
     ratio = np.sqrt(_variation(hits, sizes, reach))
-    if measure is gini:
+    if measure.reads == "ranks":
         return float(min(ratio * np.sqrt((groups**2 - 1) / 3) / groups, 1 - 1 / groups))
-    assert measure is pq
     return float(1 - 1 / np.sqrt(1 + ratio**2))
 
 

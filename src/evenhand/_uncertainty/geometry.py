@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._uncertainty.curves import DISTANCES, STEP
-from evenhand.measures import Measure, gini, mpd, pq, shortfall
+from evenhand.measures import Measure
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
@@ -139,7 +139,7 @@ def upper_limits(clouds: Sequence[Cloud], measure: Measure, reach: float) -> Flo
     """The same of many cells, those of as many groups at once."""
     endless = np.array([not np.isfinite(cloud.at(reach)).all() for cloud in clouds])
     limits = np.where(endless, np.inf, 0.0)
-    is_gap = measure in (mpd, shortfall)
+    is_gap = measure.reads == "extremes"
     bounded = np.flatnonzero(~endless)
     for at, cells in _stacked([clouds[i] for i in bounded.tolist()], len(ANGLES) if is_gap else 0):
         places = bounded[at]
@@ -227,14 +227,14 @@ class _Search:
         cloud, measure, groups = self.cloud, self.measure, len(self.cloud)
         if level <= 0:
             return float(chdtrc(groups - 1, cloud.heterogeneity)), cloud.heterogeneity, 0
-        if measure in (mpd, shortfall):
+        if measure.reads == "extremes":
             _, frees, squares = clipped(cloud, measure, np.array([level]))
             square, free = float(squares[0]), int(frees[0])
             return float(chdtrc(free, square)), square, free
         self.nearest = _nearest(cloud, measure, level, self.nearest, self.alone(level))
         values = self.nearest[0]
         square = float((cloud.distance(values) ** 2).sum())
-        if measure is gini:
+        if measure.reads == "ranks":
             ties = groups - len(np.unique(values.round(9)))
             free = groups - 1 if ties == groups - 1 else ties + 1
             return float(chdtrc(free, square)), square, free
@@ -280,7 +280,7 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
             here = np.where(
                 (distance != 0).any(axis=1, keepdims=True), cells.at(distance), cells.values
             )
-            slope = _gradient(measure, here)
+            slope = measure.gradient(here)
             far = np.abs(distance)
             rise = cells.at(far + 0.5) - cells.at(np.maximum(far - 0.5, 0.125))
             fall = cells.at(-np.maximum(far - 0.5, 0.125)) - cells.at(-far - 0.5)
@@ -299,37 +299,19 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
     return most
 
 
-def _gradient(measure: Measure, values: Floats) -> Floats:
-    """How fast a measure grows with each of the values (…, groups)."""
-    groups, total = values.shape[-1], np.maximum(values.sum(axis=-1, keepdims=True), NEGLIGIBLE)
-    if measure is gini:
-        ranks = np.empty(values.shape)
-        places, in_order = np.argsort(values, axis=-1, kind="stable"), np.arange(groups)
-        np.put_along_axis(ranks, places, 2.0 * in_order + 1 - groups, axis=-1)
-        spread = (ranks * values).sum(axis=-1, keepdims=True)
-        return np.asarray((ranks / total - spread / total**2) / groups)
-    if measure is pq:
-        square = np.maximum((values * values).sum(axis=-1, keepdims=True), NEGLIGIBLE)
-        slope = total * values / square**1.5 - 1 / np.sqrt(square)
-        return np.asarray(slope / np.sqrt(groups))
-    step = 1e-4 * np.maximum(np.abs(values).max(axis=-1, keepdims=True), 1e-6)
-    moved = values[..., None, :] + step[..., None] * np.eye(groups)
-    rise = np.asarray(measure(moved)) - np.asarray(measure(values))[..., None]
-    return np.asarray(rise / step)
-
-
 def clipped(cloud: Cloud, measure: Measure, levels: Floats) -> tuple[Floats, Floats, Floats]:
     """The nearest groups within an interval as wide as each level, and how many it binds."""
     values, rows = cloud.values, np.arange(len(levels))
     least, most = float(values.min()), float(values.max())
-    if measure is mpd:
-        first, last = least - levels, np.full(len(levels), most)
-    else:
+    if measure.is_relative:
         first, last = np.full(len(levels), least), most / np.maximum(1 - levels, 1e-6)
+    else:
+        first, last = least - levels, np.full(len(levels), most)
     for _ in range(5):
         place = first[:, None] + (last - first)[:, None] * np.linspace(0, 1, 17)
         width = levels[:, None]
-        low, high = (place, place + width) if measure is mpd else ((1 - width) * place, place)
+        assert measure.band is not None
+        low, high = measure.band(place, width)
         inside = np.clip(values, low[..., None], high[..., None])
         squares = cloud.distance(inside) ** 2
         best = squares.sum(axis=2).argmin(axis=1)
@@ -361,7 +343,7 @@ def _nearest(
             far, slope = cloud.located(values)
             weight = np.maximum(slope**2, 1e-6 * _typical(slope**2))
             wish = values - far / np.sqrt(weight)
-            if measure is gini:
+            if measure.reads == "ranks":
                 solve = _fused(wish, weight, level, wish if kept is None else kept)
             else:
                 solve = _shrunk(wish, weight, level)
@@ -496,8 +478,8 @@ def most_uneven(low: Floats, high: Floats, measure: Measure) -> float:
     """The greatest inequality of values between bounds; for many groups it may be overstated."""
     groups = len(low)
     if np.isinf(high).any():  # one value may be so large that the others are nothing beside it
-        return np.inf if measure is mpd else float(measure(np.eye(groups)[0]))
-    if measure in (mpd, shortfall):
+        return float(measure(np.eye(groups)[0])) if measure.is_relative else np.inf
+    if measure.reads == "extremes":
         best = 0.0
         for top in np.argsort(high)[-2:]:
             for bottom in np.argsort(low)[:2]:
@@ -531,7 +513,7 @@ def _relaxed(low: Floats, high: Floats, measure: Measure) -> float:
     of = np.concatenate([squares, start + rise * inner])
     share = min(float(np.max(of / np.maximum(at, NEGLIGIBLE) ** 2)), 1.0)
     spread = max(groups * share, 1.0)  # 1 where all are alike
-    if measure is pq:
+    if measure.reads == "powers":
         return 1 - 1 / float(np.sqrt(spread))
     variation = np.sqrt(spread - 1)
     return min(float(variation * np.sqrt((groups**2 - 1) / 3) / groups), 1 - 1 / groups)

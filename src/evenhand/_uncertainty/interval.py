@@ -37,13 +37,12 @@ from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
-from evenhand.measures import Aggregate, Measure, gini, is_scale_free, mpd, pq, shortfall
+from evenhand.measures import Aggregate, Measure, MeasureLike
 from evenhand.statistics.forms import ratio
 from evenhand.statistics.kinds import Source
 
 Method = Literal["calibrated", "guaranteed"]
 METHODS: tuple[Method, ...] = ("calibrated", "guaranteed")
-SOLVED: tuple[Measure, ...] = (mpd, gini, pq, shortfall)
 LARGEST_EXPONENT = 200.0  # the cube of it is finite too
 APART = 0.4  # of the error: what one group apart may add to the distance to equal groups
 MOST_SEARCHED = 12  # cells of a sum whose lower ends are searched for one by one
@@ -86,7 +85,7 @@ def interval(
     strata: Any = None,
     classes: Sequence[Label] | None = None,
     cluster: Any = None,
-    measure: str | Measure | None = None,
+    measure: MeasureLike | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
@@ -162,7 +161,7 @@ def interval(
         to=to,
     )
     asked = named(criterion).with_statistic(g)
-    if method == "guaranteed" and reading.settings.function not in SOLVED:
+    if method == "guaranteed" and not reading.settings.function.is_solved:
         raise InputError(
             "Guaranteed intervals are for mpd, gini, pq, shortfall and ratio; "
             'for another measure pass method="calibrated".'
@@ -194,10 +193,12 @@ def interval_of(
     method: Method = "calibrated",
 ) -> ConfidenceInterval:
     """The interval of one measure, from what is known of the groups."""
-    if settings.is_ratio:  # one minus the shortfall, whose ends change places
-        settings, reading = replace(settings, measure="shortfall"), by_shortfall(reading)
-        short = interval_of(estimates, settings, reading, source, confidence, method)
-        return replace(short, value=1 - short.value, low=1 - short.high, high=1 - short.low)
+    measure = settings.resolved
+    if measure.falls:  # its ends change places
+        reading = as_computed(reading)
+        known = interval_of(estimates, reading.settings, reading, source, confidence, method)
+        low, high = measure.ends(known.low, known.high)
+        return replace(known, value=measure.written(known.value), low=low, high=high)
     value = float(reading)
     if np.isnan(value):
         return ConfidenceInterval(np.nan, np.nan, np.nan, confidence, method)
@@ -228,18 +229,23 @@ def _beside(
             f"Intervals beside to={to!r} are calibrated ones of the worst cell; leave out method= "
             "and aggregate=."
         )
-    how: How = "difference" if reading.settings.function is mpd else "ratio"
+    how: How = "ratio" if reading.settings.function.is_relative else "difference"
     lows, highs = interval_beside(estimates, to, how, 1 - confidence)
     value, low, high = float(reading), float(np.nanmax(lows)), float(np.nanmax(highs))
-    if reading.settings.is_ratio:
-        low, high = 1 - high, 1 - low
+    low, high = reading.settings.resolved.ends(low, high)
     return ConfidenceInterval(value, min(low, value), max(high, value), confidence, method)
 
 
-def by_shortfall(reading: Reading) -> Reading:
-    """A reading of a ratio as one of the shortfall."""
-    cells = 1 - reading.cell_values
-    return replace(reading, measure="shortfall", value=1 - reading.value, cell_values=cells)
+def as_computed(reading: Reading) -> Reading:
+    """A reading by a measure that falls, as one by the measure that it is one minus."""
+    measure = reading.settings.resolved
+    return replace(
+        reading,
+        measure=measure.computed.name,
+        value=measure.written(reading.value),
+        cell_values=measure.written(reading.cell_values),
+        settings=replace(reading.settings, measure=measure.computed),
+    )
 
 
 Cells = list[tuple[Cloud, NDArray[np.bool_], Floats] | None]
@@ -251,7 +257,7 @@ def cells_of(estimates: Estimates, settings: Settings) -> Cells:
     A relative measure is one of values of at least 0: where none of those observed is less, the
     true ones are supposed not to be.
     """
-    relative = is_scale_free(settings.function)
+    relative = settings.function.is_relative
     exp = settings.applied == "exp" and relative
     cells: Cells = []
     for values, curves in zip(estimates.values, np.moveaxis(estimates.curves, 1, 0), strict=True):
@@ -289,15 +295,17 @@ def _calibrated(
     highs[observed] = np.fmin(highs[observed], upper_limits(clouds, measure, reach))
     by_cell = dict(zip(observed, clouds, strict=True))
     for i in sorted(observed, key=lambda i: -seen[i]):
-        counts = _counts(estimates, i) if measure in (gini, pq) else None
-        if counts is not None and is_crowd(counts[1]):
+        counts = None if measure.reads == "extremes" else _counts(estimates, i)
+        if counts is not None and (not measure.is_solved or not is_crowd(counts[1])):
+            counts = None  # the noise of few groups, or by another measure, is not taken off
+        if counts is not None:
             highs[i] = max(seen[i], min(highs[i], crowd_limit(*counts, measure, reach)))
-        if measure in SOLVED and (worst or len(cells) <= MOST_SEARCHED):
+        if measure.is_solved and (worst or len(cells) <= MOST_SEARCHED):
             limit = lower_limit(by_cell[i], measure, share, best if worst else lows[i])
-            if limit > 0 and measure is pq and counts is not None and is_crowd(counts[1]):
+            if limit > 0 and measure.reads == "powers" and counts is not None:
                 limit = min(limit, crowd_floor(*counts, float(-ndtri(share / 2))))
             lows[i] = max(lows[i], limit)
-            if measure is mpd and lows[i] == 0:
+            if lows[i] == 0 and measure.reads == "extremes" and not measure.is_relative:
                 lows[i] = _one_apart(estimates, i, APART * share)
             best = max(best, lows[i]) if worst else 0.0
     return lows, highs, seen
@@ -341,7 +349,7 @@ def _guaranteed(
             seen[i] = float(measure(cell[0].values))
             low, high = _box(estimates, i, cell, measure, error)
             lows[i] = evenest(low, high, measure)
-            highs[i] = most_uneven(low, high, measure) if measure in SOLVED else np.nan
+            highs[i] = most_uneven(low, high, measure) if measure.is_solved else np.nan
     return lows, highs, seen
 
 
@@ -357,7 +365,7 @@ def _box(
     observed = estimates.values[at][cell[1]]
     if not np.array_equal(cell[2][cell[1]], observed):
         return _exp(low, observed), _exp(high, observed)
-    return (np.maximum(low, 0.0), high) if is_scale_free(measure) else (low, high)
+    return (np.maximum(low, 0.0), high) if measure.is_relative else (low, high)
 
 
 def _across_cuts(

@@ -21,26 +21,25 @@ it serves distributions, sums over cells, and measures that are not solved here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._uncertainty.curves import DISTANCES, STEP, Estimates
-from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, _gradient
+from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud
 from evenhand._uncertainty.interval import (
-    SOLVED,
     Cells,
     ConfidenceInterval,
-    by_shortfall,
+    as_computed,
     cells_of,
     interval_of,
 )
 from evenhand._uncertainty.paths import Path, path_of
 from evenhand.criteria import Reading
 from evenhand.criteria.criterion import Settings
-from evenhand.measures import Measure, mpd, shortfall
+from evenhand.measures import Measure
 from evenhand.statistics.forms import ratio
 from evenhand.statistics.kinds import Source
 
@@ -80,10 +79,10 @@ class Sample:
     candidates: dict[tuple[float, ...], NDArray[np.bool_]] = field(default_factory=dict)
 
     @cached_property
-    def by_shortfall(self) -> Sample:
-        """What the rows tell by the shortfall, where the measure is the ratio."""
-        settings = replace(self.settings, measure="shortfall")
-        return Sample(self.source, self.estimates, settings, by_shortfall(self.reading))
+    def computed(self) -> Sample:
+        """What the rows tell by the measure that a falling one is one minus."""
+        reading = as_computed(self.reading)
+        return Sample(self.source, self.estimates, reading.settings, reading)
 
     @cached_property
     def cells(self) -> Cells:
@@ -133,7 +132,7 @@ class Sample:
     def _mirrors(self, cell: int) -> bool:
         """Whether its rates are complements of those that look worst, which have the same gaps."""
         one, two = self.estimates.values[[cell, self.largest]]
-        return self.settings.function is mpd and bool(np.allclose(one + two, 1.0))
+        return not self.settings.function.is_relative and bool(np.allclose(one + two, 1.0))
 
 
 def difference(
@@ -145,14 +144,13 @@ def difference(
     second's, NaN where they are not known; None stands for none known. Of ratios it is how much
     larger the first model's is, and so how much more even.
     """
-    if first.settings.is_ratio:
-        shorts = first.by_shortfall, second.by_shortfall
-        short = difference(*shorts, correlations, confidence)
-        return Difference(-short.value, -short.high, -short.low, short.p_value)
+    if first.settings.resolved.falls:
+        known = difference(first.computed, second.computed, correlations, confidence)
+        return Difference(-known.value, -known.high, -known.low, known.p_value)
     value, reach = float(first.reading) - float(second.reading), reach_of(confidence)
     if np.isnan(value):
         return Difference(np.nan, np.nan, np.nan, np.nan)
-    solved = first.settings.function in SOLVED and first.settings.aggregate == "worst"
+    solved = first.settings.function.is_solved and first.settings.aggregate == "worst"
     reaches = np.minimum(reach * STEPS, FARTHEST)
 
     def above(reverse: bool, at: list[int]) -> Floats:
@@ -289,10 +287,10 @@ def _climbed(cloud: Cloud, measure: Measure, base: Floats, known: Floats, left: 
     groups = np.eye(len(cloud))
 
     def pull(values: Floats, steepness: Floats) -> Floats:
-        return np.asarray(_slope(measure, values) * steepness)
+        return np.asarray(measure.gradient(values) * steepness)
 
     observed, steepness = _read(cloud, base)
-    if measure in (mpd, shortfall):
+    if measure.reads == "extremes":
         tops = np.argsort(-cloud.at(base + left), axis=1)[:, :EXTREMES].T
         bottoms = np.argsort(cloud.at(base - left), axis=1)[:, :EXTREMES].T
         toward = np.stack([groups[top] - groups[low] for top in tops for low in bottoms])
@@ -321,16 +319,3 @@ def _read(cloud: Cloud, moves: Floats) -> tuple[Floats, Floats]:
     start = cloud.curves[below, each]
     rise = cloud.curves[below + 1, each] - start
     return start + (place - below) * rise, rise
-
-
-def _slope(measure: Measure, values: Floats) -> Floats:
-    """The gradient of a measure of (…, groups), up to a factor."""
-    if measure not in (mpd, shortfall):
-        return _gradient(measure, values)
-    slope = np.zeros_like(values)
-    top, bottom = values.argmax(axis=-1)[..., None], values.argmin(axis=-1)[..., None]
-    high, low = (np.take_along_axis(values, at, axis=-1) for at in (top, bottom))
-    share = low / np.maximum(high, NEGLIGIBLE) + 1e-3 if measure is shortfall else 1.0
-    np.put_along_axis(slope, top, np.broadcast_to(share, top.shape), axis=-1)
-    np.put_along_axis(slope, bottom, -1.0, axis=-1)
-    return slope

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, clipped, curved_tail
-from evenhand.measures import Measure, gini, mpd, shortfall
+from evenhand.measures import Measure
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ def path_of(cloud: Cloud, kept: NDArray[np.bool_], measure: Measure) -> Path:
     groups, value = len(cloud), float(measure(cloud.values))
     levels, scores, moves = [np.array([value])], [np.zeros(1)], [np.zeros((1, groups))]
     if value > 0:
-        if measure in (mpd, shortfall):
+        if measure.reads == "extremes":
             points, free, squares = clipped(cloud, measure, value * (1 - PARTS))
         else:
             points, free, squares = _priced(cloud, measure)
@@ -86,9 +86,9 @@ def _priced(cloud: Cloud, measure: Measure) -> tuple[Floats, Floats, Floats]:
     weight = 1 / np.maximum(error, NEGLIGIBLE * (1 + np.abs(values))) ** 2
     weight = np.minimum(weight, 1e6 * float(np.median(weight)))
     typical = float(np.median(weight))
-    if measure is gini:
+    if measure.reads == "ranks":
         order = np.argsort(values, kind="stable")
-        ranks = 2.0 * np.arange(groups) + 1 - groups - groups * float(gini(values))
+        ranks = 2.0 * np.arange(groups) + 1 - groups - groups * float(measure(values))
         reach = typical * float(np.ptp(values)) / groups
         points = np.empty((len(PRICES), groups))
         for point, price in zip(points, reach * PRICES, strict=True):
@@ -111,7 +111,7 @@ def _scores(
     """Distances as those of one normal variable: the tail of all data that lie beyond."""
     from scipy.special import ndtri
 
-    if measure in (mpd, shortfall, gini):
+    if measure.reads in ("extremes", "ranks"):
         return _as_normal(squares, free, free)
     tails = [
         curved_tail(cloud, point, float(measure(point)), float(square))

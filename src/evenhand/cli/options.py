@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from evenhand._audit.evidence import check_threshold
-from evenhand._audit.gate import Gate, gate_of, known_measure
+from evenhand._audit.gate import Gate, gate_of
 from evenhand._audit.questions import questions_of
 from evenhand._audit.subgroups import CONTROLS
 from evenhand._counts import MOMENT_COLUMNS
@@ -24,6 +24,7 @@ from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, read_number
 from evenhand.cli.numbers import Number, NumberRange, Whole, WholeRange
 from evenhand.cli.terminal import tell
+from evenhand.measures import resolve
 from evenhand.standards.profiles import STANDARDS, Standard
 
 READING = ("threshold", "favorable", "task", "missing", "min_count")
@@ -327,7 +328,7 @@ def request_of(given: dict[str, Any]) -> Request:
             "bins": dict(map(bins_of, given["bins"])),
         },
         criteria=tuple(question.name for question in questions_of(asked, ["pq"])),
-        measures=tuple(known_measure(name) for name in given["measure"]),
+        measures=tuple(resolve(name).name for name in given["measure"]),
         gates=tuple(gate_of(text) for text in given["fail_if"]),
         auditing={
             **{name: given[name] for name in AUDITING},

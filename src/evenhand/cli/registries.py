@@ -11,7 +11,7 @@ from rich.text import Text
 
 from evenhand.cli.terminal import columns, console
 from evenhand.criteria import CRITERIA
-from evenhand.measures import DESCRIPTIONS, MEASURES, Description, Measure, is_scale_free
+from evenhand.measures import MEASURES, Measure
 from evenhand.standards import STANDARDS
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -41,7 +41,7 @@ def criteria(as_json: bool) -> None:
 @as_json
 def measures(as_json: bool) -> None:
     """List the measures: ways to put a number on how unequal the groups are."""
-    _show([_described(name, measure) for name, measure in MEASURES.items()], as_json)
+    _show([_described(measure) for measure in MEASURES.values()], as_json)
 
 
 @click.command("standards", epilog="Example: evenhand standards --json")
@@ -75,17 +75,15 @@ def standards(as_json: bool) -> None:
     console().print(table)
 
 
-def _described(name: str, measure: Measure) -> dict[str, Any]:
-    """What there is to say of a measure; one that was registered bare has its docstring alone."""
-    what = (inspect.getdoc(measure) or "").partition("\n")[0]
-    known = DESCRIPTIONS.get(name, Description(what, "", ""))
+def _described(measure: Measure) -> dict[str, Any]:
+    """What there is to say of a measure."""
     return {
-        "name": name,
-        "formula": known.formula,
-        "range": known.range,
-        "what": what,
-        "scale_free": is_scale_free(measure),
-        "is_not": known.is_not,
+        "name": measure.name,
+        "formula": measure.formula,
+        "range": measure.range,
+        "what": (inspect.getdoc(measure.function) or "").partition("\n")[0],
+        "scale_free": measure.is_relative,
+        "is_not": measure.is_not,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property
 from typing import Any, Never
 
 import numpy as np
@@ -28,7 +28,7 @@ from evenhand._signatures import (
 )
 from evenhand._tasks import UNFAVORABLE, favorable_label, named_label
 from evenhand._words import did_you_mean
-from evenhand.measures import Aggregate, Measure
+from evenhand.measures import Aggregate, Measure, MeasureLike, name_of
 from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Rows, Source, Statistic, Table
 
 
@@ -79,7 +79,7 @@ class Reading:
     @property
     def unevenness(self) -> NDArray[np.float64]:
         """The inequality in each cell, larger being worse: of a ratio, one minus it."""
-        return 1 - self.cell_values if measures.is_ratio(self.measure) else self.cell_values
+        return np.asarray(self.settings.resolved.written(self.cell_values))
 
     @property
     def worst_cell(self) -> Label:
@@ -129,20 +129,20 @@ class Settings:
 
     """
 
-    measure: str | Measure
+    measure: MeasureLike
     aggregate: str | Aggregate
     transform: str | None = None
     tau: float | None = None
 
-    @property
-    def function(self) -> Measure:
-        """The measure itself; of a ratio the shortfall, by which it is computed."""
-        return measures.shortfall if self.is_ratio else measures.resolve(self.measure)
+    @cached_property
+    def resolved(self) -> Measure:
+        """The measure, with what is known of it."""
+        return measures.resolve(self.measure)
 
     @property
-    def is_ratio(self) -> bool:
-        """Whether larger is more equal, so that values are one minus those of `function`."""
-        return measures.is_ratio(self.measure)
+    def function(self) -> Measure:
+        """The measure by which it is computed: of a ratio, the shortfall."""
+        return self.resolved.computed
 
     @property
     def applied(self) -> str | None:
@@ -168,10 +168,10 @@ class Settings:
             raise InputError(
                 f"Over cut points the aggregate is 'worst' or 'integral', not {self.aggregate!r}."
             )
-        if self.is_ratio and self.aggregate not in ("worst", "mean"):
+        if self.resolved.falls and self.aggregate not in ("worst", "mean"):
             raise InputError(
-                "Ratios of several classes or cut points are not added up: the aggregate of the "
-                f'measure "ratio" is "worst" or "mean", not {name_of(self.aggregate)!r}.'
+                "Ratios of several classes or cut points are not added up: the aggregate of "
+                f"{self.resolved.name!r} is 'worst' or 'mean', not {name_of(self.aggregate)!r}."
             )
         if self.tau is not None and not sweeps:
             raise InputError("tau is for 'strong_parity': the least pooled F of a cut point.")
@@ -183,7 +183,7 @@ class Settings:
 
     def for_supremum(self) -> Settings:
         """On raw CDFs a scale-free supremum is degenerate: exponentiate, unless told otherwise."""
-        if self.transform is None and self.tau is None and measures.is_scale_free(self.function):
+        if self.transform is None and self.tau is None and self.function.is_relative:
             return replace(self, transform="exp")
         return self
 
@@ -207,11 +207,11 @@ class Settings:
             All of it.
 
         """
-        used = self.applied if measures.is_scale_free(self.function) else None
+        used = self.applied if self.function.is_relative else None
         how = (name_of(self.measure), name_of(self.aggregate), used)
-        if self.is_ratio:
-            value, cells = 1 - value, 1 - cells
-        return Reading(name, *how, value, cells, table.values, table.cells, table.groups)
+        value, cells = self.resolved.written(value), self.resolved.written(cells)
+        read = (table.values, table.cells, table.groups)
+        return Reading(name, *how, value, cells, *read, settings=self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,7 +290,7 @@ class Criterion:
         y_score: Any = None,
         strata: Any = None,
         classes: Sequence[Label] | None = None,
-        measure: str | Measure | None = None,
+        measure: MeasureLike | None = None,
         aggregate: str | Aggregate | None = None,
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
@@ -364,7 +364,7 @@ class Criterion:
         strata: Any = None,
         classes: Sequence[Label] | None = None,
         cluster: Any = None,
-        measure: str | Measure | None = None,
+        measure: MeasureLike | None = None,
         aggregate: str | Aggregate | None = None,
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
@@ -436,7 +436,7 @@ class Criterion:
     @property
     def direction(self) -> str:
         """Which value is equal, and which are worse, by its own measure."""
-        if measures.is_ratio(self.measure):
+        if measures.resolve(self.measure).falls:
             return "1: the groups are equal in this respect; smaller: less equal"
         return "0: the groups are equal in this respect; larger: less equal"
 
@@ -465,7 +465,7 @@ class Criterion:
         low, high = self.statistic.bounds
         most = f"{high - low:g}".replace("inf", "∞")
         unit = ", times the range of ŷ" if self.across == "integral" else ""
-        own = "1 (equal) to 0 by ratio; " if measures.is_ratio(self.measure) else ""
+        own = "1 (equal) to 0 by ratio; " if measures.resolve(self.measure).falls else ""
         others = "1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2), 1 by shortfall"
         return f"{own}0 to {most} by MPD, {others}{unit}"
 
@@ -504,7 +504,7 @@ class Criterion:
 
     def settings(
         self,
-        measure: str | Measure | None = None,
+        measure: MeasureLike | None = None,
         aggregate: str | Aggregate | None = None,
         transform: str | None = None,
         tau: float | None = None,
@@ -602,10 +602,7 @@ class Criterion:
 
     def _against(self, to: Label, source: Source, settings: Settings, favorable: Label) -> Reading:
         """How far the group farthest from a reference is from it, in each cell."""
-        if isinstance(self.statistic, F) or settings.function not in (
-            measures.mpd,
-            measures.shortfall,
-        ):
+        if isinstance(self.statistic, F) or settings.function.reads != "extremes":
             raise InputError(
                 f"to={to!r} compares each group with a reference, by the measure mpd, ratio or "
                 f"shortfall of rates and means; not {self.name} by {name_of(settings.measure)}, "
@@ -650,21 +647,9 @@ def class_of(cell: Label) -> Label:
     return cell[1] if isinstance(cell, tuple) else cell
 
 
-def name_of(thing: Any) -> str:
-    """The name of a measure or aggregate, with the arguments it was given.
-
-    >>> name_of(partial(measures.pq, p=0.5))
-    'pq(p=0.5)'
-    """
-    if isinstance(thing, partial):
-        named = [f"{key}={value}" for key, value in thing.keywords.items()]
-        return f"{name_of(thing.func)}({', '.join([*map(str, thing.args), *named])})"
-    return thing if isinstance(thing, str) else getattr(thing, "__name__", repr(thing))
-
-
 def _measure_beside(
-    summary: Source, second: Any, measure: str | Measure | None, columns: Mapping[str, Any]
-) -> str | Measure | None:
+    summary: Source, second: Any, measure: MeasureLike | None, columns: Mapping[str, Any]
+) -> MeasureLike | None:
     """The measure, which may stand second beside a summary; columns may not stand there."""
     is_measure = isinstance(second, str) or callable(second)
     given = {"y_pred": None if is_measure else second, **columns}

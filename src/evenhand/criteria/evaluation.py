@@ -16,7 +16,7 @@ from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import ALIASES, CRITERIA
 from evenhand.criteria.criterion import Criterion
 from evenhand.criteria.terms import TERMS
-from evenhand.measures import Aggregate, Measure
+from evenhand.measures import Aggregate, MeasureLike
 
 
 class UndefinedWarning(UserWarning):
@@ -35,7 +35,7 @@ def evaluate(
     y_score: Any = None,
     strata: Any = None,
     classes: Sequence[Label] | None = None,
-    measure: str | Measure | None = None,
+    measure: MeasureLike | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,

@@ -8,6 +8,7 @@ from math import exp
 from typing import Any
 
 from evenhand._words import percent
+from evenhand.measures import MEASURES
 from evenhand.report.charts import bars, lorenz, rates
 from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
@@ -91,7 +92,7 @@ def _unevenness(value: float | None, measure: str) -> float:
     """Larger is worse, by any measure: a ratio is best at 1."""
     if value is None:
         return 0.0
-    return 1 - value if measure == "ratio" else value
+    return float(MEASURES[measure].written(value)) if measure in MEASURES else value
 
 
 def _figure(

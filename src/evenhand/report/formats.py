@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from evenhand._words import UNDEFINED, number
+from evenhand.measures import MEASURES
 
 
 def difference(value: float | None) -> str:
@@ -154,26 +155,10 @@ def verdict(named: str) -> Verdict:
     return VERDICTS.get(named, Verdict("·", "undefined", named))
 
 
-MEASURES = {
-    "mpd": ("Largest difference", "the largest value minus the smallest (MPD)"),
-    "gini": (
-        "Gini",
-        "the mean absolute difference between two groups over twice the mean; relative, 0 to 1",
-    ),
-    "pq": (
-        "PQ",
-        "one minus the ratio of the mean to the root mean square; relative, 0 to 1, and stresses "
-        "groups far from the rest",
-    ),
-    "shortfall": ("Shortfall", "one minus the ratio of the smallest value to the largest"),
-    "ratio": ("Ratio", "the smallest value over the largest; 1 is equal, smaller is less equal"),
-}
-
-
 def measure_name(measure: str) -> str:
     """A measure as it is written in text.
 
     >>> measure_name("pq"), measure_name("my_own")
     ('PQ', 'My own')
     """
-    return MEASURES[measure][0] if measure in MEASURES else words(measure)
+    return MEASURES[measure].title if measure in MEASURES else words(measure)

@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from evenhand._errors import InputError
 from evenhand._words import listing, number, p_value, percent, plural
+from evenhand.measures import MEASURES
 from evenhand.report import comparison, formats, standards, watches
 from evenhand.report.criteria import inequality, sections
-from evenhand.report.formats import MEASURES, VERDICTS, cell_name, measure_name, verdict, within
+from evenhand.report.formats import VERDICTS, cell_name, measure_name, verdict, within
 from evenhand.report.groups import amount, apart
 from evenhand.report.headline import headline
 from evenhand.report.overviews import (
@@ -187,7 +188,10 @@ def _measures(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The measures that were asked: key, name, meaning."""
     asked = dict.fromkeys(finding["measure"] for finding in document["findings"])
     unknown = "a measure of the caller's own"
-    return [(key, measure_name(key), MEASURES.get(key, ("", unknown))[1]) for key in asked]
+    return [
+        (key, measure_name(key), MEASURES[key].about if key in MEASURES else unknown)
+        for key in asked
+    ]
 
 
 def _check(document: Mapping[str, Any], schema: str = SCHEMA) -> None:

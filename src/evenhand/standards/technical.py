@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand._words import number, plural
-from evenhand.measures import DESCRIPTIONS
+from evenhand.measures import MEASURES
 from evenhand.standards.profiles import Standard
 from evenhand.standards.sample import Subject
 from evenhand.standards.tables import Filled, Table, TableColumn
@@ -91,10 +91,10 @@ def _measures(document: Mapping[str, Any]) -> Table:
     rows = [
         {
             "measure": name,
-            "formula": DESCRIPTIONS[name].formula,
-            "is_not": DESCRIPTIONS[name].is_not,
+            "formula": MEASURES[name].formula,
+            "is_not": MEASURES[name].is_not,
         }
-        if name in DESCRIPTIONS
+        if name in MEASURES
         else {"measure": name, "formula": "of the caller's own", "is_not": ""}
         for name in asked
     ]

@@ -30,11 +30,11 @@ from evenhand._uncertainty.geometry import (
     upper_limits,
 )
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
-from evenhand.measures import Measure, gini, is_scale_free, pq
+from evenhand.measures import Measure
 from evenhand.watch.boundary import widening
 from evenhand.watch.crowds import crowd_ends
 from evenhand.watch.distances import Distances
-from evenhand.watch.many import SOLVED, Bound, dimensions, heterogeneity, highest, lowest
+from evenhand.watch.many import Bound, dimensions, heterogeneity, highest, lowest
 from evenhand.watch.rates import Rates
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ def band_of(
         seen = sizes > 0
         if seen.sum() >= 2:
             effective = None if rates.effective is None else rates.effective[i, seen]
-            relative = is_scale_free(measure)
+            relative = measure.is_relative
             cell = _Cell(
                 hits[seen], sizes[seen], rates.limits, relative, rates.are_counts, effective
             )
@@ -130,18 +130,18 @@ def _ends(
         limits = rate_limits(cell.hits, cell.sizes, error * weights)
         least, most = cell.values(limits[0]), cell.values(limits[1])
         return value, evenest(least, most, measure), most_uneven(least, most, measure)
-    if measure is pq and cell.are_counts and is_crowd(cell.sizes):
+    if measure.reads == "powers" and measure.is_solved and cell.are_counts and is_crowd(cell.sizes):
         return value, *crowd_ends(cell.hits, cell.sizes, error)
     scale, reach = widening(cell.sizes, error, _heterogeneity(cell))
     above, below = _stretched(cell, scale, reach), _stretched(cell, SCALE, reach)
     more = float(np.log1p(cell.sizes / SCALE).mean())
     alike, apart = (Bound(float(-2 * np.log(part)), more) for part in (error, error / 2))
-    is_quick = measure in SOLVED and len(cell.sizes) >= FEW
+    is_quick = measure.is_solved and len(cell.sizes) >= FEW
     if is_quick:
         high = highest(above, measure, reach)
     else:
         high = float(upper_limits([_cloud(above)], measure, reach)[0])
-    if is_quick and (measure is not gini or cell.sizes.max() <= ALIKE * cell.sizes.min()):
+    if is_quick and (measure.reads != "ranks" or cell.sizes.max() <= ALIKE * cell.sizes.min()):
         return value, lowest(below, measure, alike, apart), high
     return value, _AnytimeSearch(_cloud(below), measure, error).lower(alike, apart), high
 

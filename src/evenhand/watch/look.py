@@ -13,7 +13,7 @@ from evenhand._audit.evidence import one_label
 from evenhand._audit.examination import without_value
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import judge
-from evenhand._audit.questions import Question, greatest_value
+from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._groups import show
@@ -21,7 +21,6 @@ from evenhand._kinds import check_names
 from evenhand._tally import Tally
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._words import plural
-from evenhand.measures import is_ratio
 from evenhand.measures import resolve as resolve_measure
 from evenhand.statistics import E
 from evenhand.watch import change
@@ -147,12 +146,10 @@ class Look:
 
     def interval(self, rates: Rates, measure: str) -> ConfidenceInterval:
         """The band of a measure."""
-        function = resolve_measure("shortfall" if is_ratio(measure) else measure)
-        weights = self.weights(rates.groups)
-        band = band_of(rates, function, self.error, self.settings.method, weights)
-        if is_ratio(measure):
-            return replace(band, value=1 - band.value, low=1 - band.high, high=1 - band.low)
-        return band
+        known, weights = resolve_measure(measure), self.weights(rates.groups)
+        band = band_of(rates, known.computed, self.error, self.settings.method, weights)
+        low, high = known.ends(band.low, band.high)
+        return replace(band, value=known.written(band.value), low=low, high=high)
 
     def finding(self, question: Question) -> WatchFinding:
         """What is known of a criterion; its verdict comes after the bounds."""
@@ -191,7 +188,7 @@ class Look:
         asked = [gate.measure for gate in self.settings.gates if gate.criterion == question.name]
         for measure in dict.fromkeys(asked):
             found = finding.intervals[measure]
-            greatest = greatest_value(measure, bounds, None, max(groups, 2))
+            greatest = resolve_measure(measure).greatest(bounds, None, max(groups, 2))
             yield Watched(
                 finding.criterion, measure, found.low, found.high, greatest, groups, obstacle
             )
@@ -246,7 +243,7 @@ class Look:
         why = "as nothing was counted that tells of it yet"
         for gate in self.settings.gates:
             if gate.criterion not in known:
-                farthest = 0.0 if is_ratio(gate.measure) else np.inf
+                farthest = 0.0 if resolve_measure(gate.measure).falls else np.inf
                 obstacle = Obstacle(why, is_error=False)
                 ends = (np.nan, np.nan, farthest)
                 yield Watched(gate.criterion, gate.measure, *ends, 0, obstacle)

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.geometry import NEGLIGIBLE, _gradient, curved_tail
-from evenhand.measures import Measure, gini, mpd, pq, shortfall
+from evenhand._uncertainty.geometry import NEGLIGIBLE, curved_tail
+from evenhand.measures import Measure
 from evenhand.watch.distances import Distances
 
 Floats = NDArray[np.float64]
 
-SOLVED = (mpd, shortfall, gini, pq)
 ANGLES = np.linspace(0, np.pi / 2, 13)
 CLIMBS = 8
 WIDEST = 6  # groups that are tried to be moved alone
@@ -44,7 +43,7 @@ class Bound:
 
 def highest(groups: Distances, measure: Measure, reach: float) -> float:
     """The largest inequality within a reach of the data."""
-    if measure in (mpd, shortfall):
+    if measure.reads == "extremes":
         return _farthest_pair(groups, measure, reach)
     return _climbed(groups, measure, reach)
 
@@ -59,7 +58,7 @@ def lowest(groups: Distances, measure: Measure, alike: Bound, apart: Bound) -> f
     square, place = _common(groups)
     if np.sqrt(square) < alike.reach(len(groups.hits) - 1):
         return 0.0
-    if measure in (mpd, shortfall):
+    if measure.reads == "extremes":
         return _narrowest(groups, measure, apart, place)
     return min(_along_path(groups, measure, apart), _alone(groups, measure, apart.reach(1)))
 
@@ -111,7 +110,7 @@ def _climbed(groups: Distances, measure: Measure, reach: float) -> float:
     distance, here = start, np.stack([values, values])
     here[1, which] = ends[sign, which]
     for _ in range(CLIMBS):
-        slope = _gradient(measure, here)
+        slope = measure.gradient(here)
         pull = slope / np.maximum(groups.located(here)[1], NEGLIGIBLE)
         length = np.sqrt((pull**2).sum(axis=1, keepdims=True))
         following = np.where(length > 0, reach * pull / np.where(length > 0, length, 1), distance)
@@ -127,7 +126,7 @@ def _with_one_moved(values: Floats, ends: Floats, measure: Measure) -> Floats:
     """The measure (ends, groups) with one group's value moved to an end."""
     number, total = len(values), float(values.sum())
     sums = np.maximum(total - values + ends, NEGLIGIBLE)
-    if measure is pq:
+    if measure.reads == "powers":
         squares = np.maximum(float(values @ values) - values**2 + ends**2, NEGLIGIBLE)
         return np.asarray(1 - sums / np.sqrt(number * squares))
     order = np.argsort(values)
@@ -166,7 +165,7 @@ def _narrowest(groups: Distances, measure: Measure, bound: Bound, place: float) 
     least, most = 0.0, float(measure(values))
     level = float(measure(np.array([down.max(), min(up.min(), down.max())])))
     level = min(max(level, 0.05 * most), 0.95 * most)
-    interval = _Interval(groups, measure is mpd)
+    interval = _Interval(groups, not measure.is_relative)
     place = place - level / 2 if interval.is_gap else place / max(1 - level / 2, 0.1)
     before: tuple[float, float] | None = None
     for _ in range(STEPS):
@@ -237,17 +236,17 @@ def _along_path(groups: Distances, measure: Measure, bound: Bound) -> float:
     """
     values, level = groups.values, float(measure(groups.values))
     price, far = 0.0, np.zeros(len(values))
-    slope = groups.located(values)[1]
+    slope, is_ordered = groups.located(values)[1], measure.reads == "ranks"
     for _ in range(STEPS):
         weight = np.maximum(slope**2, 1e-6 * float(np.median(slope**2)))
         wish = values - far / np.sqrt(weight)
-        solve = _fused(wish, weight, level) if measure is gini else _shrunk(wish, weight, level)
+        solve = _fused(wish, weight, level) if is_ordered else _shrunk(wish, weight, level)
 
         def over(at: float) -> tuple[float, Floats]:
             aim, dimensions = solve(at)  # noqa: B023
             square = float(weight @ (aim - wish) ** 2)  # noqa: B023
-            if measure is pq:
-                dimensions = _pq_dimensions(groups, aim, square)
+            if not is_ordered:
+                dimensions = _curved_dimensions(groups, measure, aim, square)
             return np.sqrt(square) - bound.reach(dimensions), aim
 
         price, values = _crossing(over, price or float(np.median(weight)) / len(values))
@@ -320,9 +319,9 @@ def _shrunk(wish: Floats, weight: Floats, level: float) -> Path:
     return solve
 
 
-def _pq_dimensions(groups: Distances, values: Floats, square: float) -> float:
+def _curved_dimensions(groups: Distances, measure: Measure, values: Floats, square: float) -> float:
     """By how many dimensions PQ binds values: as many as make chi-squared exceed as often."""
-    tail = curved_tail(groups, values, float(pq(values)), square)  # type: ignore[arg-type]
+    tail = curved_tail(groups, values, float(measure(values)), square)  # type: ignore[arg-type]
     return dimensions(square, tail, len(values) - 1)
 
 

@@ -20,7 +20,7 @@ from evenhand._kinds import check_kinds, check_labels
 from evenhand._tally import Tally
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
 from evenhand._writing import path_of
-from evenhand.measures import is_ratio
+from evenhand.measures import MEASURES as KNOWN
 from evenhand.report import watch_page
 from evenhand.watch.document import document_of, markdown, openmetrics
 from evenhand.watch.labels import aligned, as_before, check_classes, widened
@@ -428,7 +428,8 @@ def bounds_of(bounds: Mapping[str, float] | Sequence[str] | None) -> list[Gate]:
     gates = []
     for name, bound in bounds.items():
         measure = str(name).rpartition(".")[2]
-        sign = "<" if is_ratio(measure) or name == "selection_rate_ratio" else ">"
+        falls = measure in KNOWN and KNOWN[measure].falls
+        sign = "<" if falls or name == "selection_rate_ratio" else ">"
         gates.append(gate_of(f"{name} {sign} {bound}"))
     return gates
 

@@ -14,7 +14,7 @@ from evenhand.criteria import CRITERIA, Criterion
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
 from evenhand.datasets.task import Kind
-from evenhand.measures import Measure, pq
+from evenhand.measures import MeasureLike, pq
 
 MEASURES = ("mpd", "gini", "pq")
 CLASSIFIED = (
@@ -86,7 +86,7 @@ class Question:
     @property
     def how(self) -> Settings:
         """Measure, aggregate and transform."""
-        measure: str | Measure | None = self.measure
+        measure: MeasureLike | None = self.measure
         if self.p is not None or self.q is not None:
             measure = partial(pq, p=self.p or 1, q=self.q or 2)
         elif self.measure is not None and is_import_path(self.measure):

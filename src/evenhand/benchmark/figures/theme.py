@@ -8,6 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark.design.questions import Question
+from evenhand.measures import MEASURES
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
@@ -106,7 +107,6 @@ SPARE = tuple(
     for marker, color in product("h>DvHp<8", ("teal", "pink", "brown", "green", "gray", "red"))
 )
 PERFORMANCES = {"accuracy": "accuracy", "rmse": "RMSE", "mae": "MAE", "r2": "R²"}
-MEASURES = {"mpd": "MPD", "gini": "Gini", "pq": "PQ"}
 STATISTICS = {
     "f1": "F1",
     "auroc": "AUROC",
@@ -245,7 +245,9 @@ def label(question: Question) -> str:
         *(f"{name} = {getattr(question, name):g}" for name in "pq" if getattr(question, name)),
         f"F ≥ {question.tau:g}" if question.tau else "",
     ]
-    measure = MEASURES.get(question.measure, words(question.measure))
+    measure = words(question.measure)
+    if question.measure in MEASURES:
+        measure = MEASURES[question.measure].symbol
     return ", ".join([f"{topic(question)} by {measure}", *filter(None, options)])
 
 

@@ -142,7 +142,7 @@ class Bound:
     def function(self) -> Measure:
         """The measure itself."""
         if self.measure == "pq":
-            return partial(measures.pq, p=self.p, q=self.q)
+            return measures.resolve(partial(measures.pq, p=self.p, q=self.q))
         return measures.MEASURES[self.measure]
 
     @property

@@ -1,0 +1,119 @@
+"""Aggregates of a measure's values over classes: one score from many cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._errors import InputError
+from evenhand._words import did_you_mean
+
+Values = NDArray[np.float64]
+Aggregate = Callable[[Values], Any]
+
+
+def worst(cells: Values) -> Any:
+    """The largest defined value along the last axis: the paper's choice over classes.
+
+    Parameters
+    ----------
+    cells : ndarray
+        Values of classes along the last axis; NaN where undefined.
+
+    Returns
+    -------
+    float or ndarray
+        The largest.
+
+    Examples
+    --------
+    >>> float(worst(np.array([0.2, np.nan, 0.4])))
+    0.4
+
+    """
+    return np.fmax.reduce(cells, axis=-1)
+
+
+def mean(cells: Values) -> Any:
+    """The mean of the defined values along the last axis.
+
+    Parameters
+    ----------
+    cells : ndarray
+        Values of classes along the last axis; NaN where undefined.
+
+    Returns
+    -------
+    float or ndarray
+        The mean; NaN if none is defined.
+
+    Examples
+    --------
+    >>> round(float(mean(np.array([0.2, np.nan, 0.4]))), 4)
+    0.3
+
+    """
+    return total(cells) / np.maximum((~np.isnan(cells)).sum(axis=-1), 1)
+
+
+def total(cells: Values) -> Any:
+    """The sum of the defined values along the last axis.
+
+    Parameters
+    ----------
+    cells : ndarray
+        Values of classes along the last axis; NaN where undefined.
+
+    Returns
+    -------
+    float or ndarray
+        The sum; NaN if none is defined.
+
+    Examples
+    --------
+    >>> round(float(total(np.array([0.2, np.nan, 0.4]))), 4)
+    0.6
+
+    """
+    defined = ~np.isnan(cells)
+    return np.where(defined.any(axis=-1), np.where(defined, cells, 0).sum(axis=-1), np.nan)[()]
+
+
+AGGREGATES: dict[str, Aggregate] = {"worst": worst, "mean": mean, "total": total}
+
+
+def resolve_aggregate(aggregate: str | Aggregate) -> Aggregate:
+    """Find an aggregate by name, or take a function as it is.
+
+    Parameters
+    ----------
+    aggregate : str or callable
+        A name in `AGGREGATES`, or a function of the last axis.
+
+    Returns
+    -------
+    callable
+        The function.
+
+    Raises
+    ------
+    InputError
+        If there is no aggregate of that name.
+
+    Examples
+    --------
+    >>> resolve_aggregate("mean").__name__
+    'mean'
+
+    """
+    if callable(aggregate):
+        return aggregate
+    if aggregate not in AGGREGATES:
+        raise InputError(
+            f"There is no aggregate {aggregate!r}; there are {list(AGGREGATES)}."
+            f"{did_you_mean(aggregate, AGGREGATES)}"
+        )
+    return AGGREGATES[aggregate]

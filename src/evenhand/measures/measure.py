@@ -1,0 +1,336 @@
+"""A measure of inequality: a function of the last axis, with all that the package knows of it.
+
+Nobody else asks which measure it is. What an interval, a report or a gate must know (its gradient,
+its greatest value, who contributes, which way it runs, how it is written) is asked of the measure,
+and a function of your own has an answer to most of it too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._errors import InputError
+
+Values = NDArray[np.float64]
+Reads = Literal["extremes", "ranks", "powers"]
+
+PROBE = np.array([1.0, 2.0, 5.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """How unequal a vector is: a function of the last axis, and what is known of it.
+
+    Parameters
+    ----------
+    function : callable
+        Of an array whose last axis is the groups; NaN stands for a group that was not observed.
+    name : str, default ""
+        As users write it; by default the function's own name.
+    title : str, default ""
+        As headings write it.
+    symbol : str, default ""
+        As axes of figures write it: "MPD".
+    phrase : str, default ""
+        As a sentence has it: "Gini index".
+    about : str, default ""
+        What it is, in words that follow its title.
+    formula : str, default ""
+        In symbols, of a vector w of d groups.
+    range : str, default ""
+        Between which values it lies.
+    is_not : str, default ""
+        What it does not say, in a sentence.
+    terms : tuple of str, default ()
+        Other words of the field for it, to suggest it by.
+    relative : bool, optional
+        Whether doubling every entry leaves it as it is; by default it is tried.
+    reads : {"extremes", "ranks", "powers"}, optional
+        Of which summary of the vector it is a function, where its level sets are convex and known:
+        smallest and largest entry, sorted entries, or sums of powers. Intervals, monitoring and
+        sweeps have a fast and exact way for each; any other measure goes the general way.
+    slope : callable, optional
+        Its gradient (…, groups); by default differences are taken.
+    parts : callable, optional
+        What each entry of a vector contributes, up to a factor; by default its squared deviation.
+    greatest_of : callable, optional
+        The greatest value of so many groups whose entries lie between a least one and 1; the number
+        may be None for any number.
+    band : callable, optional
+        Of a measure that reads extremes: the interval of a level that starts or ends at a place.
+    orders : tuple of float, default (1.0, 2.0)
+        Of a measure that reads powers.
+    mirrors : Measure, optional
+        The measure that it is one minus: it is 1 for equal entries, and smaller is less equal.
+
+    Examples
+    --------
+    >>> spread = Measure(lambda values: np.nanstd(values, axis=-1), name="deviation")
+    >>> float(spread([1.0, 3.0])), spread.is_relative
+    (1.0, False)
+
+    """
+
+    function: Callable[..., Any]
+    name: str = ""
+    title: str = ""
+    symbol: str = ""
+    phrase: str = ""
+    about: str = ""
+    formula: str = ""
+    range: str = ""
+    is_not: str = ""
+    terms: tuple[str, ...] = ()
+    relative: bool | None = None
+    reads: Reads | None = None
+    slope: Callable[[Values], Values] | None = None
+    parts: Callable[[Values], Values] | None = None
+    greatest_of: Callable[[float, int | None], float] | None = None
+    band: Callable[[Values, Values], tuple[Values, Values]] | None = None
+    orders: tuple[float, float] = (1.0, 2.0)
+    mirrors: Measure | None = None
+
+    def __post_init__(self) -> None:
+        name = self.name or name_of(self.function)
+        words = name.replace("_", " ")
+        first = (self.function.__doc__ or "").partition("\n")[0]
+        title = self.title or f"{words[:1].upper()}{words[1:]}"
+        filled = {
+            "name": name,
+            "title": title,
+            "symbol": self.symbol or title,
+            "phrase": self.phrase or words,
+            "formula": self.formula or first,
+        }
+        for key, value in filled.items():
+            object.__setattr__(self, key, value)
+
+    def __call__(self, values: Any, **options: Any) -> Any:
+        """Its value of vectors (…, groups)."""
+        return self.function(values, **options)
+
+    def __repr__(self) -> str:
+        return f"<Measure {self.name}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Measure):
+            return NotImplemented
+        return self.name == other.name and bool(self.function == other.function)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def __name__(self) -> str:
+        """Its name, as functions have one."""
+        return self.name
+
+    @property
+    def computed(self) -> Measure:
+        """The measure by which it is computed: itself, or the one that it is one minus."""
+        return self.mirrors or self
+
+    @property
+    def falls(self) -> bool:
+        """Whether it is 1 for equal entries, and smaller is less equal."""
+        return self.mirrors is not None
+
+    def written(self, value: Any) -> Any:
+        """A value of `computed` as this measure writes it, or the other way round."""
+        return 1 - value if self.falls else value
+
+    def ends(self, low: Any, high: Any) -> tuple[Any, Any]:
+        """An interval of `computed` as this measure writes it: the ends may change places."""
+        return (1 - high, 1 - low) if self.falls else (low, high)
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the vectors at most so unequal are a convex set with a solver of its own."""
+        return self.reads is not None and self.orders == (1.0, 2.0)
+
+    @cached_property
+    def is_relative(self) -> bool:
+        """Whether doubling every entry leaves it as it is."""
+        if self.relative is not None:
+            return self.relative
+        value, doubled = self.function(PROBE), self.function(2 * PROBE)
+        return bool(np.isclose(value, doubled, rtol=1e-9, atol=0))
+
+    def gradient(self, values: Values) -> Values:
+        """How fast it grows with each of the values (…, groups).
+
+        Parameters
+        ----------
+        values : ndarray
+            Groups along the last axis.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of the values.
+
+        """
+        if self.slope is not None:
+            return self.slope(values)
+        step = 1e-4 * np.maximum(np.abs(values).max(axis=-1, keepdims=True), 1e-6)
+        moved = values[..., None, :] + step[..., None] * np.eye(values.shape[-1])
+        rise = np.asarray(self(moved)) - np.asarray(self(values))[..., None]
+        return np.asarray(rise / step)
+
+    def shares(self, values: Values) -> Values:
+        """The share of each group in the inequality of a vector; NaN where it was not observed.
+
+        Parameters
+        ----------
+        values : ndarray
+            One vector of groups.
+
+        Returns
+        -------
+        ndarray
+            Shares that add up to 1; zeros where all are equal.
+
+        """
+        result = np.full(values.shape, np.nan)
+        observed = ~np.isnan(values)
+        if observed.any() and np.ptp(values[observed]) == 0:
+            result[observed] = 0.0
+        elif observed.any():
+            weights = (self.parts or _squared_deviations)(values[observed])
+            result[observed] = weights / weights.sum()
+        return result
+
+    def greatest(
+        self,
+        bounds: tuple[float, float],
+        transform: str | None = None,
+        groups: int | None = None,
+    ) -> float:
+        """The most unequal that values within bounds can be; infinite if it is not known.
+
+        Of a measure that falls it is the least value.
+
+        Parameters
+        ----------
+        bounds : tuple of float
+            Least and greatest possible entry.
+        transform : {"exp"}, optional
+            The transform before the measure.
+        groups : int, optional
+            The number of groups; None for any number.
+
+        Returns
+        -------
+        float
+            The value.
+
+        """
+        low, high = bounds
+        if self.falls:
+            return 1.0 - self.computed.greatest(bounds, transform, groups)
+        if not self.is_relative:
+            return high - low if self.reads == "extremes" else math.inf
+        if self.greatest_of is None:
+            return math.inf
+        if transform == "exp":
+            least = math.exp(low - high) if math.isfinite(high - low) else 0.0
+        else:
+            least = max(low / high, 0.0) if math.isfinite(high) else 0.0
+        return self.greatest_of(least, groups)
+
+
+MeasureLike = str | Measure | Callable[..., Any]
+
+
+def name_of(thing: Any) -> str:
+    """The name of a measure or aggregate, with the arguments it was given.
+
+    >>> from evenhand.measures import pq
+    >>> name_of(partial(pq, p=0.5))
+    'pq(p=0.5)'
+    """
+    if isinstance(thing, partial):
+        named = [f"{key}={value}" for key, value in thing.keywords.items()]
+        return f"{name_of(thing.func)}({', '.join([*map(str, thing.args), *named])})"
+    return thing if isinstance(thing, str) else getattr(thing, "__name__", repr(thing))
+
+
+def _squared_deviations(values: Values) -> Values:
+    """Each entry's part of the variance."""
+    return np.asarray((values - values.mean()) ** 2)
+
+
+def exponential(values: Values) -> Values:
+    """The paper's transform to positive entries, exp(w), up to a factor that cannot overflow.
+
+    The factor exp(−max) changes no scale-free measure, and no other is ever transformed.
+
+    Parameters
+    ----------
+    values : ndarray
+        Groups along the last axis, of any sign.
+
+    Returns
+    -------
+    ndarray
+        Entries between 0 and 1.
+
+    Examples
+    --------
+    >>> exponential(np.array([1000.0, 1001.0])).round(4)
+    array([0.3679, 1.    ])
+
+    """
+    with np.errstate(invalid="ignore"):
+        highest = np.fmax.reduce(values, axis=-1, keepdims=True)
+        return np.asarray(np.exp(values - highest))
+
+
+TRANSFORMS: dict[str, Callable[[Values], Values]] = {"exp": exponential}
+
+
+def apply_transform(values: Any, transform: str | None) -> Values:
+    """Entries after a transform, which is one of `TRANSFORMS` or None."""
+    array = np.asarray(values, dtype=np.float64)
+    if transform is None:
+        return array
+    if transform not in TRANSFORMS:
+        raise InputError(f"There is no transform {transform!r}; there are {list(TRANSFORMS)}.")
+    return TRANSFORMS[transform](array)
+
+
+def transformed(measure: Callable[..., Any], transform: str | None) -> Callable[..., Any]:
+    """Transform the vector just before a scale-free measure; leave any other as it is.
+
+    Parameters
+    ----------
+    measure : Measure or callable
+        A function of the last axis.
+    transform : {"exp"} or None
+        A name in `TRANSFORMS`.
+
+    Returns
+    -------
+    callable
+        A function of the last axis.
+
+    Examples
+    --------
+    >>> from evenhand.measures import MEASURES, mpd
+    >>> round(float(transformed(MEASURES["gini"], "exp")([-1.0, 0.0])), 4)
+    0.2311
+    >>> transformed(mpd, "exp") is mpd
+    True
+
+    """
+    known = measure if isinstance(measure, Measure) else Measure(measure)
+    if transform is None or not known.is_relative:
+        return measure
+    return lambda values: measure(apply_transform(values, transform))
