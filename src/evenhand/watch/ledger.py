@@ -132,7 +132,7 @@ class Ledger:
                     len(self.spans[name]) * _numbers(sums) for name, sums in self.totals.items()
                 )
                 for sums in self.totals.values():
-                    check_rows(sums)
+                    check_total(sums)
                 return
             self.width *= 2
             for name, spans in self.spans.items():
@@ -229,7 +229,7 @@ def check_size(numbers: Iterable[int]) -> None:
         )
 
 
-def check_rows(counts: Tally) -> None:
+def check_total(counts: Tally) -> None:
     """Refuse more rows than can be added up."""
     if "rows" in counts.sums and counts.sums["rows"].sum() > MOST_ROWS:
         raise InputError(f"A watch counts {MOST_ROWS:,} rows at most.")

@@ -17,7 +17,7 @@ from evenhand._tally import CLASSES, Axis, Tally, gathered
 from evenhand.watch.bands import log_likelihood, log_mixture
 from evenhand.watch.clusters import UNIT, bets_of, means_of, pairs_of, shaped
 from evenhand.watch.evalues import Excess, after, apart, log_alike, log_mean
-from evenhand.watch.ledger import check_rows, check_size
+from evenhand.watch.ledger import check_size, check_total
 from evenhand.watch.rates import Limits, Rates, rates_of
 
 Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ def check_counts(counts: Tally, questions: Iterable[Question]) -> None:
         )
     if counts.sums["rows"].ndim > 1 or (counts.sums["rows"] % 1 != 0).any():
         raise InputError(f"{counts} cannot be watched: it is not one count of whole rows.")
-    check_rows(counts)
+    check_total(counts)
     axes = {axis.name: axis.size for axis in counts.axes}
     for needs in {question.criterion.statistic.needs for question in questions}:
         check_size([prod(axes.get(name, 1) for name in AXES[needs])])
