@@ -1,4 +1,4 @@
-"""What is printed lands in the log of a build, where no label or name is a command to the server."""
+"""What is printed lands in the log of a build; no label or name in it is a command to a server."""
 
 import re
 
