@@ -258,7 +258,8 @@ def test_every_dialect_quotes_names_and_labels(dialect):
     query = model.rule_.to_sql(dialect, **odd)
     parsed = sqlglot.parse(query, read=dialect)
     assert len(parsed) == 1
-    texts = {text.this for text in parsed[0].find_all(sqlglot.exp.Literal) if text.is_string}
+    kind = sqlglot.exp.National if dialect == "tsql" else sqlglot.exp.Literal
+    texts = {text.this for text in parsed[0].find_all(kind)}
     assert {*SEXES, "no", "yes", "it's:", "|"} <= texts
     assert {"the score", "sex"} <= {
         column.name for column in parsed[0].find_all(sqlglot.exp.Column)
@@ -341,6 +342,86 @@ def test_labels_that_no_language_can_write_are_refused_when_exported_not_before(
         with pytest.raises(eh.InputTypeError, match="Make the column text"):
             export()
     assert "Group 2020-01-01" in dated.explain()
+
+
+ODD = [float("nan"), float("inf"), "half \ud800", 1 << 63, -(1 << 63)]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_labels_that_a_format_has_no_words_for_are_refused_by_name(odd):
+    large = isinstance(odd, int)
+    for named in (LOTTERY.named(["no", odd]), LOTTERY.named(["no", "yes"], ["sex"], ["A", odd])):
+        for export in (named.to_sql, named.to_onnx):
+            with pytest.raises(eh.InputError, match="The label"):
+                export()
+        for export in (named.to_python, named.to_json):
+            if large:
+                export()
+                continue
+            with pytest.raises(eh.InputError, match="The label"):
+                export()
+
+
+def test_a_score_at_a_cut_is_decided_alike_in_every_language(monkeypatch):
+    """Prices whose cut is no short number, and the doubles next to it."""
+    random = np.random.default_rng(4)
+    cuts = random.random(200)
+    scale = random.normal(size=200)[:, None] * 3  # upward rules and downward ones
+    column = scale * np.column_stack([cuts, cuts - 1])
+    prices = np.stack([np.zeros_like(column), column], axis=-1)
+    groups = [f"g{place}" for place in range(100)]
+    rule = DecisionRule(prices, np.arange(200) % 100, np.tile([0.25, 0.75], (100, 1)).T.ravel())
+    rule = rule.named([0, 1], ["who"], groups)
+    at = np.concatenate([[rule._described().steps(place).cuts for place in range(100)]])
+    at = np.stack([np.nextafter(at, 0), at, np.nextafter(at, 1)], axis=-1)
+    table = pd.DataFrame({"who": np.repeat(groups, 6), "score": at.ravel()})
+    codes = np.repeat(np.arange(100), 6)
+    here = rule.probabilities(np.column_stack([1 - table["score"], table["score"]]), codes)[:, 1]
+    for engine in ("duckdb", "sqlite"):
+        np.testing.assert_array_equal(answers(engine, rule.to_sql(engine), table)["chance_1"], here)
+    session = onnxruntime.InferenceSession(rule.to_onnx().SerializeToString())
+    given = {"who": table["who"].to_numpy(object), "lot": np.zeros(600)}
+    given["scores"] = np.column_stack([1 - table["score"], table["score"]])
+    np.testing.assert_array_equal(session.run(None, given)[0][:, 1], here)
+    module = alone(rule.to_python(), monkeypatch)
+    there = [module["probabilities"](score, who)[1] for who, score in table.to_numpy()]
+    np.testing.assert_array_equal(there, here)
+
+
+def test_ids_of_several_columns_have_one_lot_in_every_language(monkeypatch):
+    table = pd.DataFrame({"a": ["x|y", "x", "^", "é"], "b": ["z", "y|z", "|", ""]})
+    expected = lots(table, key="k")
+    assert len({*expected.tolist()}) == 4
+    table = table.assign(sex="A", score=0.41)
+    for engine in ("duckdb", "sqlite"):
+        query = LOTTERY.to_sql(engine, row_id=["a", "b"], key="k")
+        np.testing.assert_array_equal(answers(engine, query, table)["lot"], expected)
+    module = alone(LOTTERY.to_python(), monkeypatch)
+    own = [module["lot"](person, "k") for person in zip(table["a"], table["b"], strict=True)]
+    assert own == expected.tolist()
+
+
+def test_sql_server_is_given_text_of_any_language():
+    rule = LOTTERY.named(["いいえ", "はい"], ["sex"], ["女", "男"])
+    query = rule.to_sql("tsql", row_id="id", key="鍵")
+    for text in ("いいえ", "はい", "女", "男", "鍵:"):
+        assert f"N'{text}'" in query
+    assert query.count("'") == 2 * (query.count("N'") + query.count("'SHA2_256'"))
+    assert "UTF8 AS VARCHAR(MAX)" in query  # what is hashed
+
+
+def test_a_score_that_is_no_probability_gets_no_decision_anywhere():
+    rule = a_rule()
+    for bad in (1.5, -0.1):
+        with pytest.raises(eh.InputError, match=f"and {bad} is none"):
+            rule.predict([bad], ["a"])
+    with pytest.raises(eh.InputError, match="no rule decides without it"):
+        rule.probabilities(np.array([[np.nan, np.nan]]), np.array([0]))
+
+
+def test_classes_that_a_database_would_confuse_are_refused():
+    with pytest.raises(eh.InputError, match="differ by more than capitals"):
+        LOTTERY.named(["a", "A"], ["sex"], ["A", "B"]).to_sql()
 
 
 def test_a_rule_of_earlier_versions_is_read():

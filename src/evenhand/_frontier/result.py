@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand._frontier.advice import Advice
 from evenhand._frontier.curve import Curve
-from evenhand._frontier.judging import Judged, judged
+from evenhand._frontier.judging import Judged
 from evenhand._frontier.picture import draw
 from evenhand._frontier.question import Question, check_disparity
 from evenhand._frontier.rows import Floats, Rows
@@ -167,9 +167,7 @@ class Frontier(Curve):
         check_kinds(draw=draw)
         solution = next(iter(self.advice.along([value])))
         decisions = solution.rule if draw else solution.rule.nearest()
-        chances = decisions.probabilities(self.rows.features, self.rows.known)
-        found = judged(self.rows, chances, self.question)
-        return Rule.of(decisions, found.value, found.cost, self.rows)
+        return Rule.of(decisions, self.rows, self.question)
 
     @cached_property
     def least_at_model_cost(self) -> float:

@@ -153,6 +153,12 @@ def read_rows(
             "With more than two classes y_score must be probabilities: from 0 to 1, and of a row "
             "adding up to 1."
         )
+    if like is not None and like.are_probabilities and not inside:
+        strange = scores[:, -1][(scores[:, -1] < 0) | (scores[:, -1] > 1)]
+        told = f"and {strange[0]:g} is none" if len(strange) else "which add up to 1"
+        raise InputError(
+            f"The rules were fitted to scores from 0 to 1, {told}: they decide no others."
+        )
     return Rows(
         np.ascontiguousarray(scores),
         codes,

@@ -23,11 +23,18 @@ Floats = NDArray[np.float64]
 Texts = Callable[[slice], Sequence[str]]
 
 CELLS_AT_A_TIME = 1 << 18  # texts are large beside the numbers they stand for
-SEPARATOR = "|"
+SEPARATOR, ESCAPE = "|", "^"
 LARGEST = 2.0**63
+GOLDEN = (5**0.5 - 1) / 2
+
+ONE_BY_ONE = (
+    "One row was decided at random without an id: its lot goes by its values, so that all who "
+    "agree in them get the same answer where they are served one by one, and fitting rows did "
+    "agree. Serve them in one call, or pass {ids}."
+)
 
 
-def lots(ids: Any, *, key: int | str) -> Floats:
+def lots(ids: Any, *, key: int | str, distinct: bool = False) -> Floats:
     """The lot of each id under a key: a number from 0 up to, not including, 1.
 
     Every method that decides at random decides by these, so that a person gets the same answer
@@ -40,6 +47,8 @@ def lots(ids: Any, *, key: int | str) -> Floats:
         ids have equal lots.
     key : int or str
         What makes one drawing of lots another; keep it secret where people could choose their id.
+    distinct : bool, default False
+        Whether equal rows of this call have lots of their own, for rows that are no ids.
 
     Returns
     -------
@@ -61,7 +70,12 @@ def lots(ids: Any, *, key: int | str) -> Floats:
     text is itself. What is missing is empty. Dates are in ISO 8601, without the time at midnight.
     Any other number is rounded to IEEE single precision, so that an array of float32 agrees with
     the float64 it came from, and written as the eight hexadecimal digits of its bits, the sign
-    first. The cells of several columns are joined by ``|``, from left to right.
+    first. The cells of several columns are joined by ``|``, from left to right; a ``|`` or ``^``
+    within one of them has a ``^`` before it, so that no two rows are joined to one text.
+
+    Where lots are `distinct`, the row that n equal ones come before in the call has the lot of
+    the first, moved on by n times the golden ratio, modulo 1. Each is uniform, and together they
+    are spread so evenly that of many equal rows a share p falls below p, to within a row or two.
 
     Examples
     --------
@@ -71,6 +85,8 @@ def lots(ids: Any, *, key: int | str) -> Floats:
     array([0.4025, 0.2687, 0.4025])
     >>> lots([12.0], key=7) == lots(np.array(["12"]), key="7")
     array([ True])
+    >>> lots(["ann", "bob", "ann"], key=7, distinct=True).round(4)
+    array([0.4025, 0.2687, 0.0205])
 
     """
     prefix = _key_text(key)
@@ -80,9 +96,9 @@ def lots(ids: Any, *, key: int | str) -> Floats:
     for start in range(0, rows, step):
         block = slice(start, min(start + step, rows))
         cells = [texts(block) for texts in columns]
-        names = cells[0] if len(cells) == 1 else map(SEPARATOR.join, zip(*cells, strict=True))
+        names = cells[0] if len(cells) == 1 else _joined(cells)
         answers[block] = _hashed(f"{prefix}:{name}" for name in names)
-    return answers
+    return (answers + GOLDEN * _earlier(answers)) % 1 if distinct else answers
 
 
 def drawn(probabilities: Floats, lots: Floats) -> Codes:
@@ -96,6 +112,39 @@ def drawn(probabilities: Floats, lots: Floats) -> Codes:
     ends = np.cumsum(probabilities, axis=1)
     places = lots * ends[:, -1]
     return np.asarray((places[:, None] >= ends[:, :-1]).sum(axis=1), dtype=np.intp)
+
+
+def tied(values: Floats) -> NDArray[np.bool_]:
+    """Which values are there more than once.
+
+    >>> tied(np.array([0.5, 0.25, 0.5]))
+    array([ True, False,  True])
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(counts[place] > 1)
+
+
+def _earlier(values: Floats) -> Codes:
+    """How many equal values come before each; equal rows have equal hashes."""
+    order = np.argsort(values, kind="stable")
+    new = np.append(True, np.diff(values[order]) > 0)[: len(order)]
+    starts = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+    counts = np.empty(len(order), np.intp)
+    counts[order] = np.arange(len(order)) - starts
+    return counts
+
+
+def _joined(cells: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The cells of each row as one text, from which they could be told again."""
+    return map(SEPARATOR.join, zip(*map(_escaped, cells), strict=True))
+
+
+def _escaped(texts: Sequence[str]) -> Sequence[str]:
+    everything = "".join(texts)  # most columns have nothing to escape, and one look is enough
+    if SEPARATOR not in everything and ESCAPE not in everything:
+        return texts
+    doubled = (text.replace(ESCAPE, ESCAPE * 2) for text in texts)
+    return [text.replace(SEPARATOR, ESCAPE + SEPARATOR) for text in doubled]
 
 
 def _hashed(messages: Iterator[str]) -> Floats:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._columns.encoding import finite
 from evenhand._errors import InputError
 from evenhand.mitigation.deploy import (
     Grouping,
@@ -83,7 +84,7 @@ class AmountRule:
             The new predictions.
 
         """
-        values = np.asarray(before, np.float64)
+        values = finite(before, "the prediction")
         pool = np.zeros(len(values), np.intp) if codes is None else np.asarray(codes, np.intp)
         if lots is None:
             return self.moves.expected(values, pool)

@@ -104,6 +104,14 @@ class EqualizedOddsClassifier(GroupClassifier):
         chance = self.chances_[group, self._base_labels(X)]
         return np.column_stack([1 - chance, chance])
 
+    def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float]:
+        """The largest difference of the odds, which are made equal."""
+        groups = len(self.sensitive_.labels)
+        total = cell_masses(rows.y, rows.group, 2, groups, rows.sample_weight)
+        chosen = cell_masses(rows.y, rows.group, 2, groups, rows.weight * decided[:, 1])
+        rates = np.divide(chosen, total, out=np.full_like(chosen, np.nan), where=total > 0)
+        return float(np.max(np.nanmax(rates, axis=1) - np.nanmin(rates, axis=1))), 0.0
+
     def _base_labels(self, X: Any) -> Codes:
         labels = self.estimator_.predict(self._features(X))
         return np.asarray(np.searchsorted(self.classes_, labels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ from evenhand._errors import InputError, refusing
 from evenhand._groups import show
 from evenhand._seeds import seed_of
 from evenhand._tasks import favorable_label
-from evenhand.mitigation._lots import drawn, lots
+from evenhand._words import number
+from evenhand.mitigation._lots import ONE_BY_ONE, drawn, lots, tied
 from evenhand.mitigation._parameters import NamedParameters
 from evenhand.mitigation._sklearn import checked_target, checked_weight, rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
@@ -36,6 +38,7 @@ Floats = NDArray[np.float64]
 Quantity = Literal["classes", "groups"]
 
 PACKAGE = __name__.rpartition(".")[0]
+LEAST_EXCESS = 1e-3  # over a bound, that is worth a note
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,8 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
     row_id : str, int, list of these, "index" or None, default None
         Whose lot it is, where `predict` draws: the column or columns of X that name the person,
         which no model sees, or the index of a dataframe. None goes by the row's own values, those
-        that the decision reads: people who agree in all of them then share a lot.
+        that the decision reads: rows of one call that agree in all of them have lots of their own,
+        but share one where they are served one by one.
     random_state : int, Generator, RandomState or None, default None
         The key of the lots (see `lots`); for anything but an int, it is drawn at fit.
 
@@ -167,10 +171,37 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
 
     def _lots(self, X: Any, purpose: str = "", only: Codes | None = None) -> Floats:
         """The lots of (only these) rows; for other purposes than `predict`, independent ones."""
-        ids = self._ids(X)
-        if only is not None:
-            ids = ids.take(only) if hasattr(ids, "to_flat_index") else rows_of(ids, only)
-        return lots(ids, key=f"{self.key_}{purpose}")
+        key = f"{self.key_}{purpose}"
+        if self.row_id is None:  # equal rows are counted in all of X
+            own = lots(self._ids(X), key=key, distinct=True)
+            if len(own) == 1 and getattr(self, "_tied", False):
+                warnings.warn(ONE_BY_ONE.format(ids="row_id="), UserWarning, stacklevel=3)
+            return own if only is None else own[only]
+        return lots(_some(self._ids(X), only), key=key)
+
+    def _tell_ties(self, rows: Rows, by_lot: Codes, bounded: Callable[[Floats], Any]) -> None:
+        """Note how far rows that agree break the bound where they are served one by one.
+
+        `bounded` gives what the method bounds, where these rows have some lots, and the bound; or
+        None, where it bounds nothing.
+        """
+        self._tied = 0
+        if self.row_id is not None or not self.draw or not _draws(self):
+            return
+        shared = lots(_some(self._ids(rows.X), by_lot), key=self.key_)
+        self._tied = int(tied(shared).sum())
+        told = bounded(shared) if self._tied else None
+        if told is None:
+            return
+        value, bound = told
+        together = bounded(self._lots(rows.X, only=by_lot))[0]
+        if value > max(bound, together) + LEAST_EXCESS:
+            self.notes_ += (
+                f"{self._tied:,} of {len(rows.y):,} fitting rows are decided at random and agree "
+                "with another in all values, and no row_id= tells them apart. In one call each has "
+                "a lot of its own; served one by one they share it, and what is bounded by "
+                f"{number(bound)} becomes {number(value)}.",
+            )
 
     def _ids(self, X: Any) -> Any:
         """What names each row: columns, the index, or the values that the decision reads."""
@@ -319,7 +350,9 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
             This estimator, fitted.
 
         """
-        self._fit(self._read(X, y, sample_weight))
+        rows = self._read(X, y, sample_weight)
+        self._fit(rows)
+        self._tell_shared(rows)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -374,6 +407,22 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         tags.classifier_tags.multi_class = "classes" not in self._needs_two
         tags.classifier_tags.poor_score = True  # where groups differ, equal treatment has a price
         return tags
+
+    def _tell_shared(self, rows: Rows) -> None:
+        """Note what becomes of the bound where people who agree share a lot."""
+        chances = self._decide(rows.X, rows.group)
+        by_lot = np.flatnonzero(chances.max(axis=1) < 1)
+
+        def bounded(lots: Floats) -> tuple[float, float] | None:
+            decided = chances.copy()
+            decided[by_lot] = np.eye(len(self.classes_))[drawn(chances[by_lot], lots)]
+            return self._bounded(rows, decided)
+
+        self._tell_ties(rows, by_lot, bounded)
+
+    def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float] | None:  # noqa: ARG002
+        """What the method bounds, of decisions on the fitting rows, and the bound."""
+        return None
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The fitting rows, checked, with classes by number; learns classes and groups."""
@@ -484,7 +533,10 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
             This estimator, fitted.
 
         """
-        self._fit(self._read(X, y, sample_weight))
+        rows = self._read(X, y, sample_weight)
+        self._fit(rows)
+        everyone = np.arange(len(rows.y))
+        self._tell_ties(rows, everyone, lambda lots: self._bounded(rows, lots))
         return self
 
     def predict(self, X: Any) -> Floats:
@@ -507,6 +559,10 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
         strangers = (group < 0) & self._reads_group
         values = self._regress(X, np.where(strangers, 0, group))
         return np.where(strangers, self._base(X), values) if strangers.any() else values
+
+    def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:  # noqa: ARG002
+        """What the method bounds, where the fitting rows have these lots, and the bound."""
+        return None
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """The fitting rows, checked; learns the groups."""
@@ -551,6 +607,13 @@ def _subclasses(parent: type[GroupReader]) -> Iterator[type[GroupReader]]:
 def _takes_any(quantity: Quantity, cls: type[GroupClassifier]) -> bool:
     """Whether a classifier takes any number of classes, or of groups."""
     return quantity not in cls._needs_two
+
+
+def _some(ids: Any, only: Codes | None) -> Any:
+    """Some of the ids, which may be an index."""
+    if only is None:
+        return ids
+    return ids.take(only) if hasattr(ids, "to_flat_index") else rows_of(ids, only)
 
 
 def draws_of(random_state: Any) -> np.random.RandomState:

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 Reads = Literal["scores", "labels"]
 Value = str | int | float | bool
 
+WHOLE = 1 << 63  # beyond 64 bits there are no whole numbers, in a database or in ONNX
+
 
 @dataclass(frozen=True)
 class Grouping:
@@ -127,20 +129,35 @@ class Description:
     def steps(self, pool: int) -> Steps:
         """The chances of two classes as a function of the second one's probability.
 
-        A rule takes the second class where d₀ (1 − s) + d₁ s < 0, on one side of a cut.
+        All that decides goes by these cuts and chances, whatever the language, so that a score
+        exactly at a cut is decided alike everywhere.
         """
-        halves = []
-        for share, prices in self.rules(pool):
-            first, second = (prices[:, 1] - prices[:, 0]).tolist()
-            slope = second - first
-            cut = -first / slope if slope else (np.inf if first >= 0 else -np.inf)
-            halves.append((share, cut, slope <= 0))
+        ranks = np.flatnonzero(self.share[:, pool])
+        places, upward = thresholds(self.prices[ranks, pool])
+        halves = [*zip(self.share[ranks, pool].tolist(), places.tolist(), upward, strict=True)]
         cuts = sorted({cut for _, cut, _ in halves if 0 <= cut < 1})
         chances = np.zeros((len(cuts) + 1, 2))
         for place, (low, high) in enumerate(pairwise([-np.inf, *cuts, np.inf])):
             for share, cut, upward in halves:
                 chances[place, int(low >= cut if upward else high <= cut)] += share
         return Steps(cuts, chances)
+
+
+def thresholds(prices: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Of prices (…, 2, 2): the cut of the second class's probability, and on which side it is 1.
+
+    It is decided above the cut, or if not `upward` up to and with the cut: where
+    d₀ (1 − s) + d₁ s < 0, but for s at the cut itself.
+
+    >>> thresholds(np.array([[[0.0, 0.4], [0.0, -0.6]], [[0.0, 1.0], [0.0, 1.0]]]))
+    (array([0.4, inf]), array([ True,  True]))
+    """
+    first, second = np.moveaxis(prices[..., 1] - prices[..., 0], -1, 0)
+    slope = second - first
+    flat = slope == 0
+    with np.errstate(over="ignore"):
+        cut = -first / np.where(flat, 1.0, slope)
+    return np.where(flat, np.where(first >= 0, np.inf, -np.inf), cut), slope <= 0
 
 
 def _parts(label: Any, columns: int) -> tuple[Any, ...]:
@@ -157,12 +174,35 @@ def _value(part: Any, edges: list[float] | None) -> Any:
     return str(part) if isinstance(part, str) else part
 
 
-def plain(label: Any) -> Value:
-    """A label that other languages can write: text, a number, true or false."""
+def plain(label: Any, whole: int | None = None) -> Value:
+    """A label that other languages can write: text, a number, true or false.
+
+    Whole numbers are below `whole` in size, where a language has no larger ones.
+    """
     value = label.item() if isinstance(label, np.generic) else label
-    if isinstance(value, str | int | float):
-        return value
-    raise InputTypeError(
-        f"The label {label!r} is a {type(label).__name__}; a rule that leaves Python is for labels "
-        "of text, numbers, or true and false. Make the column text before the fit."
-    )
+    if not isinstance(value, str | int | float):
+        raise InputTypeError(
+            f"The label {label!r} is a {type(label).__name__}; a rule that leaves Python is for "
+            "labels of text, numbers, or true and false. Make the column text before the fit."
+        )
+    if isinstance(value, float) and not np.isfinite(value):
+        raise InputError(f"The label {label!r} is no number that other languages know: rename it.")
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InputError(
+            f"The label {label!r} holds half of a character, which no UTF-8 can: rename it."
+        )
+    if isinstance(value, int) and whole is not None and abs(value) >= whole:
+        raise InputError(
+            f"The label {label!r} is too large a number to leave Python in this format, which goes "
+            f"up to {whole - 1:,}. Make the column text before the fit."
+        )
+    return value
+
+
+def check_plain(
+    classes: Sequence[Any], grouping: Grouping | None, whole: int | None = None
+) -> None:
+    """Refuse names and labels that other languages cannot write."""
+    groups = () if grouping is None else (*grouping.columns, *sum(grouping.labels, ()))
+    for label in (*classes, *groups):
+        plain(label, whole)

@@ -6,13 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._errors import InputTypeError, require
-from evenhand.mitigation.deploy.description import Description, Grouping, plain
+from evenhand._errors import InputError, InputTypeError, require
+from evenhand.mitigation.deploy.description import (
+    WHOLE,
+    Description,
+    Grouping,
+    check_plain,
+    plain,
+)
 from evenhand.mitigation.deploy.moves import Moves
 
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 9
 INT64, DOUBLE = 7, 11  # of TensorProto
 TAKEN = ("scores", "amount", "lot", "probabilities", "decision", "prediction")
+EXACT = (1 << 53) + 1  # whole numbers that a double holds
 NO_DECISION = np.iinfo(np.int64).min  # where the group is not known
 
 
@@ -25,6 +32,7 @@ def onnx_model(rule: Description) -> Any:
     require("onnx", purpose="Writing ONNX", extra="onnx")
     from onnx import TensorProto, helper
 
+    check_plain(rule.classes, rule.grouping, WHOLE)
     graph = Graph([], [])
     inputs = [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["rows", rule.features])]
     inputs += _group_inputs(rule.grouping)
@@ -49,6 +57,7 @@ def moves_model(moves: Moves) -> Any:
     require("onnx", purpose="Writing ONNX", extra="onnx")
     from onnx import TensorProto, helper
 
+    check_plain((), moves.grouping, WHOLE)
     graph = Graph([], [])
     inputs = [helper.make_tensor_value_info("amount", TensorProto.DOUBLE, ["rows"])]
     inputs += _group_inputs(moves.grouping)
@@ -90,7 +99,9 @@ def _moved(graph: Graph, moves: Moves) -> None:
         )
     )
     rest = graph.add("Sub", "amount", graph.add("Gather", anchors, place, axis=0))
-    graph.add("Add", start, graph.add("Mul", slope, rest), output="prediction")
+    nothing = graph.add("Sub", "amount", "amount")  # 0, and NaN where the amount is no number
+    moved = graph.add("Add", start, graph.add("Mul", slope, rest))
+    graph.add("Add", moved, nothing, output="prediction")
 
 
 def _counted(graph: Graph, column: str, bounds: str) -> str:
@@ -144,19 +155,49 @@ class Graph(NamedTuple):
 
 
 def _probabilities(graph: Graph, rule: Description) -> None:
-    """Every rule of a row's pool decides for the cheapest class; the chances are their shares.
+    """The chances of each row.
 
     The pool after the last is that of rows whose group is not known, or whose scores are no
-    probabilities: all its shares are NaN.
+    probabilities: all its chances are NaN.
+    """
+    nowhere = graph.constant(rule.pools)
+    pool = graph.add("Where", _sound(graph, rule), _pool(graph, rule.grouping), nowhere)
+    (_by_steps if rule.has_steps else _by_prices)(graph, rule, pool)
+
+
+def _by_steps(graph: Graph, rule: Description, pool: str) -> None:
+    """A row's step is as many cuts as its score is above."""
+    steps = [rule.steps(own) for own in range(rule.pools)]
+    most = max(len(cuts) for cuts, _ in steps)
+    cuts = np.full((rule.pools + 1, most), np.inf)
+    chances = np.full((rule.pools + 1, most + 1, 2), np.nan)
+    for own, (places, values) in enumerate(steps):
+        cuts[own, : len(places)], chances[own, : len(values)] = places, values
+    score = graph.add("Gather", "scores", graph.constant([1]), axis=1)
+    mine = graph.add("Gather", graph.constant(cuts), pool, axis=0)
+    above = graph.add("Cast", graph.add("Greater", score, mine), to=INT64)
+    step = graph.add("ReduceSum", above, graph.constant([1]), keepdims=0)
+    place = graph.add("Add", graph.add("Mul", pool, graph.constant(most + 1)), step)
+    table = graph.constant(chances.reshape(-1, 2))
+    graph.add("Gather", table, place, axis=0, output="probabilities")
+
+
+def _by_prices(graph: Graph, rule: Description, pool: str) -> None:
+    """Every rule of a row's pool decides for the cheapest class; the chances are their shares.
+
+    Costs are added up feature by feature, as everywhere else, so that rounding is the same.
     """
     prices, share = np.moveaxis(rule.prices, 0, 1), rule.share.T  # by pool
     prices = np.concatenate([prices, np.zeros_like(prices[:1])])
     share = np.concatenate([share, np.full_like(share[:1], np.nan)])
-    nowhere = graph.constant(rule.pools)
-    pool = graph.add("Where", _sound(graph, rule), _pool(graph, rule.grouping), nowhere)
-    mine = graph.add("Gather", graph.constant(prices), pool, axis=0)
     shares = graph.add("Gather", graph.constant(share), pool, axis=0)
-    costs = graph.add("Einsum", "scores", mine, equation="nf,nrfc->nrc")
+    costs = ""
+    for place in range(rule.features):
+        score = graph.add("Gather", "scores", graph.constant([place]), axis=1)
+        column = graph.add("Unsqueeze", score, graph.constant([2]))
+        mine = graph.add("Gather", graph.constant(prices[:, :, place]), pool, axis=0)
+        cost = graph.add("Mul", column, mine)
+        costs = graph.add("Add", costs, cost) if costs else cost
     winner = graph.add("ArgMin", costs, axis=2, keepdims=1)
     labels = graph.constant(np.arange(len(rule.classes)), np.int64)
     won = graph.add("Cast", graph.add("Equal", winner, labels), to=DOUBLE)
@@ -214,7 +255,7 @@ def _coded(graph: Graph, name: str, known: list[Any]) -> str:
         )
     if any(isinstance(value, str) for value in known):
         raise InputTypeError(f"The column {name!r} holds text and numbers; ONNX has no such type.")
-    values = graph.constant([float(value) for value in known])
+    values = graph.constant([float(plain(value, EXACT)) for value in known])
     column = graph.add("Unsqueeze", name, graph.constant([1]))
     alike = graph.add("Cast", graph.add("Equal", column, values), to=INT64)
     offsets = graph.constant([code - len(known) for code in codes], np.int64)
@@ -249,6 +290,8 @@ def _decision(graph: Graph, rule: Description) -> int:
     nowhere = graph.constant(classes, np.int64)
     chosen = graph.add("Where", graph.add("IsNaN", total), nowhere, most)
     labels = [plain(label) for label in rule.classes]
+    if "" in labels:
+        raise InputError("The label '' means no decision in ONNX: rename it.")
     if _is_text(labels):
         known, kind = graph.constant(np.array([*labels, ""], object)), TensorProto.STRING
     elif all(isinstance(label, int) for label in labels):

@@ -8,8 +8,9 @@ from operator import add
 from typing import Any
 
 from evenhand._errors import InputError, InputTypeError
-from evenhand._sql import check_dialect, column_named, table_named
-from evenhand.mitigation.deploy.description import Description, plain
+from evenhand._sql import GREATEST, check_dialect, column_named, table_named
+from evenhand.mitigation._lots import ESCAPE, SEPARATOR
+from evenhand.mitigation.deploy.description import WHOLE, Description, check_plain, plain
 from evenhand.mitigation.deploy.moves import Moves
 
 Expression = Any  # of SQLGlot, which is imported only when SQL is written
@@ -29,12 +30,15 @@ HASHED = {
     "snowflake": "TO_NUMBER(SUBSTR(SHA2({text}, 256), 1, 13), 'XXXXXXXXXXXXX')",
     "bigquery": "CAST(CONCAT('0x', SUBSTR(TO_HEX(SHA256({text})), 1, 13)) AS INT64)",
     "spark": "CAST(CONV(SUBSTR(SHA2({text}, 256), 1, 13), 16, 10) AS BIGINT)",
-    "tsql": "CONVERT(BIGINT, SUBSTRING(HASHBYTES('SHA2_256', {text}), 1, 7)) / 16",
+    "tsql": (  # whose text is UTF-8 by this collation alone, from 2019 on
+        "CONVERT(BIGINT, SUBSTRING(HASHBYTES('SHA2_256', CAST(({text}) COLLATE "
+        "Latin1_General_100_BIN2_UTF8 AS VARCHAR(MAX))), 1, 7)) / 16"
+    ),
     "sqlite": (  # LIMIT keeps the hash from being copied into each of its digits
         f"(SELECT {SUMMED} FROM (SELECT SHA256({{text}}) AS digits LIMIT 1))"
     ),
 }
-WHOLE = "4.503599627370496e15"  # 2⁵² as a double in every dialect
+LOTS = "4.503599627370496e15"  # 2⁵² as a double in every dialect
 LOT = "evenhand_lot_of_the_row"  # stands for the lot until the rest is written
 
 
@@ -52,6 +56,7 @@ def sql_query(
     check_dialect(dialect)
     from sqlglot import exp
 
+    check_plain(rule.classes, rule.grouping, WHOLE)
     chances = _chances(rule, dialect, _score_columns(rule, scores, dialect), _listed(group) or None)
     names = [f"chance_{label}" for label in rule.classes]
     read = rule.grouping.columns if group is None and rule.grouping else _listed(group)
@@ -84,6 +89,7 @@ def moves_query(
     check_dialect(dialect)
     from sqlglot import exp
 
+    check_plain((), moves.grouping, WHOLE)
     if moves.draws and (row_id is None or key is None):
         raise InputError("Lots decide here: pass row_id=, the column of the ids, and key=.")
     grouping = moves.grouping
@@ -107,8 +113,13 @@ def moves_query(
 
 
 def _check_free(made: Sequence[str], read: Sequence[str]) -> None:
-    """Refuse to make a column that is read: a name would then mean two things."""
+    """Refuse to make a column twice, or one that is read: a name would then mean two things."""
     own = {name.lower() for name in made}
+    if len(own) < len(made):
+        raise InputError(
+            f"The query makes the columns {', '.join(map(repr, made))}, of which a database takes "
+            "two for one: give the classes names that differ by more than capitals."
+        )
     for name in read:
         if isinstance(name, str) and name.lower() in own:
             raise InputError(
@@ -136,10 +147,12 @@ def _moved(moves: Moves, pool: int, score: Expression, dialect: str) -> Expressi
                 line = line.when(column_named("lot", dialect) < _number(end), value, copy=False)
             line = line.else_(values[-1], copy=False)
         lines.append(line)
-    case = exp.Case().when(exp.Is(this=score.copy(), expression=exp.null()), exp.null())
+    case = exp.Case()
     for cut, line in zip(cuts[::-1], lines[:0:-1], strict=True):
         case = case.when(score.copy() >= _number(cut), line, copy=False)
-    return case.else_(lines[0], copy=False)
+    moved = case.else_(lines[0], copy=False) if cuts else lines[0]
+    number = exp.LTE(this=exp.Abs(this=score.copy()), expression=exp.Literal.number(GREATEST))
+    return exp.Case().when(number, moved, copy=False)
 
 
 def _with_lots(
@@ -162,15 +175,22 @@ def _lot(ids: Sequence[Expression], key: int | str, dialect: str) -> str:
     """The lot of an id: SHA-256 of `key:id`, whose first 52 bits are a part of 1."""
     from sqlglot import exp
 
-    parts: list[Expression] = [exp.Literal.string(f"{key}:")]
+    parts: list[Expression] = [_literal(f"{key}:", dialect)]
+    kind = exp.DataType.build("NVARCHAR(MAX)" if dialect == "tsql" else "TEXT", dialect=dialect)
     for place, column in enumerate(ids):
-        parts += [exp.Literal.string("|")] * (place > 0)
-        text = exp.cast(column, "TEXT")
-        parts.append(exp.Coalesce(this=text, expressions=[exp.Literal.string("")]))
+        parts += [_literal(SEPARATOR, dialect)] * (place > 0)
+        text: Expression = exp.Coalesce(
+            this=exp.cast(column, kind), expressions=[_literal("", dialect)]
+        )
+        if len(ids) > 1:  # the escape first, then what it escapes
+            for letter in (ESCAPE, SEPARATOR):
+                pair = _literal(letter, dialect), _literal(ESCAPE + letter, dialect)
+                text = exp.func("REPLACE", text, *pair)
+        parts.append(text)
     joined = reduce(lambda left, right: exp.DPipe(this=left, expression=right, safe=True), parts)
     hashed = HASHED[dialect].format(text=joined.sql(dialect=dialect))
     double = exp.DataType.build("double").sql(dialect=dialect)
-    return f"CAST({hashed} AS {double}) / {WHOLE}"
+    return f"CAST({hashed} AS {double}) / {LOTS}"
 
 
 def _chances(
@@ -212,13 +232,13 @@ def _in_pool(rule: Description, pool: int, label: int, scores: Sequence[Expressi
         return case.else_(_number(chances[0, label]), copy=False)
     parts = []
     for share, prices in rule.rules(pool):
+        own = _total(scores, prices[:, label])
         best = [
-            exp.LT(this=difference, expression=exp.Literal.number(0))
-            if other < label
-            else exp.LTE(this=difference, expression=exp.Literal.number(0))
+            (exp.LT if other < label else exp.LTE)(
+                this=own.copy(), expression=_total(scores, prices[:, other])
+            )
             for other in range(len(rule.classes))
             if other != label
-            for difference in [_total(scores, prices[:, label] - prices[:, other])]
         ]
         parts.append(exp.Case().when(exp.and_(*best), _number(share)).else_(_number(0.0)))
     return reduce(add, parts)
@@ -236,7 +256,7 @@ def _membership(grouping: Any, pool: int, dialect: str) -> Expression:
     for name, value in zip(grouping.columns, grouping.labels[pool], strict=True):
         column, edges = column_named(name, dialect), grouping.cuts.get(name)
         if edges is None:
-            conditions.append(column.eq(_literal(value)))
+            conditions.append(column.eq(_literal(value, dialect)))
             continue
         if value > 0:
             conditions.append(column > _number(edges[value - 1]))
@@ -255,7 +275,7 @@ def _decision(rule: Description, chances: Sequence[Expression], dialect: str) ->
         passed = reduce(add, chances[:end])
         last = end == len(chances)
         within = exp.Not(this=exp.Is(this=place.copy(), expression=exp.null()))
-        case = case.when(within if last else place.copy() < passed, _literal(label))
+        case = case.when(within if last else place.copy() < passed, _literal(label, dialect))
     return case
 
 
@@ -275,17 +295,18 @@ def _score_columns(
     return [exp.cast(column_named(name, dialect), "DOUBLE") for name in names]
 
 
-def _literal(value: Any) -> Expression:
+def _literal(value: Any, dialect: str) -> Expression:
     """Text, a number, or true or false, as the dialect writes it."""
     from sqlglot import exp
 
-    label = plain(value)
+    label = plain(value, WHOLE)
     if isinstance(label, bool):
         return exp.true() if label else exp.false()
     if isinstance(label, str):
         if "\0" in label:
             raise InputError(f"{label!r} holds a zero byte, which no text in SQL can hold.")
-        return exp.Literal.string(label)
+        # SQL Server would squeeze other text into the code page of the database.
+        return exp.National(this=label) if dialect == "tsql" else exp.Literal.string(label)
     return exp.Literal.number(label) if isinstance(label, int) else _number(label)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pprint import pformat
 from typing import Any
 
-from evenhand.mitigation.deploy.description import Description, Grouping, plain
+from evenhand.mitigation.deploy.description import Description, Grouping, check_plain, plain
 from evenhand.mitigation.deploy.moves import Moves
 
 HEAD = '''\
@@ -20,14 +20,22 @@ def probabilities(scores, group=None):
     row = [1 - scores, scores] if isinstance(scores, (int, float)) else list(scores)
     if len(row) != {features} or any(not 0 <= value <= 1 for value in row):
         raise ValueError(f"Expected {features} probabilities, not {{row}}.")
-    chances = [0.0] * len(CLASSES)
-    for share, prices in RULES[pool(group)]:
-        costs = [sum(x * line[y] for x, line in zip(row, prices)) for y in range(len(CLASSES))]
-        chances[costs.index(min(costs))] += share
-    return chances
-
+{decided}
 
 '''
+BY_STEPS = """\
+    cuts, chances = RULES[pool(group)]
+    return list(chances[bisect_left(cuts, row[1])])
+"""
+BY_PRICES = """\
+    chances = [0.0] * len(CLASSES)
+    for share, prices in RULES[pool(group)]:
+        costs = [row[0] * price for price in prices[0]]
+        for x, line in zip(row[1:], prices[1:]):
+            costs = [cost + x * price for cost, price in zip(costs, line)]
+        chances[costs.index(min(costs))] += share
+    return chances
+"""
 POOL_AND_LOT = '''\
 def pool(group):
     """The place of a group: a value, or a tuple of one for each of COLUMNS."""
@@ -44,7 +52,9 @@ def pool(group):
 
 
 def lot(person, key):
-    """The number from 0 to 1 that belongs to a person, whose id is text or a whole number."""
+    """The number from 0 to 1 that belongs to a person; ids are text, whole numbers, or several."""
+    if isinstance(person, (tuple, list)):
+        person = "|".join(str(part).replace("^", "^^").replace("|", "^|") for part in person)
     return int(sha256(f"{key}:{person}".encode()).hexdigest()[:13], 16) / 16**13
 
 
@@ -67,6 +77,8 @@ def decide(scores, group=None, person=None, key=None):
 PREDICT = '''\
 def predict(amount, group=None, person=None, key=None):
     """The new prediction; without chance in it, the person and the key are not needed."""
+    if not -1.7976931348623157e308 <= amount <= 1.7976931348623157e308:
+        raise ValueError(f"Expected a number, not {amount}.")
     cuts, pieces = RULES[pool(group)]
     anchor, outcomes = pieces[bisect_right(cuts, amount)]
     if len(outcomes) > 1 and (person is None or key is None):
@@ -90,10 +102,17 @@ def python_source(rule: Description) -> str:
     """Source of `decide(scores, group, person, key)` and of what it needs."""
     blind = rule.grouping is None and rule.features != len(rule.classes)
     reads = READS["joint" if blind else rule.reads]
-    rules = [
-        [(share, prices.tolist()) for share, prices in rule.rules(pool)]
-        for pool in range(rule.pools)
-    ]
+    check_plain(rule.classes, rule.grouping)
+    rules: list[Any]
+    if rule.has_steps:
+        steps = map(rule.steps, range(rule.pools))
+        rules = [(cuts, chances.tolist()) for cuts, chances in steps]
+    else:
+        rules = [
+            [(share, prices.tolist()) for share, prices in rule.rules(pool)]
+            for pool in range(rule.pools)
+        ]
+    decided = (BY_STEPS if rule.has_steps else BY_PRICES).rstrip()
     classes = {"CLASSES": [plain(label) for label in rule.classes]}
     return "\n".join(
         [
@@ -101,13 +120,16 @@ def python_source(rule: Description) -> str:
             *_constants({**classes, **_groups(rule.grouping), "RULES": rules}),
             "",
             "",
-            PROBABILITIES.format(reads=reads, features=rule.features) + POOL_AND_LOT + DECIDE,
+            PROBABILITIES.format(reads=reads, features=rule.features, decided=decided)
+            + POOL_AND_LOT
+            + DECIDE,
         ]
     )
 
 
 def moves_source(moves: Moves) -> str:
     """Source of `predict(amount, group, person, key)` and of what it needs."""
+    check_plain((), moves.grouping)
     rules = [moves.listed(pool) for pool in range(moves.pools)]
     return "\n".join(
         [

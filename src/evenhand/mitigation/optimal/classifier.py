@@ -18,8 +18,9 @@ from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
 from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.optimal.generation import Solution, solve
-from evenhand.mitigation.optimal.problem import Columns, Problem, problem
+from evenhand.mitigation.optimal.problem import Columns, Problem, compared, stated
 from evenhand.mitigation.optimal.rates import ONE_CLASS
+from evenhand.mitigation.optimal.requirements import Requirement, evenly
 from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
 
 
@@ -128,11 +129,13 @@ class RuleClassifier(GroupClassifier):
 
         """
         first = clone(self)
-        population = first._population(first._read(X, y, sample_weight))
+        rows = first._read(X, y, sample_weight)
+        population = first._population(rows)
         columns: Columns | None = None
         for epsilon in grid:
             fitted = copy(first).set_params(epsilon=epsilon)
             columns = fitted._solve(population, columns).columns
+            fitted._tell_shared(rows)
             yield fitted
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -187,12 +190,27 @@ class RuleClassifier(GroupClassifier):
         return solution
 
     def _problem(self, population: Population) -> Problem:
+        return stated(population, [self._requirement(population.mass)], self.cost)
+
+    def _requirement(self, mass: Floats) -> Requirement:
+        """What is required of rates, where groups and classes have these shares of the rows."""
         criterion, measure, epsilon, p, q = self._bound()
         ask = criterion in ONE_CLASS and len(self.classes_) == 2
         favorable = self._favorable_place(ask) if ask or self.favorable is not None else None
-        return problem(
-            population, criterion, measure, epsilon, cost=self.cost, favorable=favorable, p=p, q=q
-        )
+        forms = compared(criterion, mass, measure, favorable)
+        return evenly(forms, measure, epsilon, p, q)
+
+    def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float]:
+        groups = len(self.sensitive_.labels)
+        if self._asks_group():
+            whose = np.eye(groups)[rows.group]
+            joint = whose[:, :, None] * self._base_probabilities(rows.X)[:, None, :]
+        else:
+            joint = self._joint(rows.X).reshape(len(decided), groups, -1)
+        share = rows.weight / rows.weight.sum()
+        confusion = np.einsum("i,iak,iy->aky", share, joint, decided, optimize=True)
+        required = self._requirement(confusion.sum(axis=2))
+        return required.worst(required.forms(confusion)), required.epsilon
 
     def _fit_group_models(self, rows: Rows) -> None:
         """P(group | x) for parity; for criteria given the truth P(group | x, class), by class."""

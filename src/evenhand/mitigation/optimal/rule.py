@@ -21,7 +21,7 @@ from evenhand.mitigation.deploy import (
     sentences,
     sql_query,
 )
-from evenhand.mitigation.deploy.description import Reads
+from evenhand.mitigation.deploy.description import Reads, check_plain, thresholds
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -93,14 +93,21 @@ class DecisionRule:
         """The probability of each class for rows of these features and pools."""
         features = np.asarray(features, dtype=np.float64)
         pool = np.zeros(len(features), np.intp) if codes is None else codes
+        if np.isnan(features).any():
+            raise InputError("A score is missing or NaN, and no rule decides without it.")
         prices, share = self._ranked()
         chances = np.zeros((len(features), self.prices.shape[2]))
+        has_steps = prices.shape[2:] == (2, 2)
+        cuts, upward = thresholds(prices) if has_steps else (np.zeros(0), np.zeros(0, bool))
         for start in range(0, len(features), ROWS_AT_A_TIME):
             rows = slice(start, start + ROWS_AT_A_TIME)
+            whose = pool[rows]
             for rank in range(len(share)):
-                scores = np.einsum("ik,iky->yi", features[rows], prices[rank][pool[rows]])
-                least = cheapest(scores)
-                chances[np.arange(len(least)) + start, least] += share[rank][pool[rows]]
+                if has_steps:
+                    least = (features[rows, 1] > cuts[rank][whose]) == upward[rank][whose]
+                else:
+                    least = cheapest(_totals(features[rows], prices[rank][whose]))
+                chances[np.arange(len(least)) + start, least.astype(np.intp)] += share[rank][whose]
         return chances
 
     def named(
@@ -261,6 +268,7 @@ class DecisionRule:
             The rules, and the names of classes and groups where they have some.
 
         """
+        check_plain(self.classes or (), self.grouping)
         rules = [
             {"pool": pool, "share": share, "prices": prices}
             for pool, share, prices in zip(
@@ -389,6 +397,14 @@ def _check_grouping(grouping: Grouping, pools: int) -> None:
     )
     if not fits:
         raise InputError("The rule is damaged: its groups do not fit its columns and pools.")
+
+
+def _totals(features: Floats, prices: Floats) -> Floats:
+    """What each class (row) costs each row (column), added up as every other language does."""
+    totals = features[:, 0] * prices[:, 0].T
+    for place in range(1, features.shape[1]):
+        totals = totals + features[:, place] * prices[:, place].T
+    return np.asarray(totals)
 
 
 def _checksum(text: str) -> str:

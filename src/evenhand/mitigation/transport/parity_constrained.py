@@ -18,7 +18,7 @@ from evenhand.mitigation.transport.plan import (
     Support,
 )
 from evenhand.mitigation.transport.planned import PlannedRegressor
-from evenhand.mitigation.transport.wasserstein import wasserstein_parity
+from evenhand.mitigation.transport.wasserstein import integral_of_range, wasserstein_parity
 
 
 class ParityConstrainedRegressor(PlannedRegressor):
@@ -166,6 +166,17 @@ class ParityConstrainedRegressor(PlannedRegressor):
             )
         equalize = self._equalize_means if weak else self._equalize_distributions
         equalize(self._fit_base(rows), rows, bound)
+
+    def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
+        return None if self.criterion == "weak_parity" else super()._bounded(rows, lots)
+
+    def _inequality(self, cdfs: Floats) -> float:
+        if self.criterion == "wasserstein_parity":
+            return integral_of_range(self.plan_.support.points, cdfs)
+        supply, bound = self.plan_.supply, Bound(self.measure, self.epsilon, self.p, self.q)
+        asked = bound.is_width or supply.share @ supply.cdfs[:, :-1] >= self.tau
+        levels = cdfs[:, :-1].T[np.broadcast_to(asked, cdfs.shape[1] - 1)]
+        return float(np.max(bound.function(levels), initial=0.0))
 
     def _equalize_distributions(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         support = Support.of(scores, self.support, self.bounds)

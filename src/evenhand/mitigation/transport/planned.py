@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class PlannedRegressor(GroupRegressor):
     """
 
     plan_: Plan
+    epsilon: float
 
     @property
     def rule_(self) -> AmountRule:
@@ -72,6 +74,17 @@ class PlannedRegressor(GroupRegressor):
         scores = self._base(X)
         lots = 1 - self._lots(X) if self.draw else self.plan_.support.place(scores)
         return self.plan_.send(scores, group, lots)
+
+    def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
+        """The inequality of the groups' CDFs, of predictions that these lots send."""
+        values = self.plan_.send(self._base(rows.X), rows.group, 1 - lots)
+        support = Support(self.plan_.support.points)
+        moved = PlannedRegressor._supplied(self, support, values, rows)  # as they are, noise or not
+        return self._inequality(moved.cdfs), self.epsilon
+
+    @abstractmethod
+    def _inequality(self, cdfs: Floats) -> float:
+        """What the method bounds, of the groups' CDFs."""
 
     def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:
         groups = len(self.sensitive_.labels)

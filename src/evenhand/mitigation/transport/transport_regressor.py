@@ -112,6 +112,14 @@ class TransportRegressor(PlannedRegressor):
         self.cost_ = self.plan_.cost
         self.gap_ = certified_gap(supply, self.epsilon)
 
+    def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
+        if self.privacy is not None:  # the answer would reveal rows past the noise
+            return None
+        return super()._bounded(rows, lots)
+
+    def _inequality(self, cdfs: Floats) -> float:
+        return float(np.ptp(cdfs, axis=0).max())
+
     def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:
         if self.privacy is None:
             return super()._supplied(support, scores, rows)
