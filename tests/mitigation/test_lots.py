@@ -308,7 +308,7 @@ def test_a_bound_holds_in_one_call_where_people_share_group_and_score(key):
 
 
 def test_what_ties_do_to_a_bound_is_told_at_fit_and_served_one_by_one():
-    people, y = coarse()
+    people, y = coarse(count=700)
     options = {"group": "sex", "random_state": 0}
     given = GivenProbabilities(["no", "yes"])
     model = LinearPostClassifier(given, epsilon=0.02, **options).fit(people, y)
@@ -326,10 +326,18 @@ def test_what_ties_do_to_a_bound_is_told_at_fit_and_served_one_by_one():
     assert f"bounded by 0 becomes {far:.3f}" in moved.notes_[-1]
     odds = EqualizedOddsClassifier(given, **options).fit(people, y)
     assert "bounded by 0 becomes" in odds.notes_[-1]
+    people, y = coarse()
     rule = eh.frontier(y, people["yes"], sensitive_features=people["sex"]).rule(0.02)
     assert "served one by one without ids" in rule.explain()
     with pytest.warns(UserWarning, match="pass ids="):
         rule.predict([0.6], ["M"])
+    scores = {"sensitive_features": people["sex"], "criterion": "strong_parity"}
+    amounts = eh.frontier(None, people["yes"], **scores).rule(0.02)
+    assert "served one by one without ids" in amounts.explain()
+    with pytest.warns(UserWarning, match="pass ids="):
+        amounts.predict([0.6], ["M"])
+    values = amounts.predict(people["yes"], people["sex"])
+    assert distance(values, people["sex"].to_numpy()) <= 0.025
 
 
 def test_people_with_ids_or_without_ties_are_told_nothing():

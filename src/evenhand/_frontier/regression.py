@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from evenhand._frontier.judging import ends
 from evenhand._frontier.picture import draw as drawn
 from evenhand._frontier.question import check_disparity
 from evenhand._frontier.rows import Floats, stream
+from evenhand._frontier.ties import NO_TIES, Ties, ties
 from evenhand._frontier.wording import moving_sentences
 from evenhand._groups import show
 from evenhand._kinds import check_kinds
@@ -109,7 +110,14 @@ class RegressionFrontier(Curve):
         labels = self.rows.whom.labels
         moves = self.solver.moves(point, draw, Grouping.of(self.rows.whom.names, labels))
         own, _ = self.solver.judged(self.solver.fitted, point)
-        return RegressionRule(moves, own, point.cost, self.rows.take(np.arange(0)))
+        rows = self.rows
+
+        def disparity(lots: Floats) -> float:
+            moved = moves.amounts(rows.predicted, rows.codes, lots)
+            return replace(rows, predicted=moved).value(self.criterion, self.measure)
+
+        known = ties(rows.codes, rows.predicted, own, disparity) if moves.draws else NO_TIES
+        return RegressionRule(moves, own, point.cost, rows.take(np.arange(0)), known)
 
     def summary(self) -> list[str]:
         """What the frontier says, in sentences.
@@ -164,12 +172,26 @@ class RegressionRule(AmountRule):
         Disparity, and mean squared move, on the fitting rows.
     like : Amounts
         How groups are read; no row.
+    ties : Ties
+        How many fitting rows share a lot with another without ids, and what that does, in words.
 
     """
 
     value: float
     cost: float
     like: Amounts
+    ties: Ties = NO_TIES
+
+    def explain(self) -> str:
+        """The rule in plain English.
+
+        Returns
+        -------
+        str
+            A line for each group: what is added, or what five amounts become; and what ties do.
+
+        """
+        return "\n".join(filter(None, [super().explain(), self.ties.note]))
 
     def predict(
         self, y_score: Any, sensitive_features: Any, *, ids: Any = None, key: int | str = 0
@@ -183,8 +205,9 @@ class RegressionRule(AmountRule):
         sensitive_features : array-like or dataframe
             The rows' groups.
         ids : array-like, optional
-            What identifies each person; by default the prediction and the group, so that two people
-            who share both share the lot.
+            What identifies each person; by default the prediction and the group. People of one call
+            who share both have lots of their own then, but share one where they are served one by
+            one.
         key : int or str, default 0
             Whoever knows it and the id can draw the lot again; see `evenhand.mitigation.lots`.
 
@@ -197,10 +220,13 @@ class RegressionRule(AmountRule):
         rows = read_amounts(None, y_score, sensitive_features, None, self.like)
         if not self.draws:
             return self.amounts(rows.predicted, rows.codes)
+        distinct = ids is None
         if ids is None:
+            self.ties.warn(len(rows.codes))
             names = np.array([show(label) for label in self.like.whom.labels], dtype=object)
             ids = np.column_stack([names[rows.codes], rows.predicted.astype(object)])
-        return self.amounts(rows.predicted, rows.codes, lots(ids, key=key))
+        drawn = lots(ids, key=key, distinct=distinct)
+        return self.amounts(rows.predicted, rows.codes, drawn)
 
 
 def regression_frontier(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +11,12 @@ from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._frontier.judging import judged
 from evenhand._frontier.question import Question
-from evenhand._frontier.rows import Codes, Floats, Rows, read_rows
+from evenhand._frontier.rows import Floats, Rows, read_rows
+from evenhand._frontier.ties import NO_TIES, Ties, ties
 from evenhand._groups import show
-from evenhand._words import number
-from evenhand.mitigation._lots import ONE_BY_ONE, drawn, lots
+from evenhand.mitigation._lots import drawn, lots
 from evenhand.mitigation.deploy import Description
 from evenhand.mitigation.optimal import DecisionRule
-
-KEYS = 20  # over which lots that people share are told
-LEAST_EXCESS = 1e-3  # over a disparity, that is worth a note
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,18 +32,15 @@ class Rule(DecisionRule):
         Disparity and cost on the fitting rows.
     like : Rows
         How scores and groups are read; no row.
-    notes : tuple of str
-        What a reader must know, which `explain` says too.
-    tied : int
-        How many fitting rows are decided at random and share group and score with another.
+    ties : Ties
+        How many fitting rows share a lot with another without ids, and what that does, in words.
 
     """
 
     value: float = np.nan
     cost: float = np.nan
     like: Rows | None = None
-    notes: tuple[str, ...] = ()
-    tied: int = 0
+    ties: Ties = NO_TIES
 
     @classmethod
     def of(cls, decisions: DecisionRule, rows: Rows, question: Question) -> Rule:
@@ -57,7 +50,13 @@ class Rule(DecisionRule):
         chances = decisions.probabilities(rows.features, rows.known)
         found = judged(rows, chances, question)
         by_lot = np.flatnonzero(chances.max(axis=1) < 1)
-        alike = _ties(rows.take(by_lot))
+
+        def disparity(lots: Floats) -> float:
+            decided = chances.copy()
+            decided[by_lot] = np.eye(chances.shape[1])[drawn(chances[by_lot], lots)]
+            return judged(rows, decided, question).value
+
+        group = None if rows.known is None else rows.known[by_lot]
         return cls(
             named.prices,
             named.pool,
@@ -68,8 +67,7 @@ class Rule(DecisionRule):
             found.value,
             found.cost,
             rows.take(np.arange(0)),
-            _told_ties(rows, chances, question, by_lot, alike, found.value),
-            int((np.bincount(alike)[alike] > 1).sum()),
+            ties(group, rows.features[by_lot], found.value, disparity),
         )
 
     @property
@@ -93,10 +91,10 @@ class Rule(DecisionRule):
         Returns
         -------
         str
-            A line for each group, what is meant by a score, and the notes.
+            A line for each group, what is meant by a score, and what ties do.
 
         """
-        return "\n".join([super().explain(selected), *self.notes])
+        return "\n".join(filter(None, [super().explain(selected), self.ties.note]))
 
     def predict_proba(
         self, y_score: Any, sensitive_features: Any = None, *, group_proba: Any = None
@@ -154,8 +152,8 @@ class Rule(DecisionRule):
         """
         rows = self._rows(y_score, sensitive_features, group_proba)
         chances = self.probabilities(rows.features, rows.known)
-        if ids is None and self.tied and len(chances) == 1 and chances.max() < 1:
-            warnings.warn(ONE_BY_ONE.format(ids="ids="), UserWarning, stacklevel=2)
+        if ids is None and chances.max() < 1:
+            self.ties.warn(len(chances))
         lot = lots(self._identity(rows) if ids is None else ids, key=key, distinct=ids is None)
         return np.asarray(self._read_like.classes)[drawn(chances, lot)]
 
@@ -190,36 +188,3 @@ class Rule(DecisionRule):
                 "is all that matters: scale them, and trace the frontier again."
             )
         return super()._described()
-
-
-def _ties(rows: Rows) -> Codes:
-    """A number for each group and score that rows share."""
-    known = np.zeros(len(rows.group), np.intp) if rows.known is None else rows.known
-    table = np.column_stack([known, rows.features])
-    return np.asarray(np.unique(table, axis=0, return_inverse=True)[1].ravel(), dtype=np.intp)
-
-
-def _told_ties(
-    rows: Rows, chances: Floats, question: Question, by_lot: Codes, alike: Codes, value: float
-) -> tuple[str, ...]:
-    """How unequal decisions are where those who share group and score share a lot, in words.
-
-    The key is not known yet, so this is the mean over some.
-    """
-    if not (np.bincount(alike) > 1).any():
-        return ()
-    found: dict[bool, list[float]] = {True: [], False: []}
-    for shares in found:
-        for key in range(KEYS):
-            lot = lots(alike, key=key, distinct=not shares)
-            decided = chances.copy()
-            decided[by_lot] = np.eye(chances.shape[1])[drawn(chances[by_lot], lot)]
-            found[shares].append(judged(rows, decided, question).value)
-    shared, own = (float(np.mean(found[shares])) for shares in (True, False))
-    if shared <= max(value, own) + LEAST_EXCESS:
-        return ()
-    return (
-        "Decide people in one call, or pass ids: served one by one without ids, those who share "
-        f"group and score share a lot, and the disparity is about {number(shared)}, not "
-        f"{number(value)}.",
-    )
