@@ -1,11 +1,14 @@
 """What many tests look at is made once: results, their findings, and each figure."""
 
+import os
 from functools import cache
 
 import pytest
 
 from paper.findings import findings
 from paper.tests import invented
+
+os.environ["EVENHAND_OFFLINE"] = "1"  # no test downloads a data set
 
 
 @pytest.fixture(scope="session")

@@ -72,8 +72,8 @@ def test_probabilities_are_cut_at_a_half_and_that_is_said(run, scored):
     ("arguments", "message"),
     [
         (("--prediction", "y", "--threshold", "4"), "decides, --prediction or --threshold 4?"),
-        (("--threshold", "nan"), "--threshold must be a finite number, not nan"),
-        (("--threshold", "five"), "'five' is not a valid float"),
+        (("--threshold", "nan"), "'nan' is not a number in plain digits"),
+        (("--threshold", "five"), "'five' is not a number in plain digits"),
         (("--threshold", "4", "--criterion", "calibration_parity"), "calibration_parity cannot"),
     ],
 )
