@@ -336,16 +336,10 @@ def by_random_state(state):
     """What every entry point that takes a random state answers with one."""
     rows = CASES["zeros and ones"].rows()
     columns = {"sensitive_features": rows.g}
-    names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
     options = {"criteria": ["statistical_parity"], **QUICK}
     X = rows[["x"]].assign(g=(rows.g == "a").astype(int))
     drawing = EqualizedOddsClassifier(group="g", random_state=state())
     return {
-        "audit": eh.audit(rows.y, rows.p, **columns, **options, random_state=state()).to_json(),
-        "audit_frame": eh.audit_frame(rows, **names, **options, random_state=state()).to_json(),
-        "audit_model": eh.audit_model(
-            Given([0, 1]), rows, rows.y, group="g", **options, random_state=state()
-        ).to_json(),
         "compare": eh.compare(
             rows.y, {"m": rows.p}, **columns, **options, replicates=40, random_state=state()
         ).to_markdown(),

@@ -19,22 +19,6 @@ def people():
     return frame.assign(y=(rng.random(400) < 0.3 + 0.2 * frame.sex).astype(int))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("state", [None, 5, np.random.default_rng(0), np.random.RandomState(0)])
-def test_any_random_state_will_do_and_a_number_is_kept(people, state):
-    options = {"sensitive_features": people.sex, **QUICK}
-    found = eh.audit(people.y, people.y, random_state=state, **options)
-    again = eh.audit(people.y, people.y, random_state=found.random_state, **options)
-    assert found.to_json() == again.to_json()
-    assert found.random_state == (5 if state == 5 else None)
-
-
-@pytest.mark.parametrize("state", ["0", 1.5, True])
-def test_what_is_no_random_state_is_refused(people, state):
-    with pytest.raises(TypeError, match="random_state is a number, a NumPy generator or None"):
-        eh.audit(people.y, people.y, sensitive_features=people.sex, random_state=state)
-
-
 def test_a_misspelt_option_is_refused_with_the_nearest(people):
     model = LogisticRegression().fit(people[["x", "sex"]], people.y)
     calls = [
@@ -56,7 +40,6 @@ def test_every_parameter_is_spelt_out_and_documented(door):
     assert not [p for p in parameters.values() if p.kind is inspect.Parameter.VAR_KEYWORD]
     for name in parameters:
         assert f"\n    {name} : " in door.__doc__
-    assert parameters["random_state"].default == 0
 
 
 def test_a_task_that_the_labels_contradict_is_refused(people):

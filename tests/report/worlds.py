@@ -128,7 +128,6 @@ class World:
             "classes": classes,
             "favorable": None,
             "confidence": 0.95,
-            "random_state": 0,
             "multiplicity": {"method": "Holm", "findings": len(self.findings), "level": 0.05},
             "provenance": {
                 "date": "2026-01-31",

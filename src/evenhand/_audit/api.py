@@ -8,9 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-
-from evenhand._audit.cost import MAX_MINUTES, check_cost
 from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.evidence import Evidence, check_sizes, design_notes, sameness_notes
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
@@ -32,7 +29,6 @@ from evenhand._errors import InputTypeError
 from evenhand._groups import Bins, Missing, Rare
 from evenhand._kinds import check_kinds
 from evenhand._scoring import columns_from, is_names, scores_of, sensitive_names
-from evenhand._seeds import RandomState
 from evenhand._signatures import (
     CLUSTER,
     CLUSTER_COLUMNS,
@@ -92,12 +88,6 @@ control : {"familywise", "false_discovery"}, default "familywise"
     flags more of them. Verdicts on criteria do not depend on it.
 depth : int, default 2
     How many sensitive columns are combined at most.
-max_minutes : float, default 10
-    An audit that would take longer, by an estimate from its groups, classes, columns and criteria,
-    is refused before it starts; the message says what it would take.
-random_state : int, Generator or None, default 0
-    Nothing in an audit depends on it: what is drawn for p-values is drawn by a key of the
-    counts. A number is kept in the document, for those who record every seed.
 title : str, optional
     Of the report."""
 
@@ -128,8 +118,6 @@ def audit(
     margin: float | None = None,
     control: Control = "familywise",
     depth: int = 2,
-    max_minutes: float = MAX_MINUTES,
-    random_state: RandomState = 0,
     title: str | None = None,
     **typos: Any,
 ) -> Audit:
@@ -230,8 +218,6 @@ def audit(
         margin=margin,
         control=control,
         depth=depth,
-        max_minutes=max_minutes,
-        random_state=random_state,
         title=title,
         kind=kind_of(sensitive_features),
     )
@@ -265,8 +251,6 @@ def audit_model(
     margin: float | None = None,
     control: Control = "familywise",
     depth: int = 2,
-    max_minutes: float = MAX_MINUTES,
-    random_state: RandomState = 0,
     title: str | None = None,
 ) -> Audit:
     """Audit a fitted estimator on rows that it has not seen.
@@ -357,8 +341,6 @@ def audit_model(
         margin=margin,
         control=control,
         depth=depth,
-        max_minutes=max_minutes,
-        random_state=random_state,
         title=title,
     )
     return replace(result, model=_model_name(model))
@@ -395,8 +377,6 @@ def audit_frame(
     margin: float | None = None,
     control: Control = "familywise",
     depth: int = 2,
-    max_minutes: float = MAX_MINUTES,
-    random_state: RandomState = 0,
     title: str | None = None,
 ) -> Audit:
     """Audit a table in the engine that holds it; columns are named, and only counts come back.
@@ -494,8 +474,6 @@ def audit_frame(
         margin=margin,
         control=control,
         depth=depth,
-        max_minutes=max_minutes,
-        random_state=random_state,
         title=title,
         kind=kind_of(frame),
     )
@@ -511,20 +489,17 @@ def audit_evidence(
     margin: float | None = None,
     control: Control = "familywise",
     depth: int = 2,
-    max_minutes: float = MAX_MINUTES,
-    random_state: RandomState = 0,
     title: str | None = None,
     kind: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Audit what was counted; `kind` is the user's dataframe library."""
     check_kinds(control=control, tolerances=tolerances, title=title)
-    check_options(confidence, depth, margin, random_state)
+    check_options(confidence, depth, margin)
     check_control(control)
     questions, unasked = answerable(evidence, criteria, measures)
     tolerated = known_tolerances(tolerances or {}, questions)
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
-    check_cost(evidence, questions, headlines, depth, max_minutes)
     views = list(views_of(evidence, depth))
     check_sizes((view.evidence for view in views), evidence.columns)
     seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
@@ -551,7 +526,6 @@ def audit_evidence(
         confidence=confidence,
         margin=margin,
         control=control,
-        random_state=int(random_state) if isinstance(random_state, int | np.integer) else None,
         choices=main.choices,
         date=_today(),
         kind=kind,

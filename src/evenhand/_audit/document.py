@@ -49,7 +49,6 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "favorable_assumed": evidence.assumed,
         "decided_at": evidence.decided_at,
         "confidence": audit.confidence,
-        "random_state": audit.random_state,
         "multiplicity": {
             "method": "Holm",
             "findings": len(audit.findings),

@@ -36,7 +36,6 @@ class AuditParts:
     confidence: float
     margin: float | None
     control: Control
-    random_state: int | None
     choices: int
     date: str
     kind: str | None = None

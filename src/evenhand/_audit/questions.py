@@ -14,7 +14,6 @@ from evenhand._audit.evidence import Evidence
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
-from evenhand._seeds import KINDS, RandomState, wrong_kind
 from evenhand._tally import Tally
 from evenhand._tasks import Task
 from evenhand._words import did_you_mean
@@ -195,10 +194,8 @@ def _canonical(name: str) -> str:
     return f"{ALIASES.get(criterion, criterion)}{dot}{measure}"
 
 
-def check_options(
-    confidence: float, depth: int, margin: float | None, random_state: RandomState
-) -> None:
-    """Refuse what is no confidence, depth, margin or random state."""
+def check_options(confidence: float, depth: int, margin: float | None) -> None:
+    """Refuse what is no confidence, depth or margin."""
     check_kinds(confidence=confidence, depth=depth, margin=margin)
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
@@ -206,5 +203,3 @@ def check_options(
         raise InputError(f"depth is how many columns are combined, at least 1; it is {depth}.")
     if margin is not None and not 0 <= margin < np.inf:
         raise InputError(f"margin is the largest difference that counts as alike; it is {margin}.")
-    if isinstance(random_state, bool) or not isinstance(random_state, KINDS):
-        raise wrong_kind(random_state)

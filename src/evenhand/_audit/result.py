@@ -77,8 +77,6 @@ class Audit(AuditParts):
         The difference that counts as alike, where it was stated.
     control : {"familywise", "false_discovery"}
         Which error of the scan of subgroups is at most 1 − confidence.
-    random_state : int or None
-        The number that was given; nothing that was found depends on it.
     choices : int
         How many views the p-values allow for.
     kind : str or None

@@ -22,13 +22,13 @@ from evenhand._frames import listed
 from evenhand._surveys import replicate_columns
 from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, read_number
-from evenhand.cli.numbers import Number, NumberRange, Whole, WholeRange
+from evenhand.cli.numbers import Number, NumberRange, WholeRange
 from evenhand.cli.terminal import tell
 from evenhand.measures import resolve
 from evenhand.standards.profiles import STANDARDS, Standard
 
 READING = ("threshold", "favorable", "task", "missing", "min_count")
-AUDITING = ("depth", "max_minutes", "confidence", "margin", "control")
+AUDITING = ("depth", "confidence", "margin", "control")
 OPTIONS_FILE = "evenhand.options"  # in click's context: the file that options came from
 OUTPUTS = ("json", "csv", "markdown", "junit", "html")  # the page, which takes longest, comes last
 
@@ -185,12 +185,6 @@ PARAMETERS: list[click.Parameter] = [
         help="Combine at most so many --group columns.",
     ),
     _option(
-        "--max-minutes",
-        type=NumberRange(0, min_open=True),
-        default=10.0,
-        help="Refuse, before it starts, an audit that would take longer.",
-    ),
-    _option(
         "--bins",
         multiple=True,
         metavar="COLUMN=BINS",
@@ -249,7 +243,6 @@ PARAMETERS: list[click.Parameter] = [
         metavar="GATE",
         help="Such as 'equalized_odds > 0.1' or 'selection_rate_ratio < 0.8'; repeatable.",
     ),
-    _option("--seed", type=Whole(), default=0, help="Kept in the report; nothing depends on it."),
     _option(
         "--config",
         metavar="FILE",
@@ -333,7 +326,6 @@ def request_of(given: dict[str, Any]) -> Request:
         auditing={
             **{name: given[name] for name in AUDITING},
             "title": given["title"] or f"Audit of {', '.join(given['files'])}",
-            "random_state": given["seed"],
         },
         outputs={name: given[name] for name in OUTPUTS if given[name]},
         printing={name: given[name] for name in ("full", "quiet")},

@@ -42,7 +42,6 @@ def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         ("Model", origin["model"] or "not recorded: predictions were audited"),
         ("Versions", ", ".join([*versions, f"Python {origin['python']}"])),
-        ("Seed", f"{document['random_state']}; no number here depends on it"),
         (
             "Confidence",
             f"{100 * document['confidence']:g}% for each interval; verdicts at the level "
