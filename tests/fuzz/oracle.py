@@ -15,7 +15,7 @@ NAN = float("nan")
 def evaluate(criterion: str, rows: Sequence[Row], measure: str, aggregate: str) -> float:
     """The criterion of these rows; NaN where it is undefined."""
     groups = sorted({group for _, _, group, _ in rows}, key=repr)
-    values = [_measured(measure, _by_group(part, rows, groups)) for part in CELLS[criterion](rows)]
+    values = [inequality(measure, _by_group(part, rows, groups)) for part in CELLS[criterion](rows)]
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return NAN
@@ -98,7 +98,8 @@ def _by_group(cell: Cell, rows: Sequence[Row], groups: Sequence[Label]) -> list[
     return shares
 
 
-def _measured(measure: str, shares: Sequence[Fraction]) -> float:
+def inequality(measure: str, shares: Sequence[Fraction]) -> float:
+    """How unequal shares are; NaN where there are fewer than two."""
     if len(shares) < 2:
         return NAN
     largest, smallest, total, n = max(shares), min(shares), sum(shares), len(shares)

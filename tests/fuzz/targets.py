@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import journeys
 from fuzz import commands, counting, downloads, stores
 
 TARGETS: dict[str, Callable[[int], None]] = {
@@ -11,4 +12,5 @@ TARGETS: dict[str, Callable[[int], None]] = {
     "commands": commands.attack,
     "stores": stores.attack,
     "downloads": downloads.attack,
+    "journeys": journeys.walk,
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evenhand._audit.evidence import part_of
 from evenhand._columns import Label
 from evenhand._groups import MERGED, show
+from evenhand._words import visible
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,11 @@ class Names:
         if label == MERGED:
             return MERGED
         parts = [(name, part_of(label, i, len(columns))) for i, name in enumerate(columns)]
-        return " × ".join(
-            f"{name}={show(part)}" if name in self.unclear else show(part) for name, part in parts
+        return visible(
+            " × ".join(
+                f"{name}={show(part)}" if name in self.unclear else show(part)
+                for name, part in parts
+            )
         )
 
 

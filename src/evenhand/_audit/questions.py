@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -99,15 +98,13 @@ def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Questio
 def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
     if isinstance(name, Criterion):
         return Question(name.name, name, measures)
-    check_kinds(criterion=name)
-    form = re.fullmatch(r"(\w+)\((\w+)\)", name)
-    criterion = named(form[1] if form else name).with_statistic(form[2] if form else None)
+    criterion = named(name)
     own = resolve_measure(criterion.measure)
     if own.falls:  # its own measure is in its name; the one that it is one minus says the same
         measures = (own.name, *(measure for measure in measures if measure == own.computed.name))
     elif criterion.across == "integral":  # ratios are not added up
         measures = tuple(name for name in measures if not resolve_measure(name).falls) or measures
-    return Question(f"{criterion.name}({form[2]})" if form else criterion.name, criterion, measures)
+    return Question(criterion.name, criterion, measures)
 
 
 def _adds_up_ratios(question: Question) -> bool:

@@ -350,11 +350,11 @@ def _encode_series(series: Any, name: str) -> Column:
         return encode(native.to_numpy(), name)
     if series.dtype in (nw.String, nw.Categorical, nw.Enum):
         if engine.is_pandas():
-            return _encode_pandas(native)
+            return _encode_pandas(native, name)
         if engine.is_polars():
             return _encode_polars(native)
         if engine.is_pyarrow():
-            return _encode_arrow(native)
+            return _encode_arrow(native, name)
         return encode(series.to_list(), name)
     if series.null_count():
         return encode(series.to_list(), name)
@@ -365,7 +365,7 @@ def _encode_series(series: Any, name: str) -> Column:
     return encode(series.to_numpy(), name)
 
 
-def _encode_pandas(native: Any) -> Column:
+def _encode_pandas(native: Any, name: str) -> Column:
     if hasattr(native, "cat"):
         known = native.cat.categories
         known = levels(known) if native.cat.ordered else known
@@ -377,7 +377,7 @@ def _encode_pandas(native: Any) -> Column:
 
         arrow = native.array.__arrow_array__()
         whole = arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
-        return _encode_arrow(whole)
+        return _encode_arrow(whole, name)
     codes, labels = native.factorize(use_na_sentinel=False)
     return canonical(codes, labels)
 
@@ -395,12 +395,14 @@ def _encode_polars(native: Any) -> Column:
     return canonical(column.codes, labels)
 
 
-def _encode_arrow(native: Any) -> Column:
+def _encode_arrow(native: Any, name: str) -> Column:
     """In chunks, so that what Arrow makes of one is gone before the next."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(native.type):
         native = native.cast(native.type.value_type)
+        if not _is_text(native.type):
+            return encode(native, name)  # True is no "true", nor 1 a "1"
     if native.type not in (pa.string(), pa.large_string()):
         native = native.cast(pa.large_string())  # a dictionary of views takes null for ''
     codes: NDArray[Any] = np.empty(len(native), np.uint16)
@@ -414,6 +416,13 @@ def _encode_arrow(native: Any) -> Column:
             codes = codes.astype(np.uint32)
         codes[rows] = place.astype(codes.dtype).take(coded.indices.to_numpy())
     return canonical(codes, known)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    is_view = kind == pa.string_view()
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view)
 
 
 def _chunked(values: Any) -> Any:

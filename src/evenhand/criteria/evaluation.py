@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Never
 
 import numpy as np
@@ -118,11 +120,19 @@ def evaluate(
 
 
 def named(criterion: str | Criterion) -> Criterion:
-    """Find a criterion by its name or another that the field has for it, or take it as it is."""
+    """Find a criterion by its name or another that the field has for it, or take it as it is.
+
+    >>> named("performance_parity(f1)").statistic.formula
+    '2 tp / (2 tp + fp + fn)'
+    """
     if isinstance(criterion, Criterion):
         return criterion
     if not isinstance(criterion, str):
         check_kinds(criterion=criterion)
+    form = re.fullmatch(r"(\w+)\((\w+)\)", criterion)
+    if form is not None:
+        whole = named(form[1]).with_statistic(form[2])
+        return replace(whole, name=f"{whole.name}({form[2]})", takes_g=False)
     if criterion in CRITERIA or criterion in ALIASES:
         return CRITERIA[ALIASES.get(criterion, criterion)]
     hint = did_you_mean(criterion, [*CRITERIA, *ALIASES], TERMS)

@@ -152,7 +152,7 @@ class Supply:
 
     def cost(self, after: Floats) -> float:
         """The mean squared distance that predictions travel to have other CDFs."""
-        return float((self.weights.T * self.cost_by_cut(after[:, :-1])).sum())
+        return max(0.0, float((self.weights.T * self.cost_by_cut(after[:, :-1])).sum()))
 
 
 def rank(cdfs: Floats, levels: Floats, side: Side) -> Codes:

@@ -1,0 +1,198 @@
+"""What an audit says, in numbers and in words, held against the brute force."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import evenhand as eh
+from evenhand._groups import show
+from journeys.generator import Journey, Label
+from journeys.oracle import Truth, close
+
+METRICS = {
+    "selection rate": "selection_rate",
+    "true positive rate": "true_positive_rate",
+    "false positive rate": "false_positive_rate",
+    "precision": "precision",
+    "accuracy": "accuracy",
+}
+HAD = re.compile(
+    r"(?P<low>.+) had (?P<part>.+) the (?P<metric>.+) of (?P<high>.+) "
+    r"\((?P<a>\S+) against (?P<b>\S+?)[;)]",
+    re.DOTALL,
+)
+FRACTIONS = {
+    "a tenth of": 1 / 10,
+    "a fifth of": 1 / 5,
+    "a quarter of": 1 / 4,
+    "a third of": 1 / 3,
+    "half": 1 / 2,
+    "two-thirds of": 2 / 3,
+    "three-quarters of": 3 / 4,
+}
+
+
+def agrees(journey: Journey, audit: eh.Audit) -> None:
+    """Counts, rates, values, intervals, verdicts and the headline are those of the rows."""
+    truth = Truth(journey, audit.evidence.columns)
+    summary = audit.document()["summary"]
+    counted(truth, audit, summary["table"])
+    for finding in audit.findings:
+        measured(truth, audit, finding)
+    headline(truth, audit, summary)
+
+
+def plain(label: Label) -> Label:
+    """A label as the generator has it, from whatever the library made of it."""
+    if isinstance(label, tuple):
+        return tuple(map(plain, label))
+    return label.item() if hasattr(label, "item") else label
+
+
+def group_of(truth: Truth, label: Label) -> Label:
+    """The group of that label in the rows."""
+    label = plain(label)
+    for group in truth.groups:
+        if group == label or str(group) == str(label):
+            return group
+    raise AssertionError(f"There is no group {label!r} among {truth.groups}.")
+
+
+def counted(truth: Truth, audit: eh.Audit, table: dict[str, Any]) -> None:
+    """Rows and metrics of every group."""
+    evidence = audit.evidence
+    sizes = {
+        group_of(truth, label): int(n)
+        for label, n in zip(evidence.groups, evidence.rows, strict=True)
+    }
+    assert sizes == dict(truth.sizes), (sizes, truth.sizes)
+    keys = [metric["key"] for metric in table["metrics"]]
+    of_class = None
+    if truth.journey.task != "regression" and truth.favorable is None:
+        of_class = next((c for c in truth.classes if show(c) == table["of_class"]), None)
+    for label, line in zip(evidence.groups, table["groups"], strict=True):
+        group = group_of(truth, label)
+        assert line["rows"] == truth.sizes[group], (label, line)
+        for key, value in zip(keys, line["values"], strict=True):
+            if key == "r2":
+                continue
+            shown = next((c for c in truth.classes if key == f"selection_rate({show(c)})"), None)
+            name = "selection_rate" if shown is not None else key
+            wanted = truth.metric(name, shown if shown is not None else of_class)
+            scale = max([1.0, *(abs(x) for x in wanted.values())])
+            assert close(value, wanted.get(group, math.nan), scale), (key, group, value, wanted)
+
+
+def measured(truth: Truth, audit: eh.Audit, finding: Any) -> None:
+    """The values of a finding by every measure, its intervals, its verdict and its pair."""
+    name = finding.criterion
+    for measure, found in finding.values.items():
+        if truth.knows(name, measure):
+            wanted = truth.value(name, measure)
+            scale = max(1.0, abs(wanted)) if math.isfinite(wanted) else 1.0
+            assert close(found.value, wanted, scale), (name, measure, found.value, wanted)
+        inside(found.low, found.value, found.high, (name, measure))
+    gap = finding.gap
+    if not math.isnan(gap.value):
+        inside(gap.low, gap.value, gap.high, (name, "gap"))
+    for p in (finding.p_value, finding.p_adjusted):
+        assert math.isnan(p) or 0 <= p <= 1, (name, p)
+    assert not finding.p_adjusted < finding.p_value * (1 - 1e-6), (name, finding.p_value)
+    if finding.verdict == "differs":
+        assert not gap.value <= 0, (name, gap)
+        if truth.knows(name, "mpd"):
+            assert truth.value(name, "mpd") > 0, name
+    if finding.verdict == "differs" and finding.pair is not None and truth.knows(name, "mpd"):
+        paired(truth, finding)
+    rates(truth, audit, finding)
+
+
+def rates(truth: Truth, audit: eh.Audit, finding: Any) -> None:
+    """The groups' own values lie in their intervals, and are those of the rows."""
+    values = next(one for one in audit.group_values if one.criterion == finding.criterion)
+    cells = dict(_hashable(truth.cells(finding.criterion))) if _has_cells(truth, finding) else {}
+    for i, cell in enumerate(values.cells):
+        for j, group in enumerate(values.groups):
+            value = float(values.values[i, j])
+            if math.isnan(value):
+                continue
+            inside(float(values.low[i, j]), value, float(values.high[i, j]), (cell, group))
+            wanted = cells.get(plain(cell))
+            if wanted is not None:
+                exact = wanted.get(group_of(truth, group), math.nan)
+                assert close(value, exact, max(1.0, abs(exact))), (cell, group, value, exact)
+
+
+def _has_cells(truth: Truth, finding: Any) -> bool:
+    swept = finding.criterion in ("strong_parity", "wasserstein_parity")
+    return truth.knows(finding.criterion, "mpd") and not swept
+
+
+def _hashable(cells: Any) -> list[tuple[Any, Any]]:
+    return [(label, values) for label, values in cells]
+
+
+def paired(truth: Truth, finding: Any) -> None:
+    """The two groups that are named are so, and in that order."""
+    high, high_value, low, low_value, cell = finding.pair
+    assert high_value >= low_value, finding.pair
+    if not _has_cells(truth, finding):
+        return
+    for label, values in truth.cells(finding.criterion):
+        if label == plain(cell) or len(truth.cells(finding.criterion)) == 1:
+            for group, value in ((high, high_value), (low, low_value)):
+                exact = values.get(group_of(truth, group), math.nan)
+                assert close(value, exact, max(1.0, abs(exact))), (finding.pair, values)
+
+
+def inside(low: float, value: float, high: float, what: Any) -> None:
+    """An interval holds its value, but for rounding."""
+    if math.isnan(value) or math.isnan(low) or math.isnan(high):
+        return
+    slack = 1e-9 * (1 + abs(value))
+    assert low - slack <= value <= high + slack, (what, low, value, high)
+
+
+def headline(truth: Truth, audit: eh.Audit, summary: dict[str, Any]) -> None:
+    """The first sentence names who is lower, and by how much, as the rows have it."""
+    sentence, about = summary["sentence"], summary["about"]
+    rows = f"{sum(truth.sizes.values()):,} row"
+    assert about.startswith(rows), about
+    assert f" in {len(truth.groups)} group" in about, about
+    if "alike" in sentence and "But:" not in sentence:
+        first = next(f for f in audit.findings if f.verdict == "alike")
+        assert first.gap.high <= (first.margin or math.inf) + 1e-12, sentence
+    labels = [line["label"] for line in summary["table"]["groups"]]
+    known = dict(zip(labels, audit.evidence.groups, strict=True))
+    found = HAD.match(sentence.split(" But: ")[-1])
+    if found is None or len(known) < len(labels):
+        return
+    if found["low"] not in known or found["high"] not in known:
+        return  # a name that has our words in it
+    metric = METRICS.get(found["metric"])
+    if metric is None:
+        return
+    values = truth.metric(metric)
+    low, high = (values[group_of(truth, known[found[end]])] for end in ("low", "high"))
+    assert low < high, (sentence, low, high)
+    for text, value in ((found["a"], low), (found["b"], high)):
+        assert near(text, value), (sentence, text, value)
+    part = found["part"].removeprefix("about ")
+    if part in FRACTIONS:
+        assert math.isclose(low / high, FRACTIONS[part], rel_tol=0.05), (sentence, low / high)
+    elif part == "less than a tenth of":
+        assert low / high < 0.1, sentence
+    else:
+        assert near(part.removesuffix(" of"), low / high), (sentence, low / high)
+
+
+def near(text: str, share: float) -> bool:
+    """Whether a percentage in words is that share, rounded as it is written."""
+    if text == "<0.1%":
+        return 0 < share < 0.001
+    number = re.fullmatch(r"(\d+)(?:\.(\d+))?%", text)
+    assert number is not None, text
+    digits = len(number[2] or "")
+    return abs(float(text[:-1]) - 100 * share) <= 0.5 * 10**-digits + 1e-9

@@ -1,0 +1,62 @@
+"""What journeys found, each as the few rows that show it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import evenhand as eh
+
+Y = [0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0]
+P = [0, 1, 0, 0, 1, 1, 1, 1, 0, 1, 0, 0]
+G = [*"aabbaabbabab"]
+NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
+
+
+def test_a_regression_has_a_document_where_no_prediction_has_to_move():
+    """The cost of moving nothing was −4e-13, and its root no JSON."""
+    ours = [972, 974, 974, 973, 973, 973, 973, 971, 972, 972, 973, 974, 974, 974, 973, 971, 975]
+    ours += [974, 972, 974, 973, 973, 974, 974, 975, 972, 973, 971, 974, 972, 970, 973, 973, 973]
+    predicted = [ours[0], 1059, *ours[1:]]
+    truth = [value + 0.5 for value in predicted]
+    groups = ["M", "F", *["M"] * 33]
+    audit = eh.audit(truth, predicted, sensitive_features=groups, task="regression")
+    assert json.loads(audit.to_json())["frontier"] is not None
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        lambda values: pa.array(values).dictionary_encode(),
+        lambda values: pd.Series(values, dtype="category"),
+    ],
+    ids=["arrow", "pandas"],
+)
+@pytest.mark.parametrize("labels", [(False, True), (0, 1)], ids=["truth values", "numbers"])
+def test_labels_in_a_dictionary_are_what_they_are_elsewhere(held, labels):
+    """Arrow's dictionary of True and False was read as "true" and "false"."""
+    truth, predicted = ([labels[k] for k in values] for values in (Y, P))
+    asked = {"sensitive_features": G, "measure": "mpd"}
+    plain = eh.evaluate("equal_opportunity", np.array(truth), np.array(predicted), **asked)
+    assert eh.evaluate("equal_opportunity", held(truth), np.array(predicted), **asked) == plain
+
+
+def test_a_statistic_is_named_with_its_criterion_at_every_door():
+    """`audit` took "performance_parity(f1)", and other doors had no such criterion."""
+    asked, name = {"sensitive_features": G, "measure": "mpd"}, "performance_parity(f1)"
+    value = eh.evaluate("performance_parity", Y, P, g="f1", **asked)
+    assert eh.evaluate(name, Y, P, **asked) == value
+    assert eh.interval(name, Y, P, **asked).value == value
+    audit = eh.audit(Y, P, sensitive_features=G, criteria=name, measures="mpd")
+    assert audit.finding(name, "mpd").value == value
+    models = eh.compare(Y, {"m": P}, sensitive_features=G, criteria=[name], measures=["mpd"])
+    assert models.to_frame()[["criterion", "value"]].values.tolist() == [[name, value]]
+
+
+def test_no_name_of_a_group_steers_the_terminal_when_an_audit_is_printed():
+    groups = [{"a": "\x1b[31mred", "b": "b\x07"}[group] for group in G]
+    audit = eh.audit(Y, P, sensitive_features=groups, favorable=1)
+    for text in (str(audit), repr(audit), audit.summary):
+        assert not {"\x1b", "\x07"} & set(text), text
