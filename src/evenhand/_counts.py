@@ -19,6 +19,7 @@ from evenhand._frames import (
     as_float,
     check_sums,
     count_cells,
+    is_fraction,
     listed,
     read_table,
 )
@@ -314,7 +315,7 @@ def _total(table: Any, rows: str) -> int:
         "least": count.min(),
         "most": count.max(),
         "total": exact.sum(),
-        "fraction": nw.when(exact.round(0) != exact).then(exact).min(),
+        "fraction": nw.when(is_fraction(exact)).then(exact).min(),
     }
     wanted = (part.alias(name) for name, part in parts.items())
     with np.errstate(over="ignore"):  # an infinite total is refused as too large

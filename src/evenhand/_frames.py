@@ -397,6 +397,11 @@ def as_float(name: str) -> Expression:
     return nw.col(name).cast(nw.Float64)
 
 
+def is_fraction(number: Expression) -> Expression:
+    """Whether numbers are not whole; not by %, which pandas lacks for the types of Arrow."""
+    return number.round() != number
+
+
 def listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
     """Names of columns, of which there may be one, several or none."""
     if names is None:

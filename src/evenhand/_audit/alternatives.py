@@ -59,7 +59,7 @@ class Alternatives(NamedTuple):
 
 def alternatives(evidence: Evidence, findings: Sequence[Finding]) -> Alternatives | None:
     """The frontier of the first criterion in which groups differ; None where there is none."""
-    question = _question(findings)
+    question = _question(evidence, findings)
     if question is None:
         return None
     missing = _missing(evidence)
@@ -85,11 +85,15 @@ def _traced(evidence: Evidence, criterion: str, measure: str) -> tuple[Standing,
     return standing(*scores, criterion=criterion, measure=measure), exact
 
 
-def _question(findings: Sequence[Finding]) -> tuple[str, str] | None:
-    """The criterion, in which groups differ, and the first measure of which there is a frontier."""
+def _question(evidence: Evidence, findings: Sequence[Finding]) -> tuple[str, str] | None:
+    """The criterion, in which groups differ, and the first measure of which there is a frontier.
+
+    Distributions are compared of scores, too; but a classifier's frontier is that of its decisions.
+    """
+    amounts = evidence.task == "regression"
+    asked, known = (OF_AMOUNTS, MEASURES[:1]) if amounts else (CRITERIA, MEASURES)
     differing = {each.criterion: each for each in findings if each.verdict == "differs"}
-    for criterion in (*CRITERIA, *OF_AMOUNTS):
-        known = MEASURES if criterion in CRITERIA else MEASURES[:1]
+    for criterion in asked:
         for measure in differing[criterion].values if criterion in differing else ():
             if measure in known:
                 return criterion, measure

@@ -46,6 +46,7 @@ from evenhand._frames import (
     check_finite,
     count_cells,
     distinct,
+    is_fraction,
     listed,
     read_table,
 )
@@ -391,7 +392,8 @@ def _carefully(
     finite = column if whole else nw.when(column.is_finite()).then(column)
     asked = {"low": finite.min(), "high": finite.max(), "finite": finite.count()}
     if not whole:
-        asked["fraction"] = nw.when(column.is_finite() & (column % 1 != 0)).then(column).min()
+        broken = column.is_finite() & is_fraction(column)
+        asked["fraction"] = nw.when(broken).then(column).min()
     if is_ordered:
         often = as_float(times) if times else None
         mean = finite.mean() if often is None else (finite * often).sum() / often.sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution, RankedScores, auroc_influences
 from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import Amount, are_dependent, smallest, units_of_scores
-from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, curve_at, stretched
+from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, read_off, stretched
 from evenhand.statistics import Table
 from evenhand.statistics.forms import ratio
 
@@ -37,12 +38,7 @@ def areas(source: RankedScores, table: Table) -> Estimates:
         low, high = np.where(far < z, middle, low), np.where(far < z, high, middle)
     curves = np.where(np.isnan(table.values), np.nan, (low + high) / 2)
 
-    def exact(error: float) -> tuple[Floats, Floats]:
-        from scipy.special import ndtri
-
-        reach = float(-ndtri(error / 2))
-        return curve_at(curves, -reach), curve_at(curves, reach)
-
+    exact = partial(read_off, curves)
     strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
     rows = positives + negatives
     return Estimates(table.values, curves, table.cells, table.groups, rows, strata, looks, exact)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from evenhand._tally import Tally
@@ -9,9 +11,8 @@ from evenhand._uncertainty.clusters import are_dependent
 from evenhand._uncertainty.curves import (
     DISTANCES,
     Estimates,
-    Floats,
-    curve_at,
     rate_curves,
+    read_off,
     widened,
 )
 from evenhand._uncertainty.rates import bins_drawn
@@ -66,10 +67,6 @@ def calibration_errors(source: Tally, table: Table) -> Estimates:
         curves[~above, 0, a] = np.interp(-DISTANCES[~above], far, errors, right=0.0)
     curves = np.clip(np.where(np.isnan(table.values), np.nan, curves), 0.0, 1.0)
 
-    def exact(error: float) -> tuple[Floats, Floats]:
-        far = float(-ndtri(error / 2))
-        return curve_at(curves, -far), curve_at(curves, far)
-
     strata = np.zeros(1, np.intp)
-    sizes = rows.sum(axis=0)[None]
+    sizes, exact = rows.sum(axis=0)[None], partial(read_off, curves)
     return Estimates(table.values, curves, table.cells, table.groups, sizes, strata, 1.0, exact)

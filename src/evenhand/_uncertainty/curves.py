@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,9 @@ class Estimates:
     `strata` says which cells are read from the same rows; cells of different strata are
     independent. `looks` is how many independent cells those of a stratum amount to. `exact` gives
     bounds of single values that hold with the stated error, proved for finitely many rows where
-    the statistic is a rate. `counts` are hits and rows where it is a function of a rate, and
-    `is_weighted` says whether those are not rows but what weighted ones amount to.
+    the statistic is a rate; it is a partial of a module's function, so that it can be pickled.
+    `counts` are hits and rows where it is a function of a rate, and `is_weighted` says whether
+    those are not rows but what weighted ones amount to.
     """
 
     values: Floats
@@ -70,10 +71,15 @@ class Estimates:
         """Lower and upper limits of every single value; exact ones of a rate."""
         if self.proved:
             return self.exact(1 - confidence)
-        from scipy.special import ndtri
+        return read_off(self.curves, 1 - confidence)
 
-        reach = float(-ndtri((1 - confidence) / 2))
-        return curve_at(self.curves, -reach), curve_at(self.curves, reach)
+
+def read_off(curves: Floats, error: float) -> tuple[Floats, Floats]:
+    """Bounds that err so often, as the curves have them."""
+    from scipy.special import ndtri
+
+    reach = float(-ndtri(error / 2))
+    return curve_at(curves, -reach), curve_at(curves, reach)
 
 
 def curve_at(curves: Floats, distance: float) -> Floats:
@@ -130,23 +136,35 @@ def student_limits(
     cubic transformation of Student's t (1992, Journal of the Royal Statistical Society B 54)
     removes that; its limits are never nearer than the plain ones above the mean.
     """
-
-    def at(z: Floats) -> Floats:
-        reach = stretched(z, free)
-        by = np.where(skew > 0, skew, 1.0)
-        bent = np.fmax(reach, 3 / by * (1 - np.cbrt(1 - by * reach)))
-        reach = np.where(skew > 0, bent, reach)
-        return np.asarray(np.clip(center + reach * error, *bounds))
-
-    def exact(error_rate: float) -> tuple[Floats, Floats]:
-        from scipy.special import ndtri
-
-        reach = np.asarray(-ndtri(error_rate / 2))
-        return at(-reach), at(reach)
-
+    at = partial(_bent_limits, center=center, error=error, free=free, bounds=bounds, skew=skew)
     curves = np.array([at(np.asarray(z)) for z in DISTANCES])
     curves = np.where(np.isnan(center), np.nan, curves)
     strata, looks = np.zeros(len(table.cells), np.intp), float(max(len(table.cells) - 1, 1))
+    exact = partial(_both_limits, at)
     return Estimates(
         table.values, curves, table.cells, table.groups, free + 1, strata, looks, exact
     )
+
+
+def _bent_limits(
+    z: Floats,
+    *,
+    center: Floats,
+    error: Floats,
+    free: Floats,
+    bounds: tuple[float, float],
+    skew: Floats,
+) -> Floats:
+    """Means that are z standard errors from those observed, by Student's t and Hall's bend."""
+    reach = stretched(z, free)
+    by = np.where(skew > 0, skew, 1.0)
+    bent = np.fmax(reach, 3 / by * (1 - np.cbrt(1 - by * reach)))
+    reach = np.where(skew > 0, bent, reach)
+    return np.asarray(np.clip(center + reach * error, *bounds))
+
+
+def _both_limits(at: Callable[[Floats], Floats], error: float) -> tuple[Floats, Floats]:
+    from scipy.special import ndtri
+
+    reach = np.asarray(-ndtri(error / 2))
+    return at(-reach), at(reach)

@@ -282,9 +282,13 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
             )
             slope = measure.gradient(here)
             far = np.abs(distance)
-            rise = cells.at(far + 0.5) - cells.at(np.maximum(far - 0.5, 0.125))
-            fall = cells.at(-np.maximum(far - 0.5, 0.125)) - cells.at(-far - 0.5)
-            span = far + 0.5 - np.maximum(far - 0.5, 0.125)
+            near, beyond = np.maximum(far - 0.5, 0.125), far + 0.5
+            # A curve may end between the reach and beyond it, such as that of a ratio of errors.
+            ends = np.isfinite(cells.at(beyond)) & np.isfinite(cells.at(-beyond))
+            beyond = np.where(ends, beyond, np.minimum(beyond, reach))
+            rise = cells.at(beyond) - cells.at(near)
+            fall = cells.at(-near) - cells.at(-beyond)
+            span = beyond - near
             pull = slope * np.where(slope > 0, rise, fall) / span
             length = np.sqrt((pull**2).sum(axis=1))
             climbing &= length > 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,20 +65,23 @@ def _steadied(variance: Floats, mean: Floats, sizes: Floats, per_tail: float) ->
 def _derived(source: Tally, statistic: Derived, table: Table, first: Estimates) -> Estimates:
     weight = source.table("group")
     others = [ratio(source.table("group", of=name), weight) for name in statistic.of[1:]]
-
-    def moved(means: Floats) -> Floats:
-        rows = [statistic.function(one[0], *others, weight)[None] for one in means]
-        return np.asarray(rows)
-
+    moved = partial(_moved, statistic, [*others, weight])
     curves = moved(first.curves)
     falls = np.nanmean(curves[-1] - curves[0]) < 0
     curves = curves[::-1] if falls else curves
-
-    def exact(error: float) -> tuple[Floats, Floats]:
-        ends = moved(np.array(first.exact(error)))
-        return np.fmin(ends[0], ends[1]), np.fmax(ends[0], ends[1])
-
-    strata = np.zeros(1, np.intp)
+    strata, exact = np.zeros(1, np.intp), partial(_moved_bounds, moved, first)
     return Estimates(
         table.values, curves, table.cells, table.groups, first.sizes, strata, 1.0, exact
     )
+
+
+def _moved(statistic: Derived, others: Sequence[Floats], means: Floats) -> Floats:
+    """The statistic, were its first mean one of these."""
+    return np.asarray([statistic.function(one[0], *others)[None] for one in means])
+
+
+def _moved_bounds(
+    moved: Callable[[Floats], Floats], first: Estimates, error: float
+) -> tuple[Floats, Floats]:
+    ends = moved(np.array(first.exact(error)))
+    return np.fmin(ends[0], ends[1]), np.fmax(ends[0], ends[1])

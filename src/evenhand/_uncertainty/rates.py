@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -61,14 +62,15 @@ def ratios(source: Tally, statistic: Ratio, table: Table) -> Estimates:
         )
         return hits, hits + rest
 
-    def link(share: Floats) -> Floats:
-        top = above[0] * share + below[0] * (1 - share)
-        bottom = above[1] * share + below[1] * (1 - share)
-        return np.asarray(
-            np.divide(top, bottom, out=np.full(share.shape, np.inf), where=bottom > 0)
-        )
-
+    link = partial(_fraction, above, below)
     return _rates(table, _drawn(source, read), strata, looks, link)
+
+
+def _fraction(above: tuple[float, float], below: tuple[float, float], share: Floats) -> Floats:
+    """What a share of the first of two kinds of rows makes of their ratio."""
+    top = above[0] * share + below[0] * (1 - share)
+    bottom = above[1] * share + below[1] * (1 - share)
+    return np.asarray(np.divide(top, bottom, out=np.full(share.shape, np.inf), where=bottom > 0))
 
 
 def binned_rates(source: Tally, statistic: E, table: Table) -> Estimates:
@@ -131,13 +133,14 @@ def averages(source: Tally, statistic: Average, table: Table) -> Estimates:
     z = DISTANCES[:, None, None]
     curves = np.clip(table.values + np.sign(z) * reach, 0.0, 1.0)
     sizes = np.minimum(parts[0].sizes, parts[1].sizes)
-
-    def exact(error: float) -> tuple[Floats, Floats]:
-        (low, high), (lower, higher) = (part.exact(error / 2) for part in parts)
-        return (low + lower) / 2, (high + higher) / 2
-
     strata, looks = np.zeros(len(table.cells), np.intp), float(max(len(table.cells) - 1, 1))
+    exact = partial(_average_bounds, parts)
     return Estimates(table.values, curves, table.cells, table.groups, sizes, strata, looks, exact)
+
+
+def _average_bounds(parts: Sequence[Estimates], error: float) -> tuple[Floats, Floats]:
+    (low, high), (lower, higher) = (part.exact(error / 2) for part in parts)
+    return (low + lower) / 2, (high + higher) / 2
 
 
 def bins_drawn(source: Tally, given: str, of: str) -> Draws:
@@ -196,16 +199,19 @@ def _rates(
     link: Callable[[Floats], Floats] = np.asarray,
 ) -> Estimates:
     """Rates, or what a monotone function makes of them."""
-
-    def exact(error: float) -> tuple[Floats, Floats]:
-        rows = draws.sizes if draws.free is None else as_known(draws.sizes, draws.free, error)
-        low, high = rate_bounds(ratio(draws.hits, draws.sizes), rows, error)
-        return link(_tilted(low, draws.odds)), link(_tilted(high, draws.odds))
-
     curves = link(_tilted(rate_curves(draws.hits, draws.sizes, draws.free), draws.odds))
     curves = np.where(np.isnan(table.values), np.nan, curves)
+    exact = partial(_linked_bounds, draws, link)
     known = (table.values, curves, table.cells, table.groups, draws.sizes, strata, looks, exact)
     return Estimates(*known, counts=draws.counts, is_weighted=draws.is_weighted)
+
+
+def _linked_bounds(
+    draws: Draws, link: Callable[[Floats], Floats], error: float
+) -> tuple[Floats, Floats]:
+    rows = draws.sizes if draws.free is None else as_known(draws.sizes, draws.free, error)
+    low, high = rate_bounds(ratio(draws.hits, draws.sizes), rows, error)
+    return link(_tilted(low, draws.odds)), link(_tilted(high, draws.odds))
 
 
 def _tilted(share: Floats, odds: Floats) -> Floats:

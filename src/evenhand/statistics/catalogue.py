@@ -18,6 +18,10 @@ from evenhand.statistics.forms import (
 )
 
 
+def _negative(mean: Floats, _: Floats) -> Floats:
+    return -mean
+
+
 def _root(mean: Floats, _: Floats) -> Floats:
     return mean**0.5
 
@@ -59,7 +63,7 @@ STATISTICS: dict[str, Statistic] = {
     "auroc": Auroc(),
     "cross_entropy": E("cross_entropy", needs="losses"),
     "log_likelihood": Derived(
-        ("cross_entropy",), "E(log p(y | x) | a)", lambda loss, _: -loss, (-np.inf, 0.0), "losses"
+        ("cross_entropy",), "E(log p(y | x) | a)", _negative, (-np.inf, 0.0), "losses"
     ),
     "calibration_error": CalibrationError(),
     "mean_prediction": E("yhat", bounds=real),

@@ -55,7 +55,9 @@ class Curves:
         place, pool = place[order], pool[order]
         total = np.vstack([np.zeros((1, 2)), np.cumsum(rows, axis=0)])
         first, last = start[pool], start[pool + 1]
-        middle = (score[np.maximum(place - 1, first)] + score[np.minimum(place, last - 1)]) / 2
+        # A group may have no rows here, if those are held out: it stands past the last score.
+        before = np.minimum(np.maximum(place - 1, first), len(score) - 1)
+        middle = (score[before] + score[np.minimum(place, last - 1)]) / 2
         middle[place == first], middle[place == last] = -np.inf, np.inf
         return cls(
             middle,

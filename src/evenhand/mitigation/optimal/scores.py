@@ -123,7 +123,8 @@ class Thresholds:
         pool = np.repeat(np.arange(self.pools), count)
         rank = np.tile((np.arange(count) + 0.5) / count, self.pools)
         size = np.diff(self.start)[pool]
-        cut = self.score[self.start[pool] + (rank * size).astype(np.intp)]
+        place = self.start[pool] + (rank * size).astype(np.intp)
+        cut = self.score[np.minimum(place, len(self.score) - 1)]  # a group may have no rows
         upward = np.ones(len(pool), dtype=bool)
         return self._rules(pool, self._place(pool, cut, past_ties=upward), upward)
 
