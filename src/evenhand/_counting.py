@@ -13,6 +13,7 @@ from evenhand._columns.codes import (
     ROWS_AT_A_TIME,
     Codes,
     Column,
+    Label,
     chunks,
     positions,
     recode,
@@ -33,6 +34,7 @@ from evenhand._groups import Groups, clusters, groups
 from evenhand._signatures import misspelt, spelled_out, suggests_names
 from evenhand._surveys import SurveyWeights
 from evenhand._tally import Axis, Tally, gathered, one_kind
+from evenhand._tasks import unseen_label
 
 ROWS_FOR_THREADS = 1 << 17
 ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
@@ -312,9 +314,14 @@ def count(
     return Tally(axes, cells[:, kept], found, whom.notes, scale)
 
 
-def share_classes(columns: Mapping[str, Column]) -> dict[str, Column]:
-    """Give truth and prediction the same labels in the same order."""
-    labels = one_kind(union(*(column.labels for column in columns.values())))
+def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dict[str, Column]:
+    """Give truth and prediction the same labels in the same order.
+
+    The favorable one may be one that no row has.
+    """
+    labels = union(*(column.labels for column in columns.values()))
+    unseen = unseen_label(labels, favorable)
+    labels = one_kind(labels if unseen is None else union(labels, [unseen]))
     return {
         name: Column(_moved(column, labels), labels) if column.labels != labels else column
         for name, column in columns.items()

@@ -207,6 +207,26 @@ class Tally:
         sums = {name: values[..., kept] for name, values in self.sums.items()}
         return gathered(axes, cells[:, kept], sums, self.notes, self.scale)
 
+    def with_class(self, label: Label) -> Tally:
+        """The same counts, with room for a class that no row has.
+
+        Parameters
+        ----------
+        label : label
+            The class.
+
+        Returns
+        -------
+        Tally
+            With the label among those of truth and prediction.
+
+        """
+        axes = tuple(
+            replace(axis, labels=union(axis.labels, [label])) if axis.name in CLASSES else axis
+            for axis in self.axes
+        )
+        return replace(self, axes=axes, cells=_recoded(self, axes))
+
     def __repr__(self) -> str:
         axes = ", ".join(f"{axis.name}: {axis.size}" for axis in self.axes)
         rows = self.sums["rows"].sum(axis=-1)

@@ -179,6 +179,34 @@ def favorable_label(
     )
 
 
+def unseen_label(labels: Sequence[Label], favorable: Label) -> Label:
+    """The favorable label that was named, where all rows have the other one; else None.
+
+    Of 0 and 1, or of −1 and 1, the other is known, and of words the one that was named is
+    believed, unless it is the one there is in another spelling.
+
+    >>> unseen_label([0], "1"), unseen_label(["no"], "yes"), unseen_label(["no"], "No ")
+    (1, 'yes', None)
+    """
+    if favorable is None or len(labels) != 1:
+        return None
+    label = labels[0]
+    if isinstance(label, str):
+        same = not isinstance(favorable, str) or _spelling(favorable) == _spelling(label)
+        return None if same else favorable
+    for pair in WITHOUT_SAYING:
+        if label in pair:
+            other = pair[1 - pair.index(label)]
+            other = bool(other) if isinstance(label, bool) else other
+            if favorable == other or str(favorable) == str(other):
+                return other
+    return None
+
+
+def _spelling(word: str) -> str:
+    return word.strip().casefold()
+
+
 def named_label(favorable: Label, pos_label: Label) -> Label:
     """The favorable label, which may be named by either word, but not two labels by both.
 

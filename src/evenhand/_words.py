@@ -54,6 +54,15 @@ def plural(count: float, noun: str, nouns: str | None = None) -> str:
     return f"{count:,.0f} {noun if count == 1 else nouns or noun + 's'}"
 
 
+def capitalized(words: str) -> str:
+    """Words at the beginning of a sentence.
+
+    >>> capitalized("every row has the score 0.5")
+    'Every row has the score 0.5'
+    """
+    return words[:1].upper() + words[1:]
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Three decimals, four if small and fewer if large, thousands set apart.
 

@@ -203,7 +203,7 @@ def test_predictions_or_scores_that_are_all_equal_are_noted_and_never_within_tol
         tolerances=tolerances,
         **QUICK,
     )
-    assert "Every row has the prediction 1: there is nothing to audit." in found.notes
+    assert "Every row has the prediction 1, so there is nothing to compare." in found.notes
     value = found.finding("statistical_parity", "mpd")
     assert (value.value, value.judged) == (0.0, "inconclusive")
     assert value.obstacle.is_error
@@ -219,7 +219,7 @@ def test_equal_scores_are_an_obstacle_to_questions_about_scores_only(people):
         sensitive_features=people.sex,
         measures=["mpd"],
     )
-    assert "Every row has the score 0.5: there is nothing to audit in scores." in found.notes
+    assert "Every row has the score 0.5, so there is nothing to compare in scores." in found.notes
     obstacles = {one.criterion: one.obstacle for one in found.measured}
     assert obstacles["strong_parity"].is_error
     assert obstacles["performance_parity(auroc)"].is_error
@@ -230,7 +230,7 @@ def test_equal_scores_are_an_obstacle_to_questions_about_scores_only(people):
 def test_a_regression_that_predicts_one_number_is_noted(values):
     y = np.linspace(0.5, 2.5, 60)
     found = eh.audit(y, values, sensitive_features=["a", "b"] * 30, criteria=["weak_parity"])
-    constant = "Every row has the prediction 2.5: there is nothing to audit." in found.notes
+    constant = "Every row has the prediction 2.5, so there is nothing to compare." in found.notes
     assert constant == (values[0] == values[-1])
 
 

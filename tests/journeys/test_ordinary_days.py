@@ -154,3 +154,67 @@ def test_a_pickled_audit_fills_in_a_standard():
     fresh = pickle.loads(pickle.dumps(audit))
     assert fresh.to_html(standard="nyc-ll144") == audit.to_html(standard="nyc-ll144")
     assert fresh.by_group.equals(audit.by_group)
+
+
+def test_where_nobody_is_selected_every_door_knows_the_favorable_label():
+    group, nobody = np.repeat(["a", "b"], 50), np.zeros(100, int)
+    counts = eh.tally(None, nobody, sensitive_features=group)
+    for label, rows in ((1, nobody), ("1", nobody), ("yes", np.full(100, "no"))):
+        asked = {"sensitive_features": group, "favorable": label}
+        for criterion, equal in (("statistical_parity", 0), ("selection_rate_ratio", 1)):
+            assert eh.evaluate(criterion, None, rows, **asked) == equal
+            interval = eh.interval(criterion, None, rows, **asked)
+            assert interval.value == equal
+            assert interval.low < interval.high  # of 100 rows nobody knows that nobody ever is
+        assert all(
+            one.value == 0 for one in eh.contrasts("statistical_parity", None, rows, **asked)
+        )
+        assert "nothing to compare" in str(eh.audit(None, rows, **asked))
+        frame = pd.DataFrame({"p": rows, "g": group})
+        named = {"y_true": None, "y_pred": "p", "sensitive_features": "g", "favorable": label}
+        assert eh.audit_frame(frame, **named).evidence.favorable in (1, "yes")
+        both = {"one": rows, "other": rows}
+        assert "statistical_parity" in str(
+            eh.compare(None, both, criteria="statistical_parity", **asked)
+        )
+    assert eh.interval("statistical_parity", counts, favorable=1).value == 0
+    assert eh.audit(counts, favorable=1).evidence.favorable == 1
+    with pytest.raises(eh.InputError, match="'No' is not among"):
+        eh.evaluate(
+            "statistical_parity",
+            None,
+            np.full(100, "no"),
+            sensitive_features=group,
+            favorable="No",
+        )
+
+
+@pytest.mark.parametrize("decision", [0, 1])
+@pytest.mark.parametrize("truth", ["known", "unknown"])
+def test_decisions_that_are_all_equal_are_not_called_alike(decision, truth):
+    group = np.repeat(["a", "b"], 5000)  # enough rows for "alike"
+    y = np.tile([0, 1], 5000) if truth == "known" else None
+    asked = {"sensitive_features": group, "favorable": 1}
+    audit = eh.audit(y, np.full(10_000, decision), **asked)
+    said = f"Every row has the prediction {decision}, so there is nothing to compare."
+    document = audit.document()
+    assert document["summary"]["sentence"] == said
+    assert "alike" not in document["summary"]["counts"]
+    assert document["summary"]["impact_ratio"] is None
+    verdicts = {line["name"]: line["verdict"] for line in document["summary"]["criteria"]}
+    assert verdicts["statistical_parity"] == verdicts["selection_rate_ratio"] == "undefined"
+    assert {one["conclusion"] for one in document["findings"] if one["verdict"] == "undefined"} == {
+        said
+    }
+    for text in outputs(audit).values():
+        assert "nothing to compare" in text
+    for gate in ("statistical_parity.mpd > 0.9", "selection_rate_ratio.ratio < 0.1"):
+        with pytest.raises(AssertionError, match="nothing to compare"):
+            eh.assert_even(y, np.full(10_000, decision), fail_if=gate, **asked)
+
+
+def test_scores_that_are_all_equal_leave_the_decisions_to_be_compared():
+    group, p = np.repeat(["a", "b"], 2000), np.tile([0, 1], 2000)
+    audit = eh.audit(1 - p, p, y_score=np.full(4000, 0.5), sensitive_features=group)
+    assert audit.finding("statistical_parity").verdict == "alike"
+    assert audit.finding("strong_parity").verdict == "undefined"

@@ -24,6 +24,7 @@ from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
 from evenhand._tally import Tally
 from evenhand._tasks import MOST_CLASSES, Task, some_fraction
+from evenhand._words import capitalized
 from evenhand.statistics.kinds import KINDS, Source
 
 MOST_THRESHOLDS = 200
@@ -80,7 +81,10 @@ class Evidence:
         return digest.hexdigest()
 
     def sameness(self, needs: str) -> str | None:
-        """That all rows that weigh anything have one label or score, in words, if they do."""
+        """Why there is nothing to compare, if all rows share one label or score; else None.
+
+        Rows that weigh nothing are not looked at.
+        """
         counts, decisions = self.sources.get("predictions"), KINDS[needs].counts_decisions
         if isinstance(counts, Tally):
             asked = ("yhat", "y") if "labels" in self.sources else ("yhat",)
@@ -95,8 +99,8 @@ class Evidence:
             return None
         value = " and ".join(f"{each[0]:g}" for each in values)
         if self.task == "regression":
-            return f"every row has the prediction {value}: there is nothing to audit"
-        return f"every row has the score {value}: there is nothing to audit in scores"
+            return f"every row has the prediction {value}, so there is nothing to compare"
+        return f"every row has the score {value}, so there is nothing to compare in scores"
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Evidence:
         """The same with every group moved to one of the new labels."""
@@ -109,9 +113,11 @@ class Evidence:
 def one_label(labels: Mapping[str, Sequence[Label]], needs: str) -> str | None:
     """That all rows have one prediction or truth, by the labels of each, in words, if they do."""
     if KINDS[needs].counts_decisions and len(labels.get("yhat", ())) == 1:
-        return f"every row has the prediction {show(labels['yhat'][0])}: there is nothing to audit"
+        label = show(labels["yhat"][0])
+        return f"every row has the prediction {label}, so there is nothing to compare"
     if needs in JUDGED and len(labels.get("y", ())) == 1:
-        return f"every row has the true label {show(labels['y'][0])}: there is nothing to predict"
+        label = show(labels["y"][0])
+        return f"every row has the true label {label}, so there is nothing to predict"
     return None
 
 
@@ -135,7 +141,7 @@ def sameness_notes(evidence: Evidence) -> list[str]:
     """What all rows have in common that an audit compares, in words."""
     kinds = ("moments",) if evidence.task == "regression" else ("predictions", "labels", "ranks")
     known = dict.fromkeys(evidence.sameness(needs) for needs in kinds)
-    return [f"{words[0].upper()}{words[1:]}." for words in known if words]
+    return [f"{capitalized(words)}." for words in known if words]
 
 
 def design_notes(counts: Tally) -> list[str]:

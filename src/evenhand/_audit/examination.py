@@ -168,6 +168,7 @@ def with_obstacles(
     return tuple(
         replace(
             finding,
+            sameness=same[question.criterion.statistic.needs],
             values={
                 name: replace(value, obstacle=_obstacle(question, value, table, same) or few)
                 for name, value in finding.values.items()

@@ -19,7 +19,7 @@ from evenhand._uncertainty.homogeneity import Conclusion, verdict
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
-from evenhand._words import did_you_mean, number, plural, points
+from evenhand._words import capitalized, did_you_mean, number, plural, points
 from evenhand.measures import resolve
 
 Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
@@ -203,6 +203,8 @@ class Finding:
         The hypotheses that p_adjusted allows for.
     estimates : Estimates or None
         What is known of every group, from which `needed` is computed.
+    sameness : str or None
+        Why there is nothing to compare, where all rows share one decision, truth or score.
 
     """
 
@@ -217,6 +219,7 @@ class Finding:
     p_adjusted: float = np.nan
     tests: int = 1
     estimates: Estimates | None = field(default=None, repr=False)
+    sameness: str | None = None
 
     def __getitem__(self, measure: str) -> Measured:
         check_names(measure=measure)
@@ -230,8 +233,13 @@ class Finding:
 
     @property
     def verdict(self) -> Conclusion:
-        """The groups differ; are alike within the margin; or these rows cannot tell."""
+        """The groups differ; are alike within the margin; or these rows cannot tell.
+
+        Where all rows share one decision nothing is compared, and "alike" would be no finding.
+        """
         known = verdict(self.gap.value, self.p_adjusted, self.level)
+        if known != "differs" and self.sameness is not None:
+            return "undefined"
         if known == "cannot tell" and self.margin is not None and self.gap.high <= self.margin:
             return "alike"
         return known
@@ -240,6 +248,8 @@ class Finding:
     def sentence(self) -> str:
         """The finding in plain words."""
         if self.verdict == "undefined":
+            if self.sameness is not None:
+                return f"{capitalized(self.sameness)}."
             return "Fewer than two groups were observed here, so there is nothing to compare."
         high = number(self.gap.high)
         low = points(self.gap.low) if self.is_rate else number(self.gap.low)

@@ -63,7 +63,7 @@ from evenhand._tasks import (
     some_fraction,
     task_of_labels,
 )
-from evenhand.statistics.kinds import Source
+from evenhand.statistics.kinds import Source, with_favorable
 
 ROUGH = 1e-8  # of the mean square: a variance that rounding may have made
 ROWS_TO_BRING = 1_000_000  # so many rows of scores, of engines in this process, are ordered exactly
@@ -520,9 +520,10 @@ def from_labels(
         cells = replace(cells, sums=weights)
     columns = _labels(cells, names, favorable)
     group = names.groups.of(cells)
-    labels = columns["yhat"].labels
-    good = favorable_label(labels, favorable, required=False)
     sources, notes = _sources(cells, columns, group, names)
+    sources = {need: with_favorable(source, favorable) for need, source in sources.items()}
+    labels = sources["predictions"].labels("yhat")
+    good = favorable_label(labels, favorable, required=False)
     at = _decided_at(cells, columns["yhat"], group, good) if cut is None else cut.at
     return Evidence(
         task_of_labels(labels, task),
@@ -590,7 +591,7 @@ def _sources(
 
 def _decided_at(cells: Cells, decision: Column, group: Groups, good: Label) -> float | None:
     """The threshold that explains the decisions, if one does."""
-    if good is None or "value" not in cells.least:
+    if good not in decision.labels or "value" not in cells.least:
         return None
     kept = group.codes < len(group.labels)
     selected = (decision.codes == decision.labels.index(good))[kept]

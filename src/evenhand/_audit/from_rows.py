@@ -21,7 +21,6 @@ from evenhand._audit.evidence import (
     threshold_behind,
 )
 from evenhand._columns import Column, Label
-from evenhand._columns.codes import union
 from evenhand._columns.encoding import check_lengths, classes, finite, floats
 from evenhand._counting import count, tally
 from evenhand._distributions import Distribution, distribution
@@ -30,7 +29,7 @@ from evenhand._groups import Bins, Groups, Missing, Rare, clusters, groups
 from evenhand._surveys import SurveyWeights
 from evenhand._tally import Tally
 from evenhand._tasks import check_task, favorable_label, read_targets, task_of_labels
-from evenhand.statistics.kinds import Rows, Source, summarize
+from evenhand.statistics.kinds import Rows, Source, summarize, with_favorable
 
 
 def from_rows(
@@ -65,15 +64,15 @@ def from_rows(
     truth = None if y_true is None else classes(targets.y_true, "y_true")
     scores = None if y_score is None else _scores(y_score)
     decisions = _decisions(truth, targets.predictions.get("y_pred"), scores, favorable, at)
-    labels = union(decisions.column.labels, () if truth is None else truth.labels)
+    counted = with_favorable(tally(truth, decisions.column, **common), favorable)
+    labels = counted.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
-    counted = tally(truth, decisions.column, **common)
     sources: dict[str, Source] = {"predictions": counted}
     if truth is not None:
         sources["labels"] = counted
     rows = Rows(truth, decisions.column, y_score=scores, strata=strata, favorable=good, **common)
     if strata is not None:
-        sources["strata"] = summarize("strata", rows)
+        sources["strata"] = with_favorable(summarize("strata", rows), favorable)
     evidence = Evidence(
         task_of_labels(labels, check_task(task)),
         group.names,

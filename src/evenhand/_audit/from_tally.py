@@ -12,7 +12,7 @@ from evenhand._groups import Rare
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._tally import Tally, gathered
 from evenhand._tasks import check_task, favorable_label, task_of_labels
-from evenhand.statistics.kinds import Source
+from evenhand.statistics.kinds import Source, with_favorable
 
 
 def from_tally(
@@ -40,6 +40,7 @@ def from_tally(
             raise InputError(
                 'task="regression", but the tally counts labels; `moments` sums values.'
             )
+        counts = with_favorable(counts, favorable)
         labels = counts.labels("yhat")
         good = favorable_label(labels, favorable, required=False)
         return Evidence(

@@ -105,7 +105,9 @@ def _sentence(audit: AuditParts, wording: Wording, first: Finding) -> str:
     sentence = wording.sentence(first, _values(audit, first))
     if first.verdict == "differs":
         return sentence
-    others = sorted((f for f in audit.findings if f.verdict == "differs"), key=_rank)
+    # Where all decisions are equal, precision and accuracy only restate the base rates.
+    compared = (f for f in audit.findings if first.sameness is None or f.sameness is None)
+    others = sorted((f for f in compared if f.verdict == "differs"), key=_rank)
     if not others:
         return sentence
     return f"{sentence} But: {wording.sentence(others[0], _values(audit, others[0]))}"
@@ -113,6 +115,8 @@ def _sentence(audit: AuditParts, wording: Wording, first: Finding) -> str:
 
 def _about(audit: AuditParts) -> str:
     evidence, few = audit.evidence, len(audit.too_few)
+    if min(audit.findings, key=_rank).sameness is not None:
+        few = 0  # more rows of the same decision would not help
     by = " × ".join(evidence.columns)
     text = f"{plural(evidence.rows.sum(), 'row')}"
     if "weight" in evidence.counted.sums:
@@ -226,6 +230,8 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
     """Each group's selection rate over that of the most selected group, beside four fifths."""
     keys = [metric.key for metric in table.metrics]
     if audit.evidence.favorable is None or "selection_rate" not in keys:
+        return None
+    if audit.evidence.sameness("predictions") is not None:
         return None
     rates = table.values[keys.index("selection_rate")]
     if not np.nanmax(rates, initial=0.0) > 0:

@@ -11,7 +11,7 @@ from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.naming import Names
 from evenhand._columns import Label
 from evenhand._groups import show
-from evenhand._words import number, percent, percents, points, points_up
+from evenhand._words import capitalized, number, percent, percents, points, points_up
 from evenhand.criteria.criterion import class_of
 
 METRICS = {
@@ -76,7 +76,7 @@ class Wording:
             "not tested": self._unsure,
         }.get(finding.verdict)
         if write is None:
-            return "Fewer than two groups have a value, so there is nothing to compare."
+            return f"{capitalized(self._undefined(finding))}."
         return write(finding, values)
 
     def is_share(self, finding: Finding) -> bool:
@@ -85,6 +85,8 @@ class Wording:
 
     def line(self, finding: Finding) -> str:
         """The verdict's grounds in half a line."""
+        if finding.verdict == "undefined":
+            return self._undefined(finding)
         if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
             ratio = finding["ratio"]
             between = f" (between {ratio.low:.2f} and {ratio.high:.2f})"
@@ -96,20 +98,20 @@ class Wording:
             return "; ".join(filter(None, (pair, apart))) or "the groups differ"
         if finding.verdict == "alike":
             return f"at most {self._at_most(finding)} apart"
-        if finding.verdict == "undefined":
-            return "fewer than two groups have a value"
         if np.isfinite(finding.gap.high):
             return f"may be alike, or up to {self._at_most(finding)} apart"
         return "may be alike, or far apart"
 
     def short(self, finding: Finding) -> str:
         """How far the groups are apart, at least or at most, in a word or two."""
+        if finding.verdict == "undefined":
+            return ""
         if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
             return f"{finding['ratio'].value:.2f}"
         if finding.verdict == "differs":
             apart = self._at_least(finding)
             return f"≥ {_brief(apart)}" if apart else ""
-        if finding.verdict == "undefined" or not np.isfinite(finding.gap.high):
+        if not np.isfinite(finding.gap.high):
             return ""
         return f"≤ {_brief(self._at_most(finding))}"
 
@@ -188,6 +190,10 @@ class Wording:
         most = most if np.isfinite(finding.gap.high) else ""
         return f"These rows cannot tell whether the groups differ in {name}: {seen}{most}."
 
+    def _undefined(self, finding: Finding) -> str:
+        lacking = "fewer than two groups have a value, so there is nothing to compare"
+        return finding.sameness or lacking
+
     def _plural(self, finding: Finding, values: GroupValues) -> str:
         cell = finding.pair.cell if finding.pair is not None else next(iter(values.cells), None)
         favorable = self.evidence.favorable
@@ -205,7 +211,7 @@ class Wording:
         known = np.flatnonzero(np.isfinite(row))
         if len(known) < 2:
             return "too few groups have a value"
-        low, high = known[np.argmin(row[known])], known[np.argmax(row[known])]
+        low, high = known[np.argmin(row[known])], known[::-1][np.argmax(row[known[::-1]])]
         texts = self._values(finding, float(row[low]), float(row[high]))
         if len(known) == 2:
             return (

@@ -139,14 +139,15 @@ def compare(
     columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
     targets = read_targets(y_true, columns, task or named.task)
     people = sensitive_columns(sensitive_features, X)
-    lines = evidence(targets, people, sample_weight, rows, cluster)
+    favorable = named_label(favorable, pos_label)
+    lines = evidence(targets, people, sample_weight, rows, cluster, favorable)
     asked = questions(
         None if criteria is None else _several(criteria),
         _several(measures),
         lines,
         g=g,
         transform=transform,
-        favorable=named_label(favorable, pos_label),
+        favorable=favorable,
     )
     sources = lines.observed({question.needs for question in asked})
     unasked: list[str] = []

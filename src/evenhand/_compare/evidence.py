@@ -334,6 +334,7 @@ def evidence(
     sample_weight: Any,
     rows: Any = None,
     cluster: Any = None,
+    favorable: Label = None,
 ) -> Evidence:
     """Code every column once; rows left out of all groups are gone from here on.
 
@@ -364,7 +365,7 @@ def evidence(
         coded = {"y_true": classes(truth, "y_true"), **coded}
     shared = [
         Column(_taken(column.codes, kept), column.labels)
-        for column in share_classes(coded).values()
+        for column in share_classes(coded, favorable).values()
     ]
     true_labels = shared.pop(0) if truth is not None else None
     times = None if times is None else _taken(times, kept)

@@ -56,7 +56,7 @@ VERDICTS = {
     "differs": "The groups differ in",
     "alike": "The groups are alike in",
     "cannot tell": "These rows cannot tell, which does not clear the model",
-    "undefined": "Fewer than two groups have a value in",
+    "undefined": "There is nothing to compare in",
 }
 
 

@@ -30,6 +30,7 @@ from evenhand._tasks import UNFAVORABLE, favorable_label, named_label
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure, MeasureLike, name_of
 from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Rows, Source, Statistic, Table
+from evenhand.statistics.kinds import with_favorable
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,6 +424,7 @@ class Criterion:
             source = criterion.kind.summarize(
                 Rows(y_true, y_pred, favorable=favorable, loss=loss, **columns)
             )
+        source = with_favorable(source, favorable)
         criterion.check(source)
         settings = criterion.settings(measure, aggregate, transform, tau)
         if to is not None:

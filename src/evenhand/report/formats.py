@@ -131,7 +131,8 @@ VERDICTS = {
     "undefined": Verdict(
         "–",
         "undefined",
-        "Fewer than two groups have the statistic, so there is nothing to compare.",
+        "There is nothing to compare: fewer than two groups have the statistic, or all rows share "
+        "one decision or score.",
     ),
     "exceeds": Verdict(
         "▲", "beyond", "The whole interval lies above the tolerance that was asked for."

@@ -19,7 +19,7 @@ from evenhand._distributions import Distribution, RankedScores, distribution
 from evenhand._errors import InputError
 from evenhand._groups import groups
 from evenhand._tally import Tally
-from evenhand._tasks import favorable_label
+from evenhand._tasks import favorable_label, unseen_label
 
 Source = Tally | Distribution | RankedScores
 SCORE_BINS = tuple(np.linspace(0, 1, 11).round(1).tolist())
@@ -175,6 +175,29 @@ def summarize(needs: str, rows: Rows) -> Source:
 
     """
     return KINDS[needs].summarize(rows)
+
+
+def with_favorable(source: Source, favorable: Label) -> Source:
+    """The same summary, knowing of the favorable label where no row has it.
+
+    Parameters
+    ----------
+    source : Tally, Distribution or RankedScores
+        The summary.
+    favorable : label
+        The favorable label that the caller named, or None.
+
+    Returns
+    -------
+    Tally, Distribution or RankedScores
+        Where nobody was selected, the counts have a class of nobody.
+
+    """
+    if favorable is None or not isinstance(source, Tally):
+        return source
+    labels = next((axis.labels for axis in source.axes if axis.name == "yhat"), ())
+    label = unseen_label(labels, favorable)
+    return source if label is None else source.with_class(label)
 
 
 class Predictions(Kind):
