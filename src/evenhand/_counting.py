@@ -320,7 +320,7 @@ def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dic
     The favorable one may be one that no row has.
     """
     labels = union(*(column.labels for column in columns.values()))
-    unseen = unseen_label(labels, favorable)
+    unseen = None if favorable is None else unseen_label(labels, favorable)
     labels = one_kind(labels if unseen is None else union(labels, [unseen]))
     return {
         name: Column(_moved(column, labels), labels) if column.labels != labels else column

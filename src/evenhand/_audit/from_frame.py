@@ -53,6 +53,7 @@ from evenhand._frames import (
 from evenhand._groups import Bins, Groups, Missing, Rare, groups, missing_note
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._surveys import replicate_columns, replicate_scale, survey_weights
+from evenhand._tally import Tally
 from evenhand._tasks import (
     MOST_CLASSES,
     Contents,
@@ -522,7 +523,7 @@ def from_labels(
     group = names.groups.of(cells)
     sources, notes = _sources(cells, columns, group, names)
     sources = {need: with_favorable(source, favorable) for need, source in sources.items()}
-    labels = sources["predictions"].labels("yhat")
+    labels = next(s.labels("yhat") for s in sources.values() if isinstance(s, Tally))
     good = favorable_label(labels, favorable, required=False)
     at = _decided_at(cells, columns["yhat"], group, good) if cut is None else cut.at
     return Evidence(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,14 @@ def summarize(needs: str, rows: Rows) -> Source:
 
     """
     return KINDS[needs].summarize(rows)
+
+
+@overload
+def with_favorable(source: Tally, favorable: Label) -> Tally: ...
+
+
+@overload
+def with_favorable(source: Source, favorable: Label) -> Source: ...
 
 
 def with_favorable(source: Source, favorable: Label) -> Source:

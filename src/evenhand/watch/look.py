@@ -222,7 +222,7 @@ class Look:
         rows, total, squares = (float(sums[name].sum()) for name in ("rows", of, f"{of}²"))
         if rows * squares - total**2 > ROUNDING * rows * squares:
             return None
-        return f"every row has the amount {total / rows:g}: there is nothing to audit"
+        return f"every row has the amount {total / rows:g}, so there is nothing to compare"
 
     def _absent(self, question: Question) -> list[str]:
         """The groups that have rows and no rate, and the cells where; as in an audit."""
