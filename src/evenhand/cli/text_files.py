@@ -49,12 +49,22 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
 
     _check_whole(paths)
     names, delimiter = header(paths[0])
+    known = all(header(path) == (names, delimiter) for path in paths[1:]) and _is_plain(names)
+    # Where the names are known nothing is left to guess, which takes long where they are many.
+    told = (
+        f"auto_detect = false, columns = {_struct(dict.fromkeys(names, 'VARCHAR'))}"
+        if known
+        else f"all_varchar = true, union_by_name = {len(paths) > 1}"
+    )
     source = (
         f"read_csv({_literals(paths)}, header = true, delim = {_quoted(delimiter)}, "
-        "quote = '\"', escape = '\"', comment = '', skip = 0, all_varchar = true, "
-        f"hive_partitioning = false, union_by_name = {len(paths) > 1})"
+        "quote = '\"', escape = '\"', comment = '', skip = 0, hive_partitioning = false, "
+        f"{told})"
     )
     try:
+        if known and {*columns} <= {*names}:
+            few = ", ".join(map(_name, dict.fromkeys(columns)))
+            source = _kept(database, f"(select {few} from {source})", paths)
         return typed(database, source, columns)
     except duckdb.InterruptException:
         raise
@@ -62,6 +72,24 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
         for path in paths:
             explain(path, len(names), delimiter, failure)
         raise
+
+
+def _is_plain(names: Sequence[str]) -> bool:
+    """Whether the engine would call the columns by these names.
+
+    To it Y is y, none is empty, and spaces around a name are no part of it. A name with a line
+    break goes on in another line, of which `header` knows nothing.
+    """
+    different = len({name.lower() for name in names}) == len(names)
+    return different and all(name == name.strip() != "" for name in names)
+
+
+def _kept(database: Any, source: str, paths: Sequence[Path]) -> str:
+    """The rows themselves, or where a file is compressed a table of them, made by one reading."""
+    if not any(map(_is_compressed, paths)):
+        return source
+    database.execute(f"create or replace temp table unpacked as from {source}")
+    return "unpacked"
 
 
 def typed(database: Any, source: str, columns: Sequence[str]) -> Any:
@@ -85,6 +113,7 @@ def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
     roots = {name: _root(name, seen) for name in columns}
     every_row = f"{source}, columns = {_struct(dict.fromkeys(roots.values(), 'JSON'))})"
     values = {name: _json_value(name, root) for name, root in roots.items()}
+    every_row = _kept(database, every_row, paths)
     asked = ", ".join(f"list(distinct json_type({value}))" for value in values.values())
     held = database.sql(f"select {asked} from {every_row}").fetchall()[0]
     kinds = {name: set(kind or ()) - {None, "NULL"} for name, kind in zip(roots, held, strict=True)}
@@ -92,6 +121,11 @@ def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
         _check_one_value(database, every_row, name, roots[name], kind)
     types = {name: _json_type(kind) for name, kind in kinds.items() if kind or name in seen}
     fields = {name: kind for name, kind in types.items() if name != roots[name]}
+    if any(map(_is_compressed, paths)) and {*columns} <= {*types}:
+        casts = (
+            f"cast({values[at]} ->> '$' as {kind}) as {_name(at)}" for at, kind in types.items()
+        )
+        return database.sql(f"select {', '.join(casts)} from {every_row}")
     read = dict.fromkeys(seen, "VARCHAR") | {roots[name]: "JSON" for name in fields}
     read |= {name: kind for name, kind in types.items() if name not in fields}
     casts = (f"cast({values[at]} ->> '$' as {kind}) as {_name(at)}" for at, kind in fields.items())
