@@ -60,10 +60,8 @@ def test_rows_beyond_what_is_exact_are_refused_however_they_come_together(tmp_pa
     with pytest.raises(eh.InputError, match="can be counted exactly"):
         half + half
     watch = eh.Watch("statistical_parity")
-    watch.update(half, part="one")
-    with pytest.raises(eh.InputError, match="can be counted exactly"):
-        watch.update(half, part="two")
-    assert watch.status().rows == 2**52 + 3
+    with pytest.raises(eh.InputError, match="rows at most"):
+        watch.update(half, part="one")
     lines = table(n=[2**53 + 1, 1, 1, 1])
     with pytest.raises(eh.InputError, match="as many rows as can be counted exactly"):
         eh.compare(lines.y, {"m": lines.p, "n": lines.y}, sensitive_features=lines.g, rows=lines.n)

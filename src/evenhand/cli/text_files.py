@@ -23,6 +23,7 @@ from evenhand._errors import InputError
 
 DELIMITERS = (",", ";", "\t", "|")
 LINES_TO_EXPLAIN = 200_000
+MANY = 1_000  # columns, most of which are of no use but make every reading slow
 ROWS_TO_GUESS = 10_000
 LONGEST_HEADER = 1 << 20
 BYTES_AT_A_TIME = 1 << 20
@@ -64,7 +65,9 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
     try:
         if known and {*columns} <= {*names}:
             few = ", ".join(map(_name, dict.fromkeys(columns)))
-            source = _kept(database, f"(select {few} from {source})", paths)
+            source = f"(select {few} from {source})"
+            if len(names) > MANY or any(map(_is_compressed, paths)):
+                source = _kept(database, source)
         return typed(database, source, columns)
     except duckdb.InterruptException:
         raise
@@ -84,10 +87,8 @@ def _is_plain(names: Sequence[str]) -> bool:
     return different and all(name == name.strip() != "" for name in names)
 
 
-def _kept(database: Any, source: str, paths: Sequence[Path]) -> str:
-    """The rows themselves, or where a file is compressed a table of them, made by one reading."""
-    if not any(map(_is_compressed, paths)):
-        return source
+def _kept(database: Any, source: str) -> str:
+    """A table of what will be read, made by one reading; what does not fit is put on the disk."""
     database.execute(f"create or replace temp table unpacked as from {source}")
     return "unpacked"
 
@@ -113,7 +114,8 @@ def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
     roots = {name: _root(name, seen) for name in columns}
     every_row = f"{source}, columns = {_struct(dict.fromkeys(roots.values(), 'JSON'))})"
     values = {name: _json_value(name, root) for name, root in roots.items()}
-    every_row = _kept(database, every_row, paths)
+    compressed = any(map(_is_compressed, paths))
+    every_row = _kept(database, every_row) if compressed else every_row
     asked = ", ".join(f"list(distinct json_type({value}))" for value in values.values())
     held = database.sql(f"select {asked} from {every_row}").fetchall()[0]
     kinds = {name: set(kind or ()) - {None, "NULL"} for name, kind in zip(roots, held, strict=True)}
@@ -121,7 +123,7 @@ def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
         _check_one_value(database, every_row, name, roots[name], kind)
     types = {name: _json_type(kind) for name, kind in kinds.items() if kind or name in seen}
     fields = {name: kind for name, kind in types.items() if name != roots[name]}
-    if any(map(_is_compressed, paths)) and {*columns} <= {*types}:
+    if compressed and {*columns} <= {*types}:
         casts = (
             f"cast({values[at]} ->> '$' as {kind}) as {_name(at)}" for at, kind in types.items()
         )
