@@ -2,7 +2,10 @@
 
 import gzip
 import json
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.ipc
@@ -250,3 +253,35 @@ def test_a_missing_reader_is_one_sentence_with_the_way_to_install_it(run, people
     result = run(people)
     assert result.exit_code == 2
     assert 'needs duckdb: pip install "evenhand[files]"' in result.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux counts what is read")
+@pytest.mark.parametrize("kind", ["compressed", "compressed JSON", "wide"])
+def test_a_file_that_takes_long_to_read_is_read_once(run, people, folder, kind):
+    def bytes_read():
+        return int(Path("/proc/self/io").read_text().split()[1])
+
+    run(people)  # what is imported is read too
+    rng = np.random.default_rng(0)
+    name = {"compressed": "a.csv.gz", "compressed JSON": "a.jsonl.gz", "wide": "a.csv"}[kind]
+    if kind == "wide":
+        noise = pd.DataFrame(rng.integers(0, 9, (len(people), 3000))).add_prefix("c")
+        pd.concat([people, noise], axis=1).to_csv(name, index=False)
+    else:
+        many = pd.concat([people.assign(noise=rng.random(len(people))) for _ in range(40)])
+        if kind == "compressed":
+            many.to_csv(name, index=False)
+        else:
+            many.to_json(name, orient="records", lines=True)
+    before = bytes_read()
+    result = run(name)
+    readings = (bytes_read() - before) / (folder / name).stat().st_size
+    assert result.exit_code == 0, result.output
+    assert readings < 3.5  # to find out what it is, to see that it is whole, and to count
+
+
+def test_a_header_after_an_empty_line_is_no_row(run, folder):
+    (folder / "a.csv").write_text("\ny,p,g\n1,1,a\n0,0,b\n")
+    result = run("a.csv")
+    assert result.exit_code == 2
+    assert "line 2 has 3 values, and the header 0" in result.output
