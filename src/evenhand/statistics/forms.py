@@ -196,7 +196,7 @@ class Ratio:
             reduce(add, (factor * outcomes[name] for name, factor in terms.items()))
             for terms in (self.numerator, self.denominator)
         )
-        values = ratio(above, below)
+        values = ratio(above, below, outcomes["all"])
         return Table(values, source.labels("y") if self.over else ("all",), source.groups)
 
 
@@ -433,14 +433,18 @@ def sum_of_others(values: Floats, axis: int = -1) -> Floats:
     return cast(Floats, library.moveaxis(others, 0, axis))
 
 
-def ratio(above: Floats, below: Floats) -> Floats:
-    """The quotient, and NaN where nothing was observed."""
+def ratio(above: Floats, below: Floats, whole: Floats | None = None) -> Floats:
+    """The quotient, and NaN where nothing was observed.
+
+    Of tensors, "nothing" is also what vanishes in the `whole` when both are added: shares of rows,
+    unlike rows, may be as small as to let the gradient overflow.
+    """
     library = library_of(below)
     if library is np:
         out = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
         np.divide(above, below, out=out, where=below > 0)
         return out
-    seen = below > 0
+    seen = below > (0 if whole is None else library.finfo(below.dtype).eps * whole)
     return cast(Floats, library.where(seen, above / library.where(seen, below, 1.0), np.nan))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import torch
 from evenhand._columns import Label
 from evenhand._errors import InputError
 from evenhand._tally import Axis, Tally
@@ -58,7 +59,10 @@ class DeviceTally:
         if predictions.ndim == 2:
             decided = predictions.argmax(dim=1)
         elif predictions.is_floating_point():
-            decided = predictions >= 0.5
+            decided = (predictions >= 0.5).long()
+        if predictions.is_floating_point():  # of NaN nothing is decided
+            unknown = predictions.isnan().reshape(len(predictions), -1).any(dim=1)
+            decided = torch.where(unknown, -1, decided)
         counted = cell_counts(y_true, decided, group, len(self.classes), len(self.groups))
         self._counts = counted if self._counts is None else self._counts + counted
 
@@ -73,7 +77,8 @@ class DeviceTally:
         Raises
         ------
         InputError
-            If a class or group was beyond those that were named, or nothing was counted.
+            If a class or group was beyond those that were named, a prediction was NaN, or nothing
+            was counted.
 
         """
         if self._counts is None:
@@ -83,7 +88,7 @@ class DeviceTally:
         if unknown:
             raise InputError(
                 f"{unknown:,} rows are beyond the {shape[0]} classes and {shape[2]} groups that "
-                "were named."
+                "were named, or have predictions that are NaN."
             )
         counts = np.array(known, dtype=np.int64)
         observed = np.flatnonzero(counts)

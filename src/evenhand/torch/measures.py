@@ -15,46 +15,51 @@ Measure = Callable[[Tensor], Tensor]
 
 def mpd(values: Tensor) -> Tensor:
     """The largest difference; its gradient is that of the two groups."""
-    low, high, seen = _extremes(values)
-    return _defined(high - low, seen)
+    seen = ~values.isnan()
+    return _defined(_range(torch.where(seen, values, 0.0), seen)[0], seen)
 
 
 def shortfall(values: Tensor) -> Tensor:
     """By what share the lowest falls short of the highest."""
-    low, high, seen = _extremes(values)
-    return _defined((high - low) / _nonzero(high), seen)
+    known, _, seen = _scaled(values)
+    gap, high = _range(known, seen)
+    return _defined(gap / _positive(high), seen)
 
 
 def gini(values: Tensor) -> Tensor:
     """Half the mean absolute difference over the mean."""
-    seen = ~values.isnan()
+    known, _, seen = _scaled(values)
     number = seen.sum(-1)
-    known = torch.where(seen, values, 0.0)
-    ordered = torch.where(seen, values, torch.inf).sort(-1).values
+    ordered = torch.where(seen, known, torch.inf).sort(-1).values
     ordered = torch.where(ordered.isinf(), 0.0, ordered)
     ranks = 2.0 * torch.arange(values.shape[-1], device=values.device, dtype=values.dtype) + 1
     spread = (ordered * (ranks - number[..., None])).sum(-1)
-    return _defined(spread / _nonzero(number * known.sum(-1)), seen)
+    return _defined(spread / _positive(number * known.sum(-1)), seen)
 
 
 def squared_variation(values: Tensor, variances: Tensor | None = None) -> Tensor:
     """The squared coefficient of variation, less what noise of these variances adds to it."""
-    seen = ~values.isnan()
-    number = _nonzero(seen.sum(-1))
-    known = torch.where(seen, values, 0.0)
+    known, scale, seen = _scaled(values)
+    number = seen.sum(-1).clamp_min(1)
     mean = known.sum(-1) / number
-    spread = (torch.where(seen, values - mean[..., None], 0.0) ** 2).sum(-1) / number
+    spread = (torch.where(seen, known - mean[..., None], 0.0) ** 2).sum(-1) / number
     level = mean**2
     if variances is not None:
-        noise = torch.where(seen, variances, 0.0).sum(-1) / number
+        noise = (torch.where(seen, variances, 0.0) / scale / scale).sum(-1) / number
         spread = spread - noise * (1 - 1 / number)
         level = (level - noise / number).clamp_min(level / 2)
-    return _defined(spread / _nonzero(level), seen)
+    return _defined(spread / _positive(level), seen)
 
 
 def cv(values: Tensor, variances: Tensor | None = None) -> Tensor:
-    """The coefficient of variation; less noise it may be negative."""
+    """The coefficient of variation; less noise it may be negative.
+
+    Less noise its square passes through 0, where the root is infinitely steep; there it is as steep
+    as 1 / ROUNDED at most.
+    """
     square = squared_variation(values, variances)
+    if variances is not None:
+        return square / (square.abs() + ROUNDED**2).sqrt()
     tiny = torch.finfo(values.dtype).tiny
     return torch.sign(square) * torch.sqrt(square.abs() + tiny)
 
@@ -67,13 +72,16 @@ def pq(
         square = squared_variation(values, variances)
         index = -torch.expm1(-0.5 * torch.log1p(square.clamp_min(0)))
         return torch.where(square > 0, index, square / 2)
-    seen = ~values.isnan()
-    number = _nonzero(seen.sum(-1))
-    known = torch.where(seen, values.clamp_min(torch.finfo(values.dtype).tiny), 1.0)
-    lesser, larger = (
-        (torch.where(seen, known**order, 0.0).sum(-1) / number) ** (1 / order) for order in (p, q)
-    )
-    return _defined(1 - lesser / larger, seen)
+    known, _, seen = _scaled(values)
+    above = known > torch.finfo(values.dtype).tiny  # powers of 0 have no gradient
+    number = seen.sum(-1).clamp_min(1)
+    some = above.any(-1)
+
+    def power_mean(order: float) -> Tensor:
+        powers = torch.where(above, torch.where(above, known, 1.0) ** order, 0.0)
+        return torch.where(some, powers.sum(-1) / number, 1.0) ** (1 / order)
+
+    return _defined(1 - power_mean(p) / power_mean(q), seen)
 
 
 MEASURES: dict[str, Measure] = {
@@ -84,6 +92,7 @@ MEASURES: dict[str, Measure] = {
     "cv²": squared_variation,
     "shortfall": shortfall,
 }
+ROUNDED = 0.01  # a coefficient of variation that is small
 NOISE_FREE = ("pq", "cv", "cv²")  # from which noise can be subtracted
 
 
@@ -94,21 +103,38 @@ def measure_of(name: str, p: float = 1.0, q: float = 2.0) -> Measure:
             f"There is no measure {name!r} with gradients; there are {', '.join(MEASURES)}."
             f"{did_you_mean(name, MEASURES)}"
         )
+    if not 0 < p < q:
+        raise InputError(f"PQ needs 0 < p < q; it got p={p}, q={q}.")
     if name == "pq":
         return partial(pq, p=p, q=q)
     return MEASURES[name]
 
 
-def _extremes(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _scaled(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Values over the largest (0 where none was observed), the largest, and where one was.
+
+    What is measured does not depend on the scale, and squares of small rates would vanish. What is
+    undefined is taken out before anything is computed of it: its gradient times 0 would be NaN.
+    """
     seen = ~values.isnan()
-    low = torch.where(seen, values, torch.inf).amin(-1)
-    high = torch.where(seen, values, -torch.inf).amax(-1)
-    observed = seen.any(-1)
-    return torch.where(observed, low, 0.0), torch.where(observed, high, 0.0), seen
+    largest = torch.where(seen, values.detach(), 0.0).abs().amax(-1, keepdim=True)
+    some = largest > torch.finfo(values.dtype).tiny ** 0.5
+    scale = torch.where(some, largest, 1.0)
+    return torch.where(seen & some, values, 0.0) / scale, scale, seen
 
 
-def _nonzero(values: Tensor) -> Tensor:
-    return torch.where(values == 0, 1, values)
+def _range(known: Tensor, seen: Tensor) -> tuple[Tensor, Tensor]:
+    """The largest less the least, and the largest; 0 where none was observed."""
+    low = torch.where(seen, known, torch.inf).amin(-1)
+    high = torch.where(seen, known, -torch.inf).amax(-1)
+    some = seen.any(-1)
+    low, high = (torch.where(some, end, 0.0) for end in (low, high))
+    return high - low, high
+
+
+def _positive(scaled: Tensor) -> Tensor:
+    """At least what a sum of scaled values can tell from 0: only means of both signs are less."""
+    return scaled.clamp_min(torch.finfo(scaled.dtype).eps)
 
 
 def _defined(index: Tensor, seen: Tensor) -> Tensor:

@@ -20,14 +20,16 @@ from torch import Tensor
 def variances(statistic: Any, counts: SoftTally, values: Tensor) -> Tensor:
     """The sampling variance of every value (cells, groups); NaN of a single row."""
     if isinstance(statistic, P):
-        return _of_shares(statistic, counts, values)
+        return _of_shares(statistic, counts, *_known(values))
     if isinstance(statistic, Ratio):
-        return _of_ratio(statistic, counts, values)
+        return _of_ratio(statistic, counts, *_known(values))
     if isinstance(statistic, Average):
         parts = (statistic.first, statistic.second)
         source: Any = counts  # read as a tally
         read: list[Any] = [part.read(source).values for part in parts]
-        each = [_of_ratio(part, counts, table) for part, table in zip(parts, read, strict=True)]
+        each = [
+            _of_ratio(part, counts, *_known(table)) for part, table in zip(parts, read, strict=True)
+        ]
         return (each[0] + each[1]) / 4  # of different rows
     raise InputError(
         f"Noise of {statistic.formula} cannot be subtracted; use noise='memory', which works for "
@@ -35,7 +37,16 @@ def variances(statistic: Any, counts: SoftTally, values: Tensor) -> Tensor:
     )
 
 
-def _of_shares(statistic: P, counts: SoftTally, values: Tensor) -> Tensor:
+def _known(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Values with 0 for NaN, and where they are known.
+
+    A gradient of 0 times NaN is NaN, so what is undefined may not enter a sum, even to be dropped.
+    """
+    known = ~values.isnan()
+    return torch.where(known, values, 0.0), known
+
+
+def _of_shares(statistic: P, counts: SoftTally, values: Tensor, known: Tensor) -> Tensor:
     given = [statistic.given] if statistic.given else []
     square, single = (
         counts.table(*given, "yhat", "group", of=of) for of in ("share² weight²", "share weight²")
@@ -44,10 +55,11 @@ def _of_shares(statistic: P, counts: SoftTally, values: Tensor) -> Tensor:
         counts.table(*given, "group", of=of)[..., None, :] for of in ("weight²", "total", "rows")
     )
     rate = values.reshape(square.shape)
-    return _spread(square - 2 * rate * single + rate**2 * heavy, total, rows).reshape(values.shape)
+    residual = square - 2 * rate * single + rate**2 * heavy
+    return _spread(residual, total, rows, known.reshape(rate.shape)).reshape(values.shape)
 
 
-def _of_ratio(statistic: Ratio, counts: SoftTally, values: Tensor) -> Tensor:
+def _of_ratio(statistic: Ratio, counts: SoftTally, values: Tensor, known: Tensor) -> Tensor:
     """Of every class (classes, groups), or of all at once (1, groups)."""
     above, below = statistic.numerator, statistic.denominator
 
@@ -63,7 +75,8 @@ def _of_ratio(statistic: Ratio, counts: SoftTally, values: Tensor) -> Tensor:
     if not statistic.over:
         slope, level = moved("correct") - moved("wrong"), moved("wrong") + moved("all")
         parts = (slope**2 * own_square, 2 * slope * level * own_single, level**2 * heavy)
-        return _spread(sum(parts).sum(0, keepdim=True), total.sum(0), rows.sum(0))  # type: ignore[union-attr]
+        residual = sum(parts[1:], parts[0]).sum(0, keepdim=True)
+        return _spread(residual, total.sum(0), rows.sum(0), known)
     residual, denominator, counted = (torch.zeros_like(values) for _ in range(3))
     outcomes = counts.table("y", "yhat", "group")
     for is_own, (hit, miss) in ((True, ("tp", "fn")), (False, ("fp", "tn"))):
@@ -83,11 +96,11 @@ def _of_ratio(statistic: Ratio, counts: SoftTally, values: Tensor) -> Tensor:
         if below.get(hit, 0.0) or below.get(miss, 0.0):
             number = rows.expand(len(values), *rows.shape).transpose(0, 1)
             counted = counted + of_class(rows, number)
-    return _spread(residual, denominator, counted)
+    return _spread(residual, denominator, counted, known)
 
 
-def _spread(residual: Tensor, total: Tensor, rows: Tensor) -> Tensor:
-    enough = (rows > 1) & (total > 0)
+def _spread(residual: Tensor, total: Tensor, rows: Tensor, known: Tensor) -> Tensor:
+    enough = known & (rows > 1)
     free = rows / torch.where(enough, rows - 1, 1.0)
-    varied = free * residual.clamp_min(0) / torch.where(total > 0, total, 1.0) ** 2
+    varied = free * residual.clamp_min(0) / torch.where(enough, total, 1.0) ** 2
     return torch.where(enough, varied, torch.nan)

@@ -8,15 +8,17 @@ import torch
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
 from evenhand.criteria import CRITERIA, Criterion
-from evenhand.statistics import E, F
+from evenhand.statistics import KINDS, E, F
+from evenhand.torch.inputs import read_rows
 from evenhand.torch.measures import NOISE_FREE, measure_of
 from evenhand.torch.noise import variances
-from evenhand.torch.numbers import cumulative, means, values_of
+from evenhand.torch.numbers import NUMBERS, cumulative, mean_variances, means, values_of
 from evenhand.torch.shared import summed_over_processes
-from evenhand.torch.soft_tally import SoftTally, as_shares, decided, soft_tally
+from evenhand.torch.soft_tally import SoftTally, count_shares, decided
 from torch import Tensor, nn
 
 Noise = Literal["subtract", "memory"]
+OF_NUMBERS = (E, F)  # a tuple: torch.compile cannot follow a union of types
 
 
 class Penalty(nn.Module):
@@ -92,8 +94,8 @@ class Penalty(nn.Module):
         self.criterion = _criterion(criterion)
         self.measure, self.p, self.q = measure, p, q
         self._measure = measure_of(measure, p, q)
-        if groups < 2:
-            raise InputError(f"groups={groups}; at least two are compared.")
+        if isinstance(groups, bool) or not isinstance(groups, int) or groups < 2:
+            raise InputError(f"groups={groups!r}: it is a whole number, and at least two.")
         if noise not in (None, "subtract", "memory"):
             raise InputError(
                 f"noise={noise!r} is none of 'subtract', 'memory' and None."
@@ -108,6 +110,8 @@ class Penalty(nn.Module):
                 f"Noise cannot be subtracted from {measure!r}, of which no estimate is unbiased. "
                 f"Use noise='memory', or one of {', '.join(NOISE_FREE)}."
             )
+        if temperature is not None and not 0 < temperature < float("inf"):
+            raise InputError(f"temperature={temperature!r} is not positive.")
         if not 0 <= memory < 1:
             raise InputError(f"memory={memory!r} is not from 0 to below 1.")
         self.groups, self.noise, self.memory = groups, noise, memory
@@ -135,31 +139,43 @@ class Penalty(nn.Module):
         y_true : Tensor of shape (rows,), optional
             True classes or numbers, where the criterion asks for them.
         group : Tensor of shape (rows,)
-            Groups from 0; rows of negative ones are left out.
+            Groups from 0; rows of negative ones are left out, whatever is in them.
         sample_weight : Tensor of shape (rows,), optional
-            Weights of the rows.
+            Weights of the rows; those of 0 are left out.
 
         Returns
         -------
         Tensor
-            A number; 0 where fewer than two groups can be compared.
+            A number; 0, with gradients of 0, where fewer than two groups can be compared.
+
+        Raises
+        ------
+        InputError
+            If predictions are NaN, infinite or no probabilities, a weight is NaN, infinite or
+            negative, or a class or group is beyond those there are.
 
         """
         statistic = self.criterion.statistic
-        common = (group, self.groups, sample_weight, self.with_past)
-        if isinstance(statistic, F):
-            flat = predictions.reshape(len(group))
-            return self._measured(cumulative(flat, *common, self.temperature), None)
-        if isinstance(statistic, E):
-            numbers = values_of(statistic.of, predictions.reshape(len(group)), y_true)
-            mean, varied = means(numbers, *common)
-            return self._measured(mean, varied if self.noise == "subtract" else None)
-        shares = decided(as_shares(predictions), self.temperature, hard=self.hard)
-        truth = y_true if statistic.needs == "labels" else None
-        counts = soft_tally(
-            shares, truth, group, groups=self.groups, sample_weight=sample_weight,
-            squares=self.noise == "subtract",
+        of_labels = not isinstance(statistic, OF_NUMBERS)
+        needs_truth = statistic.needs == "labels" or getattr(statistic, "of", "yhat") != "yhat"
+        rows = read_rows(
+            predictions, y_true if needs_truth else None, group, sample_weight,
+            groups=self.groups, of_labels=of_labels,
         )  # fmt: skip
+        if isinstance(statistic, F):
+            values = cumulative(
+                rows.predictions, rows, self.groups, self.with_past, self.temperature
+            )
+            return self._measured(values, None)
+        if isinstance(statistic, E):
+            numbers = values_of(statistic.of, rows)
+            mean, weight = means(numbers, rows, self.groups, self.with_past)
+            if self.noise != "subtract":
+                return self._measured(mean, None)
+            varied = mean_variances(numbers, rows, mean, weight, summed_over_processes)
+            return self._measured(mean, varied)
+        shares = decided(rows.predictions, self.temperature, hard=self.hard)
+        counts = count_shares(shares, rows, self.groups, squares=self.noise == "subtract")
         counts = SoftTally(self.with_past(counts.cells), counts.truths, counts.classes, self.groups)
         is_one = self.criterion.one_class or counts.classes == 2
         favorable = self.favorable if is_one else None
@@ -189,8 +205,9 @@ class Penalty(nn.Module):
         if self.training:  # in place: a recorded graph goes on with it
             self.steps += 1
             self.cells.copy_((self.steps / (self.steps + 9)).clamp_max(self.memory) * whole)
-        part = cells.detach()[:, -1].sum() / whole[:, -1].sum().clamp_min(1e-12)
-        return whole + (cells - cells.detach()) / part.clamp_min(1e-12)
+        part, all_rows = cells.detach()[:, -1].sum(), whole[:, -1].sum()
+        factor = all_rows / torch.where(part > 0, part, all_rows.clamp_min(1))
+        return whole + (cells - cells.detach()) * factor
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         """Make room for what was remembered, whose shape only a batch tells."""
@@ -219,8 +236,17 @@ class Penalty(nn.Module):
 
 
 def _criterion(criterion: str | Criterion) -> Criterion:
-    if isinstance(criterion, Criterion):
-        return criterion
-    if criterion not in CRITERIA:
-        raise InputError(f"There is no criterion {criterion!r}.{did_you_mean(criterion, CRITERIA)}")
-    return CRITERIA[criterion]
+    if not isinstance(criterion, Criterion):
+        if criterion not in CRITERIA:
+            raise InputError(
+                f"There is no criterion {criterion!r}.{did_you_mean(criterion, CRITERIA)}"
+            )
+        criterion = CRITERIA[criterion]
+    statistic = criterion.statistic
+    is_mean = isinstance(statistic, E) and statistic.of in NUMBERS and not statistic.given
+    if not (is_mean or isinstance(statistic, F) or statistic.needs in ("labels", "predictions")):
+        raise InputError(
+            f"{criterion.name!r} cannot be trained for: it reads {KINDS[statistic.needs].columns}. "
+            "There are criteria of labels, and weak, strong and Wasserstein parity of numbers."
+        )
+    return criterion

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 from evenhand._errors import InputError
+from evenhand.torch.inputs import Rows, read_rows
 from torch import Tensor
 
 
@@ -125,35 +126,24 @@ def soft_tally(
             [1.0000, 0.5000]])
 
     """
-    shares = as_shares(predictions)
+    rows = read_rows(predictions, y_true, group, sample_weight, groups=groups, of_labels=True)
+    return count_shares(rows.predictions, rows, groups, squares=squares)
+
+
+def count_shares(shares: Tensor, rows: Rows, groups: int, *, squares: bool) -> SoftTally:
+    """What `soft_tally` counts, of rows that were read and shares made of their predictions."""
     classes = shares.shape[1]
-    place, truths = group, 1
-    if y_true is not None:
-        place, truths = y_true.long() * groups + group, classes
-    ones = torch.ones_like(shares[:, :1])
-    weight = ones if sample_weight is None else sample_weight.to(shares.dtype)[:, None]
-    weighted, known = weight * shares, group >= 0
-    parts = [weighted, weight, ones]
+    place, truths = rows.group, 1
+    if rows.y_true is not None:
+        place, truths = rows.y_true * groups + rows.group, classes
+    weight = rows.weight[:, None]
+    weighted = weight * shares
+    parts = [weighted, weight, rows.counted[:, None]]
     if squares:
         parts[1:1] = [weight * weighted, weighted * weighted, weight * weight]
-    columns = torch.cat(parts, dim=1) * known[:, None]
+    columns = torch.cat(parts, dim=1)
     empty = columns.new_zeros((truths * groups, columns.shape[1]))
-    cells = empty.index_add(0, torch.where(known, place, 0), columns)
-    return SoftTally(cells, truths, classes, groups)
-
-
-def as_shares(predictions: Tensor) -> Tensor:
-    """A column for each class."""
-    if predictions.ndim == 1:
-        return torch.stack([1 - predictions, predictions], dim=1)
-    if predictions.ndim != 2:
-        raise InputError(
-            f"predictions has the shape {tuple(predictions.shape)}; it needs a row for each row of "
-            "the data, and one column or one for each class."
-        )
-    if predictions.shape[1] == 1:
-        return torch.cat([1 - predictions, predictions], dim=1)
-    return predictions
+    return SoftTally(empty.index_add(0, place, columns), truths, classes, groups)
 
 
 def decided(shares: Tensor, temperature: float | None, *, hard: bool) -> Tensor:
