@@ -14,7 +14,7 @@ import torch
 from evenhand.torch import Penalty
 from torch import Tensor
 
-Term = Callable[[Tensor, Tensor], Tensor]
+Term = Callable[[Tensor, Tensor, Tensor], Tensor]  # of shares, true labels and groups
 
 
 def norm(values: Tensor, group: Tensor, groups: int) -> Tensor:
@@ -56,14 +56,14 @@ def terms(
     def ours(criterion: str, measure: str, **options: Any) -> Callable[[], Term]:
         def made() -> Term:
             term = Penalty(criterion, measure, groups=groups, **options).to(device)
-            return lambda shares, group: term(shares, group=group)
+            return lambda shares, _, group: term(shares, group=group)
 
         return made
 
     def theirs(term: Callable[..., Tensor]) -> Callable[[], Term]:
         # of two classes one says all
         return lambda: (
-            lambda shares, group: term(shares[:, 1:] if classes == 2 else shares, group, groups)
+            lambda shares, _, group: term(shares[:, 1:] if classes == 2 else shares, group, groups)
         )
 
     if not classes:

@@ -1,4 +1,4 @@
-"""Four tasks as arrays: codes, numbers, what is predicted, and the group that no network sees."""
+"""Five tasks as arrays: codes, numbers, what is predicted, and the group that no network sees."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 
 TASKS = {
     "acs": "income over 50,000 dollars by sex × race × age, 50 groups",
+    "acs_hundred": "the same by ten ages, 100 groups",
     "acs_five": "five classes of income by five races",
     "adult": "income over 50,000 dollars by sex × race, ten groups",
     "law_school": "grades (numbers) by race, four groups",
@@ -18,7 +19,13 @@ TASKS = {
 
 def save(name: str, folder: Path, out: Path) -> None:
     """Write a task as OUT/NAME.npz; classes 0 stands for numbers."""
-    made = {"acs": _acs, "acs_five": _acs_five, "adult": _adult, "law_school": _law_school}
+    made = {
+        "acs": _acs,
+        "acs_hundred": _acs_hundred,
+        "acs_five": _acs_five,
+        "adult": _adult,
+        "law_school": _law_school,
+    }
     rows, y, group, classes = made[name](folder)
     words = [column for column in rows if rows[column].dtype == object or column in CODED]
     numbers = rows.drop(columns=words).to_numpy(np.float32)
@@ -40,10 +47,14 @@ def save(name: str, folder: Path, out: Path) -> None:
 CODED = ("COW", "SCHL", "MAR_2", "MAR", "OCCP", "POBP", "RELP")
 
 
-def _acs(folder: Path) -> tuple[pd.DataFrame, Any, Any, int]:
+def _acs_hundred(folder: Path) -> tuple[pd.DataFrame, Any, Any, int]:
+    return _acs(folder, ages=10)
+
+
+def _acs(folder: Path, ages: int = 5) -> tuple[pd.DataFrame, Any, Any, int]:
     rows = pd.read_parquet(folder / "acsincome_2018_noCA_FLthird.parquet")
     rows = rows.dropna(subset=["PINCP_gt_50K"]).sample(640_000, random_state=0)
-    age = pd.qcut(rows["AGEP"], 5, labels=False).astype(str)
+    age = pd.qcut(rows["AGEP"], ages, labels=False).astype(str)
     group = rows["SEX"].astype(str) + rows["RAC1P_5"].astype(str) + age
     names = ["COW", "SCHL", "MAR_2", "OCCP", "POBP", "RELP", "AGEP", "WKHP"]
     return rows[names], rows["PINCP_gt_50K"].to_numpy(np.int8), group, 2

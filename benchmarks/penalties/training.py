@@ -79,9 +79,16 @@ class Task:
 
 
 def fit(
-    task: Task, network: Network, term: Any, strength: float, rows: Tensor, size: int, epochs: int
+    task: Task,
+    network: Network,
+    term: Any,
+    strength: float,
+    rows: Tensor,
+    size: int,
+    epochs: int,
+    every: Callable[[], None] | None = None,
 ) -> None:
-    """Train by Adam; `term` is None without a penalty."""
+    """Train by Adam; `term` is None without a penalty. `every` is called after 50 steps each."""
     optimizer = adam(network, 1e-3 * (size / 512) ** 0.5)
     batch = rows[:size].clone()
 
@@ -90,13 +97,16 @@ def fit(
         loss = task.loss(outputs, task.y[batch])
         if term is None:
             return loss
-        return loss + strength * term(task.shares(outputs), task.group[batch])
+        return loss + strength * term(task.shares(outputs), task.y[batch], task.group[batch])
 
     step = recorded(loss, optimizer)
     for _ in range(epochs):
-        for chosen in rows[torch.randperm(len(rows), device=DEVICE)].split(size)[:-1]:
+        batches = rows[torch.randperm(len(rows), device=DEVICE)].split(size)[:-1]
+        for number, chosen in enumerate(batches, 1):
             batch.copy_(chosen)
             step()
+            if every and number % 50 == 0:
+                every()
 
 
 def adam(network: nn.Module, rate: float) -> Any:

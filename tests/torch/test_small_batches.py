@@ -276,6 +276,6 @@ def test_a_compiled_step_refuses_a_bad_batch_too():
     before = penalty.cells.clone()
     bad = {"predictions": [0.2, float("nan"), 0.4, 0.7], "group": [0, 1, 2, 3]}
     for name, values in bad.items():
-        with pytest.raises(RuntimeError, match="without torch.compile"):
+        with pytest.raises(RuntimeError, match="call the penalty on it without"):
             compiled(**GOOD | {name: torch.tensor(values)})
     assert torch.equal(penalty.cells, before)

@@ -53,6 +53,7 @@ class Constraint(nn.Module):
 
     multiplier: Tensor
     excess: Tensor
+    batches: Tensor
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class Constraint(nn.Module):
         self.epsilon, self.rate = epsilon, rate
         self.register_buffer("multiplier", torch.zeros(()))
         self.register_buffer("excess", torch.zeros(()))
+        self.register_buffer("batches", torch.zeros(()))
 
     def forward(
         self,
@@ -107,13 +109,18 @@ class Constraint(nn.Module):
         """
         value = self.penalty(predictions, y_true, group=group, sample_weight=sample_weight)
         excess = value - self.epsilon
-        self.excess = excess.detach().to(self.excess)
+        if self.training:  # in place, as in `update`: a recorded graph goes on with it
+            self.excess += excess.detach()
+            self.batches += 1
         pushed = (self.multiplier + self.rate * excess).clamp_min(0)
         return torch.as_tensor((pushed**2 - self.multiplier**2) / (2 * self.rate))
 
     def update(self) -> None:
-        """Raise or lower the multiplier by the excess of the last batch."""
-        self.multiplier = (self.multiplier + self.rate * self.excess).clamp_min(0)
+        """Raise or lower the multiplier by the mean excess of the batches since the last update."""
+        excess = self.excess / self.batches.clamp_min(1)
+        self.multiplier.copy_((self.multiplier + self.rate * excess).clamp_min(0))
+        self.excess.zero_()
+        self.batches.zero_()
 
     def extra_repr(self) -> str:
         """What it is, in a line."""
