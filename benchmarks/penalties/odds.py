@@ -13,7 +13,7 @@ STRENGTHS: dict[str, tuple[float, ...]] = {
     "pq": (0.5, 1, 2, 4, 8, 16, 32),
     "mpd": (0.03, 0.1, 0.3, 1, 3),
 }
-BOUNDS = (0.003, 0.006)  # of PQ
+BOUNDS = (0.01, 0.02)  # of PQ
 EXTRA_LOSSES = (0.002, 0.005, 0.01)
 
 
@@ -72,7 +72,11 @@ def judge(task: Any, criterion: str, shares: Any, rows: Any) -> dict[str, float]
     found = {"accuracy": float((shares.argmax(1) == y).float().mean())}
     for measure in ("pq", "mpd"):
         found[measure] = float(CRITERIA[criterion](counts.tally(), measure, **options))
-    for name, hard, noise in (("pq less noise", True, "subtract"), ("soft pq", False, None)):
+    for name, hard, noise in (
+        ("pq less noise", True, "subtract"),
+        ("soft pq", False, None),
+        ("soft pq less noise", False, "subtract"),
+    ):
         term = Penalty(criterion, "pq", groups=task.groups, noise=noise, hard=hard).double()
         found[name] = float(term(shares.double(), y, group=group))
     return found
@@ -85,7 +89,7 @@ def table(files: list[Path]) -> None:
 
     lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     rows = pd.DataFrame(lines).fillna({"noise": "", "temperature": 1.0, "measure": ""})
-    values = ["accuracy", "pq", "pq less noise", "soft pq", "mpd"]
+    values = ["accuracy", "pq", "pq less noise", "soft pq", "soft pq less noise", "mpd"]
     for criterion, part in rows.groupby("criterion"):
         print(f"\n{criterion}: {part['seed'].nunique()} seeds")
         penalties = part[part["term"] != "bound"]

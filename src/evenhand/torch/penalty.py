@@ -163,10 +163,10 @@ class Penalty(nn.Module):
             groups=self.groups, of_labels=of_labels,
         )  # fmt: skip
         if isinstance(statistic, F):
-            values = cumulative(
+            below = cumulative(
                 rows.predictions, rows, self.groups, self.with_past, self.temperature
             )
-            return self._measured(values, None)
+            return self._measured(below, None)
         if isinstance(statistic, E):
             numbers = values_of(statistic.of, rows)
             mean, weight = means(numbers, rows, self.groups, self.with_past)
