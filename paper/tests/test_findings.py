@@ -288,7 +288,9 @@ def test_verdicts_by_theorem_and_claims_of_ours_are_told_apart(verdicts):
 
 
 @pytest.mark.slow
-def test_the_papers_claims_are_judged_without_our_own_methods(results, verdicts):
+def test_the_papers_claims_are_judged_without_our_own_methods():
+    results = invented.some(lambda run: run["problem"] in ("adult", "compas"))
+
     def scores_of_ours(run):
         return 9.0 if run["method"] in OWN else strictness(run)
 
@@ -302,6 +304,7 @@ def test_the_papers_claims_are_judged_without_our_own_methods(results, verdicts)
         }
         for some in (spoiled, plain)
     )
+    assert ours
     assert ours == theirs
 
 
