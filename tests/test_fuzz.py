@@ -7,7 +7,7 @@ import pytest
 from fuzz.__main__ import main
 from fuzz.targets import TARGETS
 
-SLICES = {"counting": 200, "commands": 40, "stores": 60, "downloads": 40}
+SLICES = {"counting": 200, "counts": 100, "commands": 40, "stores": 60, "downloads": 40}
 ONCE = {"counting": [196, 706, 801, 1068, 2912, 19470]}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import journeys
-from fuzz import commands, counting, downloads, stores
+from fuzz import commands, counting, counts, downloads, stores
 
 TARGETS: dict[str, Callable[[int], None]] = {
     "counting": counting.attack,
+    "counts": counts.attack,
     "commands": commands.attack,
     "stores": stores.attack,
     "downloads": downloads.attack,
