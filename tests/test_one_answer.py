@@ -445,3 +445,91 @@ def test_an_estimator_about_one_label_asks_which_it_is(labels):
         RejectOptionClassifier(**asked, favorable="yess").fit(X, y)
     fitted = RejectOptionClassifier(**asked, favorable=labels[0]).fit(X, y)
     assert fitted.classes_[fitted.favorable_] == labels[0]
+
+
+def selective(rows=600):
+    """Two classes, of which the first is the more even one by Gini and PQ, with scores."""
+    random = np.random.default_rng(7)
+    group = random.choice(["a", "b", "c"], rows)
+    score = np.clip(random.normal(0.6 + 0.12 * (group == "a"), 0.2), 0.01, 0.99)
+    y = (random.random(rows) < score).astype(int)
+    return pd.DataFrame({"y": y, "p": (score >= 0.5).astype(int), "s": score, "g": group})
+
+
+class Scored:
+    """A fitted model whose probabilities are a column of X."""
+
+    classes_ = np.array([0, 1])
+
+    def predict(self, X):
+        return (X["s"].to_numpy() >= 0.5).astype(int)
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X["s"], X["s"]])
+
+
+def by_gate(rows, criterion, measure, favorable):
+    """The value in the message of a gate that nothing can pass."""
+    gate = f"{criterion}.{measure} > 1e-9"
+    command = [*("--target", "y", "--prediction", "p", "--group", "g"), "--fail-if", gate]
+    command += ["--criterion", criterion, "--measure", measure]
+    command += [] if favorable is None else ["--favorable", str(favorable)]
+    with TemporaryDirectory() as folder:
+        rows.to_parquet(f"{folder}/rows.parquet")
+        files = [f"{folder}/rows.parquet", "--json", f"{folder}/out.json"]
+        result = CliRunner().invoke(audit_command, [*files, *command])
+        assert result.exit_code in (1, 3), result.output
+        document = json.loads(Path(f"{folder}/out.json").read_text())
+    return document["findings"][0]["value"]
+
+
+def every_value(rows, criterion, measure, favorable):
+    """What every entry point says of one criterion by one measure."""
+    columns = {"sensitive_features": rows.g, "favorable": favorable}
+    asked = {"criteria": [criterion], "measures": [measure]}
+    names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "favorable": favorable}
+    tally = eh.tally(rows.y, rows.p, sensitive_features=rows.g)
+    watch = eh.Watch(criterion, measures=[measure], favorable=favorable)
+    watch.update(tally)
+    scorer = eh.make_scorer(criterion, group="g", measure=measure, favorable=favorable)
+    gate = f"{criterion}.{measure} > 0.6"
+    by = {"measure": measure, **columns}
+    values = {
+        "evaluate a tally": eh.evaluate(criterion, tally, measure=measure, favorable=favorable),
+        "interval": eh.interval(criterion, rows.y, rows.p, **by).value,
+        "audit": eh.audit(rows.y, rows.p, **columns, **asked).finding(criterion, measure).value,
+        "audit_frame": eh.audit_frame(rows, **names, **asked).finding(criterion, measure).value,
+        "audit_model": eh.audit_model(Scored(), rows, rows.y, **columns, **asked)
+        .finding(criterion, measure)
+        .value,
+        "assert_even": eh.assert_even(rows.y, rows.p, **columns, fail_if=gate)
+        .finding(criterion, measure)
+        .value,
+        "compare": eh.compare(rows.y, {"m": rows.p}, **columns, **asked, replicates=20).values[
+            "value"
+        ][0],
+        "Watch": watch.status().findings[0].intervals[measure].value,
+        "make_scorer": -scorer(Scored(), rows, rows.y),
+        "command": by_gate(rows, criterion, measure, favorable),
+    }
+    if criterion in FRONTIERS:
+        curve = eh.frontier(
+            rows.y, rows.s, y_pred=rows.p, **columns, criterion=criterion, measure=measure, values=2
+        )
+        values["frontier"] = curve.model.value
+    return values
+
+
+FRONTIERS = ("statistical_parity", "equalized_odds", "average_odds", "equal_opportunity")
+OF_LABELS = (*FRONTIERS, "predictive_equality", "predictive_parity", "accuracy_parity")
+
+
+@pytest.mark.parametrize("favorable", [None, 1])
+@pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
+@pytest.mark.parametrize("criterion", OF_LABELS)
+def test_a_criterion_has_one_value_everywhere(criterion, measure, favorable):
+    rows = selective()
+    by = {"measure": measure, "favorable": favorable}
+    value = eh.evaluate(criterion, rows.y, rows.p, sensitive_features=rows.g, **by)
+    found = every_value(rows, criterion, measure, favorable)
+    assert found == {name: pytest.approx(value, abs=1e-12) for name in found}

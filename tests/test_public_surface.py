@@ -40,6 +40,7 @@ NAMES = [
     "Reading",
     "SurveyWeights",
     "Tally",
+    "UnboundWarning",
     "UndefinedWarning",
     "Watch",
     "assert_even",

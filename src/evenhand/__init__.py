@@ -25,6 +25,7 @@ from evenhand._errors import (
     InputTypeError,
     MissingExtraError,
     OutputError,
+    UnboundWarning,
 )
 from evenhand._frames import tally_frame
 from evenhand._groups import Groups, groups
@@ -80,6 +81,7 @@ __all__ = [
     "Reading",
     "SurveyWeights",
     "Tally",
+    "UnboundWarning",
     "UndefinedWarning",
     "Watch",
     "assert_even",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from evenhand._surveys import SurveyWeights
 Floats = NDArray[np.float64]
 
 LEVELS_AT_A_TIME = 1 << 18
+SURE = 1.959963984540054  # standard errors on either side of a 95% interval
 
 
 @suggests_names
@@ -197,6 +198,21 @@ class Distribution:
     def __radd__(self, zero: int) -> Distribution:
         return self if zero == 0 else NotImplemented
 
+    @property
+    def turned(self) -> Distribution:
+        """The same rows by minus the value: what a score of one label says of the other."""
+        back = slice(None, None, -1)
+        values, codes = -self.values[back], self.codes[back]
+        weight = None if self.weights is None else self.weights[back]
+        truth = None if self.truth is None else Column(self.truth.codes[back], self.truth.labels)
+        path = steps(values, codes, len(self.groups), weight)
+        squares = None if self.squares is None else self.squares[back]
+        clusters = tuple(Column(each.codes[back], each.labels) for each in self.clusters)
+        survey = None if self.survey is None else self.survey[np.arange(len(self))[back]]
+        return Distribution(
+            values, codes, self.groups, weight, truth, path, squares, clusters, survey
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Steps:
@@ -329,6 +345,81 @@ def auroc_by_group(scores: Distribution, positive: Label) -> Floats:
     NaN in a group that has no positives or no negatives.
     """
     return _areas(_contests(scores, positive))
+
+
+class Area(NamedTuple):
+    """The area under the ROC curve of all rows, with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the scores clearly rank against their label."""
+        return self.high < 0.5
+
+    def __str__(self) -> str:
+        return f"{self.value:.2g} ({self.low:.2g} to {self.high:.2g})"
+
+
+def area_of_all(scores: Distribution, positive: Label) -> Area | None:
+    """P(score of a positive > that of a negative) over all groups; None without either kind.
+
+    The interval has Hanley and McNeil's variance at its own ends, so that a few rows that happen
+    to be ranked perfectly, or the other way around, still have one. Of rows in clusters, no more
+    count than there are clusters.
+    """
+    assert scores.truth is not None
+    hit = np.array([label == positive for label in scores.truth.labels])[scores.truth.codes]
+    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    squares = scores.squared_weights
+    positives, negatives = (
+        float(weight[chosen].sum() ** 2 / squares[chosen].sum()) if chosen.any() else 0.0
+        for chosen in (hit, ~hit)
+    )
+    if not positives or not negatives:
+        return None
+    starts = np.flatnonzero(np.append(True, scores.values[1:] != scores.values[:-1]))
+    won, lost = (np.add.reduceat(weight * chosen, starts) for chosen in (hit, ~hit))
+    below = np.cumsum(lost) - lost / 2
+    area = float(np.clip((won * below).sum() / (won.sum() * lost.sum()), 0.0, 1.0))
+    units = [len(np.unique(cluster.codes)) for cluster in scores.clusters]
+    part = min([1.0, *(unit / len(scores) for unit in units)])
+    sizes = (positives * part, negatives * part)
+    return Area(area, *(_area_end(area, end, *sizes) for end in (0.0, 1.0)))
+
+
+def _area_end(area: float, end: float, positives: float, negatives: float) -> float:
+    """The area the farthest towards an end of which this one is within 1.96 standard errors."""
+    near, far = area, end
+    for _ in range(40):
+        middle = (near + far) / 2
+        error = float(area_error(np.float64(middle), np.float64(positives), np.float64(negatives)))
+        near, far = (middle, far) if abs(middle - area) < SURE * error else (near, middle)
+    return near
+
+
+def area_error(area: Any, positives: Any, negatives: Any) -> Any:
+    """Hanley and McNeil's standard error (1982) of an area, by the numbers of rows of each kind."""
+    first, second = area / (2 - area), 2 * area**2 / (1 + area)
+    variance = area * (1 - area)
+    variance = variance + np.maximum(positives - 1, 0) * (first - area**2)
+    variance = variance + np.maximum(negatives - 1, 0) * (second - area**2)
+    return np.sqrt(np.maximum(variance / (positives * negatives), 1e-18))
+
+
+def check_direction(scores: Distribution, positive: Label) -> None:
+    """Refuse scores that clearly rank against the label that they are taken to be of."""
+    assert scores.truth is not None
+    area = area_of_all(scores, positive)
+    if area is not None and area.is_reversed:
+        other = next(label for label in scores.truth.labels if label != positive)
+        raise InputError(
+            f"The scores rank against the label {positive!r}: AUROC {area}. If they are scores of "
+            f"{other!r}, pass score_of={other!r}; if they are of {positive!r}, say so by "
+            f"score_of={positive!r}."
+        )
 
 
 def auroc_errors(scores: Distribution, positive: Label) -> Floats:

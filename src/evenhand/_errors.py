@@ -50,6 +50,12 @@ class OutputError(EvenhandError, OSError):
     __module__ = PUBLIC
 
 
+class UnboundWarning(UserWarning):
+    """A bound that changes nothing: the model is within it already, on the rows of the fit."""
+
+    __module__ = PUBLIC
+
+
 class MissingExtraError(EvenhandError, ImportError):
     """A package that an optional part needs; the message says which `pip install` brings it."""
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._errors import InputTypeError
+from evenhand._errors import InputError, InputTypeError
 
 
 class Kind(NamedTuple):
@@ -99,7 +99,7 @@ def check_kinds(**options: Any) -> None:
 
 
 def check_columns(**columns: Any) -> None:
-    """Refuse what cannot name a column, or several where one is meant.
+    """Refuse what cannot name a column, several where one is meant, and one in two roles.
 
     >>> check_columns(y_pred=["a"])
     Traceback (most recent call last):
@@ -114,6 +114,57 @@ def check_columns(**columns: Any) -> None:
             if any(isinstance(one, int) and not isinstance(one, bool) for one in names):
                 way_out = " If numbers name the columns, pass frame.rename(columns=str) and text."
             raise InputTypeError(f"{name} must be {words}, not {value!r}.{way_out}")
+    check_roles(**columns)
+
+
+ROLES = ("y_true", "y_pred", "y_score", "rate", "sensitive_features")
+
+
+def check_roles(**columns: Any) -> None:
+    """Refuse one column in two roles: a prediction that is compared with itself is always right.
+
+    >>> check_roles(y_true="p", y_pred="p")
+    Traceback (most recent call last):
+    evenhand.InputError: The column 'p' is named twice, as y_true and as y_pred. Compared with
+    itself it shows nothing: name another.
+    """
+    taken: dict[str, str] = {}
+    for role in ROLES:
+        value = columns.get(role)
+        for name in [value] if isinstance(value, str) else value or ():
+            if taken.setdefault(name, role) != role:
+                raise InputError(
+                    f"The column {name!r} is named twice, as {taken[name]} and as {role}. "
+                    "Compared with itself it shows nothing: name another."
+                )
+
+
+def check_distinct(**columns: Any) -> None:
+    """Refuse one array in two roles, which is more than equal values: a model may be perfect.
+
+    >>> y = np.array([0, 1])
+    >>> check_distinct(y_true=y, y_pred=y.copy())
+    >>> check_distinct(y_true=y, y_pred=y)
+    Traceback (most recent call last):
+    evenhand.InputError: y_true and y_pred are one and the same column. Compared with itself it
+    shows nothing: pass another.
+    """
+    given = [(role, values) for role, values in columns.items() if values is not None]
+    for at, (role, values) in enumerate(given):
+        for other, compared in given[:at]:
+            if values is compared or _place(values) == _place(compared) is not None:
+                raise InputError(
+                    f"{other} and {role} are one and the same column. Compared with itself it "
+                    "shows nothing: pass another."
+                )
+
+
+def _place(values: Any) -> tuple[Any, ...] | None:
+    """Where in memory a column is, where it is an array or a view of one; else None."""
+    if not isinstance(getattr(values, "dtype", None), np.dtype) or not np.size(values):
+        return None
+    array = np.asarray(values)
+    return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str
 
 
 def check_names(**names: Any) -> None:

@@ -12,7 +12,7 @@ from evenhand._columns import Label
 from evenhand._dataframes import column_of
 from evenhand._errors import InputTypeError
 from evenhand._signatures import SETTINGS, documented, suggests_names
-from evenhand._tasks import named_label
+from evenhand._tasks import favorable_label, named_label
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
 from evenhand.measures import Aggregate, MeasureLike, resolve
@@ -107,7 +107,7 @@ class FairnessScorer:
         """Minus the criterion's value on the estimator's predictions for X; a ratio as it is."""
         g, options = self.options.get("g"), dict(self.options)
         if self.criterion.with_statistic(g).kind.about == "scores" and not callable(g):
-            options["y_score"] = scores_of(estimator, X)
+            options |= scored_by(estimator, X, options.get("favorable"))
             options.setdefault("classes", list(estimator.classes_))
         if self.strata is not None:
             options["strata"] = columns_from(X, self.strata)
@@ -128,11 +128,22 @@ class FairnessScorer:
         return f"FairnessScorer({self.criterion.name!r}, {written})"
 
 
-def scores_of(estimator: Any, X: Any) -> Any:
-    """Probabilities where the estimator has them, else its decision function."""
-    if hasattr(estimator, "predict_proba"):
-        return estimator.predict_proba(X)
-    return estimator.decision_function(X)
+def scored_by(estimator: Any, X: Any, favorable: Label = None) -> dict[str, Any]:
+    """The scores of a fitted classifier, and of two classes the label that they are of.
+
+    Probabilities where it has them, else its decision function. Of two classes' probabilities
+    those of the favorable one are taken, if it was named, else those of the second.
+    """
+    labels = np.asarray(estimator.classes_).tolist()
+    has_chances = hasattr(estimator, "predict_proba")
+    scores = estimator.predict_proba(X) if has_chances else estimator.decision_function(X)
+    if len(labels) != 2:
+        return {"y_score": scores}
+    of = labels[1]
+    if np.ndim(scores) == 2:
+        of = of if favorable is None else favorable_label(labels, favorable)
+        scores = np.asarray(scores)[:, labels.index(of)]
+    return {"y_score": scores, "score_of": of}
 
 
 def columns_from(X: Any, names: Any) -> dict[str, Any]:

@@ -15,7 +15,15 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-COLUMNS = """\
+SCORE_OF = """\
+score_of : label, optional
+    Of which label a single column of scores is the score. By default the one that sorts last, as in
+    scikit-learn's `predict_proba[:, 1]`; where the other one is named as favorable, say which.
+    Scores that clearly rank against their label (AUROC below one half) are refused unless it is
+    stated."""
+
+COLUMNS = (
+    """\
 y_true : array-like, or Tally, Distribution or RankedScores
     True labels or values; None where the criterion does not ask for them. Or a summary that
     was made before: then no columns may follow, and the second argument is the measure.
@@ -27,12 +35,14 @@ sensitive_features : array-like or dataframe, optional
 sample_weight : array-like, optional
     Weights of the rows; by default every row weighs 1.
 y_score : array-like, optional
-    Scores for AUROC, cross-entropy and calibration: one column for the favorable label, or a
-    column for each class.
+    Scores for AUROC, cross-entropy and calibration: one column, or a column for each class.
 strata : array-like or dataframe, optional
     Within which "conditional_statistical_parity" compares groups.
 classes : sequence of labels, optional
-    Labels of the columns of `y_score`, where `y_true` does not show them all."""
+    Labels of the columns of `y_score`, where `y_true` does not show them all.
+"""
+    + SCORE_OF
+)
 
 SETTINGS = """\
 measure : str or callable, optional

@@ -32,6 +32,7 @@ def count_query(
     sensitive_features: str | Sequence[str],
     dialect: str = "duckdb",
     y_score: str | None = None,
+    score_of: int | None = None,
     threshold: float | None = None,
     digits: int | None = None,
     sample_weight: str | None = None,
@@ -60,8 +61,11 @@ def count_query(
         "duckdb", "postgres", "snowflake", "bigquery", "spark", "tsql" (SQL Server) or "sqlite".
     y_score : str, optional
         The column of the score.
+    score_of : {1, 0}, default 1
+        Of which label it is the score.
     threshold : float, optional
-        The least score that is selected, in place of `y_pred`: the column "selected" is 1 or 0.
+        In place of `y_pred`: the column "selected" is `score_of` from this score on, and the other
+        of 0 and 1 below it.
     digits : int, optional
         Count the score too, rounded to so many decimals, which keeps the number of lines small.
     sample_weight : str, optional
@@ -124,7 +128,7 @@ def count_query(
     check_dialect(dialect)
     names = [*listed(strata), *listed(sensitive_features), *listed(sample_weight)]
     if task == "regression":
-        others = (y_score, threshold, digits, sample_weight, strata)
+        others = (y_score, score_of, threshold, digits, sample_weight, strata)
         if any(other is not None for other in others):
             raise InputError(
                 "Sums of values are by group alone: a regression has y_true and y_pred, and "
@@ -133,7 +137,7 @@ def count_query(
         keys = {name: column_named(name, dialect) for name in names}
         sums = _moments(y_true, y_pred, dialect)
     else:
-        keys, sums = _decision(y_true, y_pred, y_score, threshold, digits, dialect), {}
+        keys, sums = _decision(y_true, y_pred, y_score, threshold, digits, dialect, score_of), {}
         keys |= {name: column_named(name, dialect) for name in names if name not in keys}
     taken = [name for name in (*keys, *sums) if name == rows]
     if taken:
@@ -184,6 +188,7 @@ def _decision(
     threshold: float | None,
     digits: int | None,
     dialect: str,
+    score_of: Any,
 ) -> dict[str, Expression]:
     """Truth, decision and score, as far as they are wanted, under the names they will have."""
     from sqlglot import exp
@@ -191,12 +196,14 @@ def _decision(
     keys = {name: column_named(name, dialect) for name in (y_true, y_pred) if name is not None}
     if (threshold is not None or digits is not None) and y_score is None:
         raise InputError("A threshold, or a number of digits, needs the column of the score.")
+    if score_of is not None and threshold is None:
+        raise InputError("score_of= says which label scores from threshold= on are; pass that too.")
     if threshold is not None:
         if y_pred is not None:
             raise InputError(f"Which one decides, y_pred={y_pred!r} or threshold={threshold!r}?")
         if SELECTED in keys:
             raise InputError(f"{SELECTED!r} is the column of the decisions; rename y_true.")
-        keys[SELECTED] = _cut(column_named(str(y_score), dialect), threshold)
+        keys[SELECTED] = _cut(column_named(str(y_score), dialect), threshold, _label(score_of))
     if y_score is not None and digits is not None:
         if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 9:
             raise InputError(f"digits is how many decimals a score keeps, 0 to 9, not {digits!r}.")
@@ -210,8 +217,18 @@ def _decision(
     return keys
 
 
-def _cut(score: Expression, threshold: Any) -> Expression:
-    """1 from the threshold on, 0 below it, and nothing where the score is no finite number."""
+def _label(score_of: Any) -> int:
+    """The label of the score, 1 or 0, which may be written as text."""
+    if score_of is None or str(score_of) in ("1", "0"):
+        return 1 if score_of is None else int(str(score_of))
+    raise InputError(
+        f"{SELECTED!r} is 1 or 0, so score_of is one of these, not {score_of!r}. Count the "
+        "predictions of other labels by a column of the table (y_pred)."
+    )
+
+
+def _cut(score: Expression, threshold: Any, label: int) -> Expression:
+    """The label from the threshold on, the other below it; nothing without a finite score."""
     from sqlglot import exp
 
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
@@ -222,8 +239,8 @@ def _cut(score: Expression, threshold: Any) -> Expression:
     most = exp.Literal.number(GREATEST)
     return (
         exp.Case()
-        .when(exp.and_(value >= at, value <= most), exp.Literal.number(1))
-        .when(exp.and_(value < at, value >= exp.Neg(this=most)), exp.Literal.number(0))
+        .when(exp.and_(value >= at, value <= most), exp.Literal.number(label))
+        .when(exp.and_(value < at, value >= exp.Neg(this=most)), exp.Literal.number(1 - label))
     )
 
 

@@ -167,15 +167,67 @@ def favorable_label(
             f"Which of the labels {_some(known)} is the favorable one? Pass favorable=."
         )
     check_labels(favorable=favorable)
-    for label in known:
-        if label == favorable:
-            return label
-    for label in known:
-        if str(label) == str(favorable):
-            return label
+    return _found(favorable, known, f"The favorable label {favorable!r}")
+
+
+def scored_label(
+    labels: Sequence[Label], score_of: Label = None, favorable: Label = None
+) -> Label | None:
+    """Of which of two labels a single column of scores is the score.
+
+    Nothing is guessed: scikit-learn's `predict_proba[:, 1]` is of the label that sorts last, and
+    people who name a favorable label may mean that one. Where these are two labels, the caller is
+    asked.
+
+    Parameters
+    ----------
+    labels : sequence of labels
+        Those there are, in order.
+    score_of : label, optional
+        The one that the caller named.
+    favorable : label, optional
+        The favorable label, where the caller named it.
+
+    Returns
+    -------
+    label or None
+        One of the labels; None where they are not two.
+
+    Raises
+    ------
+    InputError
+        If the label named is not there, or if none is named and it could be either.
+
+    Examples
+    --------
+    >>> scored_label([0, 1]), scored_label([0, 1], favorable=1), scored_label(["a", "b"], "a", "b")
+    (1, 1, 'a')
+    >>> scored_label([0, 1], favorable=0)
+    Traceback (most recent call last):
+    evenhand.InputError: Of which label is the score? predict_proba[:, 1] is that of 1, and the
+    favorable label is 0: pass score_of=1 or score_of=0.
+
+    """
+    known = tuple(labels)
+    if score_of is not None:
+        check_labels(score_of=score_of)
+        return _found(score_of, known, f"score_of={score_of!r}")
+    if len(known) != 2:
+        return None
+    try:
+        last = max(str(label) if isinstance(label, str) else label for label in known)  # type: ignore[type-var]
+    except TypeError:
+        last = None
+    if last is None or last != known[1]:  # of an ordered category, say, or of mixed types
+        raise InputError(
+            f"Of which of the labels {_some(known)} is the score? "
+            f"Pass score_of={known[0]!r} or score_of={known[1]!r}."
+        )
+    if favorable is None or favorable_label(known, favorable) == known[1]:
+        return known[1]
     raise InputError(
-        f"The favorable label {favorable!r} is not among the labels {_some(known)}."
-        f"{did_you_mean(favorable, known)}"
+        f"Of which label is the score? predict_proba[:, 1] is that of {known[1]!r}, and the "
+        f"favorable label is {known[0]!r}: pass score_of={known[1]!r} or score_of={known[0]!r}."
     )
 
 
@@ -205,6 +257,17 @@ def unseen_label(labels: Sequence[Label], favorable: Label) -> Label:
 
 def _spelling(word: str) -> str:
     return word.strip().casefold()
+
+
+def _found(label: Label, known: Sequence[Label], what: str) -> Label:
+    """The label among those there are: itself, or the one that is written so."""
+    for one in known:
+        if one == label:
+            return one
+    for one in known:
+        if str(one) == str(label):
+            return one
+    raise InputError(f"{what} is not among the labels {_some(known)}.{did_you_mean(label, known)}")
 
 
 def named_label(favorable: Label, pos_label: Label) -> Label:

@@ -9,8 +9,8 @@ from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 
 import evenhand as eh
+from evenhand._distributions import area_error as _area_error
 from evenhand._uncertainty import clusters, crowds, replicates
-from evenhand._uncertainty.areas import _area_error
 from evenhand._uncertainty.clusters import Amount, Units, as_known, smallest
 from evenhand._uncertainty.curves import (
     DISTANCES,

@@ -17,6 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evenhand.mitigation import METHODS as LISTED
 
+pytestmark = pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning")  # bounds by PQ
+
 # Without PyTorch its methods are listed, but cannot be fitted; CI has it.
 METHODS = {
     name: method

@@ -39,6 +39,8 @@ from evenhand.mitigation import (
 from evenhand.mitigation._lots import drawn
 from mitigation.regressions import distance
 
+pytestmark = pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning")  # bounds by PQ
+
 DRAWING = {  # a name for each estimator that draws, or can be told to
     method.estimator: name
     for name, method in METHODS.items()

@@ -139,7 +139,7 @@ def test_by_mpd_it_is_the_transport_regressor():
         ({"measure": "shortfall"}, "not on 'shortfall'"),
         ({"epsilon": -1}, "epsilon of .* must be a number of at least 0, not -1"),
         ({"criterion": "parity"}, "cannot meet the criterion 'parity', only 'strong_parity'"),
-        ({"p": 2, "q": 3}, "not 2, 3"),
+        ({"measure": "pq", "p": 2, "q": 3}, "not 2, 3"),
     ],
 )
 def test_bad_settings_are_refused(wrong, words):
@@ -151,7 +151,8 @@ def test_bad_settings_are_refused(wrong, words):
 def test_ratios_of_negative_means_are_refused():
     X, y = people()
     X["score"] -= 100
-    model = ParityConstrainedRegressor(GivenScores("score"), group="group", criterion="weak_parity")
+    asked = {"criterion": "weak_parity", "measure": "pq"}
+    model = ParityConstrainedRegressor(GivenScores("score"), group="group", **asked)
     with pytest.raises(ValueError, match=r"at least 0.*use measure='mpd'"):
         model.fit(X, y)
     model.set_params(measure="mpd", epsilon=0.1).fit(X, y)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from evenhand import gini, measures, pq
+from evenhand import UnboundWarning, gini, measures, pq
 from evenhand.mitigation import RateConstrainedClassifier
 from evenhand.mitigation.optimal import DecisionRule, known_groups, problem, solve
 from mitigation.programs import convex_program, known, rates_of, rows_of, whole_program
@@ -185,7 +185,7 @@ def test_without_the_solver_for_cones_pq_says_what_to_install(monkeypatch):
         ({"epsilon": -0.1}, "at least 0"),
         ({"measure": "variance"}, "not on 'variance'"),
         ({"criterion": "calibration_parity"}, "cannot meet the criterion 'calibration_parity'"),
-        ({"p": 2, "q": 3}, "0 < p ≤ 1 ≤ q"),
+        ({"measure": "pq", "p": 2, "q": 3}, "0 < p ≤ 1 ≤ q"),
         ({"cost": [[0, 1], [1, 0]]}, "3 × 3"),
         ({"favorable": "best", "criterion": "equal_opportunity"}, "'best' is not among"),
     ],
@@ -194,3 +194,38 @@ def test_a_bad_parameter_is_named(fitted, wrong, message):
     model, X = fitted
     with pytest.raises(ValueError, match=message):
         RateConstrainedClassifier(group="race", sees_group=False, **wrong).fit(X, model.predict(X))
+
+
+def lenders(rows=6000, seed=0):
+    """Two groups of which a model selects about 7 and 15 percent."""
+    random = np.random.default_rng(seed)
+    group = random.integers(0, 2, rows)
+    X = np.column_stack([group, random.normal(0.5 * group)])
+    y = (X[:, 1] + random.normal(scale=0.5, size=rows) > 1.6).astype(int)
+    return X, y, group
+
+
+def test_five_hundredths_are_five_points_between_groups():
+    X, y, group = lenders()
+    base = LogisticRegression().fit(X, y)
+    chosen = base.predict(X)
+    gap = abs(chosen[group == 1].mean() - chosen[group == 0].mean())
+    assert gap > 0.06
+    fair = RateConstrainedClassifier(base, group=0, epsilon=0.05, prefit=True).fit(X, y)
+    chance = fair.predict_proba(X)[:, 1]
+    left = abs(chance[group == 1].mean() - chance[group == 0].mean())
+    assert left == pytest.approx(0.05, abs=1e-6)
+    assert not fair.notes_
+
+
+def test_a_bound_that_changes_nothing_is_told_with_the_value_and_the_measure():
+    X, y, _ = lenders()
+    model = RateConstrainedClassifier(group=0, measure="pq", epsilon=0.3)
+    words = (
+        r"epsilon=0.3 changes nothing.*statistical_parity\.pq of the base model is 0\.\d+.*'mpd'"
+    )
+    with pytest.warns(UnboundWarning, match=words):
+        model.fit(X, y)
+    assert "changes nothing" in model.notes_[0]
+    loose = RateConstrainedClassifier(group=0, epsilon=1.0).fit(X, y)  # means to bound nothing
+    assert "changes nothing" in loose.notes_[0]

@@ -84,6 +84,7 @@ def test_the_estimator_meets_the_bound_of_the_criterion():
 
 def test_another_measure_is_refused():
     X = np.array([[0.0, 0], [1.0, 1]])
-    model = ParityConstrainedRegressor(GivenScores(0), group=1, criterion="wasserstein_parity")
+    asked = {"criterion": "wasserstein_parity", "measure": "pq"}
+    model = ParityConstrainedRegressor(GivenScores(0), group=1, **asked)
     with pytest.raises(InputError, match="mpd"):
         model.fit(X, X[:, 0])

@@ -82,7 +82,8 @@ def _traced(evidence: Evidence, criterion: str, measure: str) -> tuple[Standing,
         amounts, exact = _amounts(evidence)
         return standing_of_amounts(amounts, criterion=criterion, measure=measure), exact
     scores, exact = _scores(evidence)
-    return standing(*scores, criterion=criterion, measure=measure), exact
+    stated = not evidence.assumed
+    return standing(*scores, criterion=criterion, measure=measure, stated=stated), exact
 
 
 def _question(evidence: Evidence, findings: Sequence[Finding]) -> tuple[str, str] | None:
@@ -158,7 +159,8 @@ def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
         table = counts.table("bin", "y", "group")
         place, truth_at, whose = np.nonzero(table)
         is_good = np.array([y == evidence.favorable for y in counts.labels("y")], np.float64)
-        parts = place.astype(np.float64), is_good[truth_at], whose, table[place, truth_at, whose]
+        score = (-place if evidence.is_turned else place).astype(np.float64)
+        parts = score, is_good[truth_at], whose, table[place, truth_at, whose]
         names, exact = counts.groups, False
     score, positive, group, weight = parts
     kept = weight > 0

@@ -28,10 +28,11 @@ from evenhand._dataframes import kind_of
 from evenhand._errors import InputTypeError
 from evenhand._groups import Bins, Missing, Rare
 from evenhand._kinds import check_kinds
-from evenhand._scoring import columns_from, is_names, scores_of, sensitive_names
+from evenhand._scoring import columns_from, is_names, scored_by, sensitive_names
 from evenhand._signatures import (
     CLUSTER,
     CLUSTER_COLUMNS,
+    SCORE_OF,
     documented,
     misspelt,
     spelled_out,
@@ -93,13 +94,16 @@ title : str, optional
 
 
 @spelled_out
-@documented(cluster=CLUSTER, target=TARGET, grouping=GROUPS, examination=EXAMINATION)
+@documented(
+    score_of=SCORE_OF, cluster=CLUSTER, target=TARGET, grouping=GROUPS, examination=EXAMINATION
+)
 def audit(
     y_true: Any,
     y_pred: Any = None,
     *,
     sensitive_features: Any = None,
     y_score: Any = None,
+    score_of: Label = None,
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
@@ -134,11 +138,12 @@ def audit(
         The columns that name the groups, or what `groups` made of them. Beside a tally, the names
         of its columns: a str, or a sequence of str where they are crossed.
     y_score : array-like, optional
-        Scores or probabilities of the favorable label, or a column for each label: for
-        thresholds, calibration, AUROC and distributions.
+        Scores or probabilities of one label, or a column for each label: for thresholds,
+        calibration, AUROC and distributions.
+    {score_of}
     threshold : float, optional
-        The least score that is selected, in place of `y_pred`. Without either, probabilities are
-        cut at 0.5, which a note says, and scores of another range are refused.
+        In place of `y_pred`: from this score on rows count as predicted `score_of`. Without either,
+        probabilities are cut at 0.5, which a note says, and scores of another range are refused.
     sample_weight : array-like, optional
         Weights of the rows.
     strata : array-like or dataframe, optional
@@ -176,6 +181,7 @@ def audit(
         refuse_columns(
             y_pred=y_pred,
             y_score=y_score,
+            score_of=score_of,
             threshold=threshold,
             sample_weight=sample_weight,
             strata=strata,
@@ -198,6 +204,7 @@ def audit(
             y_pred,
             sensitive_features=sensitive_features,
             y_score=y_score,
+            score_of=score_of,
             threshold=threshold,
             sample_weight=sample_weight,
             strata=strata,
@@ -224,7 +231,9 @@ def audit(
 
 
 @suggests_names
-@documented(cluster=CLUSTER, target=TARGET, grouping=GROUPS, examination=EXAMINATION)
+@documented(
+    score_of=SCORE_OF, cluster=CLUSTER, target=TARGET, grouping=GROUPS, examination=EXAMINATION
+)
 def audit_model(
     model: Any,
     X: Any,
@@ -233,6 +242,7 @@ def audit_model(
     sensitive_features: Any = None,
     group: Any = None,
     y_score: Any = None,
+    score_of: Label = None,
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
@@ -271,8 +281,10 @@ def audit_model(
         Another name for `sensitive_features`, as in our estimators.
     y_score : array-like, optional
         Scores, where those of the model's `predict_proba` are not meant.
+    {score_of}
     threshold : float, optional
-        The least score of the favorable label that is selected, in place of the model's `predict`.
+        In place of the model's `predict`: the least score of the favorable label, or of
+        `score_of`, from which on it is predicted.
     sample_weight : array-like, optional
         Weights of the rows.
     strata : array-like or dataframe, optional
@@ -315,7 +327,9 @@ def audit_model(
         features = columns_from(X, features)
     labels = getattr(model, "classes_", None)
     if labels is not None and y_score is None and hasattr(model, "predict_proba"):
-        y_score = scores_of(model, X)
+        of = named_label(favorable, pos_label) if score_of is None else score_of
+        known = scored_by(model, X, of)
+        y_score, score_of = known["y_score"], known.get("score_of")
     if task is None and labels is not None:
         task = "binary" if len(labels) <= 2 else "multiclass"
     result = audit(
@@ -323,6 +337,7 @@ def audit_model(
         None if threshold is not None else model.predict(X),
         sensitive_features=features,
         y_score=y_score,
+        score_of=score_of,
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,
@@ -347,7 +362,13 @@ def audit_model(
 
 
 @suggests_names
-@documented(cluster=CLUSTER_COLUMNS, target=TARGET, grouping=GROUPS, examination=EXAMINATION)
+@documented(
+    score_of=SCORE_OF,
+    cluster=CLUSTER_COLUMNS,
+    target=TARGET,
+    grouping=GROUPS,
+    examination=EXAMINATION,
+)
 def audit_frame(
     frame: Any,
     *,
@@ -355,6 +376,7 @@ def audit_frame(
     y_pred: str | None = None,
     sensitive_features: str | Sequence[str],
     y_score: str | None = None,
+    score_of: Label = None,
     threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
@@ -393,12 +415,13 @@ def audit_frame(
     sensitive_features : str or sequence of str
         The columns that name the groups; several are crossed.
     y_score : str, optional
-        The column of scores or probabilities of the favorable label. Of more than a million rows
+        The column of scores or probabilities of one label. Of more than a million rows
         it is counted in bins, and a note says how far off that can be. In a table of counts it may
         hold bins, such as "[0.4, 0.5)": criteria that need more than those are left out.
+    {score_of}
     threshold : float, optional
-        The least score that is selected, in place of `y_pred`. Without either, probabilities are
-        cut at 0.5, which a note says, and scores of another range are refused.
+        In place of `y_pred`: from this score on rows count as predicted `score_of`. Without either,
+        probabilities are cut at 0.5, which a note says, and scores of another range are refused.
     sample_weight : str, optional
         The column of the rows' weights.
     strata : str or sequence of str, optional
@@ -450,6 +473,7 @@ def audit_frame(
         y_pred=y_pred,
         sensitive_features=sensitive_features,
         y_score=y_score,
+        score_of=score_of,
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,

@@ -13,7 +13,7 @@ from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Bins, Groups, Missing, Rare, columns_of
 from evenhand._kinds import check_kinds
-from evenhand._signatures import CLUSTER, documented, misspelt, spelled_out
+from evenhand._signatures import CLUSTER, SCORE_OF, documented, misspelt, spelled_out
 from evenhand._tally import Tally
 from evenhand._tasks import Task
 from evenhand._words import visible
@@ -22,7 +22,7 @@ Inconclusive = Literal["fail", "pass"]
 
 
 @spelled_out
-@documented(cluster=CLUSTER, target=TARGET, grouping=GROUPS)
+@documented(score_of=SCORE_OF, cluster=CLUSTER, target=TARGET, grouping=GROUPS)
 def assert_even(
     y_true: Any,
     y_pred: Any = None,
@@ -31,6 +31,7 @@ def assert_even(
     fail_if: str | Sequence[str],
     inconclusive: Inconclusive = "fail",
     y_score: Any = None,
+    score_of: Label = None,
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
@@ -67,9 +68,10 @@ def assert_even(
         What becomes of a gate whose bound lies within the interval. A gate that has nothing to
         judge fails in either case.
     y_score : array-like, optional
-        Scores or probabilities of the favorable label, or a column for each label.
+        Scores or probabilities of one label, or a column for each label.
+    {score_of}
     threshold : float, optional
-        The least score that is selected, in place of `y_pred`.
+        In place of `y_pred`: from this score on rows count as predicted `score_of`.
     sample_weight : array-like, optional
         Weights of the rows.
     strata : array-like or dataframe, optional
@@ -125,6 +127,7 @@ def assert_even(
         y_pred,
         sensitive_features=sensitive_features,
         y_score=y_score,
+        score_of=score_of,
         threshold=threshold,
         sample_weight=sample_weight,
         strata=strata,

@@ -13,11 +13,12 @@ from evenhand._audit.evidence import (
     MOST_THRESHOLDS,
     Evidence,
     are_probabilities,
+    direction_note,
     no_probability_note,
 )
 from evenhand._columns import Column, Label
 from evenhand._columns.codes import positions
-from evenhand._distributions import Distribution, RankedScores, distribution
+from evenhand._distributions import Distribution, RankedScores, check_direction, distribution
 from evenhand._frames import Cells, GroupColumns, as_float, count_cells, distinct
 from evenhand._groups import Groups
 from evenhand._tally import Tally
@@ -192,23 +193,26 @@ def count_scores(
     rows: str | None = None,
     cluster: Sequence[str] = (),
     *,
-    good: Label = None,
+    label: Label = None,
+    turned: bool = False,
     groups: int = 1,
     keys: Mapping[str, Any] | None = None,
     most_cells: int | None = None,
 ) -> Cells:
     """Count a score by truth and group in as many bins as so many groups can have.
 
-    Losses are added up where `good` says which of two labels it is the probability of.
+    Losses are added up where `label` says which of two labels it is the probability of. Bins of
+    calibration are `turned` where the other label is the favorable one: those of one minus it.
     """
     import narwhals as nw
 
     score, number, sums = as_float(y_score), _bins_for(groups), {"score": as_float(y_score)}
     by = {**({"y": nw.col(y_true)} if y_true else {}), **(keys or {})}
-    if y_true and good is not None and are_probabilities(spread.low, spread.high):
-        if spread.even_bins(number) is None:
-            by["bin"] = sum(((score >= e).cast(nw.Int8) for e in SCORE_BINS[1:-1]), nw.lit(0))
-        loss = _cross_entropy(score, by["y"], good)
+    if y_true and label is not None and are_probabilities(spread.low, spread.high):
+        if turned or spread.even_bins(number) is None:
+            beyond = [score <= e if turned else score >= e for e in SCORE_BINS[1:-1]]
+            by["bin"] = sum((each.cast(nw.Int8) for each in beyond), nw.lit(0))
+        loss = _cross_entropy(score, by["y"], label)
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
     return count_cells(
         table,
@@ -230,6 +234,8 @@ def binned_scores(
     grouping: GroupColumns,
     spread: Spread,
     cluster: Sequence[str] = (),
+    *,
+    is_stated: bool = False,
 ) -> Evidence:
     """Add to evidence of labels what a score tells, which `count_scores` has counted."""
     counted = binned(cells, grouping, cluster)
@@ -239,31 +245,31 @@ def binned_scores(
     notes = [*known.notes, counted.note(y_score)]
     if truth is None:
         return replace(known, sources=sources, notes=tuple(notes))
-    if ranked(known):
+    if known.score_of is not None:
+        if not is_stated:
+            check_direction(scores, known.score_of)
         probable = are_probabilities(spread.low, spread.high)
         notes += [] if probable else [no_probability_note(spread.low, spread.high, "The score")]
-        sources["ranks"] = RankedScores((known.favorable,), (scores,))
-        sources |= _losses(counted, truth, known.favorable) if probable else {}
-        error = counted.area_error(truth.codes == known.classes.index(known.favorable))
+        good = known.favorable if known.is_turned else known.score_of
+        sources["ranks"] = RankedScores((good,), (scores.turned if known.is_turned else scores,))
+        notes += direction_note(sources["ranks"], known.score_of) if is_stated else ()
+        sources |= _losses(counted, truth, good, turned=known.is_turned) if probable else {}
+        error = counted.area_error(truth.codes == known.classes.index(good))
         notes += [f"Areas under ROC curves are off by at most {error:.2g}."] if error else []
     curve = _thresholds(counted, truth)
     return replace(known, sources=sources, thresholds=curve, notes=tuple(notes))
 
 
-def ranked(known: Evidence) -> bool:
-    """Whether a score orders rows by which of two labels they have."""
-    return known.favorable is not None and len(known.classes) == 2
-
-
-def _losses(counted: Binned, truth: Column, good: Label) -> dict[str, Source]:
-    """Losses and calibration of probabilities."""
+def _losses(counted: Binned, truth: Column, good: Label, *, turned: bool) -> dict[str, Source]:
+    """Losses and calibration of probabilities; turned, those of the other label are one minus."""
     cells, groups = counted.cells, counted.groups
     hits = cells.weight * (truth.codes == truth.labels.index(good))
     places = cells.keys.get("bin")
     if places is None:  # the bins of a cell begin where these do
         places = np.searchsorted(SCORE_BINS[1:-1], cells.least["value"], side="right")
     bins = Column(places.astype(np.uint8), SCORE_BINS[:-1])
-    with_hits = replace(cells, sums={**cells.sums, "hits": hits})
+    score = cells.weight - cells.sums["score"] if turned else cells.sums["score"]
+    with_hits = replace(cells, sums={**cells.sums, "hits": hits, "score": score})
     within = {"bin": bins, **counted.together}
     return {
         "losses": cells.tally(counted.together, groups),

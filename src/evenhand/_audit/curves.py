@@ -31,7 +31,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Values at thresholds: a row is selected when its score is at least the threshold."""
+    """Values at thresholds: from one on, rows are predicted to have the label of the score."""
 
     at: Floats
     curves: tuple[Curve, ...]
@@ -54,7 +54,7 @@ def threshold_curves(evidence: Evidence, questions: Sequence[Question]) -> Thres
     counts = evidence.thresholds
     if counts is None or evidence.favorable is None:
         return None
-    decided = decisions(counts, evidence.classes, evidence.favorable)
+    decided = decisions(counts, evidence.classes, evidence.score_of)
     curves = [
         Curve(
             question.name,
@@ -63,14 +63,14 @@ def threshold_curves(evidence: Evidence, questions: Sequence[Question]) -> Thres
         )
         for question in questions
         if question.criterion.kind.about == "labels"
-        for favorable in [evidence.favorable if question.criterion.one_class else None]
+        for favorable in [evidence.favorable_in(question.criterion)]
         for measure in question.measures
     ]
     edges = np.array(counts.labels("bin")[1:-1], dtype=np.float64)
     return Thresholds(edges, tuple(curves), evidence.decided_at)
 
 
-def decisions(counts: Tally, classes: tuple[Label, ...], favorable: Label) -> Tally:
+def decisions(counts: Tally, classes: tuple[Label, ...], score_of: Label) -> Tally:
     """A tally (thresholds; y, ŷ, group) of counts (score bin, y, group)."""
     table = counts.table("bin", "y", "group")
     selected = np.cumsum(table[::-1], axis=0)[::-1][1:]
@@ -78,7 +78,7 @@ def decisions(counts: Tally, classes: tuple[Label, ...], favorable: Label) -> Ta
     whole = np.zeros((len(selected), len(classes), len(classes), len(counts.groups)))
     truth = positions(counts.labels("y"), classes)
     for k, label in enumerate(classes):
-        whole[:, truth, k] = both[label == favorable]
+        whole[:, truth, k] = both[label == score_of]
     axes = (Axis("y", classes), Axis("yhat", classes), Axis("group", counts.groups))
     cells = np.indices(whole.shape[1:], dtype=np.intp).reshape(3, -1)
     return Tally(axes, cells, {"rows": whole.reshape(len(whole), -1)})

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._columns.bins import Bin
-from evenhand._distributions import Distribution, RankedScores
+from evenhand._distributions import Distribution, RankedScores, area_of_all
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
 from evenhand._tally import Tally
 from evenhand._tasks import MOST_CLASSES, Task, some_fraction
 from evenhand._words import capitalized
+from evenhand.criteria import Criterion
 from evenhand.statistics.kinds import KINDS, Source
 
 MOST_THRESHOLDS = 200
@@ -38,8 +39,9 @@ class Evidence:
     """Summaries by need ("labels", "moments", "steps", …), and what the groups are.
 
     The favorable label may be `assumed`: 1 of 0 and 1.
-    `thresholds` counts (score bin, truth, group), where a score decides between two classes;
-    `decided_at` is the score from which the decisions are favorable, where there is one.
+    `thresholds` counts (score bin, truth, group), where a score decides between two classes, and
+    `score_of` is the class that it is the score of; `decided_at` is the score from which on that
+    class is decided, where there is one.
     """
 
     task: Task
@@ -51,11 +53,22 @@ class Evidence:
     thresholds: Tally | None = None
     decided_at: float | None = None
     notes: tuple[str, ...] = ()
+    score_of: Label = None
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the score is that of the label that is not favorable."""
+        return None not in (self.favorable, self.score_of) and self.favorable != self.score_of
 
     @property
     def counted(self) -> Tally:
         """A tally that knows the groups and their rows."""
         return next(source for source in self.sources.values() if isinstance(source, Tally))
+
+    def favorable_in(self, criterion: Criterion) -> Label:
+        """The class that a criterion is asked of: one that was named, else the one it is about."""
+        is_about_one = criterion.one_class and self.task == "binary"
+        return self.favorable if is_about_one or not self.assumed else None
 
     @property
     def groups(self) -> tuple[Label, ...]:
@@ -173,18 +186,33 @@ class Cut(NamedTuple):
     at: float
     is_given: bool
 
-    def note(self, favorable: Label) -> str:
-        """Where the cut is, and why, in words.
+    def note(self, label: Label, favorable: Label = None) -> str:
+        """Where the cut is, and why, in words; from it on the score's label is predicted.
 
         >>> Cut(5.0, True).note(1)
         'Selected: score at least 5, the given threshold. Such rows count as predicted 1.'
         """
         unasked = "for want of predictions and of a threshold"
+        is_good = favorable is None or label == favorable
+        others = "" if is_good else f", and all others {show(favorable)}, the favorable label"
         return (
-            f"Selected: score at least {self.at:.10g}, "
+            f"{'Selected' if is_good else 'Not selected'}: score at least {self.at:.10g}, "
             f"{'the given threshold' if self.is_given else unasked}. "
-            f"Such rows count as predicted {show(favorable)}."
+            f"Such rows count as predicted {show(label)}{others}."
         )
+
+
+def direction_note(ranks: Source | None, score_of: Label) -> tuple[str, ...]:
+    """That scores rank against the label that they are said to be of, in words, if they do."""
+    if not isinstance(ranks, RankedScores):
+        return ()
+    area = area_of_all(ranks.scores[0], ranks.classes[0])
+    if area is None or not area.is_reversed:
+        return ()
+    return (
+        f"The scores rank against {show(score_of)}, the label that they are said to be of: "
+        f"AUROC {area}.",
+    )
 
 
 def check_threshold(threshold: Any, *, decided: bool, scored: bool) -> float | None:
@@ -203,6 +231,12 @@ def check_threshold(threshold: Any, *, decided: bool, scored: bool) -> float | N
     if not scored:
         raise InputError(f"threshold={at:g} needs y_score, the score that it cuts.")
     return at
+
+
+def check_scored(score_of: Label, *, scored: bool) -> None:
+    """Refuse to be told the label of a score that was not given."""
+    if score_of is not None and not scored:
+        raise InputError(f"score_of={score_of!r} says of which label y_score is; pass y_score.")
 
 
 def cut_of(low: float, high: float, threshold: float | None, name: str) -> Cut:

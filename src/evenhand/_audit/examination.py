@@ -145,10 +145,15 @@ def _assess(
 
 
 def options_of(evidence: Evidence, question: Question) -> dict[str, Any]:
-    """The favorable class where the question is about one, and exp where means are negative."""
+    """The favorable class where it was stated or is asked about, and exp where means are negative.
+
+    So a criterion has the value that `evaluate` gives it: of a class that was named alone, else of
+    the worst one.
+    """
     options: dict[str, Any] = {}
-    if question.criterion.one_class and evidence.task == "binary":
-        options["favorable"] = evidence.favorable
+    favorable = evidence.favorable_in(question.criterion)
+    if favorable is not None:
+        options["favorable"] = favorable
     statistic = question.criterion.statistic
     if statistic.bounds[0] < 0:
         values = statistic.read(evidence.sources[statistic.needs]).values

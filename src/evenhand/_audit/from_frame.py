@@ -17,13 +17,13 @@ from evenhand._audit.binned import (
     binned_regression,
     binned_scores,
     count_scores,
-    ranked,
 )
 from evenhand._audit.evidence import (
     Cut,
     Evidence,
     check_names,
     check_not_amounts,
+    check_scored,
     check_several,
     check_threshold,
     cut_of,
@@ -61,6 +61,7 @@ from evenhand._tasks import (
     check_task,
     favorable_label,
     is_regression,
+    scored_label,
     some_fraction,
     task_of_labels,
 )
@@ -78,6 +79,7 @@ def evidence_from_frame(
     y_pred: str | None,
     sensitive_features: str | Sequence[str],
     y_score: str | None = None,
+    score_of: Label = None,
     threshold: float | None = None,
     sample_weight: str | None = None,
     strata: str | Sequence[str] | None = None,
@@ -129,12 +131,14 @@ def evidence_from_frame(
         )
         refuse_columns(y_true=y_true, sample_weight=sample_weight, strata=strata, bins=bins or None)
         return from_tally(counts, listed(sensitive_features), task=task)
+    check_scored(score_of, scored=y_score is not None)
     if not decided and y_score is None:
         raise InputError("Name the column of the predictions (y_pred), or of the score.")
     group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
     within = GroupColumns(listed(strata), missing)
     together = listed(cluster)
     names = ColumnNames(y_true, y_pred, y_score, sample_weight, within, group, together)
+    meant = Meant(favorable, score_of)
     if replicate_weights is not None or replicate_method is not None:
         repeated = _replicates(replicate_weights, replicate_method, names, rows)
         names = replace(names, replicates=repeated)
@@ -162,11 +166,11 @@ def evidence_from_frame(
         number = int(table.select(nw.len()).collect().item())
     bring = number <= ROWS_TO_BRING and not _stays_there(table)
     if spread is None and not (bring and names.replicates):
-        evidence = from_labels(table, names, survey, given, favorable)
+        evidence = from_labels(table, names, survey, given, meant)
     elif bring:
         _check_amounts(table, names, survey.doubtful)
         task = "regression" if survey.are_numbers else given
-        evidence = _exactly(table, names, task, favorable, at)
+        evidence = _exactly(table, names, task, meant, at)
     elif names.replicates or spread is None:
         raise InputError(
             f"With replicate weights, scores and numbers of at most {ROWS_TO_BRING:,} rows of a "
@@ -179,7 +183,7 @@ def evidence_from_frame(
             table, y_true, str(y_pred), sample_weight, group, spread, rows, together
         )
     else:
-        evidence = _from_scores(table, names, survey, spread, given, favorable, cut)
+        evidence = _from_scores(table, names, survey, spread, given, meant, cut)
     if score_bins:
         evidence = score_bins.limited(evidence)
     check_several(evidence.groups)
@@ -207,6 +211,17 @@ class ColumnNames:
         single = (self.y_true, self.y_pred, self.y_score, self.sample_weight, self.rows)
         several = (*self.strata.names, *self.cluster, *self.replicates, *self.groups.names)
         return list(dict.fromkeys(name for name in (*single, *several) if name is not None))
+
+
+class Meant(NamedTuple):
+    """The favorable label, and the one that a score is of, where the caller named them."""
+
+    favorable: Label = None
+    score_of: Label = None
+
+    def scored(self, labels: Sequence[Label]) -> Label:
+        """Of which of the labels the score is."""
+        return scored_label(labels, self.score_of, self.favorable)
 
 
 def _replicates(
@@ -451,41 +466,49 @@ def _from_scores(
     survey: Survey,
     spread: Spread,
     task: Task | None,
-    favorable: Label,
+    meant: Meant,
     cut: Cut | None,
 ) -> Evidence:
     """Evidence of labels and of a score in bins."""
     columns = (names.y_true, str(names.y_score), names.sample_weight, names.groups, spread)
     more = (names.rows, names.cluster)
-    cells = _labels_and_scores(table, names, survey, favorable, cut, (*columns, *more))
-    known = from_labels(table, names, survey, task, favorable, cut, cells)
+    cells = _labels_and_scores(table, names, survey, meant, cut, (*columns, *more))
+    known = from_labels(table, names, survey, task, meant, cut, cells)
     if cells is None or len(known.groups) * MOST_BINS > MOST_CELLS:  # fewer bins for more groups
-        good = known.favorable if ranked(known) else None
-        cells = count_scores(table, *columns, *more, good=good, groups=len(known.groups))
+        cells = count_scores(
+            table,
+            *columns,
+            *more,
+            label=known.score_of,
+            turned=known.is_turned,
+            groups=len(known.groups),
+        )
     given = (names.y_true, str(names.y_score), names.groups, spread, names.cluster)
-    return binned_scores(cells, known, *given)
+    return binned_scores(cells, known, *given, is_stated=meant.score_of is not None)
 
 
 def _labels_and_scores(
     table: Any,
     names: ColumnNames,
     survey: Survey,
-    favorable: Label,
+    meant: Meant,
     cut: Cut | None,
     columns: tuple[Any, ...],
 ) -> Cells | None:
     """Labels and bins of the score by one group-by, which saves a pass over the rows.
 
     None where that could take too much memory, since nobody knows how many groups there are, or
-    where labels are not known beforehand: which is the favorable one, and whether there are two.
+    where labels are not known beforehand: of which the score is, and whether there are two.
     """
     if survey.two_labels is None or names.y_true is None or names.strata.names:
         return None
     if survey.rows > ROWS_AT_ONCE or _fractional(table, names.groups.names):
         return None
-    good = favorable_label(survey.two_labels, favorable, required=False)
+    good = favorable_label(survey.two_labels, meant.favorable, required=False)
+    label = meant.scored(survey.two_labels)
+    about = {"label": label, "turned": good not in (None, label)}
     keys = {"yhat": _decision(names, cut)}
-    cells = count_scores(table, *columns, good=good, keys=keys, most_cells=MOST_CELLS)
+    cells = count_scores(table, *columns, **about, keys=keys, most_cells=MOST_CELLS)
     return cells if len(cells.rows) <= MOST_CELLS else None
 
 
@@ -501,7 +524,7 @@ def from_labels(
     names: ColumnNames,
     survey: Survey,
     task: Task | None,
-    favorable: Label,
+    meant: Meant,
     cut: Cut | None = None,
     cells: Cells | None = None,
 ) -> Evidence:
@@ -519,22 +542,25 @@ def from_labels(
     else:
         weights = {name: sums for name, sums in cells.sums.items() if name in ("weight", "weight²")}
         cells = replace(cells, sums=weights)
-    columns = _labels(cells, names, favorable)
+    columns = _labels(cells, names, meant)
     group = names.groups.of(cells)
     sources, notes = _sources(cells, columns, group, names)
-    sources = {need: with_favorable(source, favorable) for need, source in sources.items()}
+    named = meant.favorable
+    sources = {need: with_favorable(source, named) for need, source in sources.items()}
     labels = next(s.labels("yhat") for s in sources.values() if isinstance(s, Tally))
-    good = favorable_label(labels, favorable, required=False)
-    at = _decided_at(cells, columns["yhat"], group, good) if cut is None else cut.at
+    good = favorable_label(labels, named, required=False)
+    label = meant.scored(labels) if names.y_score else None
+    at = _decided_at(cells, columns["yhat"], group, label) if cut is None else cut.at
     return Evidence(
         task_of_labels(labels, task),
         group.names,
         sources,
         labels,
         good,
-        assumed=good is not None and favorable is None,
+        assumed=good is not None and meant.favorable is None,
         decided_at=at,
-        notes=(*([] if cut is None else [cut.note(good)]), *group.notes, *notes),
+        notes=(*([] if cut is None else [cut.note(label, good)]), *group.notes, *notes),
+        score_of=label,
     )
 
 
@@ -590,20 +616,20 @@ def _sources(
     return sources, stratum.notes
 
 
-def _decided_at(cells: Cells, decision: Column, group: Groups, good: Label) -> float | None:
-    """The threshold that explains the decisions, if one does."""
-    if good not in decision.labels or "value" not in cells.least:
+def _decided_at(cells: Cells, decision: Column, group: Groups, label: Label) -> float | None:
+    """The threshold that explains the decisions for the score's label, if one does."""
+    if label not in decision.labels or "value" not in cells.least:
         return None
     kept = group.codes < len(group.labels)
-    selected = (decision.codes == decision.labels.index(good))[kept]
+    selected = (decision.codes == decision.labels.index(label))[kept]
     if selected.all() or not selected.any():
         return None
     least, most = cells.least["value"][kept], cells.most["value"][kept]
     return threshold_behind(float(least[selected].min()), float(most[~selected].max()))
 
 
-def _labels(cells: Cells, names: ColumnNames, favorable: Label) -> dict[str, Column]:
-    """Truth and decision with shared labels; a score alone decides for the favorable label."""
+def _labels(cells: Cells, names: ColumnNames, meant: Meant) -> dict[str, Column]:
+    """Truth and decision with shared labels; a score alone decides for the label it is of."""
     truth = {"y": cells.labels("y", names.y_true)} if names.y_true else {}
     if names.y_pred:
         return share_classes(truth | {"yhat": cells.labels("yhat", names.y_pred)})
@@ -613,13 +639,13 @@ def _labels(cells: Cells, names: ColumnNames, favorable: Label) -> dict[str, Col
             f"A score alone decides between two known labels; here are {list(labels)}. "
             "Name the column of the predictions."
         )
-    at = labels.index(favorable_label(labels, favorable))
+    at = labels.index(meant.scored(labels))
     chosen = np.where(cells.keys["yhat"].astype(bool), at, 1 - at).astype(np.uint8)
     return truth | {"yhat": Column(chosen, labels)}
 
 
 def _exactly(
-    table: Any, names: ColumnNames, task: Task | None, favorable: Label, threshold: float | None
+    table: Any, names: ColumnNames, task: Task | None, meant: Meant, threshold: float | None
 ) -> Evidence:
     """Bring the columns in, and summarize them as rows."""
     rows = table.select(*names.all).collect()
@@ -643,7 +669,7 @@ def _exactly(
             given[part] = classes(given[part], repr(name))
     if names.strata.names:
         given["strata"] = _grouped(columns, names.strata)
-    return from_rows(**given, threshold=threshold, task=task, favorable=favorable)
+    return from_rows(**given, threshold=threshold, task=task, **meant._asdict())
 
 
 def _grouped(columns: dict[str, Any], chosen: GroupColumns) -> Groups:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,21 +15,30 @@ from evenhand._audit.evidence import (
     Evidence,
     are_probabilities,
     check_names,
+    check_scored,
     check_several,
     check_threshold,
     cut_of,
+    direction_note,
     no_probability_note,
     threshold_behind,
 )
 from evenhand._columns import Column, Label
 from evenhand._columns.encoding import check_lengths, classes, finite, floats
 from evenhand._counting import count, tally
-from evenhand._distributions import Distribution, distribution
+from evenhand._distributions import Distribution, check_direction, distribution
 from evenhand._errors import InputError
 from evenhand._groups import Bins, Groups, Missing, Rare, clusters, groups
+from evenhand._kinds import check_distinct
 from evenhand._surveys import SurveyWeights
 from evenhand._tally import Tally
-from evenhand._tasks import check_task, favorable_label, read_targets, task_of_labels
+from evenhand._tasks import (
+    check_task,
+    favorable_label,
+    read_targets,
+    scored_label,
+    task_of_labels,
+)
 from evenhand.statistics.kinds import Rows, Source, summarize, with_favorable
 
 
@@ -38,6 +48,7 @@ def from_rows(
     *,
     sensitive_features: Any,
     y_score: Any = None,
+    score_of: Label = None,
     threshold: float | None = None,
     sample_weight: Any = None,
     strata: Any = None,
@@ -51,6 +62,9 @@ def from_rows(
 ) -> Evidence:
     """Summarize columns, each once."""
     at = check_threshold(threshold, decided=y_pred is not None, scored=y_score is not None)
+    check_distinct(
+        y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
+    )
     group = groups(sensitive_features, bins=bins, missing=missing, min_count=min_count, rare=rare)
     check_several(group.labels)
     check_names(group.names, group.labels)
@@ -58,19 +72,31 @@ def from_rows(
     common["cluster"] = clusters(cluster) or None
     if y_pred is None and y_score is None:
         raise InputError("Pass y_pred, the predictions to audit, or y_score.")
+    check_scored(score_of, scored=y_score is not None)
     targets = read_targets(y_true, {} if y_pred is None else {"y_pred": y_pred}, task)
     if targets.are_numbers:
         return _regression(y_true, y_pred, group, common)
     truth = None if y_true is None else classes(targets.y_true, "y_true")
     scores = None if y_score is None else _scores(y_score)
-    decisions = _decisions(truth, targets.predictions.get("y_pred"), scores, favorable, at)
+    given = _Given(scores, score_of, favorable)
+    decisions = _decisions(truth, targets.predictions.get("y_pred"), given, at)
     counted = with_favorable(tally(truth, decisions.column, **common), favorable)
     labels = counted.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
+    given = given.of(labels)
     sources: dict[str, Source] = {"predictions": counted}
     if truth is not None:
         sources["labels"] = counted
-    rows = Rows(truth, decisions.column, y_score=scores, strata=strata, favorable=good, **common)
+    rows = Rows(
+        truth,
+        decisions.column,
+        y_score=given.scores,
+        score_of=given.score_of,
+        strata=strata,
+        favorable=good,
+        classes=None if given.score_of is None else labels,
+        **common,
+    )
     if strata is not None:
         sources["strata"] = with_favorable(summarize("strata", rows), favorable)
     evidence = Evidence(
@@ -81,19 +107,23 @@ def from_rows(
         good,
         assumed=good is not None and favorable is None,
         decided_at=None if decisions.cut is None else decisions.cut.at,
-        notes=group.notes if decisions.cut is None else (decisions.cut.note(good), *group.notes),
+        notes=(*decisions.notes(given.score_of, good), *group.notes),
+        score_of=given.score_of,
     )
-    return evidence if scores is None else with_scores(evidence, rows)
+    if scores is None:
+        return evidence
+    return with_scores(evidence, rows, is_stated=score_of is not None or scores.ndim == 2)
 
 
-def with_scores(evidence: Evidence, rows: Rows) -> Evidence:
+def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:
     """Add what scores tell: areas and losses, and for two classes distribution and calibration."""
     sources, notes = dict(evidence.sources), evidence.notes
     score = rows.y_score if rows.y_score.ndim == 1 else None
-    if rows.y_true is not None and (evidence.favorable is not None or score is None):
-        sources["ranks"] = summarize("ranks", rows)
-    if score is None and len(evidence.classes) == 2 and evidence.favorable is not None:
-        score = rows.y_score[:, evidence.classes.index(evidence.favorable)]
+    if rows.y_true is not None and (evidence.score_of is not None or score is None):
+        sources["ranks"] = ranks = summarize("ranks", rows)
+        if evidence.score_of is not None and not is_stated:
+            check_direction(ranks.scores[0], evidence.score_of)
+        notes = (*notes, *direction_note(ranks, evidence.score_of)) if is_stated else notes
     low, high = float(rows.y_score.min()), float(rows.y_score.max())
     if "ranks" in sources and not are_probabilities(low, high):
         notes = (*notes, no_probability_note(low, high, "The score"))
@@ -108,9 +138,29 @@ def with_scores(evidence: Evidence, rows: Rows) -> Evidence:
     sources["steps"] = ordered = distribution(score, **common)
     curve = None if rows.y_true is None else _thresholds(score, rows, ordered)
     at = evidence.decided_at
-    if at is None and evidence.favorable is not None:
-        at = _decided_at(score, rows.y_pred, evidence.favorable)
+    if at is None and evidence.score_of is not None:
+        at = _decided_at(score, rows.y_pred, evidence.score_of)
     return replace(evidence, sources=sources, thresholds=curve, decided_at=at, notes=notes)
+
+
+class _Given(NamedTuple):
+    """Scores as they were given, and of which label they are, as far as that is known."""
+
+    scores: NDArray[np.float64] | None
+    score_of: Label
+    favorable: Label
+
+    def of(self, labels: Sequence[Label]) -> _Given:
+        """One column of scores of one of two labels; of two columns, that of the favorable one."""
+        if self.scores is None or len(labels) != 2:
+            return self
+        if self.scores.ndim == 1:
+            return self._replace(score_of=scored_label(labels, self.score_of, self.favorable))
+        if self.scores.shape[1] != 2:
+            return self
+        asked = self.favorable if self.score_of is None else self.score_of
+        label = labels[1] if asked is None else scored_label(labels, asked)
+        return self._replace(scores=self.scores[:, labels.index(label)], score_of=label)
 
 
 def _scores(y_score: Any) -> NDArray[np.float64]:
@@ -122,9 +172,9 @@ def _scores(y_score: Any) -> NDArray[np.float64]:
     return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-def _decided_at(score: NDArray[np.float64], decision: Column, good: Label) -> float | None:
-    """The threshold that explains the decisions, if one does."""
-    selected = decision.codes == (decision.labels.index(good) if good in decision.labels else -1)
+def _decided_at(score: NDArray[np.float64], decision: Column, label: Label) -> float | None:
+    """The threshold that explains the decisions for the score's label, if one does."""
+    selected = decision.codes == (decision.labels.index(label) if label in decision.labels else -1)
     if selected.all() or not selected.any():
         return None
     return threshold_behind(float(score[selected].min()), float(score[~selected].max()))
@@ -160,22 +210,23 @@ class _Decisions(NamedTuple):
     column: Column
     cut: Cut | None = None
 
+    def notes(self, label: Label, favorable: Label) -> tuple[str, ...]:
+        return () if self.cut is None else (self.cut.note(label, favorable),)
+
 
 def _decisions(
-    truth: Column | None,
-    y_pred: Any,
-    scores: NDArray[np.float64] | None,
-    favorable: Label,
-    threshold: float | None,
+    truth: Column | None, y_pred: Any, given: _Given, threshold: float | None
 ) -> _Decisions:
     """The decisions; where there are none, the score decides at the threshold, else at a half."""
     if y_pred is not None:
         return _Decisions(classes(y_pred, "y_pred"))
-    assert scores is not None
-    if truth is None or len(truth.labels) != 2 or (scores.ndim == 2 and scores.shape[1] != 2):
+    assert given.scores is not None
+    several = given.scores.ndim == 2 and given.scores.shape[1] != 2
+    if truth is None or len(truth.labels) != 2 or several:
         raise InputError("Pass y_pred: a score alone decides only between two known classes.")
-    at = truth.labels.index(favorable_label(truth.labels, favorable))
-    score = scores if scores.ndim == 1 else scores[:, at]
+    score, label, _ = given.of(truth.labels)
+    assert score is not None
+    at = truth.labels.index(label)
     check_lengths(y_true=truth, y_score=score)
     cut = cut_of(float(score.min()), float(score.max()), threshold, "y_score")
     codes = np.where(score >= cut.at, at, 1 - at).astype(np.uint8)

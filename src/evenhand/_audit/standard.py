@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.document import document
-from evenhand._audit.evidence import Evidence
+from evenhand._audit.evidence import Evidence, are_probabilities
 from evenhand._audit.parts import AuditParts
 from evenhand._distributions import Distribution
 from evenhand._groups import show
@@ -57,7 +58,7 @@ def sample_of(evidence: Evidence) -> Sample:
         groups=evidence.groups,
         rows=_whole(evidence.rows),
         hits=_selected(predictions, evidence, "group") if decided else None,
-        scores=_scores(steps) if isinstance(steps, Distribution) else None,
+        scores=_scores(steps, evidence) if isinstance(steps, Distribution) else None,
         segments=segments,
     )
 
@@ -71,8 +72,12 @@ def _selected(counts: Any, evidence: Evidence, *axes: str) -> NDArray[np.int64]:
     return _whole(table[labels.index(evidence.favorable)])
 
 
-def _scores(steps: Distribution) -> Scores:
-    """Scores with the number of people of each; where they were binned, the weights are these."""
+def _scores(steps: Distribution, evidence: Evidence) -> Scores:
+    """Scores of the favorable label, of which more is better: one minus a probability of another."""
+    if evidence.is_turned:
+        is_share = are_probabilities(steps.values[0], steps.values[-1])
+        steps = steps.turned
+        steps = replace(steps, values=steps.values + 1) if is_share else steps
     counts = np.ones(len(steps)) if steps.weights is None else steps.weights
     return Scores(steps.values, steps.codes, _whole(counts), len(steps.groups))
 

@@ -24,7 +24,7 @@ from evenhand._compare.question import Question, by_criterion, questions, tested
 from evenhand._compare.tables import table
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError
-from evenhand._kinds import check_kinds
+from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import CLUSTER, documented, suggests_names
 from evenhand._tasks import Task, check_task, named_label, read_targets, task_of_labels
@@ -137,6 +137,8 @@ def compare(
     named = named_models(predictions, X)
     predicted = named.predictions
     columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
+    for name, values in columns.items():
+        check_distinct(y_true=y_true, sensitive_features=sensitive_features, **{name: values})
     targets = read_targets(y_true, columns, task or named.task)
     people = sensitive_columns(sensitive_features, X)
     favorable = named_label(favorable, pos_label)

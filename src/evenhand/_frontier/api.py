@@ -31,9 +31,9 @@ from evenhand._frontier.rows import (
 )
 from evenhand._frontier.tracing import tracer_of
 from evenhand._groups import show
-from evenhand._kinds import check_kinds
+from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
-from evenhand._signatures import suggests_names
+from evenhand._signatures import SCORE_OF, documented, suggests_names
 from evenhand._tasks import named_label
 from evenhand.mitigation.optimal import Solution
 
@@ -42,6 +42,7 @@ MOST_POINTS = 10_000
 
 
 @suggests_names
+@documented(score_of=SCORE_OF)
 def frontier(
     y_true: Any,
     y_score: Any,
@@ -66,6 +67,7 @@ def frontier(
     group_proba: Any = None,
     favorable: Label = None,
     pos_label: Label = None,
+    score_of: Label = None,
     classes: Sequence[Label] | None = None,
     sample_weight: Any = None,
     confidence: float = 0.95,
@@ -78,7 +80,7 @@ def frontier(
     y_true : array-like or None
         True labels. None believes the scores, which must then be probabilities.
     y_score : array-like of shape (n_rows,) or (n_rows, n_classes), or classifier
-        Scores of the favorable class, higher for those more likely to be of it; or the probability
+        Scores of one of two classes, higher for those more likely to be of it; or the probability
         of every class, in the order of the labels; or a fitted classifier, which is asked for them
         with `data`.
     sensitive_features : array-like or dataframe
@@ -132,6 +134,7 @@ def frontier(
         Rules then do not know the group when they decide, and are judged by the scores.
     favorable, pos_label : label, optional
         The better outcome for people; of 0 and 1 it is 1.
+    {score_of}
     classes : sequence of labels, optional
         All classes, in the order of the columns of y_score; by default those of y_true.
     sample_weight : array-like, optional
@@ -193,6 +196,9 @@ def frontier(
     y_true, y_score, sensitive_features, y_pred, sample_weight = (
         named_columns(data, column) for column in columns
     )
+    check_distinct(
+        y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
+    )
     kind = kind_of(data, sensitive_features, y_score, y_true)
     if isinstance(criterion, str) and criterion in regression.CRITERIA:
         if recalibrate:
@@ -207,6 +213,7 @@ def frontier(
             "capacity": capacity,
             "reference": reference,
             "group_proba": group_proba,
+            "score_of": score_of,
         }
         for name, given in about_classes.items():
             if given is not None:
@@ -222,6 +229,7 @@ def frontier(
         sample_weight=sample_weight,
         labels=classes,
         favorable=named_label(favorable, pos_label),
+        score_of=score_of,
         group_proba=group_proba,
     )
     judge = _truth(truth, rows, recalibrate)

@@ -56,7 +56,7 @@ def with_interval(
     lot = stream(random_state, 3).random(len(chances))
     decided = drawn(chances, lot)
     labels = np.arange(len(rows.classes))
-    favorable = rows.favorable if rows.is_binary or "ratio" in question.criterion else None
+    favorable = rows.favorable if question.is_about_one(question.criterion) else None
     weighted = None if (rows.weight == rows.weight[0]).all() else rows.weight
     low, high = ends(
         question.criterion,

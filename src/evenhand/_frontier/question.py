@@ -18,6 +18,7 @@ from evenhand._groups import show
 from evenhand._kinds import check_labels
 from evenhand._words import did_you_mean
 from evenhand.mitigation.optimal import (
+    ONE_CLASS,
     RATES,
     RateForms,
     Requirement,
@@ -42,7 +43,10 @@ Also = Mapping[str, float] | Sequence[tuple[str, str, float]]
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A criterion by a measure, the cost of decisions, and further requirements."""
+    """A criterion by a measure, the cost of decisions, and further requirements.
+
+    Where the favorable class was `stated`, every criterion is about it alone, as for `evaluate`.
+    """
 
     criterion: str
     measure: str
@@ -52,6 +56,7 @@ class Question:
     floors: tuple[tuple[str, float], ...] = ()
     ceilings: tuple[tuple[str, float], ...] = ()
     capacity: float | None = None
+    stated: bool = False
 
     def requirements(
         self, mass: Floats, favorable: int | None, epsilon: float
@@ -106,7 +111,12 @@ class Question:
         self, criterion: str, measure: str, mass: Floats, favorable: int | None
     ) -> RateForms:
         kind = "mpd" if self.reference is not None and measure == "mpd" else measure
-        return compared(criterion, mass, kind, favorable)
+        asked = favorable if self.is_about_one(criterion) else None
+        return compared(criterion, mass, kind, asked)
+
+    def is_about_one(self, criterion: str) -> bool:
+        """Whether a criterion looks at the favorable class alone."""
+        return self.stated or criterion in ONE_CLASS
 
 
 def read_question(
@@ -138,6 +148,7 @@ def read_question(
         _limits(at_least),
         _limits(at_most),
         _capacity(capacity, rows),
+        rows.stated,
     )
 
 

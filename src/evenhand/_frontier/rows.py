@@ -14,10 +14,11 @@ from evenhand._columns import Label
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import check_lengths, classes, finite, floats, weights
 from evenhand._dataframes import column_of, is_frame
+from evenhand._distributions import check_direction, distribution
 from evenhand._errors import InputError
 from evenhand._groups import Groups, groups, show
 from evenhand._kinds import check_labels
-from evenhand._tasks import favorable_label
+from evenhand._tasks import favorable_label, scored_label
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -33,7 +34,9 @@ class Rows:
     Of two classes the favorable one is the second, and its score need not be a probability, as
     long as higher is better. `truth` is None where nobody knows it. With `group_proba`, the
     probability of each group by the features, rules do not know the group; `by_group` (rows,
-    groups, classes) then holds scores that depend on the group, where they were recalibrated.
+    groups, classes) then holds scores that depend on the group, where they were recalibrated. The
+    favorable class may have been `stated`, or goes without saying. Scores are `turned` where a
+    single column was that of the other class.
     """
 
     scores: Floats
@@ -47,6 +50,8 @@ class Rows:
     columns: tuple[str, ...]
     group_proba: Floats | None = None
     by_group: Floats | None = None
+    stated: bool = False
+    turned: bool = False
 
     @property
     def features(self) -> Floats:
@@ -114,6 +119,7 @@ def read_rows(
     sample_weight: Any = None,
     labels: Sequence[Label] | None = None,
     favorable: Label = None,
+    score_of: Label = None,
     group_proba: Any = None,
     like: Rows | None = None,
 ) -> Rows:
@@ -130,13 +136,27 @@ def read_rows(
         known, best = _classes(truth, scores, labels, favorable)
         code, group_labels = np.asarray(whom.codes, dtype=np.intp), tuple(whom.labels)
         check_nobody_dropped(whom)
-    if scores.shape[1] == 1:
+    single, turned = scores.shape[1] == 1, False
+    if single:
         if len(known) != 2:
             raise InputError(
                 f"y_score is one column, and there are {len(known)} classes: give the probability "
                 "of each, a column for every class in the order of their labels."
             )
-        scores = np.column_stack([1 - scores[:, 0], scores[:, 0]])
+        turned = like.turned if like is not None else _is_turned(known, best, favorable, score_of)
+        score = scores[:, 0]
+        if like is None and truth is not None and score_of is None:
+            ordered = distribution(
+                score, sensitive_features=whom, y_true=truth, sample_weight=weight
+            )
+            check_direction(ordered, known[best])
+        if turned:  # of probabilities one minus them, of other scores minus them
+            known_shares = like.are_probabilities if like is not None else None
+            is_share = (
+                score.min() >= 0 and score.max() <= 1 if known_shares is None else known_shares
+            )
+            score = (1.0 if is_share else 0.0) - score
+        scores = np.column_stack([1 - score, score])
     elif scores.shape[1] != len(known):
         raise InputError(
             f"y_score has {scores.shape[1]} columns, and there are {len(known)} classes: "
@@ -144,7 +164,7 @@ def read_rows(
         )
     if like is None and len(known) == 2 and best == 0:  # the favorable class is the second
         known, best = known[::-1], 1
-        if np.asarray(y_score).ndim == 2:
+        if not single:
             scores = scores[:, ::-1]
     codes = None if truth is None else _truth_codes(truth, known)
     inside = bool((scores >= 0).all() and (np.abs(scores.sum(axis=1) - 1) < 1e-6).all())
@@ -170,7 +190,15 @@ def read_rows(
         inside,
         like.columns if like is not None else tuple(map(str, whom.names)),
         _group_probabilities(group_proba, len(scores), len(group_labels)),
+        stated=like.stated if like is not None else favorable is not None,
+        turned=turned,
     )
+
+
+def _is_turned(known: Sequence[Label], best: int | None, favorable: Label, score_of: Label) -> bool:
+    """Whether a single column of scores is that of the class that is not favorable."""
+    assert best is not None
+    return scored_label(known, score_of, favorable) != known[best]
 
 
 def check_nobody_dropped(whom: Groups) -> None:

@@ -187,4 +187,10 @@ class Rule(DecisionRule):
                 "A rule is written down for scores between 0 and 1, and these are not. Their order "
                 "is all that matters: scale them, and trace the frontier again."
             )
+        if self._read_like.turned:
+            other, good = self._read_like.classes
+            raise InputError(
+                f"A rule is written down for scores of {good!r}, the favorable label, and these "
+                f"are of {other!r}. Trace the frontier of one minus them, with score_of={good!r}."
+            )
         return super()._described()

@@ -64,14 +64,16 @@ def standing(
     *,
     criterion: str,
     measure: str,
+    stated: bool = False,
 ) -> Standing:
     """Trace the frontier of two classes, the favorable one second, and place the model by it.
 
     `confusion` holds the model's decisions (groups, truth, decision). Every rule is judged by the
-    labels of these same rows. No row is decided upon, which is most of the work of `frontier`: the
-    cost is that of the corners of the groups' ROC curves.
+    labels of these same rows, and where that class was `stated`, by its rates alone. No row is
+    decided upon, which is most of the work of `frontier`: the cost is that of the corners of the
+    groups' ROC curves.
     """
-    question = Question(criterion, measure, 1 - np.eye(2))
+    question = Question(criterion, measure, 1 - np.eye(2), stated=stated)
     population = Curves.of(score, positive, group, weight, len(confusion))
     tracer = Tracer(population, question, 1)
     table = confusion / confusion.sum()

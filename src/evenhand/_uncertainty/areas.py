@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._distributions import Distribution, RankedScores, auroc_influences
+from evenhand._distributions import (
+    Distribution,
+    RankedScores,
+    area_error,
+    auroc_influences,
+)
 from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import Amount, are_dependent, smallest, units_of_scores
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, read_off, stretched
@@ -34,7 +39,7 @@ def areas(source: RankedScores, table: Table) -> Estimates:
     low, high = (np.full((len(DISTANCES), *table.values.shape), end) for end in (0.0, 1.0))
     for _ in range(50):
         middle = (low + high) / 2
-        far = (middle - table.values) / _area_error(middle, positives, negatives)
+        far = (middle - table.values) / area_error(middle, positives, negatives)
         low, high = np.where(far < z, middle, low), np.where(far < z, high, middle)
     curves = np.where(np.isnan(table.values), np.nan, (low + high) / 2)
 
@@ -78,14 +83,6 @@ def _areas_amount(scores: Distribution, positive: Label) -> Amount:
         amounts.append(units.amount(residuals, sizes, each, spread[None]))
     amount = smallest(amounts)
     return Amount(np.nan_to_num(amount.rows[0] / independent), amount.free[0])
-
-
-def _area_error(area: Floats, positives: Floats, negatives: Floats) -> Floats:
-    first, second = area / (2 - area), 2 * area**2 / (1 + area)
-    variance = area * (1 - area)
-    variance = variance + np.maximum(positives - 1, 0) * (first - area**2)
-    variance = variance + np.maximum(negatives - 1, 0) * (second - area**2)
-    return np.sqrt(np.maximum(variance / (positives * negatives), 1e-18))
 
 
 def _both(scores: Distribution, positive: Label) -> tuple[Floats, Floats]:

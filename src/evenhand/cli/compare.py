@@ -21,6 +21,7 @@ from evenhand._counts import line_counts
 from evenhand._errors import InputError, require
 from evenhand._frames import Cells, GroupColumns
 from evenhand._groups import Bins, Groups, Missing, groups
+from evenhand._kinds import check_roles
 from evenhand._words import did_you_mean
 from evenhand._writing import write_all
 from evenhand.cli import failures
@@ -123,6 +124,8 @@ def comparison_of(given: dict[str, Any]) -> Comparison:
     models = dict(map(model_of, given["prediction"]))
     if len(models) < len(given["prediction"]):
         raise click.UsageError("Two models have the same name; write --prediction NAME=COLUMN.")
+    for name in models.values():
+        check_roles(y_true=given["target"], y_pred=name, sensitive_features=given["group"])
     single = [given["target"], given["weight"], given["rows"]]
     names = [*models.values(), *given["group"], *given["cluster"], *single]
     columns = columns_of_files(given["files"], [name for name in names if name is not None])

@@ -39,6 +39,7 @@ OPTIONS_FOR = {
     'missing="group"': "--missing group",
     "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
     "favorable=": "--favorable",
+    "score_of=": "--score-of ",
     "threshold=": "--threshold",
     "sample_weight=, and sums of weights into sums=": "--weight",
     ", or pass digits= to tally_counts": "",
@@ -51,6 +52,7 @@ OPTIONS_FOR = {
     "y_pred": "--prediction",
     "y_score": "--score",
     "strata": "--stratum",
+    "sensitive_features": "--group",
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand._errors import InputError
+from evenhand._kinds import check_roles
 from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.compare import columns_of_files, people_of
@@ -45,7 +46,12 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command("frontier", help=HELP, epilog=EXAMPLES)
 @click.argument("files", nargs=-1, metavar="FILE...", required=True)
 @click.option("--target", metavar="COLUMN", help="True labels; without, the scores are believed.")
-@click.option("--score", required=True, metavar="COLUMN", help="Scores of the favorable label.")
+@click.option("--score", required=True, metavar="COLUMN", help="Scores of one label.")
+@click.option(
+    "--score-of",
+    metavar="LABEL",
+    help="The label that they are of, if not the one that sorts last.",
+)
 @click.option("--prediction", metavar="COLUMN", help="The decisions in use.")
 @click.option(
     "--group", multiple=True, required=True, metavar="COLUMN", help="Groups; repeat to cross them."
@@ -115,6 +121,12 @@ def frontier_of(given: dict[str, Any]) -> Traced:
     """Trace the frontier of a request."""
     from evenhand._frontier import frontier
 
+    check_roles(
+        y_true=given["target"],
+        y_pred=given["prediction"],
+        y_score=given["score"],
+        sensitive_features=given["group"],
+    )
     single = [given[name] for name in ("target", "score", "prediction", "weight")]
     names = [name for name in (*single, *given["group"]) if name is not None]
     columns = columns_of_files(given["files"], names)
@@ -142,6 +154,7 @@ def frontier_of(given: dict[str, Any]) -> Traced:
         capacity=int(capacity) if capacity is not None and capacity.is_integer() else capacity,
         reference=given["reference"],
         favorable=given["favorable"],
+        score_of=given["score_of"],
     )
 
 

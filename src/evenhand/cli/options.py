@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from evenhand._audit.evidence import check_threshold
+from evenhand._audit.evidence import check_scored, check_threshold
 from evenhand._audit.gate import Gate, gate_of
 from evenhand._audit.questions import questions_of
 from evenhand._audit.subgroups import CONTROLS
@@ -27,7 +27,7 @@ from evenhand.cli.terminal import tell
 from evenhand.measures import resolve
 from evenhand.standards.profiles import STANDARDS, Standard
 
-READING = ("threshold", "favorable", "task", "missing", "min_count")
+READING = ("threshold", "favorable", "score_of", "task", "missing", "min_count")
 AUDITING = ("depth", "confidence", "margin", "control")
 OPTIONS_FILE = "evenhand.options"  # in click's context: the file that options came from
 OUTPUTS = ("json", "csv", "markdown", "junit", "html")  # the page, which takes longest, comes last
@@ -121,12 +121,17 @@ PARAMETERS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, metavar="FILE…"),
     _option("--target", metavar="COLUMN", help="The truth: labels or values."),
     _option("--prediction", metavar="COLUMN", help="What the model predicted."),
-    _option("--score", metavar="COLUMN", help="The score or probability of the favorable label."),
+    _option("--score", metavar="COLUMN", help="The score or probability of one label."),
+    _option(
+        "--score-of",
+        metavar="LABEL",
+        help="The label that it is of, if not the one that sorts last.",
+    ),
     _option(
         "--threshold",
         type=Number(),
         metavar="NUMBER",
-        help="Select scores of at least this, where there is no --prediction.",
+        help="Predict --score-of from this score on, where there is no --prediction.",
     ),
     _option("--group", multiple=True, metavar="COLUMN", help="Whom to compare; repeat to cross."),
     _option(
@@ -287,6 +292,7 @@ def request_of(given: dict[str, Any]) -> Request:
     summed = given["rows"] and given["task"] == "regression"
     _need(decided or given["score"] or summed, "Name the column of the --prediction or --score.")
     check_threshold(given["threshold"], decided=bool(decided), scored=bool(given["score"]))
+    check_scored(given["score_of"], scored=bool(given["score"]))
     if given["rate"] and not given["rows"]:
         raise click.UsageError("--rate needs --rows, the column that says of how many people.")
     if given["min_count"] and given["rare"] is None:

@@ -41,6 +41,9 @@ EXAMPLES = "\n".join(
 @click.option("--prediction", metavar="COLUMN", help="What the model predicted.")
 @click.option("--score", metavar="COLUMN", help="The score or probability.")
 @click.option(
+    "--score-of", metavar="LABEL", help="The label that it is of, 1 or 0, if that is not 1."
+)
+@click.option(
     "--threshold",
     type=Number(),
     metavar="NUMBER",
@@ -83,6 +86,7 @@ def sql(**given: Any) -> None:
             sensitive_features=list(given["group"]),
             dialect=given["dialect"],
             y_score=given["score"],
+            score_of=given["score_of"],
             threshold=given["threshold"],
             digits=given["digits"],
             sample_weight=given["weight"],

@@ -16,7 +16,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
-from evenhand._kinds import check_kinds, check_labels
+from evenhand._kinds import check_distinct, check_kinds, check_labels
 from evenhand._signatures import (
     CLUSTER,
     COLUMNS,
@@ -289,6 +289,7 @@ class Criterion:
         sensitive_features: Any = None,
         sample_weight: Any = None,
         y_score: Any = None,
+        score_of: Label = None,
         strata: Any = None,
         classes: Sequence[Label] | None = None,
         measure: MeasureLike | None = None,
@@ -342,6 +343,7 @@ class Criterion:
             transform=transform,
             sample_weight=sample_weight,
             y_score=y_score,
+            score_of=score_of,
             strata=strata,
             favorable=favorable,
             pos_label=pos_label,
@@ -362,6 +364,7 @@ class Criterion:
         sensitive_features: Any = None,
         sample_weight: Any = None,
         y_score: Any = None,
+        score_of: Label = None,
         strata: Any = None,
         classes: Sequence[Label] | None = None,
         cluster: Any = None,
@@ -412,6 +415,7 @@ class Criterion:
             "sensitive_features": sensitive_features,
             "sample_weight": sample_weight,
             "y_score": y_score,
+            "score_of": score_of,
             "strata": strata,
             "cluster": cluster,
             "classes": classes,
@@ -420,6 +424,12 @@ class Criterion:
             measure = _measure_beside(y_true, y_pred, measure, columns)
         else:
             _check_column(y_pred)
+            check_distinct(
+                y_true=y_true,
+                y_pred=y_pred,
+                y_score=y_score,
+                sensitive_features=sensitive_features,
+            )
             loss = g if callable(g) else None
             source = criterion.kind.summarize(
                 Rows(y_true, y_pred, favorable=favorable, loss=loss, **columns)

@@ -14,7 +14,7 @@ from evenhand._counting import expected_tally
 from evenhand._dataframes import framed
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._signatures import suggests_names
-from evenhand._tasks import favorable_label, named_label
+from evenhand._tasks import named_label
 from evenhand.criteria.evaluation import named
 from evenhand.mitigation.methods import METHODS, Method
 
@@ -187,12 +187,13 @@ def _numbers(grid: Any) -> list[float]:
 
 
 def method_of(estimator: Any) -> Method:
-    """The method an estimator does, by its class and settings."""
-    for method in METHODS.values():
-        if isinstance(estimator, method.estimator) and all(
-            getattr(estimator, name) == value for name, value in method.settings.items()
-        ):
+    """The method an estimator does, by its class, and by its settings where several have that."""
+    known = [method for method in METHODS.values() if isinstance(estimator, method.estimator)]
+    for method in known:
+        if all(getattr(estimator, name) == value for name, value in method.settings.items()):
             return method
+    if known:
+        return known[0]
     raise InputTypeError(
         f"{type(estimator).__name__} is none of the methods; they are "
         f"{sorted({method.estimator.__name__ for method in METHODS.values()})}."
@@ -263,13 +264,11 @@ def _classification(
         sensitive_features=fitted.sensitive_.groups(X),
         sample_weight=weight,
     )
-    table, labels = counts.table("y", "yhat"), fitted.classes_.tolist()
+    table = counts.table("y", "yhat")
     accuracy = float(np.trace(table) / table.sum())
 
     def ask(criterion: str, measure: str) -> float:
-        about_one = named(criterion).one_class and len(labels) == 2
-        label = favorable_label(labels, favorable) if about_one else None
-        return float(named(criterion)(counts, measure=measure, favorable=label))
+        return float(named(criterion)(counts, measure=measure, favorable=favorable))
 
     return {"accuracy": accuracy}, ask
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from evenhand._columns.encoding import finite
 from evenhand._dataframes import is_frame
-from evenhand._errors import InputError, refusing
+from evenhand._errors import InputError, UnboundWarning, refusing
 from evenhand._groups import show
 from evenhand._seeds import seed_of
 from evenhand._tasks import favorable_label
@@ -32,6 +32,7 @@ from evenhand.mitigation._sklearn import checked_target, checked_weight, rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.deploy import Grouping
 from evenhand.mitigation.groups import Bins, Sensitive
+from evenhand.report.formats import measure_name
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -103,7 +104,8 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
     sensitive_ : Sensitive
         The groups seen at fit, `sensitive_.labels`, and how to find a row's group.
     notes_ : tuple of str
-        In words, what could not be required or reached on the fitting rows.
+        In words, what could not be required or reached on the fitting rows, and a bound that
+        changes nothing there.
     key_ : int
         The key of the lots: `random_state` where it is an int, or what was drawn at fit.
 
@@ -277,6 +279,24 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
                 'Fit with them, or pass unseen="base" to give them the base model\'s prediction.'
             )
         return codes
+
+    def _tell_unbound(self, criterion: str, measure: str, value: float) -> None:
+        """Say that the bound changes nothing, which may be one in another unit than was meant.
+
+        Without a word to the caller where none can be missed: 1 and more bounds no rate.
+        """
+        note = (
+            f"epsilon={self.epsilon:g} changes nothing: on the rows of the fit, "
+            f"{criterion}.{measure} of the base model is {value:.3g} already."
+        )
+        if measure != "mpd":
+            note += (
+                f" epsilon is a bound on {measure_name(measure)}; for the largest difference "
+                "between two groups, pass measure='mpd'."
+            )
+        self.notes_ += (note,)
+        if value > 0 and self.epsilon < 1:
+            warnings.warn(note, UnboundWarning, stacklevel=2)
 
     def _require_criterion(self) -> str:
         """The criterion asked for, or an error that names those there are and who can meet it."""

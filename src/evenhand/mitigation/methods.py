@@ -193,6 +193,7 @@ _LIST: list[Method] = [
         extra="torch",
         hyperparameter="strength",
         grid=dict.fromkeys(PenalizedClassifier.criteria, _STRENGTHS),
+        settings={"measure": "pq"},
         citation="evenhand; noise of small groups is not charged for, as its documentation shows",
     ),
     Method(
@@ -277,6 +278,7 @@ _LIST: list[Method] = [
         randomized=True,
         hyperparameter="epsilon",
         grid=dict.fromkeys(RateConstrainedClassifier.criteria, _INEQUALITIES),
+        settings={"measure": "pq"},
         citation="evenhand; the convexity of the measures is shown in its documentation",
     ),
     Method(
@@ -355,6 +357,7 @@ _LIST: list[Method] = [
         randomized=True,
         hyperparameter="epsilon",
         grid=dict.fromkeys(_BY_PQ, _DIFFERENCES),
+        settings={"measure": "pq"},
         citation="evenhand; the convexity of the measures is shown in its documentation",
     ),
 ]

@@ -47,7 +47,7 @@ class _Penalized(GroupReader):
         *,
         group: Any = None,
         criterion: str = "statistical_parity",
-        measure: str = "pq",
+        measure: str = "mpd",
         strength: float = 1.0,
         bound: float | None = None,
         noise: Literal["subtract", "memory"] | None = "memory",
@@ -198,7 +198,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
         From features to an output (logit) for each class; None is a network of `hidden` layers.
     criterion : str, default "statistical_parity"
         What is to be even: any criterion of labels.
-    measure : str, default "pq"
+    measure : str, default "mpd"
         How unequal it is; as of `evenhand.torch.Penalty`.
     strength : float, default 1.0
         What the penalty is multiplied by; 0 is plain training.

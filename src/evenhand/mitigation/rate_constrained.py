@@ -24,10 +24,11 @@ class RateConstrainedClassifier(RuleClassifier):
     criterion : str, default "statistical_parity"
         "statistical_parity", "equal_opportunity", "predictive_equality", "equalized_odds" or
         "average_odds"; those that ask for the truth ask the base model's probabilities.
-    measure : {"pq", "gini", "mpd", "shortfall"}, default "pq"
+    measure : {"mpd", "gini", "pq", "shortfall"}, default "mpd"
         How unequal the rates of a cell are; the criterion is its largest value over the cells.
     epsilon : float, default 0.01
-        The most that the measure may be. 0 makes the rates equal.
+        The most that the measure may be, in its own unit: by "mpd" 0.05 are five percentage
+        points between two groups. 0 makes the rates equal.
     cost : array-like of shape (n_classes, n_classes), default None
         What it costs to decide a class (column) when another is true (row); None: 1 if wrong.
     p, q : float, default 1 and 2
@@ -66,7 +67,7 @@ class RateConstrainedClassifier(RuleClassifier):
         *,
         group: Any = None,
         criterion: str = "statistical_parity",
-        measure: Literal["pq", "gini", "mpd", "shortfall"] = "pq",
+        measure: Literal["mpd", "gini", "pq", "shortfall"] = "mpd",
         epsilon: float = 0.01,
         cost: Any = None,
         favorable: Any = None,

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from evenhand._columns.codes import Column, Label, union
 from evenhand._columns.encoding import check_lengths, classes, finite, floats
 from evenhand._counting import count, moments, tally
-from evenhand._distributions import Distribution, RankedScores, distribution
+from evenhand._distributions import Distribution, RankedScores, check_direction, distribution
 from evenhand._errors import InputError
 from evenhand._groups import groups
 from evenhand._tally import Tally
-from evenhand._tasks import favorable_label, unseen_label
+from evenhand._tasks import favorable_label, scored_label, unseen_label
 
 Source = Tally | Distribution | RankedScores
 SCORE_BINS = tuple(np.linspace(0, 1, 11).round(1).tolist())
@@ -46,9 +46,11 @@ class Rows:
     loss : callable, optional
         A function (y_true, y_pred) that gives a loss for each row.
     favorable : label, optional
-        Of which label a single column of scores is the score.
+        The label of the better outcome, where it was named.
     classes : sequence of labels, optional
         Labels of the columns of `y_score`.
+    score_of : label, optional
+        Of which label a single column of scores is the score.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Rows:
     loss: Callable[[Any, Any], Any] | None = None
     favorable: Label = None
     classes: Sequence[Label] | None = None
+    score_of: Label = None
 
     def __post_init__(self) -> None:
         if self.sensitive_features is None:
@@ -276,7 +279,7 @@ class Losses(Kind):
         if rows.loss is not None:
             name, loss = "loss", finite(rows.loss(rows.y_true, rows.y_pred), "the loss")
         else:
-            name, loss = "cross_entropy", _cross_entropy(*_scored(rows))
+            name, loss = "cross_entropy", _cross_entropy(_scored(rows))
         sums = {name: loss, f"{name}²": loss * loss}
         whom = groups(rows.sensitive_features)
         weighed = {"sample_weight": rows.sample_weight, "cluster": rows.cluster}
@@ -292,20 +295,20 @@ class Bins(Kind):
 
     def summarize(self, rows: Rows) -> Tally:
         """Summarize the rows in this way."""
-        truth, scores = _scored(rows)
-        if scores.shape[1] != 2:
+        scored = _scored(rows)
+        if scored.columns.shape[1] != 2:
             raise InputError(
-                f"Calibration is about one class; y_score has {scores.shape[1]} columns. "
+                f"Calibration is about one class; y_score has {scored.columns.shape[1]} columns. "
                 "Pass y_true == label and the score of that label."
             )
-        score = _probabilities(scores)[:, 1]
-        inner = np.array(SCORE_BINS[1:-1])
-        codes = np.searchsorted(inner, score, side="right").astype(np.uint8)
+        score = _probabilities(scored.columns)[:, scored.good]
+        codes = score_bins(1 - score, turned=True) if scored.is_turned else score_bins(score)
+        hits = (scored.truth.codes == scored.good).astype(np.float64)
         return count(
             {"bin": Column(codes, SCORE_BINS)},
             groups(rows.sensitive_features),
             sample_weight=rows.sample_weight,
-            sums={"hits": (truth.codes == 1).astype(np.float64), "score": score},
+            sums={"hits": hits, "score": score},
             edges={"bin": SCORE_BINS},
             cluster=rows.cluster,
         )
@@ -319,10 +322,10 @@ class Ranks(Kind):
 
     def summarize(self, rows: Rows) -> RankedScores:
         """Summarize the rows in this way."""
-        truth, scores = _scored(rows)
-        which = [1] if len(truth.labels) == 2 else range(len(truth.labels))
-        ordered = tuple(distribution(scores[:, k], y_true=truth, **_common(rows)) for k in which)
-        return RankedScores(tuple(truth.labels[k] for k in which), ordered)
+        scored = _scored(rows)
+        labels = scored.truth.labels
+        which = [scored.good] if len(labels) == 2 else range(len(labels))
+        return RankedScores(tuple(labels[k] for k in which), tuple(map(scored.ordered, which)))
 
 
 def _common(rows: Rows) -> dict[str, Any]:
@@ -330,26 +333,70 @@ def _common(rows: Rows) -> dict[str, Any]:
     return {name: getattr(rows, name) for name in names}
 
 
-def _scored(rows: Rows) -> tuple[Column, NDArray[np.float64]]:
-    """Truth and a score for every class; a single column scores the favorable of two classes."""
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """Truth and a score for every class; of two, `good` is the one that is looked at.
+
+    A single column is the score of the second label. Where the other one is looked at, its score
+    `is_turned`: what the column says of it, ties and cuts as they are.
+    """
+
+    rows: Rows
+    truth: Column
+    columns: NDArray[np.float64]
+    good: int
+    is_single: bool
+
+    @property
+    def is_turned(self) -> bool:
+        return self.is_single and self.good == 0
+
+    def ordered(self, k: int) -> Distribution:
+        """The distribution of the score of a class."""
+        given = 1 if self.is_turned else k
+        scores = distribution(self.columns[:, given], y_true=self.truth, **_common(self.rows))
+        return scores.turned if self.is_turned else scores
+
+
+def _scored(rows: Rows) -> _Scored:
+    """Truth and a score for every class; a single column is the score of one of two classes."""
     observed = classes(rows.require("y_true", "the true labels"), "y_true")
     scores = _matrix(rows.require("y_score", "a score or probability for each row"))
     check_lengths(y_true=observed, y_score=scores)
     labels = union(rows.classes) if rows.classes is not None else observed.labels
-    if scores.shape[1] == 1:
+    single = scores.shape[1] == 1
+    if len(labels) == 1 and labels[0] in (0, 1) and scores.shape[1] <= 2:
+        labels = (0, 1)
+    of = scored_label(labels, rows.score_of, rows.favorable) if single else None
+    if single:
         scores = np.column_stack([1 - scores, scores])
-        if rows.favorable is not None and len(labels) == 2:
-            good = favorable_label(labels, rows.favorable)
-            labels = (*(label for label in labels if label != good), good)
-        elif len(labels) == 1 and labels[0] in (0, 1):
-            labels = (0, 1)
+    if of is not None and len(labels) == 2:
+        labels = (*(label for label in labels if label != of), of)
     if len(labels) != scores.shape[1] or not set(observed.labels) <= set(labels):
         raise InputError(
             f"y_score has {scores.shape[1]} columns, but y_true takes {list(observed.labels)}. "
             "Pass classes=, the labels of the columns in sorted order."
         )
     place = np.array([labels.index(label) for label in observed.labels], dtype=np.uint32)
-    return Column(place[observed.codes], labels), scores
+    good = len(labels) - 1
+    if rows.favorable is not None:
+        good = labels.index(favorable_label(labels, rows.favorable))
+    scored = _Scored(rows, Column(place[observed.codes], labels), scores, good, single)
+    if single and rows.score_of is None:
+        check_direction(scored.ordered(1), of)
+    return scored
+
+
+def score_bins(score: NDArray[np.float64], *, turned: bool = False) -> NDArray[np.uint8]:
+    """The tenth that each probability lies in; turned, that of one minus it, exact at the edges.
+
+    >>> score_bins(np.array([0.1, 0.9])), score_bins(np.array([0.1, 0.9]), turned=True)
+    (array([1, 9], dtype=uint8), array([9, 1], dtype=uint8))
+    """
+    inner = np.array(SCORE_BINS[1:-1])
+    if turned:
+        return (len(inner) - np.searchsorted(inner, score, side="left")).astype(np.uint8)
+    return np.searchsorted(inner, score, side="right").astype(np.uint8)
 
 
 def _matrix(y_score: Any) -> NDArray[np.float64]:
@@ -369,8 +416,9 @@ def _probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return scores
 
 
-def _cross_entropy(truth: Column, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    chosen = _probabilities(scores)[np.arange(len(truth)), truth.codes]
+def _cross_entropy(scored: _Scored) -> NDArray[np.float64]:
+    codes = scored.truth.codes
+    chosen = _probabilities(scored.columns)[np.arange(len(codes)), codes]
     return -np.log(np.maximum(chosen, np.finfo(np.float64).eps))
 
 

@@ -32,7 +32,7 @@ class CriterionCallback(Callback):
     ----------
     criterion : str, default "statistical_parity"
         A criterion of labels.
-    measure : str, default "pq"
+    measure : str, default "mpd"
         How unequal it is.
     classes, groups : sequence of labels, or int
         The classes and groups in the order of their numbers; or how many there are.
@@ -59,7 +59,7 @@ class CriterionCallback(Callback):
     def __init__(
         self,
         criterion: str = "statistical_parity",
-        measure: str = "pq",
+        measure: str = "mpd",
         *,
         classes: Sequence[Label] | int,
         groups: Sequence[Label] | int,

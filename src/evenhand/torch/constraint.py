@@ -22,7 +22,7 @@ class Constraint(nn.Module):
     ----------
     criterion : str or Criterion, default "statistical_parity"
         As of `Penalty`.
-    measure : str, default "pq"
+    measure : str, default "mpd"
         As of `Penalty`.
     epsilon : float
         The most inequality.
@@ -58,7 +58,7 @@ class Constraint(nn.Module):
     def __init__(
         self,
         criterion: str | Criterion = "statistical_parity",
-        measure: str = "pq",
+        measure: str = "mpd",
         *,
         epsilon: float,
         groups: int,

@@ -3,7 +3,7 @@
 from evenhand.mitigation.optimal.curves import Curves
 from evenhand.mitigation.optimal.generation import ImpossibleError, Solution, solve
 from evenhand.mitigation.optimal.problem import Problem, compared, problem, stated
-from evenhand.mitigation.optimal.rates import RATES, RateForms, rate_forms
+from evenhand.mitigation.optimal.rates import ONE_CLASS, RATES, RateForms, rate_forms
 from evenhand.mitigation.optimal.requirements import (
     Requirement,
     altogether,
@@ -17,6 +17,7 @@ from evenhand.mitigation.optimal.scores import Population, Scores, Thresholds, k
 from evenhand.mitigation.optimal.steady import Steady, lot_share
 
 __all__ = [
+    "ONE_CLASS",
     "RATES",
     "Curves",
     "DecisionRule",

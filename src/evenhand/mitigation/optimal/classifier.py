@@ -159,7 +159,10 @@ class RuleClassifier(GroupClassifier):
         return super(RuleClassifier, sure).predict(X)
 
     def _fit(self, rows: Rows) -> None:
-        self._solve(self._population(rows))
+        solution = self._solve(self._population(rows))
+        if not solution.multipliers.any():  # a bound that moves no rate has no price
+            bound = self._bound()
+            self._tell_unbound(bound.criterion, bound.measure, solution.value)
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         if self._asks_group():

@@ -58,6 +58,8 @@ def stacked(some: Sequence[RateForms]) -> RateForms:
 def rate_forms(criterion: str, mass: Floats, favorable: int | None = None) -> RateForms:
     """The rates a criterion compares; mass[a, k] is the share of rows of group a and class k.
 
+    Where a favorable class is named, they are those of deciding it.
+
     >>> mass = np.array([[0.2, 0.3], [0.4, 0.1]])
     >>> [cell for cell in rate_forms("equalized_odds", mass).cells]
     [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -67,9 +69,11 @@ def rate_forms(criterion: str, mass: Floats, favorable: int | None = None) -> Ra
         raise InputError(f"There are no rates for {criterion!r}; there are those of {list(known)}.")
     classes = mass.shape[1]
     forms = known[criterion](mass)
-    if criterion in ONE_CLASS and (classes == 2 or favorable is not None):
-        chosen = classes - 1 if favorable is None else favorable
-        forms = forms.only(np.array([cell == chosen for cell in forms.cells]))
+    if favorable is None and criterion in ONE_CLASS and classes == 2:
+        favorable = classes - 1
+    if favorable is not None:
+        decided = [cell[1] if isinstance(cell, tuple) else cell for cell in forms.cells]
+        forms = forms.only(np.array(decided) == favorable)
     return forms
 
 

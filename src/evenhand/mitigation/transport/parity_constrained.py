@@ -15,6 +15,7 @@ from evenhand.mitigation.transport.parity import Bound, Name, strong_parity, wea
 from evenhand.mitigation.transport.plan import (
     Choice,
     Plan,
+    Supply,
     Support,
 )
 from evenhand.mitigation.transport.planned import PlannedRegressor
@@ -38,10 +39,10 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     Parameters
     ----------
-    measure : {"pq", "gini", "mpd"}, default "pq"
+    measure : {"mpd", "gini", "pq"}, default "mpd"
         How the inequality of the groups is measured.
     epsilon : float, default 0.01
-        The most that it may be.
+        The most that it may be, in the unit of the measure.
     p, q : float, default 1 and 2
         The orders of PQ, 0 < p ≤ 1 ≤ q.
     criterion : {"strong_parity", "weak_parity", "wasserstein_parity"}, default "strong_parity"
@@ -93,7 +94,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
         estimator: Any = None,
         *,
         group: Any = None,
-        measure: Name = "pq",
+        measure: Name = "mpd",
         epsilon: float = 0.01,
         p: float = 1,
         q: float = 2,
@@ -187,6 +188,9 @@ class ParityConstrainedRegressor(PlannedRegressor):
             cdfs, self.gap_ = strong_parity(supply, bound, self.tau)
         self.plan_ = Plan(support, supply, cdfs)
         self.cost_ = self.plan_.cost
+        if self._is_unmoved():
+            value = self._inequality(supply, support, bound)
+            self._tell_unbound(self.criterion, bound.measure, value)
 
     def _equalize_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         share = shares(rows.group, rows.weight)
@@ -195,6 +199,16 @@ class ParityConstrainedRegressor(PlannedRegressor):
         shifted, self.gap_ = weak_parity(means, share, bound)
         self.shifts_ = shifted - means
         self.cost_ = float(share @ self.shifts_**2)
+        if not self.shifts_.any():
+            self._tell_unbound(self.criterion, bound.measure, float(bound.function(means)))
+
+    def _inequality(self, supply: Supply, support: Support, bound: Bound) -> float:
+        """How unequal the distributions of the base model's predictions are."""
+        if self.criterion == "wasserstein_parity":
+            return float(np.ptp(supply.cdfs[:, :-1], axis=0) @ np.diff(support.points))
+        pooled = supply.share @ supply.cdfs
+        counted = pooled >= (0.0 if bound.is_width else self.tau)
+        return float(np.max(bound.function(supply.cdfs[:, counted].T), initial=0.0))
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         if self.criterion == "weak_parity":

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from evenhand.mitigation.amount_rule import AmountRule
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows
 from evenhand.mitigation.transport.outcomes import plan_moves
-from evenhand.mitigation.transport.plan import Plan, Supply, Support
+from evenhand.mitigation.transport.plan import NEAR, Plan, Supply, Support
 
 
 class PlannedRegressor(GroupRegressor):
@@ -41,6 +41,10 @@ class PlannedRegressor(GroupRegressor):
 
     plan_: Plan
     epsilon: float
+
+    def _is_unmoved(self) -> bool:
+        """Whether the plan leaves every distribution as it is."""
+        return bool(np.allclose(self.plan_.after, self.plan_.supply.cdfs, rtol=0, atol=NEAR))
 
     @property
     def rule_(self) -> AmountRule:

@@ -111,6 +111,8 @@ class TransportRegressor(PlannedRegressor):
         self.plan_ = Plan(support, supply, corridor(supply, self.epsilon))
         self.cost_ = self.plan_.cost
         self.gap_ = certified_gap(supply, self.epsilon)
+        if self._is_unmoved():
+            self._tell_unbound("strong_parity", "mpd", float(np.ptp(supply.cdfs, axis=0).max()))
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
         if self.privacy is not None:  # the answer would reveal rows past the noise
