@@ -60,11 +60,13 @@ def test_a_label_has_one_name_or_the_other():
 def test_an_audit_takes_either_name_of_the_label(named):
     rng = np.random.default_rng(0)
     y, group = rng.choice(["no", "yes"], 200), rng.choice(["a", "b"], 200)
-    found = eh.audit(y, y, sensitive_features=group, criteria="selection_rate_ratio", **named)
+    found = eh.audit(
+        y, y.copy(), sensitive_features=group, criteria="selection_rate_ratio", **named
+    )
     assert found.document()["favorable"] == "yes"
     assert not found.document()["favorable_assumed"]
     compared = eh.compare(
-        y, {"m": y}, sensitive_features=group, criteria="selection_rate_ratio", **named
+        y, {"m": y.copy()}, sensitive_features=group, criteria="selection_rate_ratio", **named
     )
     assert compared.values["value"].tolist() == [found.findings[0]["ratio"].value]
 
@@ -72,7 +74,7 @@ def test_an_audit_takes_either_name_of_the_label(named):
 def test_a_label_that_was_assumed_is_said_to_be(people):
     _, y = people
     group = np.where(np.arange(300) % 3 == 0, "a", "b")
-    found = eh.audit(y, y, sensitive_features=group, criteria="statistical_parity")
+    found = eh.audit(y, y.copy(), sensitive_features=group, criteria="statistical_parity")
     words = "Favorable label: 1 (assumed; if 1 is the unwanted outcome, name 0 as favorable)."
     assert words in repr(found).replace("\n", " ")
     assert words in found.document()["summary"]["about"]
@@ -80,7 +82,11 @@ def test_a_label_that_was_assumed_is_said_to_be(people):
     assert "which is assumed to be favorable" in found.to_html()
     for favorable in (0, 1):
         named = eh.audit(
-            y, y, sensitive_features=group, criteria="statistical_parity", favorable=favorable
+            y,
+            y.copy(),
+            sensitive_features=group,
+            criteria="statistical_parity",
+            favorable=favorable,
         )
         assert "assumed" not in repr(named)
 
@@ -147,8 +153,8 @@ def test_an_estimator_says_what_it_calls_the_words_of_functions(method):
 def test_one_criterion_may_stand_alone_everywhere(people):
     X, y = people
     options = {"sensitive_features": X["sex"], "criteria": "statistical_parity", "measures": "mpd"}
-    assert len(eh.audit(y, y, **options).findings) == 1
-    assert len(eh.compare(y, {"m": y}, **options).values) == 1
+    assert len(eh.audit(y, y.copy(), **options).findings) == 1
+    assert len(eh.compare(y, {"m": y.copy()}, **options).values) == 1
     curve = tradeoff(
         METHODS["LinearPost"](group="sex", sees_group=False),
         X,

@@ -160,11 +160,15 @@ def check_distinct(**columns: Any) -> None:
 
 
 def _place(values: Any) -> tuple[Any, ...] | None:
-    """Where in memory a column is, where it is an array or a view of one; else None."""
+    """Where in memory a column is, and its name, where it is an array or a view of one; else None.
+
+    pandas lets a column that is assigned from another share its memory: they have two names.
+    """
     if not isinstance(getattr(values, "dtype", None), np.dtype) or not np.size(values):
         return None
     array = np.asarray(values)
-    return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str
+    where = array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str
+    return (getattr(values, "name", None), *where)
 
 
 def check_names(**names: Any) -> None:

@@ -40,11 +40,14 @@ def test_the_model_stands_where_the_finding_says():
 def test_weights_and_a_favorable_zero_are_heeded():
     y, score, group = people()
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
-    options = {"sensitive_features": group, "sample_weight": weight, "favorable": 0}
+    options = {"sensitive_features": group, "sample_weight": weight, "favorable": 0, "score_of": 0}
     audit = eh.audit(y, y_score=1 - score, criteria="statistical_parity", **options)
     place = audit.alternatives.standing
     full = eh.frontier(y, 1 - score, values=list(place.bound), rate_error=None, **options)
     assert np.allclose(place.cost, full.to_dict()["cost"], atol=1e-7)
+    options["score_of"] = 1
+    turned = eh.audit(y, y_score=score, criteria="statistical_parity", **options)
+    assert np.allclose(turned.alternatives.standing.cost, place.cost, atol=1e-7)
 
 
 def test_scores_beyond_so_many_are_read_in_bins_and_no_curve_is_lower(monkeypatch):

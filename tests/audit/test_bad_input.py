@@ -47,7 +47,7 @@ def test_group_names_are_data(name, tmp_path):
     rng = np.random.default_rng(0)
     group = np.where(rng.random(200) < 0.5, name, "other")
     y = rng.integers(0, 2, 200)
-    found = eh.audit(y, y, sensitive_features=group, criteria=["equalized_odds"])
+    found = eh.audit(y, y.copy(), sensitive_features=group, criteria=["equalized_odds"])
     page = found.to_html(tmp_path / "page.html")
     assert "<script>alert(1)</script>" not in page
     assert "<script>alert" not in found.to_markdown()
@@ -59,7 +59,7 @@ def test_group_names_are_data(name, tmp_path):
 def test_all_of_one_class_and_constant_scores_are_audited():
     rng = np.random.default_rng(0)
     group, ones = rng.integers(0, 3, 300), np.ones(300, dtype=int)
-    found = eh.audit(ones, ones, sensitive_features=group, y_score=np.full(300, 0.5))
+    found = eh.audit(ones, ones.copy(), sensitive_features=group, y_score=np.full(300, 0.5))
     assert found.finding("statistical_parity", "pq").value == 0
     assert "favorable" in " ".join(found.notes)
     assert found.to_json()

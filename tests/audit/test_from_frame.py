@@ -286,23 +286,26 @@ def test_rare_groups_are_settled_in_every_summary(people, monkeypatch, bring, ra
     ],
 )
 def test_the_task_is_seen_in_the_columns(local_engine, people, change, task):
-    names = {"y_true": change["label"], "y_pred": change["label"], "sensitive_features": "sex"}
+    names = {"y_true": change["label"], "y_pred": "predicted", "sensitive_features": "sex"}
+    people = people.assign(predicted=people[change["label"]])
     assert evidence_from_frame(local_engine(people), **names).task == task
 
 
 def test_very_many_whole_numbers_can_be_either_so_the_caller_is_asked(local_engine, people):
-    many = people.assign(income=np.arange(ROWS) * 1000)
-    names = {"y_true": "income", "y_pred": "income", "sensitive_features": "sex"}
+    income = np.arange(ROWS) * 1000
+    many = people.assign(income=income, predicted=income)
+    names = {"y_true": "income", "y_pred": "predicted", "sensitive_features": "sex"}
     with pytest.raises(ValueError, match=r"'income' takes 4000 different whole numbers.*task="):
         evidence_from_frame(local_engine(many), **names)
     assert evidence_from_frame(local_engine(many), **names, task="regression").task == "regression"
-    few = people.assign(income=people.region * 1000)
+    few = people.assign(income=people.region * 1000, predicted=people.region * 1000)
     assert evidence_from_frame(local_engine(few), **names).task == "multiclass"
 
 
 def test_a_favorable_label_may_be_given_as_it_is_written(people):
-    names = {**SCORES, "favorable": "0"}
-    assert evidence_from_frame(people, **names).favorable == 0
+    names = {**SCORES, "favorable": "0", "score_of": "1"}
+    found = evidence_from_frame(people, **names)
+    assert (found.favorable, found.score_of) == (0, 1)
 
 
 def test_missing_values_in_the_stratum_are_refused(people):

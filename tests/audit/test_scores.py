@@ -280,26 +280,31 @@ def test_a_group_that_is_missing_in_some_stratum_is_no_obstacle():
 def test_amounts_are_not_taken_for_groups(local_engine, kind):
     rng = np.random.default_rng(0)
     income = [kind(value) for value in rng.normal(size=300).round(2)]
-    frame = pd.DataFrame({"income": income, "y": rng.integers(0, 2, 300)})
+    frame = pd.DataFrame({"income": income, "y": rng.integers(0, 2, 300)}).assign(p=1)
     message = r"sensitive column 'income' takes \d+ different values, such as .*bins=\{'income': 4"
     with pytest.raises(eh.InputError, match=message):
-        eh.audit_frame(local_engine(frame), y_true="y", y_pred="y", sensitive_features="income")
+        eh.audit_frame(local_engine(frame), y_true="y", y_pred="p", sensitive_features="income")
     with pytest.raises(eh.InputError, match=message):
-        eh.audit(frame.y, frame.y, sensitive_features=frame[["income"]].assign(sex="F"))
+        eh.audit(frame.y, frame.y.copy(), sensitive_features=frame[["income"]].assign(sex="F"))
     whom = eh.groups({"income": frame.income.astype(float)}, bins={"income": 4})
-    assert len(eh.audit(frame.y, frame.y, sensitive_features=whom, **QUICK).evidence.groups) == 4
+    assert (
+        len(eh.audit(frame.y, frame.y.copy(), sensitive_features=whom, **QUICK).evidence.groups)
+        == 4
+    )
 
 
 @pytest.mark.parametrize("values", [[0.5, 1.5, 2.5], range(40)], ids=["few fractions", "whole"])
 def test_a_few_fractions_and_many_whole_numbers_can_name_groups(values):
     group = np.tile(np.array(values), 100)
     y = np.random.default_rng(0).integers(0, 2, len(group))
-    assert len(eh.audit(y, y, sensitive_features=group, **QUICK).evidence.groups) == len(values)
+    assert len(eh.audit(y, y.copy(), sensitive_features=group, **QUICK).evidence.groups) == len(
+        values
+    )
 
 
 def test_an_identifier_is_not_taken_for_a_group(people):
-    numbered = people.assign(person=[f"n{i}" for i in range(ROWS)])
-    names = {"y_true": "y", "y_pred": "y"}
+    numbered = people.assign(person=[f"n{i}" for i in range(ROWS)], yhat=people.y)
+    names = {"y_true": "y", "y_pred": "yhat"}
     message = '1,200 of the 1,200 groups by .*person have one row.*rare="merge"'
     for columns in ("person", ["sex", "person"], ["sex", "decile", "person"]):
         with pytest.raises(eh.InputError, match=message):
@@ -311,5 +316,5 @@ def test_many_columns_may_cross_to_single_rows_where_they_are_not_crossed_so_far
     rng = np.random.default_rng(0)
     columns = {f"c{i}": rng.integers(0, 3, 300) for i in range(6)}
     y = rng.integers(0, 2, 300)
-    found = eh.audit(y, y, sensitive_features=columns, **QUICK)
+    found = eh.audit(y, y.copy(), sensitive_features=columns, **QUICK)
     assert len(found.evidence.groups) <= 9

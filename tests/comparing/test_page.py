@@ -89,7 +89,7 @@ def body(comparison):
 def test_of_a_ratio_one_is_equal_and_larger_is_better():
     y, made, group = labeled(rows=2000)
     ask = {"criteria": ["statistical_parity", "selection_rate_ratio"], "replicates": 5}
-    found = eh.compare(y, {"even": y, **made}, sensitive_features=group, **ask)
+    found = eh.compare(y, {"even": y.copy(), **made}, sensitive_features=group, **ask)
     even, ratio = found.document()["criteria"]
     assert (even["more_is_better"], ratio["more_is_better"]) == (False, True)
     best = max(ratio["models"], key=lambda one: one["value"])
@@ -133,7 +133,9 @@ def test_the_figure_draws_the_numbers_of_the_tables(name, request):
 def test_the_figure_can_be_saved_with_any_names(found, tmp_path):
     with mpl.rc_context({"text.parse_math": False}):
         y, _, group = labeled(models=1)
-        other = eh.compare(y, {"a": y, "b $": y}, sensitive_features=group, criteria="error_parity")
+        other = eh.compare(
+            y, {"a": y.copy(), "b $": y.copy()}, sensitive_features=group, criteria="error_parity"
+        )
         other.plot().savefig(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 1000
 
@@ -148,7 +150,7 @@ def test_the_summary_says_who_is_best_and_whether_that_is_chance():
     rng = np.random.default_rng(0)
     y, group = rng.integers(0, 2, 2000), rng.choice(["a", "b"], 2000)
     bad = np.where(rng.random(2000) < 0.5, y, 1 - y)
-    told = eh.compare(y, {"good": y, "bad": bad}, sensitive_features=group).summary
+    told = eh.compare(y, {"good": y.copy(), "bad": bad}, sensitive_features=group).summary
     assert told.startswith("good is the most accurate: 100.0% (99.8% to 100.0%), beyond chance.")
     twins = eh.compare(y, {"one": bad, "two": bad}, sensitive_features=group).summary
     assert "but not beyond chance against two" in twins

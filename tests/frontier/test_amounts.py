@@ -128,7 +128,7 @@ def test_other_rows_have_intervals_of_predictions_drawn_once(criterion):
     assert (low < high).all()
     assert ((low - 0.01 <= value) & (value <= high + 0.01)).all()
     assert low[-1] > 0.1
-    narrow = eh.frontier(truth, truth, **options, confidence=0.5).to_dict()
+    narrow = eh.frontier(truth, truth.copy(), **options, confidence=0.5).to_dict()
     assert narrow["test_high"][-1] - narrow["test_low"][-1] < high[-1] - low[-1]
 
 

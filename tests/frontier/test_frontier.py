@@ -530,14 +530,14 @@ def test_amounts_move_as_little_as_can_be(criterion, measure):
     assert found.summary()[0].startswith(f"By {criterion.replace('_', ' ')} the model's ")
     assert found.rule(0.1).cost >= 0
     with pytest.raises(eh.InputError, match="'shortfall'"):
-        eh.frontier(y, y, sensitive_features=group, criterion=criterion, measure="shortfall")
+        eh.frontier(y, y.copy(), sensitive_features=group, criterion=criterion, measure="shortfall")
 
 
 def test_shifts_of_two_means_are_by_hand():
     y = np.array([0.0, 2.0, 3.0, 5.0])
     group = ["a", "a", "b", "b"]
     found = eh.frontier(
-        y, y, sensitive_features=group, criterion="weak_parity", values=[0.0, 1.0, 3.0]
+        y, y.copy(), sensitive_features=group, criterion="weak_parity", values=[0.0, 1.0, 3.0]
     )
     assert np.allclose(found.to_dict()["cost"], [1.5**2, 1.0, 0.0])
 

@@ -73,7 +73,7 @@ def _selected(counts: Any, evidence: Evidence, *axes: str) -> NDArray[np.int64]:
 
 
 def _scores(steps: Distribution, evidence: Evidence) -> Scores:
-    """Scores of the favorable label, of which more is better: one minus a probability of another."""
+    """Scores of the favorable label, of which more is better; one minus those of the other one."""
     if evidence.is_turned:
         is_share = are_probabilities(steps.values[0], steps.values[-1])
         steps = steps.turned

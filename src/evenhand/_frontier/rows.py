@@ -149,12 +149,10 @@ def read_rows(
             ordered = distribution(
                 score, sensitive_features=whom, y_true=truth, sample_weight=weight
             )
-            check_direction(ordered, known[best])
+            check_direction(ordered, scored_label(known, favorable=favorable))
         if turned:  # of probabilities one minus them, of other scores minus them
-            known_shares = like.are_probabilities if like is not None else None
-            is_share = (
-                score.min() >= 0 and score.max() <= 1 if known_shares is None else known_shares
-            )
+            inside = bool(score.min() >= 0 and score.max() <= 1)
+            is_share = inside if like is None else like.are_probabilities
             score = (1.0 if is_share else 0.0) - score
         scores = np.column_stack([1 - score, score])
     elif scores.shape[1] != len(known):

@@ -16,7 +16,7 @@ from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import show
-from evenhand._kinds import check_distinct, check_kinds, check_labels
+from evenhand._kinds import check_kinds, check_labels
 from evenhand._signatures import (
     CLUSTER,
     COLUMNS,
@@ -424,12 +424,6 @@ class Criterion:
             measure = _measure_beside(y_true, y_pred, measure, columns)
         else:
             _check_column(y_pred)
-            check_distinct(
-                y_true=y_true,
-                y_pred=y_pred,
-                y_score=y_score,
-                sensitive_features=sensitive_features,
-            )
             loss = g if callable(g) else None
             source = criterion.kind.summarize(
                 Rows(y_true, y_pred, favorable=favorable, loss=loss, **columns)
