@@ -360,7 +360,7 @@ class Area(NamedTuple):
         return self.high < 0.5
 
     def __str__(self) -> str:
-        return f"{self.value:.2g} ({self.low:.2g} to {self.high:.2g})"
+        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def area_of_all(scores: Distribution, positive: Label) -> Area | None:

@@ -506,9 +506,14 @@ def _labels_and_scores(
         return None
     good = favorable_label(survey.two_labels, meant.favorable, required=False)
     label = meant.scored(survey.two_labels)
-    about = {"label": label, "turned": good not in (None, label)}
-    keys = {"yhat": _decision(names, cut)}
-    cells = count_scores(table, *columns, **about, keys=keys, most_cells=MOST_CELLS)
+    cells = count_scores(
+        table,
+        *columns,
+        label=label,
+        turned=good not in (None, label),
+        keys={"yhat": _decision(names, cut)},
+        most_cells=MOST_CELLS,
+    )
     return cells if len(cells.rows) <= MOST_CELLS else None
 
 

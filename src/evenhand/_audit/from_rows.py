@@ -26,7 +26,12 @@ from evenhand._audit.evidence import (
 from evenhand._columns import Column, Label
 from evenhand._columns.encoding import check_lengths, classes, finite, floats
 from evenhand._counting import count, tally
-from evenhand._distributions import Distribution, check_direction, distribution
+from evenhand._distributions import (
+    Distribution,
+    RankedScores,
+    check_direction,
+    distribution,
+)
 from evenhand._errors import InputError
 from evenhand._groups import Bins, Groups, Missing, Rare, clusters, groups
 from evenhand._kinds import check_distinct
@@ -121,6 +126,7 @@ def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:
     score = rows.y_score if rows.y_score.ndim == 1 else None
     if rows.y_true is not None and (evidence.score_of is not None or score is None):
         sources["ranks"] = ranks = summarize("ranks", rows)
+        assert isinstance(ranks, RankedScores)
         if evidence.score_of is not None and not is_stated:
             check_direction(ranks.scores[0], evidence.score_of)
         notes = (*notes, *direction_note(ranks, evidence.score_of)) if is_stated else notes

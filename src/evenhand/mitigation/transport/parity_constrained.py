@@ -15,7 +15,6 @@ from evenhand.mitigation.transport.parity import Bound, Name, strong_parity, wea
 from evenhand.mitigation.transport.plan import (
     Choice,
     Plan,
-    Supply,
     Support,
 )
 from evenhand.mitigation.transport.planned import PlannedRegressor
@@ -189,8 +188,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.plan_ = Plan(support, supply, cdfs)
         self.cost_ = self.plan_.cost
         if self._is_unmoved():
-            value = self._inequality(supply, support, bound)
-            self._tell_unbound(self.criterion, bound.measure, value)
+            self._tell_unbound(self.criterion, bound.measure, self._inequality(supply.cdfs))
 
     def _equalize_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         share = shares(rows.group, rows.weight)
@@ -201,14 +199,6 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.cost_ = float(share @ self.shifts_**2)
         if not self.shifts_.any():
             self._tell_unbound(self.criterion, bound.measure, float(bound.function(means)))
-
-    def _inequality(self, supply: Supply, support: Support, bound: Bound) -> float:
-        """How unequal the distributions of the base model's predictions are."""
-        if self.criterion == "wasserstein_parity":
-            return float(np.ptp(supply.cdfs[:, :-1], axis=0) @ np.diff(support.points))
-        pooled = supply.share @ supply.cdfs
-        counted = pooled >= (0.0 if bound.is_width else self.tau)
-        return float(np.max(bound.function(supply.cdfs[:, counted].T), initial=0.0))
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         if self.criterion == "weak_parity":
