@@ -208,8 +208,9 @@ GOOD = {
 BAD = [
     ("predictions", [0.2, float("nan"), 0.4, 0.7], "predictions has NaN or infinite values"),
     ("predictions", [0.2, float("inf"), 0.4, 0.7], "predictions has NaN or infinite values"),
-    ("predictions", [-3.0, 2.0, 0.4, 0.7], r"runs from -3 to 4\..*not logits"),
+    ("predictions", [-3.0, 2.0, 0.4, 0.7], r"runs from -3 to 2\..*not logits"),
     ("predictions", [[0.6, 0.6, 0.1]] * 4, "add up to 1"),
+    ("predictions", [[0.6, 0.6]] * 4, "add up to 1"),
     ("predictions", [0.2, 0.4, 0.7], r"group has the shape \(4,\) and predictions 3 rows"),
     ("sample_weight", [1.0, float("nan"), 1.0, 1.0], "sample_weight has NaN or infinite values"),
     ("sample_weight", [1.0, float("inf"), 1.0, 1.0], "sample_weight has NaN or infinite values"),

@@ -7,7 +7,7 @@ compiled or recorded step, which cannot wait, the device itself stops the progra
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import torch
@@ -92,7 +92,8 @@ def read_rows(
     limit = torch.finfo(values.dtype).max ** 0.24  # its fourth power is a number
     if of_labels:
         slack = max(1e-3, 4 * precision.eps)
-        spans += _share_spans(rows.predictions, known, slack)
+        given = slice(int(predictions.ndim == 1 or predictions.shape[1] == 1), None)
+        spans += _share_spans(rows.predictions[:, given], known, slack)
     else:
         spans += [_number_span("predictions", rows.predictions, limit)]
     if sample_weight is not None:
@@ -188,16 +189,18 @@ def _group_span(group: Tensor, groups: int, values: Tensor) -> Span:
         f"With groups={groups} they are whole numbers from 0 to {groups - 1}; negative ones leave "
         "a row out."
     )
-    floor = torch.zeros_like(low)  # any negative number leaves a row out
-    return Span("group", floor.to(values.dtype), high.to(values.dtype), 0, groups - 1, way_out)
+    low, high = low.to(values.dtype), high.to(values.dtype)
+    return Span("group", low, high, -inf, groups - 1, way_out)
 
 
 def _share_spans(shares: Tensor, known: Tensor, slack: float) -> list[Span]:
+    """Of the columns that were given; two classes in one column add up."""
     way_out = (
-        "Pass probabilities between 0 and 1: logits.softmax(1) or logits.sigmoid(), not logits."
+        "Pass probabilities between 0 and 1: logits.softmax(1) or logits.sigmoid(), not logits. A "
+        "network that has diverged gives NaN."
     )
     spans = [Span("predictions", *_ends(shares), -slack, 1 + slack, way_out)]
-    if shares.shape[1] > 2:
+    if shares.shape[1] > 1:
         total = torch.where(known, shares.detach().sum(1), 1.0)
         way_out = "The probabilities of a row add up to 1: logits.softmax(1)."
         name = "The sum of each row of predictions"

@@ -38,7 +38,8 @@ class Penalty(nn.Module):
     groups : int
         How many groups there are; those absent from a batch are left out of it.
     noise : {"subtract", "memory"} or None, default "subtract"
-        What is done about noise. "subtract" needs "pq", "cv" or "cv²".
+        What is done about noise. "subtract" needs "pq", "cv" or "cv²", and leaves out groups with
+        fewer than two rows to compare in a batch; with many small groups use "memory".
     memory : float, default 0.99
         What is kept of past batches at every step, with `noise="memory"`; less in the first steps,
         when the model changes fast. What is older than an epoch misleads: use at most
