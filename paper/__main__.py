@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from evenhand.benchmark import Status, results, run, status
-from evenhand.cli.terminal import tell
 from paper import design as designs
 from paper import report
 
@@ -62,15 +61,15 @@ def main(
     try:
         state, page = _repeat(is_quick, tasks, reports, kept, jobs, folder)
     except KeyboardInterrupt:
-        tell("Interrupted; what was done is kept. Run the same command to go on.", err=True)
+        click.echo("Interrupted; what was done is kept. Run the same command to go on.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except (ValueError, OSError, ImportError) as failure:
         raise Unusable(str(failure)) from failure
     if page is not None:
-        tell(f"The report is {page}.")
-    tell(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
+        click.echo(f"The report is {page}.")
+    click.echo(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
     for failed in state.failures.values():
-        tell(f"  failed: {failed['method']} on {failed['problem']}: {failed['error']}")
+        click.echo(f"  failed: {failed['method']} on {failed['problem']}: {failed['error']}")
     raise click.exceptions.Exit(FAILED if state.missing else 0)
 
 
@@ -88,14 +87,14 @@ def _repeat(
     else:
         design, absent = designs.PAPER.only(*tasks.split(",")), []
     if absent:
-        tell(
+        click.echo(
             f"Left out, since their rows are not on this computer: {', '.join(absent)}. "
             f"To take them in: evenhand datasets fetch {absent[0]}, and so on.",
             err=True,
         )
     design = designs.quick(design) if is_quick else design
     before = status(design, folder)
-    tell(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
+    click.echo(f"{design.name}: {before.missing:,} of {before.runs:,} runs to do", err=True)
     state = run(design, folder, n_jobs=jobs)
     if not reports:
         return state, None
