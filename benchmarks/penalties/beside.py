@@ -60,7 +60,7 @@ def adult_decisions(seed: int) -> Iterator[tuple[str, float, dict[str, float]]]:
 
     X, y, X_test, y_test = halves("adult_multigroup", ["sex", "race"], seed)
     y, y_test = (np.unique(each, return_inverse=True)[1] for each in (y, y_test))
-    common = {"group": "group", "sees_group": False, "random_state": seed, **SMALL}
+    common = {"group": "group", "sees_group": False, "random_state": seed, "measure": "pq", **SMALL}
 
     def found(model: Any, by_lot: bool = False) -> dict[str, float]:
         chosen = model.predict_proba(X_test)[:, 1] if by_lot else model.predict(X_test)

@@ -36,7 +36,7 @@ def test_a_penalty_and_a_bound_make_decisions_more_even(people):
     common = {"group": "sex", "sees_group": False, "random_state": 0, "device": "cpu"}
     common |= {"hidden": (16,), "max_epochs": 12}
     plain = PenalizedClassifier(**common, strength=0.0).fit(X, y)
-    fair = PenalizedClassifier(**common, strength=20.0, noise="subtract").fit(X, y)
+    fair = PenalizedClassifier(**common, strength=20.0, measure="pq", noise="subtract").fit(X, y)
     bound = PenalizedClassifier(**common, bound=0.05, measure="mpd", temperature=0.5).fit(X, y)
     gaps = [gap(model.predict(X), X.sex) for model in (plain, fair, bound)]
     assert gaps[1] < 0.6 * gaps[0]

@@ -253,6 +253,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
     ...     chosen = model.fit(X, y).predict(X)
     ...     return abs(chosen[group == 0].mean() - chosen[group == 1].mean())
     >>> common = {"group": 0, "sees_group": False, "random_state": 0, "max_epochs": 10}
+    >>> common["measure"] = "pq"
     >>> plain = gap(PenalizedClassifier(**common, strength=0.0))
     >>> bool(gap(PenalizedClassifier(**common, strength=20.0, noise="subtract")) < plain / 2)
     True
