@@ -22,8 +22,7 @@ score_of : label, optional
     Scores that clearly rank against their label (AUROC below one half) are refused unless it is
     stated."""
 
-COLUMNS = (
-    """\
+COLUMNS = f"""\
 y_true : array-like, or Tally, Distribution or RankedScores
     True labels or values; None where the criterion does not ask for them. Or a summary that
     was made before: then no columns may follow, and the second argument is the measure.
@@ -36,15 +35,43 @@ sample_weight : array-like, optional
     Weights of the rows; by default every row weighs 1.
 y_score : array-like, optional
     Scores for AUROC, cross-entropy and calibration: one column, or a column for each class.
+{SCORE_OF}
 strata : array-like or dataframe, optional
     Within which "conditional_statistical_parity" compares groups.
 classes : sequence of labels, optional
-    Labels of the columns of `y_score`, where `y_true` does not show them all.
-"""
-    + SCORE_OF
-)
+    Labels of the columns of `y_score`, where `y_true` does not show them all."""
 
 SETTINGS = """\
+measure : str or callable, optional
+    How unequal: "mpd" (the largest difference), "gini", "pq", "shortfall", or a function of the
+    last axis; or how equal: "ratio" (the smallest over the largest). By default the criterion's
+    own: "mpd", or "ratio" for "selection_rate_ratio".
+aggregate : str or callable, optional
+    How classes are combined: "worst" (the default), "mean" or "total", or a function of the
+    last axis. Over cut points of a distribution, "worst" (the supremum) or "integral".
+g : str or callable, optional
+    The statistic of "performance_parity", a name in `STATISTICS` such as "f1" or "mse", or a
+    function (y_true, y_pred) that gives a loss for each row.
+transform : {"exp", "raw"}, optional
+    "exp" exponentiates the statistic before a relative measure, "raw" never does; by default
+    the criterion's own habit.
+favorable : label, optional
+    The label of the better outcome for people, where a criterion asks about one class. Of 0 and
+    1, −1 and 1, or False and True the second is assumed; say so if it is bad for people, such as
+    a default or a relapse. Of other labels one must be named.
+pos_label : label, optional
+    Another name for `favorable`, as in scikit-learn.
+tau : float, optional
+    For "strong_parity": keep to cut points whose pooled F is at least tau."""
+
+
+CLUSTER = """\
+cluster : array-like or dataframe, optional
+    Which rows go together, and are no independent witnesses: decisions on one person, pupils of one
+    school, prompts of one template. Intervals and tests allow for it; values stay as they are. Of
+    several columns, the one by which rows say least counts."""
+
+CLUSTER_SETTINGS = """\
 measure : str or callable, optional
     How unequal: "mpd" (the largest difference), "gini", "pq", "shortfall", or a function of the
     last axis; or how equal: "ratio" (the smallest over the largest). By default the criterion's
