@@ -22,6 +22,7 @@ from evenhand._columns.codes import (
 )
 from evenhand._columns.encoding import (
     check_lengths,
+    check_order,
     classes,
     encode,
     finite,
@@ -115,6 +116,13 @@ def tally(
         raise misspelt(tally, typos)
     if sensitive_features is None:
         raise InputError("Pass sensitive_features, the columns that name the groups.")
+    check_order(
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        cluster=cluster,
+    )
     jobs: dict[str, tuple[Any, ...]] = {
         "y": (classes, y_true, "y_true"),
         "yhat": (classes, y_pred, "y_pred"),
@@ -181,6 +189,13 @@ def moments(
     array([0.25, 0.  ])
 
     """
+    check_order(
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        cluster=cluster,
+    )
     sums = moment_columns(y_true, y_pred)
     whom = groups(sensitive_features)
     return count({}, whom, sample_weight=sample_weight, sums=sums, cluster=cluster)
@@ -255,6 +270,12 @@ def expected_tally(
            [0.75, 0.  ]])
 
     """
+    check_order(
+        y_true=y_true,
+        probabilities=probabilities,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+    )
     names = _listed_classes(classes)
     chances = _chances(probabilities, names)
     truth, labels = _truth(y_true, names)

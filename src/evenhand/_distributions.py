@@ -22,7 +22,7 @@ from evenhand._columns.codes import (
     smallest_unsigned,
     union,
 )
-from evenhand._columns.encoding import check_lengths, classes, finite, weights
+from evenhand._columns.encoding import check_lengths, check_order, classes, finite, weights
 from evenhand._errors import InputError
 from evenhand._groups import clusters, groups, joined
 from evenhand._signatures import suggests_names
@@ -81,6 +81,13 @@ def distribution(
     1.0
 
     """
+    check_order(
+        values=values,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        y_true=y_true,
+        cluster=cluster,
+    )
     whom = groups(sensitive_features)
     score = finite(values, "the score")
     survey = sample_weight if isinstance(sample_weight, SurveyWeights) else None

@@ -22,10 +22,11 @@ from evenhand._columns.codes import (
     smallest_unsigned,
     union,
 )
-from evenhand._columns.encoding import encode
+from evenhand._columns.encoding import check_column, check_order, encode
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._kinds import check_kinds
 from evenhand._signatures import misspelt, spelled_out
+from evenhand._words import did_you_mean
 
 Missing = Literal["error", "group"]
 Rare = Literal["keep", "merge", "drop"]
@@ -159,9 +160,15 @@ def groups(
             )
         return sensitive_features.settle_rare(min_count, rare)
     named = columns_of(sensitive_features)
+    check_order(**{f"sensitive_features[{name!r}]": column for name, column in named.items()})
     unknown = set(bins or ()) - set(named)
     if unknown:
-        raise InputError(f"bins names {sorted(unknown)}, but the columns are {list(named)}.")
+        name = sorted(map(str, unknown))[0]
+        raise InputError(
+            f"bins names {sorted(map(str, unknown))}, but the columns are {list(named)}."
+            f"{did_you_mean(name, named)} A column is named in a dataframe or a mapping: "
+            f"sensitive_features={{{name!r}: ...}}."
+        )
     coded = {}
     for name, values in named.items():
         edges = (bins or {}).get(name)
@@ -185,7 +192,7 @@ def clusters(cluster: Any) -> dict[str, Column]:
     if cluster is None:
         return {}
     coded = {}
-    for at, (name, values) in enumerate(columns_of(cluster).items()):
+    for at, (name, values) in enumerate(columns_of(cluster, "cluster").items()):
         column = encode(values, name)
         if column.missing:
             raise InputError(
@@ -201,14 +208,20 @@ def cluster_axis(at: int) -> str:
     return CLUSTER if at == 0 else f"{CLUSTER} {at + 1}"
 
 
-def columns_of(features: Any) -> dict[str, Any]:
+def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any]:
     """Name the columns of whatever the caller gave; one unnamed column is called 'group'."""
     if features is None:
         raise InputError("Pass sensitive_features, the columns that name the groups.")
+    check_column(features, role)
     if isinstance(features, Mapping):
         return dict(features)
     if isinstance(features, Column):
         return {"group": features}
+    if isinstance(features, list | tuple) and features and all(map(_is_column, features)):
+        names = [getattr(each, "name", None) or f"column {at}" for at, each in enumerate(features)]
+        if len(set(names)) < len(names):
+            raise InputError(f"{role} has two columns of one name: {list(map(str, names))}.")
+        return {str(name): each for name, each in zip(names, features, strict=True)}
     if isinstance(features, list) and features and isinstance(features[0], list):
         features = np.array(features, dtype=object)
     if isinstance(features, np.ndarray) and features.ndim == 2:
@@ -226,6 +239,11 @@ def columns_of(features: Any) -> dict[str, Any]:
     if isinstance(native, nw.DataFrame):
         return {name: native[:, at].to_native() for at, name in enumerate(native.columns)}
     return {str(getattr(features, "name", None) or "group"): features}
+
+
+def _is_column(values: Any) -> bool:
+    """Whether it is an array or series, of which several in a list are several columns."""
+    return getattr(values, "ndim", None) == 1 or type(values).__name__ in ("Series", "ChunkedArray")
 
 
 def settle_rare(

@@ -14,6 +14,8 @@ import numpy as np
 
 from evenhand._errors import InputError, InputTypeError
 
+MOST_SHOWN = 200  # characters of a value in an error
+
 
 class Kind(NamedTuple):
     """The types that an option takes, in words and as classes."""
@@ -95,7 +97,30 @@ def check_kinds(**options: Any) -> None:
     """
     for name, value in options.items():
         if name in KINDS and not KINDS[name].takes(value):
-            raise InputTypeError(f"{name} must be {KINDS[name].words}, not {value!r}.")
+            first = name == "criterion" and hasattr(value, "shape")
+            way_out = (
+                " It comes before the columns, as in "
+                'evaluate("statistical_parity", y_true, y_pred, sensitive_features=...).'
+            )
+            raise InputTypeError(
+                f"{name} must be {KINDS[name].words}, not {brief(value)}.{way_out if first else ''}"
+            )
+
+
+def brief(value: Any) -> str:
+    """A value as an error names it: columns and tables by their kind and size alone.
+
+    >>> brief(3), brief(np.zeros(4))
+    ('3', 'an ndarray of 4 values')
+    """
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        kind = type(value).__name__
+        article = "an" if kind[:1].lower() in "aeio" or kind == "ndarray" else "a"
+        size = f"{shape[0]} values" if len(shape) == 1 else f"shape {shape}"
+        return f"{article} {kind} of {size}"
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def check_columns(**columns: Any) -> None:
@@ -113,7 +138,7 @@ def check_columns(**columns: Any) -> None:
             way_out = ""
             if any(isinstance(one, int) and not isinstance(one, bool) for one in names):
                 way_out = " If numbers name the columns, pass frame.rename(columns=str) and text."
-            raise InputTypeError(f"{name} must be {words}, not {value!r}.{way_out}")
+            raise InputTypeError(f"{name} must be {words}, not {brief(value)}.{way_out}")
     check_roles(**columns)
 
 
@@ -180,7 +205,7 @@ def check_names(**names: Any) -> None:
     """
     for name, value in names.items():
         if not isinstance(value, str):
-            raise InputTypeError(f"{name} must be a name, not {value!r}.")
+            raise InputTypeError(f"{name} must be a name, not {brief(value)}.")
 
 
 def check_labels(**labels: Any) -> None:
@@ -192,7 +217,7 @@ def check_labels(**labels: Any) -> None:
     """
     for name, label in labels.items():
         if label is not None and not _is_label(label):
-            raise InputTypeError(f"{name} must be one label, not {label!r}.")
+            raise InputTypeError(f"{name} must be one label, not {brief(label)}.")
 
 
 def _is_label(value: Any) -> bool:

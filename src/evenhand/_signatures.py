@@ -115,6 +115,29 @@ to : {"overall", "best"} or label of a group, optional
     from it in either direction. With the best group that is what groups show among each other."""
 
 
+SYNONYMS = {  # what other tools, and our command line, call an argument
+    "y_true": ("target", "targets", "truth", "actual", "labels", "ground_truth"),
+    "y_pred": ("prediction", "predictions", "predicted", "decision", "decisions", "y_hat", "yhat"),
+    "sensitive_features": (
+        "group",
+        "groups",
+        "sensitive",
+        "protected",
+        "sensitive_feature",
+        "attribute",
+        "attributes",
+    ),
+    "y_score": ("probability", "probabilities", "proba", "y_prob", "scores"),
+    "sample_weight": ("weight", "weights"),
+    "cluster": ("clusters",),
+    "favorable": ("positive", "positive_label", "favourable"),
+    "fail_if": ("gate", "gates"),
+}
+
+
+FEATURES = ("sensitive_features",)
+
+
 def documented(**blocks: str) -> Callable[[Function], Function]:
     """Replace {name} on a line of its own in a docstring by a block of text, indented alike.
 
@@ -174,7 +197,13 @@ def misspelt(function: Callable[..., Any], options: Mapping[str, Any]) -> InputT
             f"{function.__name__} compares groups with each other; a reference, to=, is for "
             "evaluate, interval and contrasts, and for the criteria themselves."
         )
-    hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
+    if function.__name__ == "fit" and name in SYNONYMS["sensitive_features"] + FEATURES:
+        return InputTypeError(
+            f"fit has no argument {name!r}: the group is one or more columns of X, named when the "
+            'estimator is made, such as group="sex". Add the column to X and name it there.'
+        )
+    meant = {word: terms for word, terms in SYNONYMS.items() if word in known}
+    hint = did_you_mean(name, known, meant) or f" It has {', '.join(known)}."
     return InputTypeError(f"{function.__name__} has no argument {name!r}.{hint}")
 
 

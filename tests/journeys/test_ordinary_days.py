@@ -218,3 +218,169 @@ def test_scores_that_are_all_equal_leave_the_decisions_to_be_compared():
     audit = eh.audit(1 - p, p, y_score=np.full(4000, 0.5), sensitive_features=group)
     assert audit.finding("statistical_parity").verdict == "alike"
     assert audit.finding("strong_parity").verdict == "undefined"
+
+
+ROWS = 60
+TRUTH, DECIDED = np.tile([0, 1, 1], 20), np.tile([0, 1, 0, 1, 1], 12)
+SCORES = np.linspace(0.02, 0.98, ROWS)
+SEX, RACE = np.repeat(["F", "M"], 30), np.tile(["x", "y"], 30)
+PARITY = "statistical_parity"
+
+
+def doors(y=TRUTH, p=DECIDED, s=SCORES):
+    """Every function that takes columns, as a function of the columns that name the groups."""
+    models = {"one": p, "other": 1 - p}
+    return {
+        "audit": lambda **k: eh.audit(y, p, criteria=PARITY, **k),
+        "assert_even": lambda **k: eh.assert_even(y, p, fail_if=f"{PARITY}.mpd > 0.99", **k),
+        "evaluate": lambda **k: eh.evaluate(PARITY, y, p, **k),
+        "interval": lambda **k: eh.interval(PARITY, y, p, **k),
+        "contrasts": lambda **k: eh.contrasts(PARITY, y, p, **k),
+        "chance": lambda **k: eh.chance(PARITY, y, p, replicates=10, **k),
+        "compare": lambda **k: eh.compare(y, models, criteria=PARITY, replicates=20, **k),
+        "frontier": lambda **k: eh.frontier(y, s, values=2, **k),
+        "tally": lambda **k: eh.tally(y, p, **k),
+        "moments": lambda **k: eh.moments(y, s, **k),
+        "distribution": lambda **k: eh.distribution(s, **k),
+        "expected_tally": lambda **k: eh.expected_tally(
+            y, np.column_stack([1 - SCORES, SCORES]), classes=[0, 1], **k
+        ),
+    }
+
+
+DOORS = list(doors())
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_name_in_place_of_a_column_is_refused_with_the_way_out(door):
+    with pytest.raises(eh.InputTypeError, match=r"is 'black', one value.*data\['black'\]"):
+        doors()[door](sensitive_features="black")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_list_of_arrays_is_several_columns(door):
+    both = doors()[door](sensitive_features={"sex": SEX, "race": RACE})
+    for several in ([SEX, RACE], (pd.Series(SEX, name="sex"), pd.Series(RACE, name="race"))):
+        found = doors()[door](sensitive_features=several)
+        names = getattr(getattr(found, "evidence", None), "columns", ())
+        said = str(found).replace("column 0", "sex").replace("column 1", "race")
+        assert said == str(both) or names  # an audit of named columns names them in its tables
+
+
+def test_a_list_of_series_keeps_their_names():
+    names = eh.groups([pd.Series(SEX, name="sex"), pd.Series(RACE, name="race")]).names
+    assert names == ("sex", "race")
+    with pytest.raises(eh.InputError, match="two columns of one name"):
+        eh.groups([pd.Series(SEX, name="sex"), pd.Series(RACE, name="sex")])
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_index_in_another_order_is_refused_and_never_silent(door):
+    y, p, s, sex = map(pd.Series, (TRUTH, DECIDED, SCORES, SEX))
+    known = doors(y, p, s)[door]
+    same = known(sensitive_features=sex)
+    with pytest.raises(eh.InputError, match=r"same index in another order.*reindex.*to_numpy"):
+        known(sensitive_features=sex[::-1])
+    with pytest.raises(eh.InputError, match="same index in another order"):
+        known(sensitive_features=pd.DataFrame({"sex": sex, "race": RACE})[::-1])
+    assert str(known(sensitive_features=sex.set_axis(range(1000, 1060)))) == str(same)
+    assert str(known(sensitive_features=sex[::-1][::-1])) == str(same)
+    assert str(known(sensitive_features=sex.to_numpy())) == str(same) or door == "audit"
+
+
+def test_an_estimator_says_that_the_group_is_a_column_of_X():
+    from sklearn.linear_model import LogisticRegression
+
+    from evenhand.mitigation import EqualizedOddsClassifier
+
+    X = pd.DataFrame({"x": SCORES, "sex": SEX})
+    base = LogisticRegression()
+    with pytest.raises(eh.InputTypeError, match=r"Series of 60 values.*group='sex'"):
+        EqualizedOddsClassifier(base, group=X["sex"]).fit(X, TRUTH)
+    with pytest.raises(
+        eh.InputTypeError, match=r"fit has no argument 'sensitive_features'.*group="
+    ):
+        EqualizedOddsClassifier(base, group="sex").fit(X, TRUTH, sensitive_features=SEX)
+    with pytest.raises(eh.InputError, match="X and y have the same index in another order"):
+        EqualizedOddsClassifier(base, group="sex").fit(X, pd.Series(TRUTH)[::-1])
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("target", "y_true"),
+        ("prediction", "y_pred"),
+        ("score", "y_score"),
+        ("group", "sensitive_features"),
+        ("weights", "sample_weight"),
+    ],
+)
+def test_an_argument_by_the_name_of_the_command_line_is_named(given, meant):
+    for ask in (eh.audit, eh.assert_even, eh.audit_frame):
+        with pytest.raises(eh.InputTypeError, match=f"'{given}'. Did you mean '{meant}'"):
+            ask(**{given: TRUTH})
+
+
+def test_columns_in_place_of_a_criterion_are_not_printed():
+    for column in (pd.Series(TRUTH), TRUTH):
+        with pytest.raises(eh.InputTypeError, match=r"of 60 values\. It comes before") as refused:
+            eh.evaluate(column, DECIDED, sensitive_features=SEX)
+        assert len(str(refused.value)) < 250
+
+
+def test_a_watch_writes_its_reports(tmp_path):
+    watch = watched()
+    for name, write in (
+        ("page.html", watch.to_html),
+        ("status.md", watch.to_markdown),
+        ("metrics.txt", watch.to_openmetrics),
+    ):
+        text = write(tmp_path / name)
+        assert (tmp_path / name).read_text(encoding="utf-8") == text == write()
+
+
+def test_a_margin_of_percentage_points_is_refused():
+    with pytest.raises(eh.InputError, match=r"For 5 percentage points pass margin=0\.05"):
+        eh.audit(TRUTH, DECIDED, sensitive_features=SEX, margin=5)
+    with pytest.raises(eh.InputError, match="margin=5"):
+        eh.power([100, 100], rate=0.3, margin=5)
+    amounts = eh.audit(10.5 * TRUTH, 9.5 * DECIDED, sensitive_features=SEX, margin=5)
+    assert amounts.margin == 5
+
+
+def test_bins_that_do_not_fit_are_refused_with_the_way_out():
+    def cut(bins, name="age"):
+        return eh.audit(TRUTH, DECIDED, sensitive_features={name: 100 * SCORES}, bins={"age": bins})
+
+    with pytest.raises(eh.InputError, match=r"outside its bins.*-inf"):
+        cut([20, 40])
+    assert len(cut([-np.inf, 20, 40, np.inf]).evidence.groups) == 3
+    for bins in (0, -1):
+        with pytest.raises(eh.InputError, match=f"'age': {bins}.*such as 4"):
+            cut(bins)
+    with pytest.raises(eh.InputError, match=r"columns are \['years'\].*'age': \.\.\."):
+        cut(3, "years")
+
+
+def test_a_test_case_says_what_passes(tmp_path):
+    from evenhand.cli import main
+
+    rows = pd.DataFrame({"y": TRUTH, "p": DECIDED, "sex": SEX})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    gates = ["statistical_parity.mpd > 0.9", "selection_rate_ratio < 0.01"]
+    columns = ["--target", "y", "--prediction", "p", "--group", "sex"]
+    asked = [word for gate in gates for word in ("--fail-if", gate)]
+    words = [
+        "audit",
+        str(tmp_path / "rows.csv"),
+        *columns,
+        *asked,
+        "--junit",
+        str(tmp_path / "j.xml"),
+    ]
+    with pytest.raises(SystemExit):
+        main(words)
+    text = (tmp_path / "j.xml").read_text(encoding="utf-8")
+    assert 'name="statistical_parity.mpd &lt;= 0.9"' in text
+    assert 'name="selection_rate_ratio.ratio &gt;= 0.01"' in text
+    assert 'name="not ' not in text

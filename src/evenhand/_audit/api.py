@@ -16,6 +16,7 @@ from evenhand._audit.from_tally import from_tally, refuse_columns
 from evenhand._audit.questions import (
     Criteria,
     answerable,
+    check_margin,
     check_options,
     known_tolerances,
 )
@@ -34,8 +35,6 @@ from evenhand._signatures import (
     CLUSTER_COLUMNS,
     SCORE_OF,
     documented,
-    misspelt,
-    spelled_out,
     suggests_names,
 )
 from evenhand._tally import Tally
@@ -93,7 +92,7 @@ title : str, optional
     Of the report."""
 
 
-@spelled_out
+@suggests_names
 @documented(
     score_of=SCORE_OF, cluster=CLUSTER, target=TARGET, grouping=GROUPS, examination=EXAMINATION
 )
@@ -123,7 +122,6 @@ def audit(
     control: Control = "familywise",
     depth: int = 2,
     title: str | None = None,
-    **typos: Any,
 ) -> Audit:
     """Say in which respects groups differ, by how much, and which of them.
 
@@ -175,8 +173,6 @@ def audit(
     'differs'
 
     """
-    if typos:
-        raise misspelt(audit, typos)
     if isinstance(y_true, Tally):
         refuse_columns(
             y_pred=y_pred,
@@ -522,6 +518,8 @@ def audit_evidence(
     check_options(confidence, depth, margin)
     check_control(control)
     questions, unasked = answerable(evidence, criteria, measures)
+    bounds = [question.criterion.statistic.bounds for question in questions]
+    check_margin(margin, of_rates=evidence.task != "regression" and (0.0, 1.0) in bounds)
     tolerated = known_tolerances(tolerances or {}, questions)
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
     views = list(views_of(evidence, depth))

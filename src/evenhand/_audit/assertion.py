@@ -13,7 +13,7 @@ from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Bins, Groups, Missing, Rare, columns_of
 from evenhand._kinds import check_kinds
-from evenhand._signatures import CLUSTER, SCORE_OF, documented, misspelt, spelled_out
+from evenhand._signatures import CLUSTER, SCORE_OF, documented, suggests_names
 from evenhand._tally import Tally
 from evenhand._tasks import Task
 from evenhand._words import visible
@@ -21,7 +21,7 @@ from evenhand._words import visible
 Inconclusive = Literal["fail", "pass"]
 
 
-@spelled_out
+@suggests_names
 @documented(score_of=SCORE_OF, cluster=CLUSTER, target=TARGET, grouping=GROUPS)
 def assert_even(
     y_true: Any,
@@ -44,7 +44,6 @@ def assert_even(
     favorable: Label = None,
     pos_label: Label = None,
     confidence: float = 0.95,
-    **typos: Any,
 ) -> Audit:
     """Raise AssertionError unless groups are treated as evenly as the gates demand.
 
@@ -112,8 +111,6 @@ def assert_even(
 
     """
     __tracebackhide__ = True  # pytest shows the caller's line, not ours
-    if typos:
-        raise misspelt(assert_even, typos)
     check_kinds(inconclusive=inconclusive)
     if inconclusive not in ("fail", "pass"):
         raise InputError(f"inconclusive is 'fail' or 'pass'; it is {inconclusive!r}.")

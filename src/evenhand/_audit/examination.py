@@ -260,7 +260,9 @@ def _finding(
             greatest=greatest_reading(reading, question.criterion.statistic.bounds),
         )
     is_rate = question.criterion.statistic.bounds == (0.0, 1.0)
-    margin = precision.margin if precision.margin is not None or not is_rate else MARGIN
+    margin = precision.margin
+    if is_rate and (margin is None or margin >= 1):  # a margin of amounts says nothing of shares
+        margin = MARGIN
     return Finding(
         criterion=question.name,
         p_value=known.p_value,

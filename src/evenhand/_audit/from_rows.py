@@ -24,7 +24,7 @@ from evenhand._audit.evidence import (
     threshold_behind,
 )
 from evenhand._columns import Column, Label
-from evenhand._columns.encoding import check_lengths, classes, finite, floats
+from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
 from evenhand._counting import count, tally
 from evenhand._distributions import (
     Distribution,
@@ -69,6 +69,15 @@ def from_rows(
     at = check_threshold(threshold, decided=y_pred is not None, scored=y_score is not None)
     check_distinct(
         y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
+    )
+    check_order(
+        y_true=y_true,
+        y_pred=y_pred,
+        y_score=y_score,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        strata=strata,
+        cluster=cluster,
     )
     group = groups(sensitive_features, bins=bins, missing=missing, min_count=min_count, rare=rare)
     check_several(group.labels)

@@ -191,6 +191,16 @@ def _canonical(name: str) -> str:
     return f"{ALIASES.get(criterion, criterion)}{dot}{measure}"
 
 
+def check_margin(margin: float | None, *, of_rates: bool) -> None:
+    """Refuse a margin that no difference of rates exceeds: percentage points, perhaps."""
+    if margin is not None and of_rates and margin >= 1:
+        percent = f" For {margin:g} percentage points pass margin={margin / 100:g}."
+        raise InputError(
+            f"margin={margin:g} is no difference of rates, which are shares between 0 and 1."
+            f"{percent if margin < 100 else ''}"
+        )
+
+
 def check_options(confidence: float, depth: int, margin: float | None) -> None:
     """Refuse what is no confidence, depth or margin."""
     check_kinds(confidence=confidence, depth=depth, margin=margin)

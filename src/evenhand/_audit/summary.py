@@ -236,7 +236,7 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
     rates = table.values[keys.index("selection_rate")]
     if not np.nanmax(rates, initial=0.0) > 0:
         return None
-    top = int(np.nanargmax(rates))
+    top = len(rates) - 1 - int(np.nanargmax(rates[::-1]))  # of equal rates, not the first twice
     ratios = rates / rates[top]
     least = int(np.nanargmin(ratios))
     low, high = _ratio_interval(audit.findings)

@@ -47,6 +47,12 @@ def cut(values: Any, bins: int | Sequence[float], name: str = "values") -> Colum
     """
     column = numbers(values, name)
     if isinstance(bins, int):
+        if bins < 1:
+            raise InputError(
+                f"bins={{{name!r}: {bins}}} makes no bins: name how many, such as 4, or the edges."
+            )
+        if np.isnan(column).all():
+            raise InputError(f"{name} has no numbers to cut into {bins} bins.")
         return binned(column, quantile_edges(column, bins))
     return binned(column, _checked_edges(column, bins, name))
 
@@ -88,11 +94,15 @@ def _checked_edges(
     """Edges as the caller gave them, if they increase and hold all values."""
     edges = np.asarray(bins, dtype=np.float64)
     if len(edges) < 2 or (np.diff(edges) <= 0).any():
-        raise InputError(f"The bin edges of {name} must increase; they are {list(bins)}.")
+        raise InputError(
+            f"The bin edges of {name} must increase, and be two or more, such as [18, 40, 65]; "
+            f"they are {list(bins)}."
+        )
     outside = column[(column < edges[0]) | (column > edges[-1])]
     if len(outside):
         raise InputError(
             f"{name} has {len(outside)} values outside its bins, such as {outside[0]:g}; "
-            f"the edges run from {edges[0]:g} to {edges[-1]:g}."
+            f"the edges run from {edges[0]:g} to {edges[-1]:g}. Begin with -inf and end with inf "
+            "to have bins for all of them, or drop those rows."
         )
     return edges

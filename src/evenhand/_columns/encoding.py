@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import count
+from numbers import Number
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,6 +58,8 @@ def encode(values: Any, name: str = "values") -> Column:
         if isinstance(series, nw.Series):
             return _encode_series(series, name)
         values = np.asarray(values)
+    if values.ndim == 0:
+        check_column(values.item(), name)
     if values.ndim != 1:
         raise InputError(f"{name} must be one column; its shape is {values.shape}.")
     if not len(values):
@@ -217,6 +220,61 @@ def check_weights(name: str, least: float, most: float) -> None:
 def reciprocal(value: float) -> float:
     """One over a positive number, or the nearest power of ten that can be written."""
     return min(1 / float(value), 1e308)
+
+
+def check_column(values: Any, name: str) -> None:
+    """Refuse a single value, such as the name of a column, where the column itself is asked for.
+
+    >>> check_column("black", "sensitive_features")
+    Traceback (most recent call last):
+    evenhand.InputTypeError: sensitive_features is 'black', one value and not a column. Pass the
+    column itself, such as data['black']; audit_frame and audit_model take names of columns.
+    """
+    if isinstance(values, str | bytes | Number) or getattr(values, "ndim", None) == 0:
+        raise InputTypeError(
+            f"{name} is {values!r}, one value and not a column. Pass the column itself, such as "
+            f"data[{values!r}]; audit_frame and audit_model take names of columns."
+        )
+
+
+def check_order(**columns: Any) -> None:
+    """Refuse pandas objects of the same index labels in another order: nobody knows which counts.
+
+    Rows are read by their place. Where the labels are the same and their order is not, the caller
+    sorted or shuffled one of the columns, and would silently get the people of other rows.
+    """
+    first: tuple[str, Any] | None = None
+    for name, values in columns.items():
+        index = _index_of(values)
+        if index is None:
+            continue
+        if first is None:
+            first = name, index
+        elif index is not first[1] and _reordered(first[1], index):
+            raise InputError(
+                f"{first[0]} and {name} have the same index in another order, and rows are read by "
+                f"their place. Put them in one order, such as {name}.reindex({first[0]}.index); or "
+                f"pass {name}.to_numpy() if the rows do go together as they stand."
+            )
+
+
+def _index_of(values: Any) -> Any:
+    """The index of a pandas object, or of the first of several; None of all else."""
+    if isinstance(values, np.ndarray | range | Column):
+        return None
+    if isinstance(values, Mapping | list | tuple):
+        several = list(values.values() if isinstance(values, Mapping) else values)
+        return _index_of(several[0]) if several and hasattr(several[0], "index") else None
+    pandas = sys.modules.get("pandas")
+    known = pandas is not None and isinstance(values, pandas.Series | pandas.DataFrame)
+    return values.index if known else None
+
+
+def _reordered(one: Any, other: Any) -> bool:
+    """Whether two indexes have the same labels, each once, in another order."""
+    if len(one) != len(other) or one.equals(other):
+        return False
+    return bool(one.is_unique and other.is_unique and one.isin(other).all())
 
 
 def check_lengths(**columns: Any) -> None:

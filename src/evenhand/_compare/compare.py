@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._columns.encoding import check_order
 from evenhand._compare import tables
 from evenhand._compare.comparison import Comparison
 from evenhand._compare.evidence import Evidence, Labels, Sources, evidence
@@ -141,6 +142,14 @@ def compare(
         check_distinct(y_true=y_true, sensitive_features=sensitive_features, **{name: values})
     targets = read_targets(y_true, columns, task or named.task)
     people = sensitive_columns(sensitive_features, X)
+    check_order(
+        y_true=y_true,
+        **columns,
+        sensitive_features=people,
+        sample_weight=sample_weight,
+        rows=rows,
+        cluster=cluster,
+    )
     favorable = named_label(favorable, pos_label)
     lines = evidence(targets, people, sample_weight, rows, cluster, favorable)
     asked = questions(

@@ -26,7 +26,7 @@ def named_models(predictions: Any, X: Any = None) -> Models:
             f"predictions is a {type(predictions).__name__}; it must name the models: pass "
             '{"model": y_pred, …} or a dataframe with a column for each model.'
         )
-    given = {str(name): column for name, column in columns_of(predictions).items()}
+    given = {str(name): column for name, column in columns_of(predictions, "predictions").items()}
     if not given:
         raise InputError("There are no models to compare: predictions is empty.")
     estimators = {name: model for name, model in given.items() if hasattr(model, "predict")}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._columns.encoding import check_lengths, classes, finite
+from evenhand._columns.encoding import check_lengths, check_order, classes, finite
 from evenhand._dataframes import kind_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
@@ -198,6 +198,14 @@ def frontier(
     )
     check_distinct(
         y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
+    )
+    check_order(
+        y_true=y_true,
+        y_score=y_score,
+        y_pred=y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        group_proba=group_proba,
     )
     kind = kind_of(data, sensitive_features, y_score, y_true)
     if isinstance(criterion, str) and criterion in regression.CRITERIA:

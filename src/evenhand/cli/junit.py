@@ -14,6 +14,7 @@ ELEMENTS: dict[Outcome, str] = {
     "inconclusive": "error",
     "error": "error",
 }
+WITHIN: dict[str, str] = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 
 
 def junit(judgements: Sequence[Judgement], title: str, seconds: float) -> str:
@@ -37,7 +38,8 @@ def junit(judgements: Sequence[Judgement], title: str, seconds: float) -> str:
 
 def _add_case(suite: ET.Element, judgement: Judgement) -> None:
     gate = judgement.gate
-    about = {"classname": f"evenhand.{gate.criterion}", "name": f"not {gate}", "time": "0"}
+    kept = f"{gate.name} {WITHIN[gate.sign]} {gate.bound:g}"  # what passes, not what fails
+    about = {"classname": f"evenhand.{gate.criterion}", "name": kept, "time": "0"}
     case = ET.SubElement(suite, "testcase", about)
     if judgement.outcome in ELEMENTS:
         said = {"message": judgement.sentence, "type": judgement.outcome}

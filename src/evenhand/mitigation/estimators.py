@@ -19,11 +19,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from evenhand._columns.encoding import finite
+from evenhand._columns.encoding import check_order, finite
 from evenhand._dataframes import is_frame
 from evenhand._errors import InputError, UnboundWarning, refusing
 from evenhand._groups import show
 from evenhand._seeds import seed_of
+from evenhand._signatures import suggests_names
 from evenhand._tasks import favorable_label
 from evenhand._words import number
 from evenhand.mitigation._lots import ONE_BY_ONE, drawn, lots, tied
@@ -352,6 +353,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
     def _decide(self, X: Any, group: Codes) -> Floats:
         """Probabilities of each class, for rows whose groups were all seen at fit."""
 
+    @suggests_names
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups, the base model, and the method's own rule.
 
@@ -370,6 +372,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
             This estimator, fitted.
 
         """
+        check_order(X=X, y=y, sample_weight=sample_weight)
         rows = self._read(X, y, sample_weight)
         self._fit(rows)
         self._tell_shared(rows)
@@ -535,6 +538,7 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
     def _regress(self, X: Any, group: Codes) -> Floats:
         """A value for each row, whose groups were all seen at fit."""
 
+    @suggests_names
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the groups, the base model, and the method's own rule.
 
@@ -553,6 +557,7 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
             This estimator, fitted.
 
         """
+        check_order(X=X, y=y, sample_weight=sample_weight)
         rows = self._read(X, y, sample_weight)
         self._fit(rows)
         everyone = np.arange(len(rows.y))

@@ -16,6 +16,7 @@ from evenhand._columns.encoding import encode, numbers
 from evenhand._dataframes import column_of, is_frame
 from evenhand._errors import InputError, InputTypeError
 from evenhand._groups import Groups, groups, show
+from evenhand._kinds import brief
 
 Codes = NDArray[np.intp]
 
@@ -53,6 +54,12 @@ class Sensitive:
         """Learn the groups of the fitting rows, and give each row's."""
         if group is None or (isinstance(group, Sequence) and not len(group)):
             raise InputError("Which columns of X name the group? Pass group=, such as group='sex'.")
+        if hasattr(group, "shape"):
+            name = getattr(group, "name", None) or "sex"
+            raise InputTypeError(
+                f"group= names columns of X, and is {brief(group)}. Keep the column in X and pass "
+                f"its name, such as group={name!r}."
+            )
         columns = _resolved(X, group)
         hidden = _id_columns(X, row_id)
         values = {name: column_of(X, name) for name in columns}

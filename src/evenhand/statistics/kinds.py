@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, union
-from evenhand._columns.encoding import check_lengths, classes, finite, floats
+from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
 from evenhand._counting import count, moments, tally
 from evenhand._distributions import Distribution, RankedScores, check_direction, distribution
 from evenhand._errors import InputError
@@ -75,6 +75,15 @@ class Rows:
     def __post_init__(self) -> None:
         if self.sensitive_features is None:
             raise InputError("Pass sensitive_features: the column or columns that name the groups.")
+        check_order(
+            y_true=self.y_true,
+            y_pred=self.y_pred,
+            y_score=self.y_score,
+            sensitive_features=self.sensitive_features,
+            sample_weight=self.sample_weight,
+            strata=self.strata,
+            cluster=self.cluster,
+        )
 
     def require(self, name: str, why: str) -> Any:
         """A column that must have been given.

@@ -19,7 +19,7 @@ from evenhand._groups import show
 from evenhand._kinds import check_kinds, check_labels
 from evenhand._tally import Tally
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
-from evenhand._writing import path_of
+from evenhand._writing import path_of, written
 from evenhand.measures import MEASURES as KNOWN
 from evenhand.report import watch_page
 from evenhand.watch.document import document_of, markdown, openmetrics
@@ -338,8 +338,13 @@ class Watch:
         watch._memory = load(path_of(path))
         return watch
 
-    def to_html(self) -> str:
+    def to_html(self, path: str | Path | None = None) -> str:
         """The report: one page that opens offline.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
 
         Returns
         -------
@@ -347,10 +352,15 @@ class Watch:
             HTML.
 
         """
-        return watch_page(document_of(self._memory))
+        return written(watch_page(document_of(self._memory)), path)
 
-    def to_markdown(self) -> str:
+    def to_markdown(self, path: str | Path | None = None) -> str:
         """The status as Markdown, for a message.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
 
         Returns
         -------
@@ -358,10 +368,15 @@ class Watch:
             Markdown.
 
         """
-        return markdown(self.status())
+        return written(markdown(self.status()), path)
 
-    def to_openmetrics(self) -> str:
+    def to_openmetrics(self, path: str | Path | None = None) -> str:
         """The status as OpenMetrics text, for a scraper.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
 
         Returns
         -------
@@ -369,7 +384,7 @@ class Watch:
             Values, limits and verdicts, by criterion and measure.
 
         """
-        return openmetrics(self.status())
+        return written(openmetrics(self.status()), path)
 
     def __repr__(self) -> str:
         names = ", ".join(question.name for question in self._memory.settings.questions)
