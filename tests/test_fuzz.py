@@ -7,8 +7,15 @@ import pytest
 from fuzz.__main__ import main
 from fuzz.targets import TARGETS
 
-SLICES = {"counting": 200, "counts": 100, "commands": 40, "stores": 60, "downloads": 40}
-ONCE = {"counting": [196, 706, 801, 1068, 2912, 19470]}
+SLICES = {
+    "counting": 200,
+    "counts": 100,
+    "commands": 40,
+    "stores": 60,
+    "downloads": 40,
+    "exports": 40,
+}
+ONCE = {"counting": [196, 706, 801, 1068, 2912, 19470], "exports": [6, 17, 43]}
 
 
 @pytest.mark.slow

@@ -5,21 +5,28 @@ import numpy as np
 
 
 class Thresholds:
-    """Every threshold of every group, upward and downward, with an unknown share for each."""
+    """Every threshold of every group, upward and downward, with an unknown share for each.
 
-    def __init__(self, y, score, group):
+    If `rising`, a chance for each score in place of them, that never falls as the score rises.
+    `y` is the truth, or the probability of 1.
+    """
+
+    def __init__(self, y, score, group, rising=False):
         self.labels = np.unique(group)
         self.size = len(y)
-        self.share, self.selected, self.mass = [], [], []
+        self.share, self.selected, self.mass, self.requirements = [], [], [], []
         for label in self.labels:
             mine = group == label
-            rules = _decisions(score[mine])
-            hits = np.stack([(rules * (y[mine] == k)).sum(axis=1) for k in (0, 1)])
+            values = np.unique(score[mine])
+            rules = score[mine] == values[:, None] if rising else _decisions(score[mine])
+            hits = np.stack([(rules * truth[mine]).sum(axis=1) for truth in (1 - y, y)])
+            share = cp.Variable(rules.shape[0], nonneg=True)
+            wanted = [share <= 1, cp.diff(share) >= 0] if rising else [cp.sum(share) == 1]
+            self.requirements += wanted if len(values) > 1 else wanted[:1]
             self.selected.append(hits)
-            self.mass.append([(y[mine] == k).sum() for k in (0, 1)])
-            self.share.append(cp.Variable(rules.shape[0], nonneg=True))
+            self.mass.append([truth[mine].sum() for truth in (1 - y, y)])
+            self.share.append(share)
         self.mass = np.array(self.mass, dtype=float)
-        self.requirements = [cp.sum(share) == 1 for share in self.share]
 
     def counts(self, k):
         """How many of class k are selected, by group."""

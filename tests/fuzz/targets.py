@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import journeys
-from fuzz import commands, counting, counts, downloads, stores
+from fuzz import commands, counting, counts, downloads, exports, stores
 
 TARGETS: dict[str, Callable[[int], None]] = {
     "counting": counting.attack,
@@ -13,5 +13,6 @@ TARGETS: dict[str, Callable[[int], None]] = {
     "commands": commands.attack,
     "stores": stores.attack,
     "downloads": downloads.attack,
+    "exports": exports.attack,
     "journeys": journeys.walk,
 }

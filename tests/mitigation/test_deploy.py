@@ -6,6 +6,7 @@ import json
 import sqlite3
 import sys
 from contextlib import suppress
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -388,6 +389,21 @@ def test_a_score_at_a_cut_is_decided_alike_in_every_language(monkeypatch):
     np.testing.assert_array_equal(there, here)
 
 
+@pytest.mark.parametrize("cut", [-0.3, 0.0, 1.0, 1.4])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_cut_at_or_beyond_the_ends_is_for_all_scores_alike(cut, side, monkeypatch):
+    prices = side * np.array([[[0.0, cut], [0.0, cut - 1]]])
+    rule = DecisionRule(prices, np.array([0]), np.ones(1)).named([0, 1])
+    scores = np.array([0.0, 0.4, 1.0])
+    expected = (scores > cut) == (side > 0)
+    here = rule.probabilities(np.column_stack([1 - scores, scores]))[:, 1]
+    assert here.tolist() == expected.tolist()
+    there = answers("duckdb", rule.to_sql("duckdb"), pd.DataFrame({"score": scores}))
+    assert there["chance_1"].tolist() == expected.tolist()
+    module = alone(rule.to_python(), monkeypatch)
+    assert [module["decide"](score) for score in scores.tolist()] == expected.tolist()
+
+
 def test_ids_of_several_columns_have_one_lot_in_every_language(monkeypatch):
     table = pd.DataFrame({"a": ["x|y", "x", "^", "é"], "b": ["z", "y|z", "|", ""]})
     expected = lots(table, key="k")
@@ -424,11 +440,64 @@ def test_classes_that_a_database_would_confuse_are_refused():
         LOTTERY.named(["a", "A"], ["sex"], ["A", "B"]).to_sql()
 
 
-def test_a_rule_of_earlier_versions_is_read():
-    old = {"format": "evenhand decision rule 1", "rules": [{"pool": 0, "share": 1.0}]}
-    old["rules"][0]["prices"] = [[0.0, 0.4], [0.0, -0.6]]
-    rule = DecisionRule.from_json(json.dumps(old))
-    assert rule.explain().startswith("Everyone: select scores above 0.40.")
+def signed(content):
+    """A rule as anyone could write it who wants it to be believed."""
+    own = {name: value for name, value in content.items() if name != "checksum"}
+    text = json.dumps(own)
+    return json.dumps({**own, "checksum": hashlib.sha256(text.encode()).hexdigest()[:32]})
+
+
+def test_a_rule_without_a_checksum_is_refused():
+    content = json.loads(LOTTERY.to_json())
+    assert DecisionRule.from_json(signed(content)).explain() == LOTTERY.explain()
+    del content["checksum"]
+    with pytest.raises(eh.InputError, match="has no checksum"):
+        DecisionRule.from_json(json.dumps(content))
+
+
+def hostile(pools, count, **more):
+    each = {"share": 1.0, "prices": [[0.0, 0.4], [0.0, -0.6]]}
+    content = {"format": "evenhand decision rule 1", "reads": "scores"}
+    content["rules"] = [{"pool": pool, **each} for pool in range(pools)]
+    content["rules"] += [{"pool": 0, **each, "share": 0.0}] * (count - pools)
+    return content | more
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        hostile(9000, 20_000),  # ranks × pools: 99 million tables
+        hostile(1, 1, rules=[{"pool": 1 << 40, "share": 1.0, "prices": [[0.0, 0.4], [0.0, -0.6]]}]),
+        hostile(1, 1, rules=[{"pool": -1, "share": 1.0, "prices": [[0.0, 0.4], [0.0, -0.6]]}]),
+        hostile(1, 1, rules=[{"pool": 0, "share": 1.0, "prices": [[]]}]),
+        hostile(1, 1, rules=[{"pool": 0, "share": 1.0, "prices": [[0.0], [0.0]]}]),
+        hostile(1, 1, rules=[{"pool": 0, "share": 1.0, "prices": [[0.0, 10**400], [0.0, 0.0]]}]),
+        hostile(1, 1, classes="ab"),
+        hostile(1, 1, classes=[[1], [2]]),
+        hostile(1, 1, classes=[1, 1.0]),
+        hostile(1, 1, classes=["a", "\ud800"]),
+        hostile(2, 2, groups={"columns": "s", "labels": ["a", "b"], "cuts": {}, "names": []}),
+        hostile(2, 2, groups={"columns": ["s"], "labels": [[1], [1]], "cuts": {}, "names": []}),
+        hostile(
+            2, 2, groups={"columns": ["s"], "labels": [[0], [9]], "cuts": {"s": [1]}, "names": []}
+        ),
+        hostile(
+            2, 2, groups={"columns": ["s"], "labels": [[0], [1]], "cuts": {"s": "1"}, "names": []}
+        ),
+    ],
+)
+def test_a_hostile_rule_is_refused_before_it_takes_memory(content):
+    with pytest.raises(eh.EvenhandError):
+        DecisionRule.from_json(signed(content))
+
+
+def test_numbers_that_json_does_not_have_are_refused_in_a_rule():
+    for odd in ("NaN", "Infinity", "1e999"):
+        text = signed(json.loads(LOTTERY.to_json())).replace("0.42", odd)
+        with pytest.raises(eh.InputError):
+            DecisionRule.from_json(text)
+    with pytest.raises(eh.InputError, match="none has 67,108,865 characters"):
+        DecisionRule.from_json(" " * ((1 << 26) + 1))
 
 
 def test_groups_of_bins_are_numbered_by_their_edges():
@@ -437,6 +506,7 @@ def test_groups_of_bins_are_numbered_by_their_edges():
     assert grouping.cuts == {"age": (0.0,)}
 
 
+@cache
 def a_rule():
     random = np.random.default_rng(0)
     score, group = random.random(200), random.choice(["a", "b"], 200)
@@ -453,7 +523,7 @@ def test_no_flipped_bit_is_read_as_another_rule():
     for place, bit in random.integers([0, 0], [len(whole), 7], (200, 2)):
         damaged = bytearray(whole)
         damaged[place] ^= 1 << int(bit)
-        with suppress(eh.InputError):  # where it hits the checksum's own name, nothing is lost
+        with suppress(eh.InputError):  # 1e-5 and 1E-5 are one number
             assert DecisionRule.from_json(damaged.decode()).to_json() == rule.to_json()
 
 
@@ -466,20 +536,18 @@ def test_no_flipped_bit_is_read_as_another_rule():
 )
 def test_a_rule_whose_parts_do_not_fit_is_refused(change):
     content = json.loads(a_rule().to_json())
-    del content["checksum"]
-    assert DecisionRule.from_json(json.dumps(content)).explain() == a_rule().explain()
+    assert DecisionRule.from_json(signed(content)).explain() == a_rule().explain()
     with pytest.raises(eh.InputError):
-        DecisionRule.from_json(json.dumps(content | change))
+        DecisionRule.from_json(signed(content | change))
 
 
 @pytest.mark.parametrize("field", ["pool", "share", "prices"])
 @pytest.mark.parametrize("value", [None, "x", -1, 1e300, [], {}, 0.5])
 def test_a_rule_of_strange_numbers_is_refused(field, value):
     content = json.loads(a_rule().to_json())
-    del content["checksum"]
     content["rules"][0][field] = value
     with pytest.raises(eh.InputError):
-        DecisionRule.from_json(json.dumps(content))
+        DecisionRule.from_json(signed(content))
 
 
 @pytest.mark.parametrize("text", [None, 3, "", "[]", "null", "{", "[" * 100_000])

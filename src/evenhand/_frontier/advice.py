@@ -70,20 +70,24 @@ def advised(
     rate_error: Any,
     random_state: int,
     maps: Calibration | None = None,
+    *,
+    rising: bool = True,
 ) -> Advice:
     """What to recommend: of several truths, the first unless another does clearly better.
 
-    With maps that recalibrate the scores, those of each fold are fitted without it.
+    With maps that recalibrate the scores, those of each fold are fitted without it. Rules that are
+    `rising` never prefer a lower score to a higher one of the same group.
     """
     if len(rows.groups) > MOST_GROUPS:
         truths = truths[:1]
-    plain = {truth: tracer_of(rows, question, truth, maps) for truth in truths}
+    plain = {truth: tracer_of(rows, question, truth, maps, rising=rising) for truth in truths}
     errors = _errors(rate_error, rows, plain[truths[0]])
     truth, chosen = truths[0], (errors[0],) * len(TRIED)
     if rows.truth is not None and rows.group_proba is None and len(truths) * len(errors) > 1:
         kinds = [(truth, error) for truth in truths for error in errors]
         refit = maps is not None
-        truth, chosen = _best(_held_out(rows, question, kinds, random_state, refit=refit))
+        judged = _held_out(rows, question, kinds, random_state, refit=refit, rising=rising)
+        truth, chosen = _best(judged)
     tracer = plain[truth]
     lots = {error: lot_shares(rows, tracer, error) for error in set(chosen)}
     tracers = {error: _steadied(tracer, lot) for error, lot in lots.items()}
@@ -123,7 +127,13 @@ def _steadied(tracer: Tracer, lot: Floats) -> Tracer:
 
 
 def _held_out(
-    rows: Rows, question: Question, kinds: Sequence[Kind], random_state: int, *, refit: bool
+    rows: Rows,
+    question: Question,
+    kinds: Sequence[Kind],
+    random_state: int,
+    *,
+    refit: bool,
+    rising: bool,
 ) -> dict[Kind, NDArray[np.float64]]:
     """Disparity and cost of each kind (folds, bounds, 2), of rules fitted to the other folds.
 
@@ -135,7 +145,9 @@ def _held_out(
     for left_out in range(FOLDS):
         inside, outside = rows.take(fold != left_out), rows.take(fold == left_out)
         maps = calibration(inside, random_state) if refit else None
-        plain = {truth: tracer_of(inside, question, truth, maps) for truth, _ in kinds}
+        plain = {
+            truth: tracer_of(inside, question, truth, maps, rising=rising) for truth, _ in kinds
+        }
         for kind in kinds:
             judged[kind][left_out] = _on_other_rows(inside, outside, plain[kind[0]], kind[1])
     return judged

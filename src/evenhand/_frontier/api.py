@@ -29,7 +29,7 @@ from evenhand._frontier.rows import (
     read_rows,
     stream,
 )
-from evenhand._frontier.tracing import tracer_of
+from evenhand._frontier.tracing import Tracer, tracer_of
 from evenhand._groups import show
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
@@ -64,6 +64,7 @@ def frontier(
     rate_error: float | Literal["cross-fit"] | None = "cross-fit",
     truth: Literal["labels", "scores"] | None = None,
     recalibrate: bool = False,
+    rising: bool = True,
     group_proba: Any = None,
     favorable: Label = None,
     pos_label: Label = None,
@@ -129,6 +130,10 @@ def frontier(
         of them: each group's scores stay as they are, or are mapped as those of all groups or of
         the group alone, whichever is nearest to labels left out. Of two classes the map is
         isotonic; of more, and with `group_proba`, it mixes the probabilities. Rules hold the map.
+    rising : bool, default True
+        Of two classes, where rules know the group: whether recommended rules may never prefer a
+        lower score to a higher one of the same group. What that costs is told; the proved curve
+        is that of all rules. False recommends the optimum of all rules.
     group_proba : array-like of shape (n_rows, n_groups), optional
         The probability of each group by the features alone, in the order of the groups' labels.
         Rules then do not know the group when they decide, and are judged by the scores.
@@ -185,6 +190,7 @@ def frontier(
     """
     check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=classes)
     check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
+    check_kinds(rising=rising)
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     seed, points = seed_of(random_state), _read_values(values)
@@ -265,16 +271,20 @@ def frontier(
     believed = rows if maps is None else maps.applied(rows)
     proved = tracer_of(rows, question, judge, maps)
     truths = (judge,) if truth is not None else believable(believed, judge)
-    advice = advised(rows, question, truths, rate_error, seed, maps)
+    advice = advised(rows, question, truths, rate_error, seed, maps, rising=rising)
     bounds = (
         np.linspace(0, proved.free().value, points).tolist() if isinstance(points, int) else points
     )
     solutions = list(proved.along(bounds))
+    rises = tracer_of(rows, question, judge, maps, rising=rising)
+    rise = _rising(rises, bounds, solutions)
     same = advice.truth == judge and not advice.has_lots
-    ours = solutions if same else list(advice.along(bounds))
+    ours = rise if same else list(advice.along(bounds))
     traced = [
-        _point(rows, other, question, bound, solution, rule, confidence, seed)
-        for bound, solution, rule in zip(bounds, solutions, ours, strict=True)
+        _point(rows, other, question, bound, solution, rule, confidence, seed, costs)
+        for bound, solution, rule, costs in zip(
+            bounds, solutions, ours, _cost_of_rising(solutions, rise), strict=True
+        )
     ]
     return Frontier(
         question,
@@ -409,6 +419,23 @@ def _read_values(values: Any) -> int | list[float]:
     return bounds
 
 
+def _rising(
+    tracer: Tracer, bounds: Sequence[float], solutions: Sequence[Solution]
+) -> list[Solution]:
+    """The cheapest rising rule at each bound: the cheapest of all, where it is one."""
+    if not tracer.population.rising:
+        return list(solutions)
+    fall = [at for at, solution in enumerate(solutions) if not solution.rule.rising]
+    found = dict(zip(fall, tracer.along([bounds[at] for at in fall]), strict=True))
+    return [found.get(at, solution) for at, solution in enumerate(solutions)]
+
+
+def _cost_of_rising(solutions: Sequence[Solution], rise: Sequence[Solution]) -> list[float]:
+    """How much more the cheapest rising rules cost than the cheapest of all, by bound."""
+    more = [own.cost - least.cost for own, least in zip(rise, solutions, strict=True)]
+    return [cost if cost > 3e-6 else 0.0 for cost in more]  # what solvers may be off by
+
+
 def _point(
     rows: Rows,
     other: Rows | None,
@@ -418,6 +445,7 @@ def _point(
     ours: Solution,
     confidence: float,
     random_state: int,
+    rising_cost: float,
 ) -> Point:
     chances = ours.rule.probabilities(rows.features, rows.known)
     fitted = judged(rows, chances, question)
@@ -431,5 +459,13 @@ def _point(
         chances = ours.rule.probabilities(other.features, other.known)
         test = with_interval(other, chances, question, confidence, random_state)
     return Point(
-        bound, solution.value, solution.cost, accuracy, solution.gap, ours.rule, fitted, test
+        bound,
+        solution.value,
+        solution.cost,
+        accuracy,
+        solution.gap,
+        ours.rule,
+        fitted,
+        test,
+        rising_cost,
     )

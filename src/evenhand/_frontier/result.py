@@ -22,12 +22,16 @@ from evenhand._kinds import check_kinds
 from evenhand._words import number, percent, plural
 from evenhand.mitigation.optimal import DecisionRule
 
+RISING = "Within each group a higher score is never worse"
+
 
 @dataclass(frozen=True, eq=False)
 class Point:
     """The frontier at one bound: proved on the fitting rows, and the rule that is recommended.
 
-    Without lots for small groups the two are the same; `test` is the rule on other rows.
+    Without lots for small groups the two are the same, unless the cheapest rule prefers lower
+    scores: `rising_cost` is what it costs that the recommended one does not. `test` is the rule on
+    other rows.
     """
 
     bound: float
@@ -38,6 +42,7 @@ class Point:
     rule: DecisionRule
     fitted: Judged
     test: Judged | None
+    rising_cost: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +125,9 @@ class Frontier(Curve):
         -------
         dict of list
             "value", "cost", "accuracy" and "gap" are the proved frontier of the fitting rows: no
-            rule whose disparity is at most the "bound" costs less than cost − gap. "rule_value",
-            "rule_cost" and "rule_accuracy" are those of the recommended rule there. With test rows,
+            rule whose disparity is at most the "bound" costs less than cost − gap; "rising_cost"
+            is how much more it costs never to prefer a lower score. "rule_value", "rule_cost" and
+            "rule_accuracy" are those of the recommended rule there. With test rows,
             "test_value" by the chances of decisions, its interval "test_low" and "test_high" from
             decisions drawn once, "test_cost" with its standard error "test_error", and
             "test_accuracy".
@@ -129,7 +135,7 @@ class Frontier(Curve):
         """
         columns: dict[str, list[float]] = {
             name: [getattr(point, name) for point in self.points]
-            for name in ("bound", "value", "cost", "accuracy", "gap")
+            for name in ("bound", "value", "cost", "accuracy", "gap", "rising_cost")
         }
         columns["rule_value"] = [point.fitted.value for point in self.points]
         columns["rule_cost"] = [point.fitted.cost for point in self.points]
@@ -167,7 +173,10 @@ class Frontier(Curve):
         check_kinds(draw=draw)
         solution = next(iter(self.advice.along([value])))
         decisions = solution.rule if draw else solution.rule.nearest()
-        return Rule.of(decisions, self.rows, self.question)
+        tracer = self.advice.tracers[self.advice.error(value)]
+        more = tracer.cost_of_rising(value, solution)
+        told = f"{RISING}, which costs {self._costs(more)} (rising=False)." if more else ""
+        return Rule.of(decisions, self.rows, self.question, told)
 
     @cached_property
     def least_at_model_cost(self) -> float:
@@ -206,7 +215,19 @@ class Frontier(Curve):
         found = sentences(
             self.criterion, self.measure, self._unit, model, least, self._gap, self.cost_at
         )
-        return found + self._told_lots() + list(self.notes)
+        return found + self._told_lots() + self._told_rising() + list(self.notes)
+
+    def _told_rising(self) -> list[str]:
+        most = max(self.points, key=lambda point: point.rising_cost)
+        if not most.rising_cost:
+            return []
+        return [
+            f"{RISING}, which costs up to {self._costs(most.rising_cost)}, at a bound of "
+            f"{number(most.bound)} (rising=False recommends the cheapest rules of all)."
+        ]
+
+    def _costs(self, more: float) -> str:
+        return f"{number(more, 4)} of {self._unit}" if self._unit == "accuracy" else number(more, 4)
 
     def _told(self, judged: Judged) -> float:
         return judged.accuracy if self._unit == "accuracy" else judged.cost

@@ -34,6 +34,8 @@ class Rule(DecisionRule):
         How scores and groups are read; no row.
     ties : Ties
         How many fitting rows share a lot with another without ids, and what that does, in words.
+    rising_cost : str
+        What it costs never to prefer a lower score, in words; empty where it costs nothing.
 
     """
 
@@ -41,9 +43,12 @@ class Rule(DecisionRule):
     cost: float = np.nan
     like: Rows | None = None
     ties: Ties = NO_TIES
+    rising_cost: str = ""
 
     @classmethod
-    def of(cls, decisions: DecisionRule, rows: Rows, question: Question) -> Rule:
+    def of(
+        cls, decisions: DecisionRule, rows: Rows, question: Question, rising_cost: str = ""
+    ) -> Rule:
         """Decisions with the names of their classes and groups, and what they come to."""
         columns = () if rows.group_proba is not None else rows.columns
         named = decisions.named(rows.classes, columns, rows.groups if columns else ())
@@ -68,6 +73,7 @@ class Rule(DecisionRule):
             found.cost,
             rows.take(np.arange(0)),
             ties(group, rows.features[by_lot], found.value, disparity),
+            rising_cost,
         )
 
     @property
@@ -91,10 +97,11 @@ class Rule(DecisionRule):
         Returns
         -------
         str
-            A line for each group, what is meant by a score, and what ties do.
+            A line for each group, what is meant by a score, what rising costs, and what ties do.
 
         """
-        return "\n".join(filter(None, [super().explain(selected), self.ties.note]))
+        told = [super().explain(selected), self.rising_cost, self.ties.note]
+        return "\n".join(filter(None, told))
 
     def predict_proba(
         self, y_score: Any, sensitive_features: Any = None, *, group_proba: Any = None

@@ -16,7 +16,8 @@ from evenhand.mitigation.optimal import (
     Problem,
     Scores,
     Solution,
-    Thresholds,
+    cost_of_rising,
+    known_groups,
     solve,
     stated,
 )
@@ -56,6 +57,10 @@ class Tracer:
                 solution = replace(solution, rule=self.calibration.taken_in(solution.rule))
             yield solution
 
+    def cost_of_rising(self, bound: float, solution: Solution) -> float:
+        """How much more a solution costs because no rule may prefer a lower score."""
+        return cost_of_rising(self.problem(bound), solution)
+
     def cost_at(self, bound: float) -> float:
         """The least cost at a bound."""
         return next(iter(self.along([bound]))).cost
@@ -75,24 +80,29 @@ class Tracer:
 
 
 def tracer_of(
-    rows: Rows, question: Question, truth: str, calibration: Calibration | None = None
+    rows: Rows,
+    question: Question,
+    truth: str,
+    calibration: Calibration | None = None,
+    *,
+    rising: bool = False,
 ) -> Tracer:
     """Rules on these rows, judged by their labels or by their own, calibrated, probabilities.
 
-    Labels look at nothing but the order of scores, which a map of two classes keeps.
+    Labels look at nothing but the order of scores, which a map of two classes keeps; so a rule
+    that is `rising` in calibrated scores is so in scores as they come.
     """
     if calibration is None or truth == "labels":
-        return Tracer(population_of(rows, truth), question, rows.favorable)
-    population = population_of(calibration.applied(rows), truth)
+        return Tracer(population_of(rows, truth, rising), question, rows.favorable)
+    population = population_of(calibration.applied(rows), truth, rising)
     return Tracer(population, question, rows.favorable, calibration)
 
 
-def population_of(rows: Rows, truth: str) -> Population:
+def population_of(rows: Rows, truth: str, rising: bool) -> Population:
     """Rows that answer prices, judged by their labels or by their own probabilities."""
     if rows.group_proba is not None:
         return Scores.blind(rows.features, rows.weight, len(rows.groups))
+    whose = rows.group, rows.weight, len(rows.groups)
     if truth == "labels" and rows.is_binary:
-        positive = rows.onehot[:, 1]
-        return Curves.of(rows.scores[:, 1], positive, rows.group, rows.weight, len(rows.groups))
-    kind = Thresholds if rows.is_binary else Scores
-    return kind.of(rows.scores, rows.group, rows.weight, len(rows.groups))
+        return Curves.of(rows.scores[:, 1], rows.onehot[:, 1], *whose, rising)
+    return known_groups(rows.scores, *whose, rising)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.optimize import linprog
 
 from evenhand._errors import InputError
+from evenhand._words import number
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule
@@ -27,6 +29,9 @@ class EqualizedOddsClassifier(GroupClassifier):
     ----------
     objective : {"balanced_accuracy", "accuracy"}, default "balanced_accuracy"
         What is kept as high as equal odds allow; the first is the common reading.
+    rising : bool, default True
+        Whether those whom the base model selects may never fare worse than others of their group.
+        False asks for the optimum, which reverses labels in a group that they mislead in.
 
     Attributes
     ----------
@@ -35,6 +40,8 @@ class EqualizedOddsClassifier(GroupClassifier):
     rule_ : DecisionRule
         The same as a rule that can be explained and exported; it reads the base model's label, as
         1 for the second class and 0 for the first.
+    rising_cost_ : float
+        What `rising` costs of the objective on the fitting rows.
     chances_ : ndarray of shape (n_groups, 2)
         P(second class | base label, group): a row for each group, a column for each base label.
 
@@ -66,6 +73,7 @@ class EqualizedOddsClassifier(GroupClassifier):
         *,
         group: Any = None,
         objective: Objective = "balanced_accuracy",
+        rising: bool = True,
         bins: Bins = None,
         sees_group: bool = True,
         prefit: bool = False,
@@ -86,6 +94,7 @@ class EqualizedOddsClassifier(GroupClassifier):
             random_state=random_state,
         )
         self.objective = objective
+        self.rising = rising
 
     def _fit(self, rows: Rows) -> None:
         if self.objective not in ("balanced_accuracy", "accuracy"):
@@ -97,7 +106,14 @@ class EqualizedOddsClassifier(GroupClassifier):
         pair = 2 * rows.y + self._base_labels(rows.X)
         mass = cell_masses(pair, rows.group, 4, groups, rows.sample_weight).reshape(2, 2, groups)
         self.notes_ = empty_cells(mass.sum(axis=1), self.classes_, self.sensitive_.labels)
-        self.chances_ = equalizing_chances(mass, self.objective)
+        self.chances_, loss = _equalized(mass, self.objective, self.rising)
+        self.rising_cost_ = max(loss - _equalized(mass, self.objective, False)[1], 0.0)
+        if self.rising_cost_ > SLACK:
+            self.notes_ += (
+                "Those whom the base model selects never fare worse than others of their group, "
+                f"which costs {number(self.rising_cost_, 4)} of {self.objective.replace('_', ' ')} "
+                "(rising=False).",
+            )
         self.rule_ = relabeling(self.chances_).named(**self._rule_names())
 
     def _decide(self, X: Any, group: Codes) -> Floats:
@@ -139,26 +155,38 @@ def relabeling(chances: Floats) -> DecisionRule:
     )
 
 
-def equalizing_chances(mass: Floats, objective: Objective = "balanced_accuracy") -> Floats:
+def equalizing_chances(
+    mass: Floats, objective: Objective = "balanced_accuracy", *, rising: bool = False
+) -> Floats:
     """P(new label 1 | label, group), from the weight of each (truth, label, group).
 
     All groups get one false positive and one true positive rate: the best point that lies in
-    every group's polygon of rates it can reach. Of equals, it changes the fewest labels.
+    every group's polygon of rates it can reach. Of equals, it changes the fewest labels. Where it
+    is `rising`, label 1 never has a lesser chance of 1 than label 0 has.
 
     >>> mass = np.array([[[8, 6], [2, 4]], [[1, 4], [9, 6]]])
     >>> equalizing_chances(mass).round(3)
     array([[0.343, 0.629],
            [0.   , 1.   ]])
     """
+    return _equalized(mass, objective, rising)[0]
+
+
+def _equalized(mass: Floats, objective: Objective, rising: bool) -> tuple[Floats, float]:
+    """The chances, and up to a constant how far the objective falls short."""
     groups = mass.shape[-1]
     equations = _equations(mass)
-    weights = np.ones(2) if objective == "balanced_accuracy" else mass.sum(axis=(1, 2)) / mass.sum()
+    half = objective == "balanced_accuracy"
+    weights = np.full(2, 0.5) if half else mass.sum(axis=(1, 2)) / mass.sum()
     loss = np.concatenate([np.zeros(2 * groups), weights * [1, -1]])
-    best = _solve(loss, equations)
+    falls = np.hstack([np.kron(np.eye(groups), [1.0, -1.0]), np.zeros((groups, 2))])
+    limits = [(row, 0.0) for row in falls] if rising else []
+    best = _solve(loss, equations, limits)
     labels = mass.sum(axis=0) * [[1], [-1]]
     changes = np.concatenate([labels.T.ravel() / mass.sum(), np.zeros(2)])
-    fewest = _solve(changes, equations, at_most=(loss, float(loss @ best) + SLACK))
-    return np.clip(fewest[: 2 * groups].reshape(groups, 2), 0, 1)
+    least = float(loss @ best)
+    fewest = _solve(changes, equations, [*limits, (loss, least + SLACK)])
+    return np.clip(fewest[: 2 * groups].reshape(groups, 2), 0, 1), least
 
 
 def _equations(mass: Floats) -> Floats:
@@ -173,8 +201,11 @@ def _equations(mass: Floats) -> Floats:
     return np.asarray(equations[total.ravel() > 0])
 
 
-def _solve(loss: Floats, equations: Floats, at_most: tuple[Floats, float] | None = None) -> Floats:
-    bound = {} if at_most is None else {"A_ub": at_most[0][None], "b_ub": at_most[1]}
+def _solve(loss: Floats, equations: Floats, limits: Sequence[tuple[Floats, float]]) -> Floats:
+    """The unknowns of least loss; of each limit, they weigh no more than so much."""
+    bound = {}
+    if limits:
+        bound = {"A_ub": [row for row, _ in limits], "b_ub": [most for _, most in limits]}
     zeros = np.zeros(len(equations))
     solved = linprog(loss, A_eq=equations, b_eq=zeros, bounds=(0, 1), method="highs", **bound)
     if not solved.success:

@@ -134,6 +134,7 @@ class Description:
         """
         ranks = np.flatnonzero(self.share[:, pool])
         places, upward = thresholds(self.prices[ranks, pool])
+        places = np.where(places < 0, -np.inf, np.where(places < 1, places, np.inf))
         halves = [*zip(self.share[ranks, pool].tolist(), places.tolist(), upward, strict=True)]
         cuts = sorted({cut for _, cut, _ in halves if 0 <= cut < 1})
         chances = np.zeros((len(cuts) + 1, 2))

@@ -1,7 +1,7 @@
 """The cheapest decisions under a bound on the inequality of group rates, with a proof of it."""
 
 from evenhand.mitigation.optimal.curves import Curves
-from evenhand.mitigation.optimal.generation import ImpossibleError, Solution, solve
+from evenhand.mitigation.optimal.generation import ImpossibleError, Solution, cost_of_rising, solve
 from evenhand.mitigation.optimal.problem import Problem, compared, problem, stated
 from evenhand.mitigation.optimal.rates import ONE_CLASS, RATES, RateForms, rate_forms
 from evenhand.mitigation.optimal.requirements import (
@@ -34,6 +34,7 @@ __all__ = [
     "at_least",
     "at_most",
     "compared",
+    "cost_of_rising",
     "evenly",
     "known_groups",
     "lot_share",

@@ -13,11 +13,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._groups import show
+from evenhand._words import number
 from evenhand.mitigation._sklearn import rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
 from evenhand.mitigation.groups import Bins
-from evenhand.mitigation.optimal.generation import Solution, solve
+from evenhand.mitigation.optimal.generation import Solution, cost_of_rising, solve
 from evenhand.mitigation.optimal.problem import Columns, Problem, compared, stated
 from evenhand.mitigation.optimal.rates import ONE_CLASS
 from evenhand.mitigation.optimal.requirements import Requirement, evenly
@@ -46,6 +47,9 @@ class RuleClassifier(GroupClassifier):
     group_estimator : classifier, default None
         Predicts the group from the other columns, where it is not known when deciding; None asks
         for the group in `predict`.
+    rising : bool, default True
+        Of two classes, where the group is known: whether a higher score may never be worse within
+        a group. False asks for the optimum of all rules, some of which prefer lower scores.
     tolerance : float, default 1e-6
         How much more than the optimum the rule may cost, relative to the largest cost.
 
@@ -59,6 +63,8 @@ class RuleClassifier(GroupClassifier):
         What is decided, with which chances; it can be applied without this library.
     objective_, gap_ : float
         Expected cost on the fitting rows, and how much less the optimum can be at most.
+    rising_cost_ : float
+        How much of that is due to `rising`: what the optimum of all rules costs less.
     value_ : float
         The criterion on the fitting rows, under the base model's probabilities.
     nearest_ : Nearest
@@ -71,6 +77,7 @@ class RuleClassifier(GroupClassifier):
 
     group_estimator: Any
     cost: Any
+    rising: bool
     tolerance: float
 
     def __init__(
@@ -80,6 +87,7 @@ class RuleClassifier(GroupClassifier):
         group: Any = None,
         favorable: Any = None,
         group_estimator: Any = None,
+        rising: bool = True,
         tolerance: float = 1e-6,
         bins: Bins = None,
         sees_group: bool = True,
@@ -102,6 +110,7 @@ class RuleClassifier(GroupClassifier):
         )
         self.favorable = favorable
         self.group_estimator = group_estimator
+        self.rising = rising
         self.tolerance = tolerance
 
     @abstractmethod
@@ -177,7 +186,8 @@ class RuleClassifier(GroupClassifier):
         self._fit_base(rows)
         groups = len(self.sensitive_.labels)
         if self._asks_group():
-            return known_groups(self._base_probabilities(rows.X), rows.group, rows.weight, groups)
+            scores = self._base_probabilities(rows.X)
+            return known_groups(scores, rows.group, rows.weight, groups, self.rising)
         self._fit_group_models(rows)
         return Scores.blind(self._joint(rows.X), rows.weight, groups)
 
@@ -189,8 +199,21 @@ class RuleClassifier(GroupClassifier):
         self.nearest_ = solution.nearest._replace(rule=solution.nearest.rule.named(**names))
         self.objective_, self.gap_, self.value_ = solution.cost, solution.gap, solution.value
         self.rates_, self.multipliers_ = solution.rates, solution.multipliers
-        self.notes_ = (*self._unobserved(stated), *self._unfinished(solution, stated.scale))
+        self.rising_cost_ = cost_of_rising(stated, solution, self.tolerance)
+        self.notes_ = (
+            *self._unobserved(stated),
+            *self._unfinished(solution, stated.scale),
+            *self._told_rising(),
+        )
         return solution
+
+    def _told_rising(self) -> list[str]:
+        if not self.rising_cost_:
+            return []
+        return [
+            "Within each group a higher score is never worse, which costs "
+            f"{number(self.rising_cost_, 4)} more than the optimum of all rules (rising=False)."
+        ]
 
     def _problem(self, population: Population) -> Problem:
         return stated(population, [self._requirement(population.mass)], self.cost)

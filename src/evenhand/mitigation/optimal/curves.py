@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -22,16 +22,24 @@ class Curves:
 
     `cut` is a threshold between two scores, infinite where all are on one side; `above` is the
     share of all rows by class that lie above it. Those of a group stand between two of `start`.
+    Rules that are `rising` decide 1 above thresholds alone: on the curve, not its mirror image.
     """
 
     cut: Floats
     above: Floats
     start: Codes
     mass: Floats
+    rising: bool = False
 
     @classmethod
     def of(
-        cls, score: Floats, positive: Floats, group: Codes, weight: Floats, groups: int
+        cls,
+        score: Floats,
+        positive: Floats,
+        group: Codes,
+        weight: Floats,
+        groups: int,
+        rising: bool = False,
     ) -> Curves:
         """Sort the rows; `positive` is 1 in rows of class 1, or how probable that is."""
         order = np.lexsort((score, group))
@@ -43,7 +51,12 @@ class Curves:
         score, group = score[news], group[news]
         start = np.searchsorted(group, np.arange(groups + 1))
         corners = _corners(hits, everyone, group)
-        return cls._at(corners, score, start, np.column_stack([everyone - hits, hits]))
+        curves = cls._at(corners, score, start, np.column_stack([everyone - hits, hits]))
+        return replace(curves, rising=rising)
+
+    def unrestricted(self) -> Curves:
+        """The same rows, with thresholds of both directions."""
+        return replace(self, rising=False)
 
     @classmethod
     def _at(cls, corners: Codes, score: Floats, start: Codes, rows: Floats) -> Curves:
@@ -88,7 +101,7 @@ class Curves:
         cost = (self.above * extra[pool]).sum(axis=1)
         everyone = (self.mass * extra).sum(axis=1)
         upward, downward = _first(cost, self.start), _first(-cost, self.start)
-        is_upward = cost[upward] <= everyone - cost[downward]
+        is_upward = (cost[upward] <= everyone - cost[downward]) | self.rising
         return self._rules(np.where(is_upward, upward, downward), is_upward)
 
     def guesses(self) -> Response:

@@ -36,7 +36,8 @@ class Solution:
     """A rule, what it costs, how far from the optimum it can be, and how it meets the bound.
 
     `rates` and `multipliers` have a row for each cell and a column for each group; `columns` are
-    the rules found on the way, with which another bound may start.
+    the rules found on the way, with which another bound may start. `rising_gap` is how much less,
+    at most, a rule could cost that may prefer lower scores, where this one may not.
     """
 
     rule: DecisionRule
@@ -48,6 +49,7 @@ class Solution:
     rounds: int
     columns: Columns
     nearest: Nearest
+    rising_gap: float = 0.0
 
 
 class Nearest(NamedTuple):
@@ -85,6 +87,18 @@ def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = Non
     return _solution(problem, search, *in_use(problem, search.columns, search.share))
 
 
+def cost_of_rising(problem: Problem, solution: Solution, tolerance: float = 1e-6) -> float:
+    """How much more the solution costs because no rule may prefer a lower score to a higher one.
+
+    Most often the prices of the solution prove that it costs nothing; else it is solved again.
+    """
+    least = 3 * tolerance * problem.scale  # what either search may be off by, and rounding
+    if solution.rising_gap <= least:
+        return 0.0
+    more = solution.cost - solve(problem.unrestricted(), tolerance, solution.columns).cost
+    return more if more > least else 0.0
+
+
 class ImpossibleError(InputError):
     """Requirements that no rule meets together."""
 
@@ -106,9 +120,11 @@ def _feasible(problem: Problem, known: Columns) -> Columns:
             if _missed(fewer, joined(fewer.guesses(), fewer.constants()))[1] > 0:
                 needed = rest
     names = listing([requirement.label for requirement in needed])
+    rising = problem.population.rising
     raise ImpossibleError(
-        f"No rule on these scores meets {names}: by {missed:.3g}, at least, the best falls short. "
-        "Ask for less."
+        f"No rule on these scores{' that prefers higher ones' if rising else ''} meets {names}: by "
+        f"{missed:.3g}, at least, the best falls short. Ask for less"
+        f"{', or pass rising=False' if rising else ''}."
     )
 
 
@@ -319,11 +335,15 @@ def _solution(problem: Problem, search: Search, support: Columns, share: Floats)
     shape, bounds = problem.forms.observed.shape, problem.bounds
     cost, rates = float(support.cost @ share), support.mixed(share, problem.forms.observed.size)
     multipliers = np.zeros(shape)
+    any_rule = problem.unrestricted()
     if bounds is not None:
         fits = len(search.dual) == len(bounds.constant)
         taken = bounds if fits else problem.paired_bounds
         assert taken is not None
         multipliers = taken.multipliers(search.dual)
+        floor = any_rule.lower_bound(taken, search.dual)[0] if any_rule is not problem else cost
+    else:
+        floor = float(any_rule.respond(multipliers.ravel()).cost.sum())
     return Solution(
         _rule(problem, support, share),
         problem.scale * cost,
@@ -334,6 +354,7 @@ def _solution(problem: Problem, search: Search, support: Columns, share: Floats)
         search.rounds,
         search.columns,
         _nearest(problem, support, share),
+        problem.scale * (cost - floor) if problem.population.rising else 0.0,
     )
 
 

@@ -104,6 +104,12 @@ class Problem:
         """The first requirement's bound."""
         return self.requirements[0].epsilon
 
+    def unrestricted(self) -> Problem:
+        """The same problem, with rules that may prefer lower scores."""
+        if not self.population.rising:
+            return self
+        return replace(self, population=self.population.unrestricted())
+
     def within(self, epsilon: float) -> Problem:
         """The same problem with another bound of the first requirement."""
         first, *others = self.requirements

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._errors import InputError
+from evenhand._errors import EvenhandError, InputError
 from evenhand._kinds import check_labels
 from evenhand.mitigation.deploy import (
     Description,
@@ -27,9 +27,11 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 FORMAT = "evenhand decision rule 1"
-PLAIN = (str, int, float, type(None))  # what JSON holds in place of a label
+MOST_TEXT = 1 << 26  # characters of a rule that is read
+MOST_PRICES = 1 << 24  # of all pools, if each had as many rules as the one that has most
 ROWS_AT_A_TIME = 1 << 14
 TILT = 1e-10
+NEAR = 1e-9  # chances that differ by rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +90,18 @@ class DecisionRule:
     def pools(self) -> int:
         """How many pools there are."""
         return int(self.pool.max()) + 1
+
+    @property
+    def rising(self) -> bool:
+        """Whether, of two classes, the second's chance never falls as its score rises."""
+        if self.prices.shape[1:] != (2, 2):
+            return False
+        cuts, upward = thresholds(self.prices)
+        inner = np.isfinite(cuts)  # a rule for all scores or none has no cut at which it could fall
+        places = np.column_stack([self.pool, cuts])[inner]
+        step = np.where(upward, self.share, -self.share)[inner]
+        _, at = np.unique(places, axis=0, return_inverse=True)
+        return bool((np.bincount(at.ravel(), step) >= -NEAR).all())
 
     def probabilities(self, features: Floats, codes: Codes | None = None) -> Floats:
         """The probability of each class for rows of these features and pools."""
@@ -300,22 +314,34 @@ class DecisionRule:
         Raises
         ------
         InputError
-            If the text is no rule, or was damaged since.
+            If the text is no rule, has no checksum, is too large, or was damaged since.
 
         """
+        if isinstance(text, str | bytes) and len(text) > MOST_TEXT:
+            raise InputError(
+                f"This is not an {FORMAT!r}: none has {len(text):,} characters, more than "
+                f"{MOST_TEXT:,}."
+            )
         try:
-            content = json.loads(text)
+            content = json.loads(text, parse_constant=_no_number)
         except (TypeError, ValueError, RecursionError) as failure:
             raise InputError(f"This is not an {FORMAT!r}: {failure}.") from failure
         known = content.get("format") if isinstance(content, dict) else None
         if known != FORMAT:
             raise InputError(f"This is not an {FORMAT!r}: its format is {known!r}.")
-        if "checksum" in content and content.pop("checksum") != _checksum(json.dumps(content)):
-            raise InputError("The rule is damaged: its checksum is that of other contents.")
+        if content.pop("checksum", None) != _checksum(json.dumps(content)):
+            raise InputError(
+                "The rule is damaged: it has no checksum, or that of other contents. Write it with "
+                "to_json again."
+            )
         try:
-            rule = cls(*_read(content))
+            parts = _read(content)
+            _check_numbers(*parts[:3])
+            rule = cls(*parts)
             _check(rule)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as failure:
+        except EvenhandError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as failure:
             raise InputError(f"The rule is damaged: {failure!r}.") from failure
         return rule
 
@@ -355,29 +381,57 @@ def _read(content: Mapping[str, Any]) -> tuple[Any, ...]:
     grouping = None
     if groups is not None:
         grouping = Grouping(
-            tuple(groups["columns"]),
-            tuple(map(tuple, groups["labels"])),
-            {name: tuple(cut) for name, cut in groups["cuts"].items()},
-            tuple(groups["names"]),
+            _listed(groups["columns"]),
+            tuple(map(_listed, _listed(groups["labels"]))),
+            {name: _listed(cut) for name, cut in groups["cuts"].items()},
+            _listed(groups["names"]),
         )
-    named = None if classes is None else tuple(classes)
+    named = None if classes is None else _listed(classes)
     return prices, pool, share, named, grouping, content.get("reads", "scores")
 
 
-def _check(rule: DecisionRule) -> None:
-    """Refuse parts that do not fit together, whoever wrote them."""
-    prices, pool, share = rule.prices, rule.pool, rule.share
-    are_numbers = prices.dtype.kind in "if" and share.dtype.kind in "if" and pool.dtype.kind == "i"
-    if not are_numbers or prices.ndim != 3 or not np.isfinite(prices).all():
+def _listed(values: Any) -> tuple[Any, ...]:
+    if not isinstance(values, list):  # text would be taken for a list of letters
+        raise TypeError(f"{values!r:.60} is no list")
+    return tuple(values)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _check_numbers(prices: NDArray[Any], pool: NDArray[Any], share: NDArray[Any]) -> None:
+    """Refuse numbers that do not fit together, before anything is made of their size."""
+    kinds = prices.dtype.kind, share.dtype.kind, pool.dtype.kind
+    if kinds not in {(a, b, "i") for a in "if" for b in "if"} or prices.ndim != 3 or pool.ndim != 1:
         raise InputError("The rule is damaged: its prices, pools and shares are no numbers.")
-    if not np.array_equal(np.unique(pool), np.arange(rule.pools)) or (share < 0).any():
-        raise InputError("The rule is damaged: some pool has no rule, or a negative share.")
-    if not np.allclose(np.bincount(pool, share), 1, atol=1e-6):
+    if not np.isfinite(prices).all() or prices.shape[1] < 1 or prices.shape[2] < 2:
+        raise InputError(
+            "The rule is damaged: its prices are infinite, or for fewer than 2 classes."
+        )
+    pools = int(pool.max()) + 1
+    if pools > len(pool) or not np.array_equal(np.unique(pool), np.arange(pools)):
+        raise InputError("The rule is damaged: some pool has no rule.")
+    if (share < 0).any() or not np.allclose(np.bincount(pool, share), 1, atol=1e-6):
         raise InputError("The rule is damaged: the shares of a pool do not add up to 1.")
+    most = int(np.bincount(pool).max()) * pools * prices.shape[1] * prices.shape[2]
+    if most > MOST_PRICES:
+        raise InputError(
+            f"The rule is too large: {pools:,} pools of up to {np.bincount(pool).max():,} rules "
+            f"would take {most:,} prices, more than {MOST_PRICES:,}."
+        )
+
+
+def _check(rule: DecisionRule) -> None:
+    """Refuse names that do not fit the numbers, whoever wrote them."""
+    features, classes = rule.prices.shape[1:]
     if rule.reads not in ("scores", "labels"):
         raise InputError(f"The rule is damaged: it reads {rule.reads!r}.")
-    if rule.classes is not None and len(set(rule.classes)) != prices.shape[2]:
+    check_plain(rule.classes or (), rule.grouping)
+    if rule.classes is not None and not len(set(rule.classes)) == len(rule.classes) == classes:
         raise InputError("The rule is damaged: it has not one name for every class.")
+    if features != classes and (rule.pools > 1 or features % classes):
+        raise InputError("The rule is damaged: it reads another number of scores than of classes.")
     if rule.grouping is not None:
         _check_grouping(rule.grouping, rule.pools)
 
@@ -386,17 +440,26 @@ def _check_grouping(grouping: Grouping, pools: int) -> None:
     columns, labels = grouping.columns, grouping.labels
     fits = (
         all(isinstance(name, str) for name in (*columns, *grouping.names))
-        and len(labels) == pools
+        and len(set(columns)) == len(columns) > 0
+        and len(set(labels)) == len(labels) == pools
         and len(grouping.names) in (0, pools)
         and all(len(label) == len(columns) for label in labels)
-        and all(isinstance(each, PLAIN) for label in labels for each in label)
         and set(grouping.cuts) <= set(columns)
+        and all(map(_are_edges, grouping.cuts.values()))
         and all(
-            np.isfinite(cut).all() and sorted(cut) == list(cut) for cut in grouping.cuts.values()
+            type(value) is int and 0 <= value <= len(grouping.cuts[name])
+            for label in labels
+            for name, value in zip(columns, label, strict=True)
+            if name in grouping.cuts
         )
     )
     if not fits:
         raise InputError("The rule is damaged: its groups do not fit its columns and pools.")
+
+
+def _are_edges(cut: tuple[Any, ...]) -> bool:
+    numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) for edge in cut)
+    return numbers and all(map(np.isfinite, cut)) and sorted(cut) == list(cut)
 
 
 def _totals(features: Floats, prices: Floats) -> Floats:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +52,24 @@ class Population(Protocol):
     def guesses(self) -> Response:
         """Some rules that may turn out useful, and cost little to try."""
 
+    @property
+    def rising(self) -> bool:
+        """Whether rules may prefer no lower score to a higher one of the same group."""
 
-def known_groups(probabilities: Floats, group: Codes, weight: Floats, groups: int) -> Population:
-    """Rows of known groups, with class probabilities (rows, classes)."""
-    kind = Thresholds if probabilities.shape[1] == 2 else Scores
-    return kind.of(probabilities, group, weight, groups)
+    def unrestricted(self) -> Population:
+        """The same rows, with rules of any kind."""
+
+
+def known_groups(
+    probabilities: Floats, group: Codes, weight: Floats, groups: int, rising: bool = False
+) -> Population:
+    """Rows of known groups, with class probabilities (rows, classes).
+
+    Only where there are two classes is one score higher than another, and rules can be `rising`.
+    """
+    if probabilities.shape[1] == 2:
+        return Thresholds.of(probabilities, group, weight, groups, rising)
+    return Scores.of(probabilities, group, weight, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +78,26 @@ class Thresholds:
 
     Each group's probabilities of class 1 are sorted once; `weight` and `positive` accumulate the
     rows' weights and their share of class 1 in that order, with a 0 in front of each group.
+
+    Any chance of class 1 that never falls as the score rises is a mixture of thresholds above which
+    it is decided; so `rising` rules are those of upward thresholds alone.
     """
 
     score: Floats
     start: Codes
     weight: Floats
     positive: Floats
+    rising: bool = False
 
     @classmethod
-    def of(cls, probabilities: Floats, group: Codes, weight: Floats, groups: int) -> Thresholds:
+    def of(
+        cls,
+        probabilities: Floats,
+        group: Codes,
+        weight: Floats,
+        groups: int,
+        rising: bool = False,
+    ) -> Thresholds:
         """Sort the rows by group and by probability of class 1."""
         score = probabilities[:, 1]
         order = np.argsort(score)
@@ -81,8 +105,12 @@ class Thresholds:
         order = order[np.argsort(small, kind="stable")]
         start = np.searchsorted(group[order], np.arange(groups + 1))
         score, weight = score[order], weight[order] / weight.sum()
-        totals = [np.concatenate([[0.0], np.cumsum(w)]) for w in (weight, weight * score)]
-        return cls(score, start, *totals)
+        total, positive = (np.concatenate([[0.0], np.cumsum(w)]) for w in (weight, weight * score))
+        return cls(score, start, total, positive, rising)
+
+    def unrestricted(self) -> Thresholds:
+        """The same rows, with thresholds of both directions."""
+        return replace(self, rising=False)
 
     @property
     def pools(self) -> int:
@@ -114,6 +142,13 @@ class Thresholds:
         cut = np.where(flat, np.inf, -extra[:, 0] / np.where(flat, 1.0, slope))
         cut = np.where(flat & (extra[:, 0] < 0), -np.inf, cut)
         upward |= flat
+        if self.rising:
+            # Where 1 costs the more the higher the score, the sum over all rows above a cut first
+            # rises and then falls as the cut goes down: all of them or none are best.
+            falling = ~upward
+            all_of_them = (self.mass * extra).sum(axis=1) < 0
+            cut = np.where(falling, np.where(all_of_them, -np.inf, np.inf), cut)
+            upward |= falling
         everyone = np.arange(self.pools)
         return self._rules(everyone, self._place(everyone, cut, past_ties=upward), upward)
 
@@ -177,6 +212,11 @@ class Scores:
     weight: Floats
     starts: Codes
     groups: int
+    rising: ClassVar[bool] = False
+
+    def unrestricted(self) -> Scores:
+        """These themselves."""
+        return self
 
     @classmethod
     def of(cls, probabilities: Floats, group: Codes, weight: Floats, groups: int) -> Scores:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,15 @@ class Steady:
 
     rows: Population
     lot: Floats
+
+    @property
+    def rising(self) -> bool:
+        """Whether those of the rows are; a lot prefers no one."""
+        return self.rows.rising
+
+    def unrestricted(self) -> Steady:
+        """The same rows, with rules of any kind."""
+        return replace(self, rows=self.rows.unrestricted())
 
     @property
     def mass(self) -> Floats:
