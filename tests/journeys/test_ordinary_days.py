@@ -58,15 +58,15 @@ def test_groups_of_one_row_each_have_a_frontier_or_a_reason():
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("measure", ["gini", "pq", "mpd"])
+@pytest.mark.parametrize("measure", ["gini", "pq"])
 def test_clusters_of_identical_rates_have_an_interval(measure):
     # The ratio of errors grows without limit between what is in reach and what is not.
     cluster = np.repeat(np.arange(6), 6)
     group = np.array(["g0", "g1", "g2"])[cluster % 3]
     hits = np.array([4, 6, 2])[cluster % 3]
     p = (np.tile(np.arange(6), 6) < hits).astype(int)
-    for start in range(2):
-        y = (np.arange(36) + start) % 2
+    for seed in range(4):
+        y = np.random.default_rng(seed).integers(0, 2, 36)
         asked = {"sensitive_features": group, "cluster": cluster, "measure": measure}
         interval = eh.interval("treatment_equality", y, p, **asked)
         assert not interval.low > interval.high
