@@ -87,7 +87,7 @@ OPTIONS = {
     ("--favorable", "yes"): "The favorable label 'yes' is not among the labels [0, 1]",
     ("--min-count", "9"): "--min-count needs --rare",
     ("--min-count", "900", "--rare", "drop"): "nobody would be left. Lower --min-count",
-    ("--confidence", "1.5"): "0.5<x<1",
+    ("--confidence", "1.5"): "0<x<1",
     ("--depth", "0"): "x>=1",
     ("--task", "ranking"): "'ranking' is not one of 'binary', 'multiclass', 'regression'",
     ("--fail-if", "statistical_parity = 0.1"): "A gate reads CRITERION.MEASURE > BOUND",

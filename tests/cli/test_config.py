@@ -89,7 +89,7 @@ BAD = {
     "target = ['y', 'p']": "target in fairness.toml should be one value, not a list",
     "target = {a = 1}": "target in fairness.toml should be a value or a list, not a table",
     "depth = 'two'": "'two' is not a number in plain digits",
-    "confidence = 7": "0.5<x<1",
+    "confidence = 7": "0<x<1",
     "task = 'ranking'": "'ranking' is not one of",
     "fail-if = ['x']": "A gate reads",
     "x = ": "fairness.toml cannot be read as TOML",

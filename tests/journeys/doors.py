@@ -122,7 +122,8 @@ class Question:
             for name in ("missing", "min_count", "rare")
             if name in journey.options
         }
-        given["sensitive_features"] = eh.groups(given["sensitive_features"], **settled)
+        if settled:
+            given["sensitive_features"] = eh.groups(given["sensitive_features"], **settled)
         given.setdefault("y_pred", journey.decided)
         if self.criterion in SWEPT and journey.task != "regression":
             given["y_pred"], given["y_true"] = given.pop("y_score"), None
@@ -133,8 +134,11 @@ class Question:
 
     @property
     def favorable(self) -> dict[str, Any]:
-        named = self.journey.options.get("favorable")
-        return {} if named is None or self.criterion in SWEPT else {"favorable": named}
+        """Which label is favorable, and which one the score is of, where there is one."""
+        names = ["favorable"] + ["score_of"] * ("auroc" in self.criterion)
+        known = {name: self.journey.options.get(name) for name in names}
+        swept = self.criterion in SWEPT
+        return {name: label for name, label in known.items() if label is not None and not swept}
 
     def holds(self, found: float | None, door: str) -> None:
         """Whether a door's number is that of the brute force."""
@@ -255,8 +259,8 @@ def predicted_by(journey: Journey, found: Found) -> None:
         return
     table = journey.table
     names = list(journey.people)
-    options = {key: value for key, value in journey.options.items() if key != "task"}
-    options.pop("threshold", None)
+    without = ("task", "threshold", "score_of")
+    options = {key: value for key, value in journey.options.items() if key not in without}
     columns = {"sample_weight": journey.weight, "cluster": journey.cluster}
     given = {name: values for name, values in columns.items() if values is not None}
     asked = {"criteria": question.criterion, "measures": question.measure, "depth": len(names)}
@@ -398,7 +402,11 @@ def watched(journey: Journey, found: Found) -> None:
             return  # a part may lack what is asked of it
     if journey.chance(0.5):
         with tempfile.TemporaryDirectory() as folder:
-            watch.save(Path(folder) / "state")
+            try:
+                watch.save(Path(folder) / "state")
+            except eh.EvenhandError as error:
+                assert "cannot be stored" in str(error), error  # noqa: PT017
+                return
             watch = eh.Watch.load(Path(folder) / "state")
     status = watch.status()
     watch.to_markdown()
@@ -483,11 +491,13 @@ def traced(journey: Journey, found: Found) -> None:
         return
     given = question.columns
     given["y_score"] = journey.columns["y_score"]
+    of = {key: journey.options[key] for key in ("score_of",) if key in journey.options}
     curve = answer(
         journey,
         lambda: eh.frontier(
             **given,
             **question.favorable,
+            **of,
             criterion=question.criterion,
             measure=question.measure,
             values=2,
@@ -537,7 +547,13 @@ def commanded(journey: Journey, found: Found) -> None:
     gate = f"{question.criterion}.{question.measure} > 0.2"
     gated = question.criterion in RATES and question.measure == "mpd"
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / str(journey.rng.choice(["rows.parquet", "rows.arrow", "rows.jsonl"]))
+        endings = [
+            "parquet",
+            "arrow",
+            "jsonl",
+            *(["csv", "csv.gz", "tsv"] if _is_plain(journey) else []),
+        ]
+        path = Path(folder) / f"rows.{journey.rng.choice(endings)}"
         try:
             _written(journey.table, path)
         except Exception:  # a file cannot hold all that a column does
@@ -575,6 +591,17 @@ def commanded(journey: Journey, found: Found) -> None:
                 assert judged["high"] <= 0.2, judged
 
 
+def _is_plain(journey: Journey) -> bool:
+    """Whether text says what the columns do: words are no numbers, and none is missing."""
+    columns = [journey.truth, journey.predicted, journey.cluster, *journey.people.values()]
+    values = {value for column in columns if column is not None for value in column}
+    words = [value for value in values if isinstance(value, str)]
+    return None not in values and all(word.isalpha() and word not in UNCLEAR for word in words)
+
+
+UNCLEAR = ("nan", "None", "yes", "no")
+
+
 def _odd(journey: Journey, path: Path) -> bool:
     """Whether the file cannot say what the columns do: JSON lines know no dates."""
     return path.suffix == ".jsonl"
@@ -606,6 +633,7 @@ def _options(journey: Journey) -> list[str]:
         "sample_weight": "--weight",
         "cluster": "--cluster",
         "favorable": "--favorable",
+        "score_of": "--score-of",
         "threshold": "--threshold",
         "confidence": "--confidence",
         "margin": "--margin",
@@ -632,6 +660,8 @@ def _written(table: pd.DataFrame, path: Path) -> None:
         table.to_parquet(path)
     elif path.suffix == ".arrow":
         table.to_feather(path, compression="uncompressed")
+    elif path.suffix in (".csv", ".gz", ".tsv"):
+        table.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
     else:
         table.to_json(path, orient="records", lines=True, double_precision=15)
 

@@ -61,8 +61,8 @@ ONE_GROUP = "there is one group"  # no audit, and no value at other doors
 class Journey:
     """Plain values of every row, and what is asked of them.
 
-    `kinds` says in what kind of column each is given; `refused` why it must be refused at every
-    door, and `doubtful` why it may be.
+    `scored` is the label that the score is of; `kinds` says in what kind of column each is given;
+    `refused` why it must be refused at every door, and `doubtful` why it may be.
     """
 
     number: int
@@ -74,6 +74,7 @@ class Journey:
     people: dict[str, list[Any]]
     weight: list[float] | None
     cluster: list[Any] | None
+    scored: Label
     options: dict[str, Any]
     criteria: list[str] | None
     measures: list[str]
@@ -118,9 +119,8 @@ class Journey:
         if self.predicted is not None or self.score is None:
             return self.predicted
         at = self.options.get("threshold", 0.5)
-        good = self.favorable
-        other = next(label for label in self.classes if label != good)
-        return [good if score >= at else other for score in self.score]
+        other = next(label for label in self.classes if label != self.scored)
+        return [self.scored if score >= at else other for score in self.score]
 
     def group_by(self, names: Sequence[str] = ()) -> list[Any]:
         """The group of each row: a label, or of several columns a tuple of labels."""
@@ -152,9 +152,12 @@ class Journey:
         held = {
             name: KINDS[self.kinds[name]](values, self.number)
             for name, values in given.items()
-            if values is not None
+            if values is not None and self.kinds[name] in KINDS
         }
         held.setdefault("y_true", None)
+        if self.kinds.get("y_score") == "matrix":
+            score = np.array(self.score)
+            held["y_score"] = np.column_stack([1 - score, score])
         return {**held, "sensitive_features": self.held_people()}
 
     def held_people(self) -> Any:
@@ -322,13 +325,25 @@ def journey_of(number: int) -> Journey:
     criteria, measures = _asked(
         rng, task, given["score"] is not None, columns["truth"] is not None, good
     )
+    seen = {*(columns["truth"] or ()), *(columns["predicted"] or ())}
+    if options.get("favorable") is not None and options["favorable"] not in seen:
+        doubtful = doubtful or "nobody has the favorable label"
     kinds = _kinds(rng, columns)
+    if {"missing", "min_count"} & set(options):  # `groups` settles them, and keeps no index
+        kinds = {role: kind.replace("another order", "index") for role, kind in kinds.items()}
+    if given["score"] is not None:
+        if "score_of" not in options and _ranks_against(given, columns["truth"]):
+            doubtful = doubtful or "the score may rank against its label"
+        two = _is_probability(columns["score"]) and len(set(columns["truth"] or ())) == 2
+        if two and "score_of" not in options and rng.random() < 0.3:
+            kinds["y_score"] = "matrix"
     if "pandas another order" in kinds.values():
         doubtful = doubtful or "one column is in another order"
     return Journey(
         number,
         task,
         given["classes"],
+        scored=given.get("scored"),
         options=options,
         criteria=criteria,
         measures=measures,
@@ -338,6 +353,19 @@ def journey_of(number: int) -> Journey:
         rng=rng,
         **columns,
     )
+
+
+def _is_probability(score: list[float]) -> bool:
+    return all(0 <= value <= 1 for value in score)
+
+
+def _ranks_against(given: Mapping[str, Any], truth: list[Any]) -> bool:
+    """Whether pairs of rows are ranked wrongly more often than not."""
+    pairs = list(zip(given["score"], truth, strict=True))
+    ups = [score for score, label in pairs if label == given["scored"]]
+    downs = [score for score, label in pairs if label != given["scored"]]
+    won = sum((up > down) - (up < down) for up in ups for down in downs)
+    return won < 0
 
 
 def _people(rng: np.random.Generator, rows: int) -> dict[str, list[Any]]:
@@ -398,9 +426,15 @@ def _labels(
     name = lambda flags: [positive if flag else other for flag in flags]  # noqa: E731
     truth: list[Any] | None = name(hits)
     predicted: list[Any] | None = name(selected)
-    score = None
+    score, scored = None, None
     if good is not None and rng.random() < 0.45:
-        score, threshold = _scores(rng, latent, cut)
+        scored = positive if rng.random() < 0.75 else other
+        sign = 1 if scored == positive else -1
+        score, threshold = _scores(rng, sign * latent, sign * cut)
+        last = max(classes)
+        unclear = scored != last or options.get("favorable", last) != last
+        if unclear or rng.random() < 0.2:
+            options["score_of"] = scored
         if rng.random() < 0.35 and len(set(truth or ())) == 2:
             predicted = None
             if threshold is not None:
@@ -415,6 +449,7 @@ def _labels(
         "truth": truth,
         "predicted": predicted,
         "score": score,
+        "scored": scored,
         "options": options,
     }
 
@@ -553,7 +588,7 @@ def _turn(
         first = next(iter(columns["people"]))
         columns["people"] = {first: [columns["people"][first][0]] * rows}
         return ONE_GROUP, ""
-    if kind < 0.12:
+    if kind < 0.12 and len(columns["people"]) == 1:
         options["min_count"] = int(rng.choice([2, 5]))
         options["rare"] = str(rng.choice(["merge", "drop"]))
         return "", "groups are rare"

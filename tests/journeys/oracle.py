@@ -185,8 +185,8 @@ class Truth:
         """AUROC of every group, pair by pair."""
         found = {}
         for group, rows in self.of_group.items():
-            ups = [row for row in rows if row.y == self.favorable]
-            downs = [row for row in rows if row.y != self.favorable]
+            ups = [row for row in rows if row.y == self.journey.scored]
+            downs = [row for row in rows if row.y != self.journey.scored]
             total = math.fsum(up.w * down.w for up in ups for down in downs)
             if total > 0:
                 won = math.fsum(

@@ -60,3 +60,23 @@ def test_no_name_of_a_group_steers_the_terminal_when_an_audit_is_printed():
     audit = eh.audit(Y, P, sensitive_features=groups, favorable=1)
     for text in (str(audit), repr(audit), audit.summary):
         assert not {"\x1b", "\x07"} & set(text), text
+
+
+def test_rows_that_weigh_nothing_leave_a_rate_in_its_interval():
+    """A selection that weighs nothing kept the interval of a rate of 0 above 0."""
+    decisions, groups = [1, 0, 0, 0, 0, 1, 1, 0, 0, 1], [*"aaaaabbbbb"]
+    weight = [0.0, 1, 2, 1, 1, 1, 2, 1, 1, 2]
+    asked = {"sensitive_features": groups, "sample_weight": weight, "favorable": 1}
+    audit = eh.audit(None, decisions, **asked, criteria="statistical_parity", measures="mpd")
+    rates = audit.by_group_frame("statistical_parity")
+    assert rates["values"].tolist()[0] == 0
+    assert (rates["low"] <= rates["values"]).all()
+
+
+def test_one_hypothesis_has_one_p_value():
+    """Accuracy and error rates are equal together; two draws gave an adjusted p below its own."""
+    groups = ["a"] * 8 + ["b"] * 16 + ["c"] * 6
+    right = [0] * 8 + [0] * 7 + [1] * 9 + [1] * 6
+    asked = {"criteria": ["accuracy_parity", "error_parity"], "measures": "mpd", "favorable": 1}
+    one, two = eh.audit([1] * 30, right, sensitive_features=groups, **asked).findings
+    assert one.p_value == two.p_value <= two.p_adjusted

@@ -90,12 +90,14 @@ def examine(
         pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
     findings, tables = [finding for finding, _ in answers], tuple(table for _, table in answers)
     statistics = [question.criterion.statistic for question in questions]
-    adjusted = _adjusted(statistics, findings)
+    tested = _adjusted(statistics, findings)
     tests = len({hypothesis(statistic) for statistic in statistics}) * precision.choices
     return Examined(
         tuple(
-            replace(finding, p_adjusted=float(min(1.0, p * precision.choices)), tests=tests)
-            for finding, p in zip(findings, adjusted, strict=True)
+            replace(
+                finding, p_value=p, p_adjusted=min(1.0, adjusted * precision.choices), tests=tests
+            )
+            for finding, (p, adjusted) in zip(findings, tested, strict=True)
         ),
         tables,
     )
@@ -200,17 +202,19 @@ def support(statistic: Statistic, source: Any, reading: Reading, of: str = "rows
     return np.asarray(below)[at] if statistic.over else np.asarray(below)
 
 
-def _adjusted(statistics: Sequence[Statistic], findings: Sequence[Finding]) -> list[float]:
-    """P-values that allow for all the hypotheses; criteria that state the same one count once.
+def _adjusted(
+    statistics: Sequence[Statistic], findings: Sequence[Finding]
+) -> list[tuple[float, float]]:
+    """P-values, and those that allow for all the hypotheses.
 
-    Accuracy and error rates are equal together, and so are selection rates and their ratio.
+    Criteria that state the same one have one p-value, which may be drawn, and count once: accuracy
+    and error rates are equal together, and so are selection rates and their ratio.
     """
     keys = [hypothesis(statistic) for statistic in statistics]
     first = {key: keys.index(key) for key in keys}
-    adjusted = dict(
-        zip(first, holm([findings[i].p_value for i in first.values()]).tolist(), strict=True)
-    )
-    return [adjusted[key] for key in keys]
+    known = {key: findings[i].p_value for key, i in first.items()}
+    adjusted = dict(zip(known, holm([*known.values()]).tolist(), strict=True))
+    return [(known[key], adjusted[key]) for key in keys]
 
 
 def _answers(

@@ -30,6 +30,7 @@ from evenhand.statistics.forms import one_against_rest, ratio
 
 LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
 MOST_CUTS = 24
+ROUNDING = 1e-12  # of a group's weight, in what is left when its hits are taken away
 
 
 def shares(source: Tally, statistic: P, table: Table) -> Estimates:
@@ -228,7 +229,10 @@ def _weighed(hits: Floats, total: Floats) -> Draws:
     weight that it has in the other groups.
     """
     counts, heavy = [], []
-    for rows, weight, squares in (hits, total - hits):
+    for counted, weight, squares in (hits, total - hits):
+        rows = np.where(
+            weight > ROUNDING * total[1], counted, 0.0
+        )  # what weighs nothing says nothing
         design = np.maximum(np.nan_to_num(ratio(rows * squares, weight**2)), 1.0)
         shared = rows.sum(axis=-1, keepdims=True)
         typical = np.nan_to_num(ratio((design * rows).sum(axis=-1, keepdims=True), shared))

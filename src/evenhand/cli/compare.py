@@ -86,7 +86,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option(
     "--confidence",
-    type=NumberRange(0.5, 1, min_open=True, max_open=True),
+    type=NumberRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence of every interval.",

@@ -207,7 +207,7 @@ PARAMETERS: list[click.Parameter] = [
     ),
     _option(
         "--confidence",
-        type=NumberRange(0.5, 1, min_open=True, max_open=True),
+        type=NumberRange(0, 1, min_open=True, max_open=True),
         default=0.95,
         help="Confidence of every interval.",
     ),
