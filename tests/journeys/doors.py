@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from click.testing import CliRunner
@@ -308,11 +309,11 @@ def compared(journey: Journey, found: Found) -> None:
         return
     table = found_.document()
     strictly(json.dumps(table, allow_nan=False))
-    values = pd.DataFrame(dict(found_.to_frame()))
-    for value in values["value"]:
-        question.holds(float(value), "compare")
-    differences = pd.DataFrame(dict(found_.differences))
-    for value, beyond in zip(differences["difference"], differences["beyond_chance"], strict=True):
+    for value in nw.from_native(found_.to_frame())["value"].to_list():
+        question.holds(value, "compare")
+    pairs = nw.from_native(found_.differences)
+    differences = (pairs[name].to_list() for name in ("difference", "beyond_chance"))
+    for value, beyond in zip(*differences, strict=True):
         assert not abs(value) > 1e-12, value
         assert not beyond
     found_.to_markdown()
