@@ -67,7 +67,7 @@ class Method:
     --------
     >>> from evenhand.mitigation import METHODS
     >>> METHODS["LinearPost"](group="sex", epsilon=0.02)
-    LinearPostClassifier(epsilon=0.02, group='sex')
+    LinearPostClassifier(epsilon=0.02, group='sex', rising=False)
     >>> [name for name, method in METHODS.items() if method.stage == "pre"]
     ['Reweight', 'FairRR']
 
@@ -220,6 +220,7 @@ _LIST: list[Method] = [
         classes="two",
         needs_group_at_predict=True,
         randomized=True,
+        settings={"rising": False},  # as published
         citation="Hardt, Price, Srebro: Equality of Opportunity in Supervised Learning, 2016",
     ),
     Method(
@@ -265,6 +266,7 @@ _LIST: list[Method] = [
             "equal_opportunity": (*_FINE, 1000.0),
             "equalized_odds": (*_FINE, 1000.0),
         },
+        settings={"rising": False},  # as published
         citation="Xian, Yin, Zhao: Fair and Optimal Classification via Post-Processing, 2023; "
         "Xian, Zhao: A Unified Post-Processing Framework for Group Fairness, 2024",
     ),
