@@ -146,6 +146,6 @@ def test_other_rows_have_intervals_of_predictions_drawn_once(criterion):
 def test_amounts_that_cannot_be_compared_are_refused(criterion, wrong, message):
     random = np.random.default_rng(0)
     y = random.random(100)
-    given = {"y_true": y, "y_score": y, "sensitive_features": ["a", "b"] * 50} | wrong
+    given = {"y_true": y, "y_score": y.copy(), "sensitive_features": ["a", "b"] * 50} | wrong
     with pytest.raises(eh.InputError, match=message):
         eh.frontier(criterion=criterion, **given)
