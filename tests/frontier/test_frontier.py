@@ -417,7 +417,8 @@ def test_the_favorable_label_may_be_the_first():
     words = np.where(y == 1, "accept", "reject")
     options = {"criterion": "equal_opportunity", "values": 3}
     one = curve(y, score, group, **options)
-    other = curve(words, score, group, favorable="accept", **options)
+    named = {"favorable": "accept", "score_of": "accept"}
+    other = curve(words, score, group, **named, **options)
     assert np.allclose(one.to_dict()["cost"], other.to_dict()["cost"])
     assert other.rule(0.1).classes == ("reject", "accept")
 
@@ -512,12 +513,12 @@ def test_amounts_move_as_little_as_can_be(criterion, measure):
     y = random.gamma(3.0, 1 + 0.5 * (group == "b"), 600)
     found = eh.frontier(
         y,
-        y,
+        y.copy(),
         sensitive_features=group,
         criterion=criterion,
         measure=measure,
         values=4,
-        test=(y, y, group),
+        test=(y, y.copy(), group),
     )
     columns = found.to_dict()
     assert np.all(np.diff(columns["cost"]) <= 1e-9)
