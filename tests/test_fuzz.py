@@ -14,6 +14,8 @@ SLICES = {
     "stores": 60,
     "downloads": 40,
     "exports": 40,
+    "states": 100,
+    "penalties": 180,
 }
 ONCE = {"counting": [196, 706, 801, 1068, 2912, 19470], "exports": [6, 17, 43]}
 

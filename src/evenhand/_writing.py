@@ -167,11 +167,15 @@ def _opened(path: str, flags: int, rights: int | None) -> int:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name as lasting as the content; not every system can."""
+    """Make the new name as lasting as the content; not every system can.
+
+    Where it fails, the new file is there all the same: to say that it was not written were untrue.
+    """
     if os.name != "posix":
         return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

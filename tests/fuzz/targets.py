@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import journeys
-from fuzz import commands, counting, counts, downloads, exports, stores
+from fuzz import (
+    commands,
+    counting,
+    counts,
+    days,
+    downloads,
+    exports,
+    penalties,
+    states,
+    stores,
+)
 
 TARGETS: dict[str, Callable[[int], None]] = {
     "counting": counting.attack,
@@ -15,4 +25,7 @@ TARGETS: dict[str, Callable[[int], None]] = {
     "downloads": downloads.attack,
     "exports": exports.attack,
     "journeys": journeys.walk,
+    "states": states.attack,
+    "days": days.attack,
+    "penalties": penalties.attack,
 }

@@ -31,7 +31,7 @@ from evenhand.cli.terminal import columns as table_of
 from evenhand.cli.terminal import complain, echoed, plain, tell, text_of
 from evenhand.watch import Status, Watch
 from evenhand.watch.document import document_of
-from evenhand.watch.storage import lock_of, locked
+from evenhand.watch.storage import lock_of, locked, save
 
 EXAMPLES = "\n".join(
     [
@@ -163,7 +163,7 @@ def init(
             quiet_days=quiet_days,
         )
         made._memory.columns = chosen
-        made.save(state)
+        save(made._memory, state)
     tell(f"{state} watches {', '.join(criterion)}.")
 
 
@@ -203,7 +203,7 @@ def append(
                 counted = current.update(counts, part=name, at=day, late=late)
             status = current.status()
             if counted:
-                current.save(state)
+                save(current._memory, state)
         if lacked and not quiet:
             note = f"{name} has no column {lacked!r}: the decisions are counted, and the "
             tell(f"{note}truth can follow with --late.", err=True)
@@ -227,7 +227,7 @@ def rename(names: tuple[str, ...], state: Path) -> None:
                 raise click.UsageError(f"Write OLD=NEW, such as F=Female, not {text!r}.")
             pairs[_known_group(current, old)] = _known_group(current, new, may_be_new=True)
         current.rename(pairs)
-        current.save(state)
+        save(current._memory, state)
     said = ", ".join(f"{show(old)} is {show(new)}" for old, new in pairs.items())
     tell(f"{said} from now on, and in what was counted.")
 

@@ -39,6 +39,7 @@ from evenhand.watch.rates import Rates
 
 Floats = NDArray[np.float64]
 
+BEYOND = 1e6  # standard errors: farther than any limit
 SCALE = 100.0  # rows of a group: of the mixture below, and what groups are stretched by there
 PRIORS = ((0.5, 0.5), (3.0, 3.0), (0.5, 8.0), (8.0, 0.5))  # of a rate, mixed in equal parts
 HALVINGS = 40
@@ -173,11 +174,14 @@ def _cloud(groups: Distances) -> Cloud:
 
 
 def _students(reach: float, free: Floats) -> Floats:
-    """How much farther than a normal variable Student's t goes as seldom."""
+    """How much farther than a normal variable Student's t goes as seldom.
+
+    One cluster is beyond all, at a finite distance: no steps of infinite length are not a number.
+    """
     from scipy.special import ndtr, stdtrit
 
     tail = ndtr(-reach)
-    return np.asarray(np.where(free >= 1, -stdtrit(np.maximum(free, 1.0), tail) / reach, np.inf))
+    return np.asarray(np.where(free >= 1, -stdtrit(np.maximum(free, 1.0), tail) / reach, BEYOND))
 
 
 class _AnytimeSearch(_Search):

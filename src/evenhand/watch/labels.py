@@ -114,8 +114,8 @@ def widened(counts: Tally, kept: Sequence[Label], favorable: Label) -> Tally:
 def check_classes(counts: Tally, known: Seen, favorable: Label) -> None:
     """Refuse a part in other words than those before: its rows would thin out every rate.
 
-    The first part may lack the favorable label where all its rows have one label: nobody was
-    selected. Later ones may lack it, or have new labels, but not both.
+    A part may lack the favorable label, or have new labels, but not both; unless there are two
+    labels in all, the favorable one among them: then everyone was selected so far, or nobody.
     """
     before = union(*known.values())
     for name, labels in occurring(counts).items():
@@ -124,7 +124,8 @@ def check_classes(counts: Tally, known: Seen, favorable: Label) -> None:
             continue
         lacks = favorable is not None and not any(is_label(each, favorable) for each in labels)
         together = {*before, *labels}
-        if lacks and (before or len(labels) > 1):
+        named = {*map(spelled, together), *([] if favorable is None else [spelled(favorable)])}
+        if lacks and len(named) > 2:
             what = f"never has the favorable label {favorable!r}"
         elif before and len({*before} & {*labels}) == 0 and len(together) > 2:
             what = "has none of the labels there were so far"

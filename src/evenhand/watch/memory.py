@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import inf
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from evenhand._audit.gate import Gate
@@ -62,6 +63,7 @@ class Memory:
     `names` are those that groups were given later, by the old ones; `history` has a row for each
     of the last parts; `columns` are those that the command line reads. `evidence` are the log
     e-values as of the last part: they are not stored, and made anew where they are missing.
+    `origin` is the file that it was read from or written to last, with its checksum.
     """
 
     settings: Settings
@@ -73,6 +75,7 @@ class Memory:
     history: list[list[Any]] = field(default_factory=list)
     columns: dict[str, Any] = field(default_factory=dict)
     evidence: dict[str, float] = field(default_factory=dict)
+    origin: tuple[Path, str] | None = None
 
     def copy(self) -> Memory:
         """A copy to change: it takes the place of this one once the change is whole."""

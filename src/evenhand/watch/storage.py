@@ -49,17 +49,52 @@ KEPT = {
 def save(memory: Memory, path: Path) -> None:
     """Write the state; whoever looks sees the old one or the new one."""
     state = state_of(memory)
-    text = _dumped({**state, "checksum": _checksum(state)}) + "\n"
+    checksum = _checksum(state)
+    text = _dumped({**state, "checksum": checksum}) + "\n"
     if len(text) > MOST_BYTES:
         raise InputError(
             f"The state would have {len(text):,} bytes, and {MOST_BYTES:,} are the most that are "
             "read again. Merge rare groups before counting, or watch fewer criteria."
         )
+    known = memory.origin[1] if memory.origin and is_origin(memory, path) else None
+    if known is not None and path.exists() and _read(path)[1] != known:
+        raise InputError(
+            f"{path} was written by another process since it was read; nothing was written. "
+            "Read it again with Watch.load, and update that."
+        )
     write_whole(path, text)
+    memory.origin = (path.resolve(), checksum)
+
+
+def is_origin(memory: Memory, path: Path) -> bool:
+    """Whether a state was read from this file, or written to it last."""
+    return memory.origin is not None and memory.origin[0] == path.resolve()
 
 
 def load(path: Path) -> Memory:
     """Read a state that was saved."""
+    contents, checksum = _read(path)
+    try:
+        with np.errstate(all="ignore"):
+            memory = checked(memory_of(contents))
+    except EvenhandError as failure:
+        raise InputError(f"{path} cannot be used: {failure}") from failure
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        ArithmeticError,
+        RecursionError,
+        zlib.error,
+    ) as failure:
+        raise InputError(f"{path} is damaged: {failure!r}.") from failure
+    memory.origin = (path.resolve(), checksum)
+    return memory
+
+
+def _read(path: Path) -> tuple[dict[str, Any], str]:
+    """The contents of a file and their checksum, if it is the one that the file has."""
     try:
         if not path.is_file():
             raise InputError(f"There is no state {path}; make one with evenhand watch init.")
@@ -86,28 +121,14 @@ def load(path: Path) -> Memory:
             f"{path} has the schema {found!r}; this version reads {SCHEMA!r}. Make a new state, "
             "and append the parts anew."
         )
-    checksum = state.get("checksum")
-    if checksum != expected:
-        what = "has no checksum" if checksum is None else "has the checksum of other contents"
+    if state.get("checksum") != expected:
+        is_there = state.get("checksum") is not None
+        what = "has the checksum of other contents" if is_there else "has no checksum"
         raise InputError(
             f"{path} is damaged: it {what}. Take a copy of it from before, and append what has "
             "come since."
         )
-    try:
-        with np.errstate(all="ignore"):
-            return checked(memory_of(contents))
-    except EvenhandError as failure:
-        raise InputError(f"{path} cannot be used: {failure}") from failure
-    except (
-        LookupError,
-        TypeError,
-        AttributeError,
-        ValueError,
-        ArithmeticError,
-        RecursionError,
-        zlib.error,
-    ) as failure:
-        raise InputError(f"{path} is damaged: {failure!r}.") from failure
+    return contents, expected
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -30,7 +31,7 @@ from evenhand.watch.memory import Memory, Settings, check_settings
 from evenhand.watch.parts import baseline_of, check_counts, entries_of
 from evenhand.watch.rates import Limits, check_watchable
 from evenhand.watch.status import Status
-from evenhand.watch.storage import load, save
+from evenhand.watch.storage import is_origin, load, locked, save
 
 Day = str | date | datetime | None
 
@@ -264,7 +265,7 @@ class Watch:
             )
         )
         before = {old: names.get(new, new) for old, new in memory.names.items()}
-        memory.names = before | names
+        memory.names = names | before  # what parts call a group may since be another's name
         memory.evidence.clear()
         memory.ledger.rename(names)
         memory.baseline = {key: renamed(sums, names) for key, sums in memory.baseline.items()}
@@ -316,8 +317,15 @@ class Watch:
         path : str or Path
             Where to.
 
+        Raises
+        ------
+        InputError
+            If another process has written the state that this one was read from.
+
         """
-        save(self._memory, path_of(path))
+        path = path_of(path)
+        with locked(path) if is_origin(self._memory, path) else nullcontext():
+            save(self._memory, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Watch:
