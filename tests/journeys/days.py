@@ -184,6 +184,8 @@ class Days(RuleBasedStateMachine):
     def append_by_command(self, spelling, as_counts, **how):
         part = self.drawn(late=False, **how)
         name = f"part {self.number}"
+        if not self.has_both():  # until then a stray word may be the other of two labels
+            spelling = "text"
         labels = {**SPELLINGS, **FOREIGN}[spelling]
         table = pd.DataFrame(part.rows, columns=["y", "p", "g"]).assign(who=range(len(part.rows)))
         for column in ("y", "p"):
