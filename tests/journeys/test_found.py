@@ -80,3 +80,13 @@ def test_one_hypothesis_has_one_p_value():
     asked = {"criteria": ["accuracy_parity", "error_parity"], "measures": "mpd", "favorable": 1}
     one, two = eh.audit([1] * 30, right, sensitive_features=groups, **asked).findings
     assert one.p_value == two.p_value <= two.p_adjusted
+
+
+def test_a_stated_label_of_several_is_all_that_is_tested():
+    """Nobody is given the label 3, and "b had 0% against 0% for a" was said to differ."""
+    groups, predicted = ["a"] * 40 + ["b"] * 40, [1] * 40 + [2] * 40
+    truth = [3] * 5 + predicted[5:75] + [3] * 5
+    asked = {"criteria": ["statistical_parity", "equalized_odds"], "favorable": 3}
+    for finding in eh.audit(truth, predicted, sensitive_features=groups, **asked).findings:
+        assert finding["mpd"].value == 0
+        assert finding.verdict != "differs", finding.criterion

@@ -16,12 +16,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._columns import Label
 from evenhand._distributions import Distribution
 from evenhand._tally import Tally
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails
 from evenhand.criteria import Criterion
+from evenhand.criteria.criterion import class_of
 from evenhand.statistics import E, P, Ratio, Statistic
 from evenhand.statistics.forms import ratio
 
@@ -84,7 +86,9 @@ def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Fl
     statistic = asked.statistic
     if isinstance(statistic, P):
         axes = [name for name in (statistic.given, statistic.event) if name]
-        counts = source.table(*axes, "group")
+        counts = _asked_about(
+            source.labels(statistic.event), source.table(*axes, "group"), estimates
+        )
         return [list(counts) if statistic.given else [counts]]
     if isinstance(statistic, E) and statistic.given:
         hits = source.table(statistic.given, "group", of=statistic.of)
@@ -96,6 +100,15 @@ def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Fl
         same = len(each) == 2 and np.array_equal(each[0][0], each[1][0])
         return each[:1] if same else each
     return None
+
+
+def _asked_about(labels: Sequence[Label], counts: Floats, estimates: Estimates) -> Floats:
+    """Counts (…, outcomes, groups) of one label and all others, where it alone is asked about."""
+    about = {class_of(cell) for cell in estimates.cells}
+    if len(about) != 1 or len(labels) <= 2:
+        return counts
+    hits = counts[..., list(labels).index(*about), :]
+    return np.stack([counts.sum(axis=-2) - hits, hits], axis=-2)
 
 
 def _ordered(one: Floats, other: Floats) -> Floats:
