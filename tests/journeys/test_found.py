@@ -1,13 +1,16 @@
 """What journeys found, each as the few rows that show it."""
 
 import json
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 import evenhand as eh
+from evenhand.cli.audit import audit
 
 Y = [0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0]
 P = [0, 1, 0, 0, 1, 1, 1, 1, 0, 1, 0, 0]
@@ -22,8 +25,8 @@ def test_a_regression_has_a_document_where_no_prediction_has_to_move():
     predicted = [ours[0], 1059, *ours[1:]]
     truth = [value + 0.5 for value in predicted]
     groups = ["M", "F", *["M"] * 33]
-    audit = eh.audit(truth, predicted, sensitive_features=groups, task="regression")
-    assert json.loads(audit.to_json())["frontier"] is not None
+    found = eh.audit(truth, predicted, sensitive_features=groups, task="regression")
+    assert json.loads(found.to_json())["frontier"] is not None
 
 
 @pytest.mark.parametrize(
@@ -49,16 +52,16 @@ def test_a_statistic_is_named_with_its_criterion_at_every_door():
     value = eh.evaluate("performance_parity", Y, P, g="f1", **asked)
     assert eh.evaluate(name, Y, P, **asked) == value
     assert eh.interval(name, Y, P, **asked).value == value
-    audit = eh.audit(Y, P, sensitive_features=G, criteria=name, measures="mpd")
-    assert audit.finding(name, "mpd").value == value
+    found = eh.audit(Y, P, sensitive_features=G, criteria=name, measures="mpd")
+    assert found.finding(name, "mpd").value == value
     models = eh.compare(Y, {"m": P}, sensitive_features=G, criteria=[name], measures=["mpd"])
     assert models.to_frame()[["criterion", "value"]].values.tolist() == [[name, value]]
 
 
 def test_no_name_of_a_group_steers_the_terminal_when_an_audit_is_printed():
     groups = [{"a": "\x1b[31mred", "b": "b\x07"}[group] for group in G]
-    audit = eh.audit(Y, P, sensitive_features=groups, favorable=1)
-    for text in (str(audit), repr(audit), audit.summary):
+    found = eh.audit(Y, P, sensitive_features=groups, favorable=1)
+    for text in (str(found), repr(found), found.summary):
         assert not {"\x1b", "\x07"} & set(text), text
 
 
@@ -67,8 +70,8 @@ def test_rows_that_weigh_nothing_leave_a_rate_in_its_interval():
     decisions, groups = [1, 0, 0, 0, 0, 1, 1, 0, 0, 1], [*"aaaaabbbbb"]
     weight = [0.0, 1, 2, 1, 1, 1, 2, 1, 1, 2]
     asked = {"sensitive_features": groups, "sample_weight": weight, "favorable": 1}
-    audit = eh.audit(None, decisions, **asked, criteria="statistical_parity", measures="mpd")
-    rates = audit.by_group_frame("statistical_parity")
+    found = eh.audit(None, decisions, **asked, criteria="statistical_parity", measures="mpd")
+    rates = found.by_group_frame("statistical_parity")
     assert rates["values"].tolist()[0] == 0
     assert (rates["low"] <= rates["values"]).all()
 
@@ -90,3 +93,14 @@ def test_a_stated_label_of_several_is_all_that_is_tested():
     for finding in eh.audit(truth, predicted, sensitive_features=groups, **asked).findings:
         assert finding["mpd"].value == 0
         assert finding.verdict != "differs", finding.criterion
+
+
+def test_a_gate_that_names_a_group_is_well_formed_whatever_its_name(tmp_path):
+    """An escape in a name was no XML."""
+    groups = ["a"] * 7 + ["b"] * 7 + ["\x1b[31m"] * 2
+    table = pd.DataFrame({"p": [1, 0] * 8, "y": [1, 0] * 7 + [0, 0], "g": groups})
+    table.to_parquet(tmp_path / "rows.parquet")
+    names = ["--target", "y", "--prediction", "p", "--group", "g", "--favorable", "1"]
+    gate = ["--fail-if", "equal_opportunity.mpd > 0.2", "--junit", str(tmp_path / "gates.xml")]
+    CliRunner().invoke(audit, [str(tmp_path / "rows.parquet"), *names, *gate])
+    assert ET.parse(tmp_path / "gates.xml").getroot().attrib["tests"] == "1"

@@ -107,7 +107,8 @@ def _asked_about(labels: Sequence[Label], counts: Floats, estimates: Estimates) 
     about = {class_of(cell) for cell in estimates.cells}
     if len(about) != 1 or len(labels) <= 2:
         return counts
-    hits = counts[..., list(labels).index(*about), :]
+    (label,) = about
+    hits = np.take(counts, list(labels).index(label), axis=-2)
     return np.stack([counts.sum(axis=-2) - hits, hits], axis=-2)
 
 

@@ -42,5 +42,6 @@ def _add_case(suite: ET.Element, judgement: Judgement) -> None:
     about = {"classname": f"evenhand.{gate.criterion}", "name": kept, "time": "0"}
     case = ET.SubElement(suite, "testcase", about)
     if judgement.outcome in ELEMENTS:
-        said = {"message": judgement.sentence, "type": judgement.outcome}
-        ET.SubElement(case, ELEMENTS[judgement.outcome], said).text = judgement.sentence
+        why = NOT_XML.sub("\ufffd", judgement.sentence)  # may name a group
+        said = {"message": why, "type": judgement.outcome}
+        ET.SubElement(case, ELEMENTS[judgement.outcome], said).text = why
