@@ -204,10 +204,12 @@ class TestBadInput:
             )
 
 
-def test_a_single_column_of_scores_is_that_of_the_favorable_label():
+def test_a_single_column_of_scores_is_that_of_the_label_it_is_said_to_be_of():
     y, score = ["no", "yes", "no", "yes", "yes", "no"], [0.9, 0.2, 0.8, 0.3, 0.7, 0.6]
     options = {"sensitive_features": [*"aabbbb"], "g": "auroc", "measure": "mpd"}
-    of_no = eh.evaluate("performance_parity", y, y_score=score, favorable="no", **options)
+    of_no = eh.evaluate(
+        "performance_parity", y, y_score=score, favorable="no", score_of="no", **options
+    )
     of_yes = eh.evaluate("performance_parity", y, y_score=score, favorable="yes", **options)
     assert of_no == pytest.approx(1 - 0.75)
     assert of_yes == pytest.approx(0.25)

@@ -489,10 +489,8 @@ def every_value(rows, criterion, measure, favorable):
     asked = {"criteria": [criterion], "measures": [measure]}
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "favorable": favorable}
     tally = eh.tally(rows.y, rows.p, sensitive_features=rows.g)
-    watch = eh.Watch(criterion, measures=[measure], favorable=favorable)
-    watch.update(tally)
     scorer = eh.make_scorer(criterion, group="g", measure=measure, favorable=favorable)
-    gate = f"{criterion}.{measure} > 0.6"
+    gate = f"{criterion}.{measure} > 0.4"
     by = {"measure": measure, **columns}
     values = {
         "evaluate a tally": eh.evaluate(criterion, tally, measure=measure, favorable=favorable),
@@ -508,10 +506,13 @@ def every_value(rows, criterion, measure, favorable):
         "compare": eh.compare(rows.y, {"m": rows.p}, **columns, **asked, replicates=20).values[
             "value"
         ][0],
-        "Watch": watch.status().findings[0].intervals[measure].value,
         "make_scorer": -scorer(Scored(), rows, rows.y),
         "command": by_gate(rows, criterion, measure, favorable),
     }
+    if criterion != "average_odds":  # which is no share of rows, and cannot be watched
+        watch = eh.Watch(criterion, measures=[measure], favorable=favorable)
+        watch.update(tally)
+        values["Watch"] = watch.status().findings[0].intervals[measure].value
     if criterion in FRONTIERS:
         curve = eh.frontier(
             rows.y, rows.s, y_pred=rows.p, **columns, criterion=criterion, measure=measure, values=2

@@ -49,7 +49,9 @@ def test_power_to_show_that_groups_are_alike_is_how_often_the_interval_ends_with
     within = []
     for hits in np.random.default_rng(8).binomial(sizes.astype(int), rate, (200, len(sizes))):
         curves = np.maximum.accumulate(rate_curves(hits, sizes), axis=0)
-        within.append(upper_limit(Cloud(hits / sizes, curves), eh.mpd, norm.ppf(0.975)) <= margin)
+        within.append(
+            upper_limit(Cloud(hits / sizes, curves), eh.MEASURES["mpd"], norm.ppf(0.975)) <= margin
+        )
     answer = eh.power(sizes, rate=rate, margin=margin)
     assert answer.question == "alike"
     assert answer.power == pytest.approx(np.mean(within), abs=0.1)

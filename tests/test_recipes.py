@@ -84,7 +84,7 @@ truth, predicted = [1, 1, 0, 0, 1, 0] * 20, [1, 0, 0, 1, 1, 0] * 20
 sex = ["a", "a", "b", "b", "c", "c"] * 20
 people = pd.DataFrame({"sex": sex, "truth": truth, "predicted": predicted})
 people.to_csv("people.csv", index=False)
-asked = {"criteria": ["f1_parity"], "measures": ["deviation", "mpd"], "random_state": 0}
+asked = {"criteria": ["f1_parity"], "measures": ["deviation", "mpd"]}
 report = eh.audit(truth, predicted, sensitive_features=sex, **asked)
 lottery = METHODS["Lottery"](group="sex", random_state=0)
 curve = tradeoff(lottery, people[["sex"]], truth, criteria=["f1_parity"], measures=["deviation"])

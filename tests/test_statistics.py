@@ -37,7 +37,7 @@ def test_finite_bounds_are_attained(name):
     y = np.arange(100) % 2
     decided = {"right": y, "wrong": 1 - y, "everyone": 0 * y + 1, "nobody": 0 * y}
     decided["one group"] = (G == "a").astype(int)
-    tables = [table(name, y, p, p.astype(float)).values for p in decided.values()]
+    tables = [table(name, y, p, p.astype(float), score_of=1).values for p in decided.values()]
     values = np.concatenate([values.ravel() for values in tables])
     low, high = STATED[name].bounds
     if np.isinf([low, high]).all():
@@ -127,13 +127,13 @@ class TestAScore:
         y = np.where(Y == 1, "yes", "no")
         second, favorable = (
             STATISTICS["auroc"].read(
-                summarize("ranks", Rows(y, None, G, y_score=SCORE, favorable=label))
+                summarize("ranks", Rows(y, None, G, y_score=SCORE, favorable=label, score_of="yes"))
             )
             for label in (None, "no")
         )
         expected = [roc_auc_score(Y[g == G], SCORE[g == G]) for g in "abc"]
         np.testing.assert_allclose(second.values, [expected])
-        np.testing.assert_allclose(favorable.values, [1 - np.array(expected)])
+        np.testing.assert_allclose(favorable.values, [expected])
         assert (second.cells, favorable.cells) == (("yes",), ("no",))
 
     @pytest.mark.parametrize("label", [0, 1])

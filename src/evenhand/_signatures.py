@@ -169,6 +169,7 @@ def suggests_names(function: Callable[Arguments, Result]) -> Callable[Arguments,
 
     @wraps(function)
     def checked(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        __tracebackhide__ = True  # pytest shows the caller's line
         for name in options:
             if name not in known:
                 raise misspelt(function, options)

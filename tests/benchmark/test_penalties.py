@@ -46,7 +46,7 @@ for call in (lambda: treatment("Penalty"), lambda: model.fit([[0, 1], [1, 2]], [
 assert "torch" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "PenalizedClassifier(group=0, strength=2.0)" in done.stdout
+    assert "PenalizedClassifier(group=0, measure='pq', strength=2.0)" in done.stdout
     assert "The method 'Penalty' needs torch: pip install \"evenhand[torch]\"" in done.stdout
     assert "Fitting a PenalizedClassifier needs torch" in done.stdout
 

@@ -83,7 +83,7 @@ def test_weights_that_are_none_are_refused(run, people, case):
 OPTIONS = {
     ("--group", "gg"): "The table has no column 'gg'. Did you mean 'g'? It has y, p, s, g, h, w.",
     ("--criterion", "statistical_party"): "Did you mean 'statistical_parity'?",
-    ("--measure", "ginny"): "There is no measure 'ginny'. Did you mean 'gini'?",
+    ("--measure", "ginny"): "There is no measure 'ginny'; there are",
     ("--favorable", "yes"): "The favorable label 'yes' is not among the labels [0, 1]",
     ("--min-count", "9"): "--min-count needs --rare",
     ("--min-count", "900", "--rare", "drop"): "nobody would be left. Lower --min-count",

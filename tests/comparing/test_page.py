@@ -19,7 +19,7 @@ NASTY = "<script>alert(1)</script> | *x* 名前"
 @pytest.fixture(scope="module")
 def found():
     y, made, group = labeled()
-    models = {**made, NASTY: y}
+    models = {**made, NASTY: y.copy()}
     return eh.compare(y, models, sensitive_features=group, title="Hiring", replicates=20)
 
 

@@ -186,4 +186,4 @@ def test_labels_are_needed_to_recalibrate():
     with pytest.raises(eh.InputError, match="pass y_true"):
         curve(None, score, group, recalibrate=True)
     with pytest.raises(eh.InputError, match="amounts are not"):
-        curve(score, score, group, criterion="weak_parity", recalibrate=True)
+        curve(1 - score, score, group, criterion="weak_parity", recalibrate=True)

@@ -108,6 +108,7 @@ def test_the_weak_criterion_holds_exactly_and_predicts_without_lots(measure):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning")
 @pytest.mark.parametrize("measure", ["pq", "gini", "mpd"])
 @pytest.mark.parametrize("criterion", ["strong_parity", "weak_parity"])
 def test_the_cost_falls_as_epsilon_grows(measure, criterion):

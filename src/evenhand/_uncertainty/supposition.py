@@ -50,7 +50,7 @@ def sizes_of(
         raise InputError(f"sizes are the rows of at least two groups; got {sizes!r}.")
     if not (np.isfinite(rows) & (rows > 0)).all():
         raise InputError(f"Every group needs a size above 0; the sizes are {rows.tolist()}.")
-    if float(rows.sum()) > MOST_ROWS:
+    if rows.max() > MOST_ROWS or float(rows.sum()) > MOST_ROWS:
         raise InputError(f"sizes add up to more than {MOST_ROWS:,}: {rows.tolist()}.")
     return groups, rows, seen
 

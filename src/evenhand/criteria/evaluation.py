@@ -11,7 +11,7 @@ from typing import Any, Never
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._errors import InputError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, misspelt, spelled_out
 from evenhand._words import did_you_mean
@@ -131,6 +131,7 @@ def named(criterion: str | Criterion) -> Criterion:
         return criterion
     if not isinstance(criterion, str):
         check_kinds(criterion=criterion)
+        raise InputTypeError(f"criterion must be a criterion or its name, not {criterion!r}.")
     form = re.fullmatch(r"(\w+)\((\w+)\)", criterion)
     if form is not None:
         whole = named(form[1]).with_statistic(form[2])

@@ -69,7 +69,9 @@ def _are_columns(value: Any) -> bool:
 TRUTH = Values("True or False", lambda value: isinstance(value, bool | np.bool_))
 NAME = Values("a name", lambda value: isinstance(value, str))
 VALUES: Mapping[str, Values] = {
-    **dict.fromkeys(("sees_group", "prefit", "draw", "hard", "halves", "as_published"), TRUTH),
+    **dict.fromkeys(
+        ("sees_group", "prefit", "draw", "hard", "halves", "as_published", "rising"), TRUTH
+    ),
     **dict.fromkeys(("criterion", "divergence", "flips", "loss", "measure", "objective"), NAME),
     "unseen": Values(
         "'error' or 'base'", lambda value: isinstance(value, str) and value in ("error", "base")

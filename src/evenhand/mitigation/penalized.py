@@ -255,7 +255,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
     >>> common = {"group": 0, "sees_group": False, "random_state": 0, "max_epochs": 10}
     >>> common["measure"] = "pq"
     >>> plain = gap(PenalizedClassifier(**common, strength=0.0))
-    >>> bool(gap(PenalizedClassifier(**common, strength=5.0)) < plain / 2)
+    >>> bool(gap(PenalizedClassifier(**common, strength=50.0)) < plain / 2)
     True
 
     """
