@@ -25,7 +25,7 @@ from evenhand.cli.audit import audit as audit_command
 from evenhand.cli.failures import STATUSES
 from evenhand.compat import fairlearn
 from fuzz.counting import strictly
-from journeys.generator import ENGINES, ONE_GROUP, Journey
+from journeys.generator import ENGINES, NO_SCORE, ONE_GROUP, Journey
 from journeys.oracle import Truth, close
 from journeys.said import group_of, inside
 
@@ -63,17 +63,14 @@ def audited(journey: Journey) -> Found:
     return audit
 
 
-def answer(journey: Journey, ask: Callable[[], Any], *, sees: bool = True) -> Any:
-    """What a door answers; None where it refuses, as it must or may.
-
-    `sees` says whether the door is given what must be refused.
-    """
+def answer(journey: Journey, ask: Callable[[], Any]) -> Any:
+    """What a door answers; None where it refuses, as it must or may."""
     try:
         found = ask()
     except eh.EvenhandError as error:
         excused(journey, error)
         return None
-    must = sees and journey.refused and journey.refused != ONE_GROUP
+    must = journey.refused not in ("", ONE_GROUP, NO_SCORE)
     assert not must, f"taken, though {journey.refused}"
     return found
 

@@ -54,6 +54,7 @@ PEOPLE: Mapping[str, tuple[Label, ...]] = {
     ),
 }
 
+NO_SCORE = "a score is none"  # some doors are given no score
 ONE_GROUP = "there is one group"  # no audit, and no value at other doors
 
 
@@ -583,7 +584,7 @@ def _turn(
         return "a weight is none", ""
     if kind < 0.07 and columns["score"] is not None:
         put("score", float(rng.choice([math.nan, math.inf])))
-        return "a score is none", ""
+        return NO_SCORE, ""
     if kind < 0.08:
         first = next(iter(columns["people"]))
         columns["people"] = {first: [columns["people"][first][0]] * rows}
