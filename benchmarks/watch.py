@@ -24,7 +24,7 @@ from scipy.stats import beta, chi2, ncx2, norm
 import evenhand as eh
 from evenhand._audit.questions import questions_of
 from evenhand._uncertainty.geometry import upper_limits
-from evenhand.measures import gini, mpd, pq, resolve
+from evenhand.measures import MEASURES as KNOWN
 from evenhand.watch.bands import (
     FEW,
     SCALE,
@@ -53,7 +53,7 @@ ERROR = 0.05
 ROWS = 10  # of each group in a look
 GAP = 0.1
 SIZES = ("equal", "unequal", "changing")
-MEASURES = {"mpd": mpd, "gini": gini, "pq": pq}
+MEASURES = {name: KNOWN[name] for name in ("mpd", "gini", "pq")}
 
 
 class Stream:
@@ -256,7 +256,7 @@ def _all_inside(looks, rates):
     question = questions_of(["statistical_parity"], ["mpd"])[0]
     weights = group_weights(np.zeros(len(rates), dtype=int))
     for means in looks:
-        for measure in (mpd, pq):
+        for measure in (KNOWN["mpd"], KNOWN["pq"]):
             so_far = rates_of_means(means, question, {})
             found = band_of(so_far, measure, ERROR, "calibrated", weights)
             if not found.low - 1e-9 <= measure(rates) <= found.high + 1e-9:
@@ -351,7 +351,7 @@ def _missed(rng, true, kind, looks):
 
 def _holds(hits, rows, measure, truth):
     """Whether a band holds the truth; of few groups only this level is tested, not searched for."""
-    cell = _Cell(hits, rows, (0.0, 1.0), resolve(measure).is_relative)
+    cell = _Cell(hits, rows, (0.0, 1.0), measure.is_relative)
     if len(hits) >= FEW:
         weights = group_weights(np.zeros(len(hits), dtype=int))
         band = band_of(rates_of(hits, rows), measure, ERROR, "calibrated", weights)

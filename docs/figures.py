@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evenhand import distribution, gini, mpd, pq
 from evenhand._sweep import curve
-from evenhand.measures import greatest_gini, pq_bound_of_gini
+from evenhand.measures import greatest_gini, pq_bound_of_gini, resolve
 
 Vector = NDArray[np.float64]
 
@@ -89,7 +89,7 @@ def _sweeps(panel: Axes, gap: float) -> None:
         ("PQ of exp(F)", pq, "exp", BLUE, 2.0),
     )
     for name, measure, transform, color, width in lines:
-        line = curve(path, path.cuts, measure, transform)
+        line = curve(path, path.cuts, resolve(measure), transform)
         label = f"{name}: {line.max():.4f}"
         panel.plot(pooled, line, color=color, lw=width, label=label, solid_joinstyle="round")
     panel.set(xlim=(-0.01, 1), ylim=(0, 0.55), xlabel="pooled F at the cut point")
