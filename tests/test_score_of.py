@@ -120,7 +120,7 @@ def test_scores_that_rank_against_their_label_are_refused_with_the_way_out(
     bring(monkeypatch, exact)
     rows = people()
     rows["s"] = 1 - rows.s
-    words = r"rank against the label 1: AUROC 0\.2\d \(0\.2\d to 0\.2\d\).*score_of=0.*score_of=1"
+    words = r"rank against the label 1: AUROC 0\.2\d \(0\.\d\d to 0\.2\d\).*score_of=0.*score_of=1"
     with pytest.raises(eh.InputError, match=words):
         door(rows)
     door(rows, score_of=0)
