@@ -54,9 +54,10 @@ def plain(label: Label) -> Label:
 def group_of(truth: Truth, label: Label) -> Label:
     """The group of that label in the rows."""
     label = plain(label)
-    for group in truth.groups:
-        if group == label or str(group) == str(label):
-            return group
+    for alike in (lambda group: group == label, lambda group: str(group) == str(label)):
+        for group in truth.groups:
+            if (group is None) == (label is None) and alike(group):
+                return group
     raise AssertionError(f"There is no group {label!r} among {truth.groups}.")
 
 
@@ -69,16 +70,20 @@ def counted(truth: Truth, audit: eh.Audit, table: dict[str, Any]) -> None:
     }
     assert sizes == dict(truth.sizes), (sizes, truth.sizes)
     keys = [metric["key"] for metric in table["metrics"]]
+    written = {label: show(label) for label in evidence.classes}  # 1 may be kept as 1.0
+    shown_as = written.get
     of_class = None
     if truth.journey.task != "regression" and truth.favorable is None:
-        of_class = next((c for c in truth.classes if show(c) == table["of_class"]), None)
+        of_class = next((c for c in truth.classes if shown_as(c) == table["of_class"]), None)
     for label, line in zip(evidence.groups, table["groups"], strict=True):
         group = group_of(truth, label)
         assert line["rows"] == truth.sizes[group], (label, line)
         for key, value in zip(keys, line["values"], strict=True):
             if key == "r2":
                 continue
-            shown = next((c for c in truth.classes if key == f"selection_rate({show(c)})"), None)
+            shown = next(
+                (c for c in truth.classes if key == f"selection_rate({shown_as(c)})"), None
+            )
             name = "selection_rate" if shown is not None else key
             wanted = truth.metric(name, shown if shown is not None else of_class)
             scale = max([1.0, *(abs(x) for x in wanted.values())])

@@ -104,3 +104,15 @@ def test_a_gate_that_names_a_group_is_well_formed_whatever_its_name(tmp_path):
     gate = ["--fail-if", "equal_opportunity.mpd > 0.2", "--junit", str(tmp_path / "gates.xml")]
     CliRunner().invoke(audit, [str(tmp_path / "rows.parquet"), *names, *gate])
     assert ET.parse(tmp_path / "gates.xml").getroot().attrib["tests"] == "1"
+
+
+@pytest.mark.parametrize("rows", [1, 50], ids=["of one row", "of fifty rows"])
+def test_a_watch_ends_where_every_rate_of_many_groups_is_0_or_1(rows):
+    """PQ of groups that show no noise was sought without end."""
+    groups = np.repeat(np.arange(20), rows)
+    truth = np.arange(20 * rows) % 2
+    watch = eh.Watch("accuracy_parity", measures=["pq"])
+    watch.update(eh.tally(truth, truth, sensitive_features=groups), part="1", at="2026-01-01")
+    (finding,) = watch.status().findings
+    interval = finding.intervals["pq"]
+    assert 0 == interval.low == interval.value < interval.high

@@ -116,6 +116,17 @@ class _Cell:
     are_counts: bool = True
     effective: Floats | None = None
 
+    @property
+    def shows_noise(self) -> bool:
+        """Whether the noise of many groups can be taken off: some group has hits and misses.
+
+        A group of one row shows none of its own, and where all rates are 0 or 1 there is none.
+        """
+        if not (self.are_counts and is_crowd(self.sizes)):
+            return False
+        within = bool(((self.hits > 0) & (self.hits < self.sizes)).any())
+        return self.sizes.min() > 1 and within
+
     def values(self, shares: Floats) -> Floats:
         low, high = self.limits
         values = low + (high - low) * shares
@@ -131,7 +142,7 @@ def _ends(
         limits = rate_limits(cell.hits, cell.sizes, error * weights)
         least, most = cell.values(limits[0]), cell.values(limits[1])
         return value, evenest(least, most, measure), most_uneven(least, most, measure)
-    if measure.reads == "powers" and measure.is_solved and cell.are_counts and is_crowd(cell.sizes):
+    if measure.reads == "powers" and measure.is_solved and cell.shows_noise:
         return value, *crowd_ends(cell.hits, cell.sizes, error)
     scale, reach = widening(cell.sizes, error, _heterogeneity(cell))
     above, below = _stretched(cell, scale, reach), _stretched(cell, SCALE, reach)
