@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import beta
 
-from evenhand._tally import Axis, Tally
+from evenhand._data.tallies import Axis, Tally
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.interval import interval_of

@@ -21,7 +21,7 @@ import duckdb
 import numpy as np
 
 import evenhand as eh
-from evenhand._audit.from_frame import evidence_from_frame
+from evenhand._data.tables import evidence_from_frame
 from evenhand.cli.files import connect, open_files
 
 PART = 10_000_000  # rows of a file; more of them are links to the same one

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._tally import Axis, Tally
+from evenhand._data.tallies import Axis, Tally
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.interval import interval_of
 from evenhand.criteria import selection_rate_ratio as rates_of

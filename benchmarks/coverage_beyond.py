@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import norm
 
 import evenhand as eh
-from evenhand.statistics.kinds import Rows, summarize
+from evenhand._data.summaries import Rows, summarize
 
 MEASURES = ("mpd", "gini", "pq")
 GROUPS, ROWS, SHAPES = (2, 10, 50), (200, 1000), ("zero", "one apart", "spread")

@@ -23,8 +23,8 @@ import psutil
 from timing import readable, take_turns
 
 import evenhand as eh
-from evenhand._audit.binned import MOST_BINS
-from evenhand._audit.from_frame import evidence_from_frame
+from evenhand._data.binned import MOST_BINS
+from evenhand._data.tables import evidence_from_frame
 from report import Bar, Line, shown
 
 ROWS = 2_000_000

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.from_rows import from_rows
 from evenhand._audit.subgroups import Subgroup, ranked
 from evenhand._audit.views import views_of
+from evenhand._data.rows import from_rows
 
 WORLDS, ROWS, ERROR = 400, 6000, 0.05
 SIZES = (8, 12)  # values of the two columns; the k-th is 1 / k as frequent as the first

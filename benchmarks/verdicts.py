@@ -18,9 +18,9 @@ import numpy as np
 from scipy.special import chdtrc, ndtr
 
 import evenhand as eh
+from evenhand._data.summaries import Rows
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
-from evenhand.statistics.kinds import Rows
 
 ZIPF = np.maximum(5000 // np.arange(1, 51), 5)
 WORLDS_OF_COUNTS = {

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand._distributions import auroc_errors, auroc_influences
+from evenhand._data.distributions import auroc_errors, auroc_influences
 from evenhand._uncertainty.clusters import units_of
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand.criteria import CRITERIA
@@ -156,7 +156,7 @@ def test_scores_counted_in_bins_know_their_clusters(monkeypatch: pytest.MonkeyPa
     rows["score"] = rows.score.round(2)
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "group", "y_score": "score"}
     exact = eh.audit_frame(rows, **names, cluster="school")
-    monkeypatch.setattr("evenhand._audit.from_frame.ROWS_TO_BRING", 0)
+    monkeypatch.setattr("evenhand._data.tables.ROWS_TO_BRING", 0)
     binned = eh.audit_frame(rows, **names, cluster="school")
     for one, two in zip(exact.findings, binned.findings, strict=True):
         for name, value in one.values.items():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import evenhand as eh
 from engines import LOCAL
 from evenhand._audit import from_frame
-from evenhand._audit.from_frame import evidence_from_frame
+from evenhand._data.tables import evidence_from_frame
 
 ENGINES = {engine.name: engine for engine in LOCAL}
 

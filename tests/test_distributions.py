@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 import evenhand as eh
 from evenhand import _sweep
-from evenhand._distributions import ascending, auroc_by_group, distribution
+from evenhand._data.distributions import ascending, auroc_by_group, distribution
 from evenhand.measures import resolve, transformed
 
 

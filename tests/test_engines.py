@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import evenhand as eh
 from engines import FAR, watched
 from evenhand._audit import from_frame
-from evenhand._audit.from_frame import evidence_from_frame
-from evenhand._audit.from_rows import from_rows
+from evenhand._data.rows import from_rows
+from evenhand._data.tables import evidence_from_frame
 
 ROWS = 3000
 LABELS = {

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import evenhand as eh
-from evenhand._groups import MERGED, show
+from evenhand._data.groups import MERGED, show
 
 PEOPLE = pd.DataFrame(
     {

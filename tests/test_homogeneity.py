@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, fisher_exact, hypergeom, ks_2samp
 
 import evenhand as eh
+from evenhand._data.summaries import Rows
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
-from evenhand.statistics.kinds import Rows
 
 DRAWS = "evenhand._uncertainty.homogeneity.DRAWS"
 

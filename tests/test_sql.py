@@ -13,8 +13,8 @@ from sqlglot import exp
 
 import evenhand as eh
 from engines import classic_spark
-from evenhand._counts import MOMENT_COLUMNS
-from evenhand._sql import DIALECTS
+from evenhand._data.counts import MOMENT_COLUMNS
+from evenhand._data.sql import DIALECTS
 from evenhand.cli.sql import sql
 from postgres import server
 

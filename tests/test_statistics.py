@@ -8,9 +8,9 @@ from scipy.stats import norm
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 import evenhand as eh
+from evenhand._data.summaries import SCORE_BINS
 from evenhand.statistics import KINDS, STATISTICS, F, Kind, Rows, summarize
 from evenhand.statistics.forms import sums_of
-from evenhand.statistics.kinds import SCORE_BINS
 
 STATED = {name: criterion.statistic for name, criterion in eh.CRITERIA.items()} | STATISTICS
 READ = [name for name, statistic in STATED.items() if not isinstance(statistic, F)]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand import _counting as counting
 from evenhand._columns import encode
-from evenhand._tally import Axis, Tally
+from evenhand._data import counting
+from evenhand._data.tallies import Axis, Tally
 from strategies import classified, predictions
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from evenhand._tasks import MOST_CLASSES, favorable_label, task_of
+from evenhand._data.tasks import MOST_CLASSES, favorable_label, task_of
 
 FEW, MANY = list(range(MOST_CLASSES)), list(range(MOST_CLASSES + 1))
 KINDS = {

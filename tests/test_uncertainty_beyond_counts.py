@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand._distributions import auroc_errors
-from evenhand.statistics.kinds import Rows, summarize
+from evenhand._data.distributions import auroc_errors
+from evenhand._data.summaries import Rows, summarize
 
 
 def rows(rng, groups=6, size=150, apart=0.0):

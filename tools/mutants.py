@@ -84,7 +84,7 @@ AREAS = {  # the files to mutate under src/evenhand, and the test files beside t
             "test_words",
         ],
     ),
-    "tally": (["_tally.py", "_counting.py"], [*COUNTS, "test_groups"]),
+    "tally": (["_data/tallies.py", "_data/counting.py"], [*COUNTS, "test_groups"]),
     "inference": (
         ["_uncertainty/*.py"],
         [

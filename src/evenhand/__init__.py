@@ -16,9 +16,14 @@ from evenhand._audit import (
 )
 from evenhand._columns import Bin
 from evenhand._compare import Comparison, compare
-from evenhand._counting import expected_tally, moments, tally
-from evenhand._counts import tally_counts
-from evenhand._distributions import Distribution, distribution
+from evenhand._data.counting import expected_tally, moments, tally
+from evenhand._data.counts import tally_counts
+from evenhand._data.distributions import Distribution, distribution
+from evenhand._data.group_by import tally_frame
+from evenhand._data.groups import Groups, groups
+from evenhand._data.sql import count_query
+from evenhand._data.surveys import SurveyWeights, survey_weights
+from evenhand._data.tallies import Tally
 from evenhand._errors import (
     EvenhandError,
     InputError,
@@ -27,12 +32,7 @@ from evenhand._errors import (
     OutputError,
     UnboundWarning,
 )
-from evenhand._frames import tally_frame
-from evenhand._groups import Groups, groups
 from evenhand._scoring import make_scorer
-from evenhand._sql import count_query
-from evenhand._surveys import SurveyWeights, survey_weights
-from evenhand._tally import Tally
 from evenhand._uncertainty import (
     Chance,
     ConfidenceInterval,

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._dataframes import column_of
+from evenhand._data.dataframes import column_of
+from evenhand._data.tasks import favorable_label, named_label
 from evenhand._errors import InputTypeError
 from evenhand._signatures import SETTINGS, documented, suggests_names
-from evenhand._tasks import favorable_label, named_label
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
 from evenhand.measures import Aggregate, MeasureLike, resolve

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._distributions import Distribution, Steps
+from evenhand._data.distributions import Distribution, Steps
 from evenhand._errors import InputError
 from evenhand.measures import Measure, cv_range_of_gini, transformed
 

@@ -10,9 +10,9 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import evenhand as eh
-from evenhand._audit.from_rows import from_rows
 from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import views_of
+from evenhand._data.rows import from_rows
 from evenhand._uncertainty.homogeneity import holm
 
 pytestmark = pytest.mark.slow

@@ -10,10 +10,10 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 from evenhand import CRITERIA, InputError, groups
 from evenhand._audit import from_frame
-from evenhand._audit.binned import Spread
-from evenhand._audit.from_frame import evidence_from_frame
-from evenhand._audit.from_rows import from_rows
-from evenhand.statistics.kinds import SCORE_BINS
+from evenhand._data.binned import Spread
+from evenhand._data.rows import from_rows
+from evenhand._data.summaries import SCORE_BINS
+from evenhand._data.tables import evidence_from_frame
 
 ROWS = 4000
 

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 import evenhand as eh
 from evenhand._audit import from_frame
-from evenhand._audit.from_frame import evidence_from_frame
-from evenhand._audit.from_rows import from_rows
+from evenhand._data.rows import from_rows
+from evenhand._data.tables import evidence_from_frame
 
 ROWS = 1200
 NAMES = {"y_true": "y", "y_pred": None, "sensitive_features": "sex"}

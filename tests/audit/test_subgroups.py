@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from evenhand._audit.from_rows import from_rows
 from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import views_of
+from evenhand._data.rows import from_rows
 from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
 
 

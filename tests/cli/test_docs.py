@@ -4,8 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
-from evenhand._audit.binned import MOST_BINS
 from evenhand._audit.gate import gate_of
+from evenhand._data.binned import MOST_BINS
 from evenhand.cli.audit import audit
 from evenhand.cli.failures import STATUSES
 from evenhand.cli.files import KINDS

@@ -9,7 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 
 import evenhand as eh
-from evenhand._distributions import area_error as _area_error
+from evenhand._data.distributions import area_error as _area_error
 from evenhand._uncertainty import clusters, crowds, replicates
 from evenhand._uncertainty.clusters import Amount, Units, as_known, smallest
 from evenhand._uncertainty.curves import (

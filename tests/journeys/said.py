@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import evenhand as eh
-from evenhand._groups import show
+from evenhand._data.groups import show
 from journeys.generator import Journey, Label
 from journeys.oracle import Truth, close
 

@@ -16,7 +16,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import evenhand as eh
-from evenhand._sql import DIALECTS
+from evenhand._data.sql import DIALECTS
 from evenhand.mitigation import (
     CalibratedOddsClassifier,
     EqualizedOddsClassifier,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from evenhand import InputError
-from evenhand._sql import DIALECTS
+from evenhand._data.sql import DIALECTS
 from evenhand.mitigation import (
     BarycenterRegressor,
     GivenScores,

@@ -2,9 +2,9 @@
 
 from evenhand._audit.api import audit, audit_evidence, audit_frame, audit_model
 from evenhand._audit.assertion import assert_even
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues, Measured
 from evenhand._audit.result import Audit
+from evenhand._data.evidence import Evidence
 
 __all__ = [
     "Audit",

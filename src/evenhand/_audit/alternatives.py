@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding
 from evenhand._columns.codes import positions
-from evenhand._distributions import Distribution, RankedScores
+from evenhand._data.distributions import Distribution, RankedScores
+from evenhand._data.evidence import Evidence
+from evenhand._data.groups import Groups
+from evenhand._data.tallies import Tally
 from evenhand._errors import MissingExtraError
-from evenhand._groups import Groups
-from evenhand._tally import Tally
 
 if TYPE_CHECKING:
     from evenhand._frontier.amounts import Amounts

@@ -9,10 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evenhand._audit.curves import levels_of, threshold_curves
-from evenhand._audit.evidence import Evidence, check_sizes, design_notes, sameness_notes
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
-from evenhand._audit.from_rows import from_rows
-from evenhand._audit.from_tally import from_tally, refuse_columns
 from evenhand._audit.questions import (
     Criteria,
     answerable,
@@ -24,10 +21,15 @@ from evenhand._audit.result import Audit
 from evenhand._audit.subgroups import Control, check_control, ranked
 from evenhand._audit.views import examined, main_view, views_of
 from evenhand._columns import Label
-from evenhand._counting import rows_in
-from evenhand._dataframes import kind_of
+from evenhand._data.counted import from_tally, refuse_columns
+from evenhand._data.counting import rows_in
+from evenhand._data.dataframes import kind_of
+from evenhand._data.evidence import Evidence, check_sizes, design_notes, sameness_notes
+from evenhand._data.groups import Bins, Missing, Rare
+from evenhand._data.rows import from_rows
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import Task, named_label
 from evenhand._errors import InputTypeError
-from evenhand._groups import Bins, Missing, Rare
 from evenhand._kinds import check_kinds
 from evenhand._scoring import columns_from, is_names, scored_by, sensitive_names
 from evenhand._signatures import (
@@ -37,8 +39,6 @@ from evenhand._signatures import (
     documented,
     suggests_names,
 )
-from evenhand._tally import Tally
-from evenhand._tasks import Task, named_label
 
 MEASURES = ("mpd", "gini", "pq")
 HEADLINES = ("statistical_parity", "equalized_odds", "strong_parity", "performance_parity(mse)")
@@ -461,7 +461,7 @@ def audit_frame(
     'cannot tell'
 
     """
-    from evenhand._audit.from_frame import evidence_from_frame
+    from evenhand._data.tables import evidence_from_frame
 
     evidence = evidence_from_frame(
         frame,

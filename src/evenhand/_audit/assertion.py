@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from evenhand._audit.api import GROUPS, TARGET, audit
-from evenhand._audit.from_tally import names_of
 from evenhand._audit.gate import Judgement, gates_of, judge, tolerances
 from evenhand._audit.result import Audit
 from evenhand._columns import Label
+from evenhand._data.counted import names_of
+from evenhand._data.groups import Bins, Groups, Missing, Rare, columns_of
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import Bins, Groups, Missing, Rare, columns_of
 from evenhand._kinds import check_kinds
 from evenhand._signatures import CLUSTER, SCORE_OF, documented, suggests_names
-from evenhand._tally import Tally
-from evenhand._tasks import Task
 from evenhand._words import visible
 
 Inconclusive = Literal["fail", "pass"]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._columns.codes import positions
-from evenhand._distributions import Distribution
-from evenhand._tally import Axis, Tally
+from evenhand._data.distributions import Distribution
+from evenhand._data.evidence import Evidence
+from evenhand._data.tallies import Axis, Tally
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def threshold_curves(evidence: Evidence, questions: Sequence[Question]) -> Thres
         )
         for question in questions
         if question.criterion.kind.about == "labels"
-        for favorable in [evidence.favorable_in(question.criterion)]
+        for favorable in [evidence.favorable_in(one_class=question.criterion.one_class)]
         for measure in question.measures
     ]
     edges = np.array(counts.labels("bin")[1:-1], dtype=np.float64)

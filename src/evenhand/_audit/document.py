@@ -18,7 +18,7 @@ from evenhand._audit.parts import AuditParts
 from evenhand._audit.subgroups import MARGIN, Subgroup
 from evenhand._audit.summary import names_of, summary
 from evenhand._audit.views import View
-from evenhand._groups import show
+from evenhand._data.groups import show
 from evenhand._words import listing, number, plural, points_up
 
 SCHEMA = "evenhand.audit/3"

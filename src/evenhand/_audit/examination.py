@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues, Measured, Obstacle, Pair
 from evenhand._audit.questions import Question, greatest_reading
 from evenhand._columns import Label
+from evenhand._data.evidence import Evidence
+from evenhand._data.groups import show
+from evenhand._data.summaries import Source
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._groups import show
-from evenhand._tally import Tally
 from evenhand._uncertainty.curves import Estimates, curve_at
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import holm, homogeneity, hypothesis
@@ -26,7 +27,6 @@ from evenhand.criteria.criterion import class_of
 from evenhand.measures import MeasureLike
 from evenhand.statistics import P, Ratio, Statistic
 from evenhand.statistics.forms import one_against_rest
-from evenhand.statistics.kinds import Source
 
 Floats = NDArray[np.float64]
 
@@ -153,7 +153,7 @@ def options_of(evidence: Evidence, question: Question) -> dict[str, Any]:
     the worst one.
     """
     options: dict[str, Any] = {}
-    favorable = evidence.favorable_in(question.criterion)
+    favorable = evidence.favorable_in(one_class=question.criterion.one_class)
     if favorable is not None:
         options["favorable"] = favorable
     statistic = question.criterion.statistic

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._data.groups import show
 from evenhand._errors import InputError
-from evenhand._groups import show
 from evenhand._kinds import check_names
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.homogeneity import Conclusion, verdict

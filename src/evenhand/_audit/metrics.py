@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.subgroups import Subgroup
 from evenhand._columns import Label
-from evenhand._groups import show
-from evenhand._tally import Tally
+from evenhand._data.evidence import Evidence
+from evenhand._data.groups import show
+from evenhand._data.tallies import Tally
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]

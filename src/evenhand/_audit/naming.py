@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evenhand._audit.evidence import part_of
 from evenhand._columns import Label
-from evenhand._groups import MERGED, show
+from evenhand._data.evidence import part_of
+from evenhand._data.groups import MERGED, show
 from evenhand._words import visible
 
 

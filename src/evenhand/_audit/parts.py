@@ -7,10 +7,10 @@ from functools import cached_property
 
 from evenhand._audit.alternatives import Alternatives, alternatives
 from evenhand._audit.curves import Levels, Thresholds
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.subgroups import Control, Subgroup
 from evenhand._audit.views import View
+from evenhand._data.evidence import Evidence
 
 ANSWERED_BY = {  # a statistic of the scan of subgroups, and the criteria that compare it
     "selection rate": ("statistical_parity",),

@@ -9,12 +9,12 @@ from numbers import Real
 
 import numpy as np
 
-from evenhand._audit.evidence import Evidence
-from evenhand._distributions import Distribution
+from evenhand._data.distributions import Distribution
+from evenhand._data.evidence import Evidence
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
-from evenhand._tally import Tally
-from evenhand._tasks import Task
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.catalogue import ALIASES

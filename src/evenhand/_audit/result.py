@@ -12,7 +12,6 @@ from typing import Any, overload
 
 from evenhand import report
 from evenhand._audit.document import document, rows_of
-from evenhand._audit.evidence import part_of
 from evenhand._audit.finding import Finding, Measured
 from evenhand._audit.markdown import markdown
 from evenhand._audit.model_card import model_card
@@ -21,9 +20,10 @@ from evenhand._audit.plots import Plots
 from evenhand._audit.standard import filled_in
 from evenhand._audit.summary import summary, table_of
 from evenhand._columns import Label
-from evenhand._dataframes import framed
+from evenhand._data.dataframes import framed
+from evenhand._data.evidence import part_of
+from evenhand._data.groups import show
 from evenhand._errors import InputError, InputTypeError, MissingExtraError
-from evenhand._groups import show
 from evenhand._kinds import check_names
 from evenhand._words import did_you_mean, visible
 from evenhand._writing import written

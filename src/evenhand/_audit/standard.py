@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.document import document
-from evenhand._audit.evidence import Evidence, are_probabilities
 from evenhand._audit.parts import AuditParts
-from evenhand._distributions import Distribution
-from evenhand._groups import show
-from evenhand._tally import Tally
+from evenhand._data.distributions import Distribution
+from evenhand._data.evidence import Evidence, are_probabilities
+from evenhand._data.groups import show
+from evenhand._data.tallies import Tally
 from evenhand.standards.document import standard_document
 from evenhand.standards.sample import Sample, Scores, Segments, Subject
 

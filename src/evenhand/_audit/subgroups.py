@@ -16,12 +16,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.views import View
 from evenhand._columns import Label
+from evenhand._data.evidence import Evidence
+from evenhand._data.groups import show
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._groups import show
-from evenhand._tally import Tally
 from evenhand._uncertainty.clusters import Amount, as_known
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.replicates import means_amount, rates_amount

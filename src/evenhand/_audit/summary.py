@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.metrics import (
     MetricTable,
@@ -25,7 +24,8 @@ from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.wording import Wording
 from evenhand._columns import Label
 from evenhand._columns.bins import Bin
-from evenhand._groups import show
+from evenhand._data.evidence import Evidence
+from evenhand._data.groups import show
 from evenhand._words import plural
 from evenhand.criteria.criterion import class_of
 

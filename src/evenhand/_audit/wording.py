@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand._audit.evidence import Evidence
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.naming import Names
 from evenhand._columns import Label
-from evenhand._groups import show
+from evenhand._data.evidence import Evidence
+from evenhand._data.groups import show
 from evenhand._words import capitalized, number, percent, percents, points, points_up
 from evenhand.criteria.criterion import class_of
 

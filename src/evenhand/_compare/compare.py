@@ -23,12 +23,12 @@ from evenhand._compare.performance import (
 )
 from evenhand._compare.question import Question, by_criterion, questions, tested
 from evenhand._compare.tables import table
-from evenhand._dataframes import kind_of
+from evenhand._data.dataframes import kind_of
+from evenhand._data.tasks import Task, check_task, named_label, read_targets, task_of_labels
 from evenhand._errors import InputError
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import CLUSTER, documented, suggests_names
-from evenhand._tasks import Task, check_task, named_label, read_targets, task_of_labels
 from evenhand.criteria import Criterion
 from evenhand.measures import MeasureLike
 

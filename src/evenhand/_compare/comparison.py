@@ -19,7 +19,7 @@ from evenhand._compare.performance import metrics_of
 from evenhand._compare.question import Question
 from evenhand._compare.sensitivity import COLUMNS, Coarser, sensitivity_rows, settings_of, views
 from evenhand._compare.tables import table
-from evenhand._dataframes import framed, kind_of
+from evenhand._data.dataframes import framed, kind_of
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._words import UNDEFINED, escaped, markdown_table, number, p_value, visible

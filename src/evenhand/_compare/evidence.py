@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, combine
 from evenhand._columns.encoding import classes, finite, weights
-from evenhand._counting import moment_columns, moments, share_classes, tally
-from evenhand._counts import line_counts, tally_lines
-from evenhand._distributions import Distribution, ascending, steps
+from evenhand._data.counting import moment_columns, moments, share_classes, tally
+from evenhand._data.counts import line_counts, tally_lines
+from evenhand._data.distributions import Distribution, ascending, steps
+from evenhand._data.groups import Groups, clusters, groups
+from evenhand._data.summaries import KINDS, Source
+from evenhand._data.tallies import Axis, Tally, gathered
+from evenhand._data.tasks import Targets
 from evenhand._errors import InputError
-from evenhand._groups import Groups, clusters, groups
-from evenhand._tally import Axis, Tally, gathered
-from evenhand._tasks import Targets
 from evenhand._uncertainty.paired import correlated
 from evenhand.criteria import Criterion
-from evenhand.statistics.kinds import KINDS, Source
 
 Floats = NDArray[np.float64]
 Sources = Mapping[str, tuple[Source, ...]]  # for each need, a source for each model

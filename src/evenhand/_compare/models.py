@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evenhand._dataframes import is_frame
+from evenhand._data.dataframes import is_frame
+from evenhand._data.groups import columns_of
+from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import columns_of
 from evenhand._scoring import columns_from
-from evenhand._tasks import Task
 
 
 class Models(NamedTuple):

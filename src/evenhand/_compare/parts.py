@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evenhand._compare.evidence import Evidence
 from evenhand._compare.question import Question
 from evenhand._compare.tables import Columns, Row
-from evenhand._tasks import Task
+from evenhand._data.tasks import Task
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evenhand import measures
 from evenhand._columns import Label
 from evenhand._compare.evidence import Evidence, Labels, Numbers, Sources
+from evenhand._data.summaries import KINDS
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._uncertainty.curves import Estimates
@@ -21,7 +22,6 @@ from evenhand._uncertainty.paired import Sample
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named
 from evenhand.measures import MeasureLike, name_of
-from evenhand.statistics.kinds import KINDS
 
 Floats = NDArray[np.float64]
 

@@ -19,10 +19,10 @@ from evenhand._compare.evidence import Evidence, Sources
 from evenhand._compare.question import Question, tested
 from evenhand._compare.ranking import kendall, ranks
 from evenhand._compare.tables import Row
+from evenhand._data.summaries import Source
 from evenhand._errors import InputError, InputTypeError
 from evenhand._uncertainty.homogeneity import holm, verdict
 from evenhand.statistics import F
-from evenhand.statistics.kinds import Source
 
 Coarser = Callable[[Label], Label]
 

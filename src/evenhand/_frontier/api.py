@@ -9,7 +9,9 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite
-from evenhand._dataframes import kind_of
+from evenhand._data.dataframes import kind_of
+from evenhand._data.groups import show
+from evenhand._data.tasks import named_label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
 from evenhand._frontier.advice import advised
@@ -30,11 +32,9 @@ from evenhand._frontier.rows import (
     stream,
 )
 from evenhand._frontier.tracing import Tracer, tracer_of
-from evenhand._groups import show
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import SCORE_OF, documented, suggests_names
-from evenhand._tasks import named_label
 from evenhand.mitigation.optimal import Solution
 
 POINTS = 20

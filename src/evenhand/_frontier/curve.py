@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from evenhand._dataframes import framed
+from evenhand._data.dataframes import framed
 
 
 class Curve(ABC):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
+from evenhand._data.groups import show
 from evenhand._frontier.calibration import Calibration
 from evenhand._frontier.rows import Floats, Rows
-from evenhand._groups import show
 from evenhand._words import number, plural
 
 LEVEL = 0.01

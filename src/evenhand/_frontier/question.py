@@ -12,9 +12,9 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._columns.encoding import floats
+from evenhand._data.groups import show
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier.rows import LARGEST, Floats, Rows
-from evenhand._groups import show
 from evenhand._kinds import check_labels
 from evenhand._words import did_you_mean
 from evenhand.mitigation.optimal import (

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
@@ -16,7 +17,6 @@ from evenhand._frontier.question import check_disparity
 from evenhand._frontier.rows import Floats, stream
 from evenhand._frontier.ties import NO_TIES, Ties, ties
 from evenhand._frontier.wording import moving_sentences
-from evenhand._groups import show
 from evenhand._kinds import check_kinds
 from evenhand._words import did_you_mean, number
 from evenhand.mitigation import AmountRule, lots

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._data.groups import show
 from evenhand._frontier.advice import Advice
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import Judged
@@ -17,7 +18,6 @@ from evenhand._frontier.rows import Floats, Rows
 from evenhand._frontier.rule import Rule
 from evenhand._frontier.tracing import Tracer
 from evenhand._frontier.wording import Place, sentences
-from evenhand._groups import show
 from evenhand._kinds import check_kinds
 from evenhand._words import number, percent, plural
 from evenhand.mitigation.optimal import DecisionRule

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import check_lengths, classes, finite, floats, weights
-from evenhand._dataframes import column_of, is_frame
-from evenhand._distributions import check_direction, distribution
+from evenhand._data.dataframes import column_of, is_frame
+from evenhand._data.distributions import check_direction, distribution
+from evenhand._data.groups import Groups, groups, show
+from evenhand._data.tasks import favorable_label, scored_label
 from evenhand._errors import InputError
-from evenhand._groups import Groups, groups, show
 from evenhand._kinds import check_labels
-from evenhand._tasks import favorable_label, scored_label
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

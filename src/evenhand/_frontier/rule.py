@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._frontier.judging import judged
 from evenhand._frontier.question import Question
 from evenhand._frontier.rows import Floats, Rows, read_rows
 from evenhand._frontier.ties import NO_TIES, Ties, ties
-from evenhand._groups import show
 from evenhand.mitigation._lots import drawn, lots
 from evenhand.mitigation.deploy import Description
 from evenhand.mitigation.optimal import DecisionRule

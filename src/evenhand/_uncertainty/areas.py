@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._distributions import (
+from evenhand._data.distributions import (
     Distribution,
     RankedScores,
     area_error,

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from evenhand._tally import Tally
+from evenhand._data.tallies import Tally
 from evenhand._uncertainty.clusters import are_dependent
 from evenhand._uncertainty.curves import (
     DISTANCES,

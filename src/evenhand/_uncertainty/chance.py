@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._distributions import Distribution
+from evenhand._data.distributions import Distribution
+from evenhand._data.summaries import Source
+from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand._signatures import CLUSTER, COLUMNS, SETTINGS, documented, suggests_names
-from evenhand._tasks import named_label
 from evenhand._uncertainty.clusters import are_dependent, independent
 from evenhand._uncertainty.curves import curve_at
 from evenhand._uncertainty.estimates import estimates_of
@@ -41,7 +42,6 @@ from evenhand.criteria.evaluation import named
 from evenhand.measures import Aggregate, MeasureLike
 from evenhand.statistics import Table
 from evenhand.statistics.forms import ratio
-from evenhand.statistics.kinds import Source
 
 
 @dataclass(frozen=True)

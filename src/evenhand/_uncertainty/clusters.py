@@ -26,10 +26,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._distributions import Distribution, RankedScores
-from evenhand._tally import Axis, Tally, gathered
+from evenhand._data.distributions import Distribution, RankedScores
+from evenhand._data.summaries import Source
+from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand.statistics.forms import ratio
-from evenhand.statistics.kinds import Source
 
 Floats = NDArray[np.float64]
 

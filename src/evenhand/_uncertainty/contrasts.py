@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_names
 from evenhand._signatures import CLUSTER, COLUMNS, documented, suggests_names
-from evenhand._tasks import named_label
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import How, beside, place_of
 from evenhand.criteria import Criterion

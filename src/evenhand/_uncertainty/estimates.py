@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._tally import Tally
 from evenhand._uncertainty.areas import areas
 from evenhand._uncertainty.calibration import calibration_errors
 from evenhand._uncertainty.curves import Estimates

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenhand._columns import Label
-from evenhand._distributions import Distribution
-from evenhand._tally import Tally
+from evenhand._data.distributions import Distribution
+from evenhand._data.tallies import Tally
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._distributions import Distribution
+from evenhand._data.distributions import Distribution
+from evenhand._data.summaries import Source
+from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import CLUSTER, COLUMNS, REFERENCE, SETTINGS, documented, suggests_names
-from evenhand._tasks import named_label
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.curves import Estimates, Floats
 from evenhand._uncertainty.differences import Binomials, sure_difference
@@ -39,7 +40,6 @@ from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
 from evenhand.measures import Aggregate, Measure, MeasureLike
 from evenhand.statistics.forms import ratio
-from evenhand.statistics.kinds import Source
 
 Method = Literal["calibrated", "guaranteed"]
 METHODS: tuple[Method, ...] = ("calibrated", "guaranteed")

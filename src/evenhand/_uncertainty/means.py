@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._tally import Tally
+from evenhand._data.tallies import Tally
 from evenhand._uncertainty.curves import Estimates, Floats, student_limits
 from evenhand._uncertainty.replicates import means_amount
 from evenhand.statistics import Derived, E, Table

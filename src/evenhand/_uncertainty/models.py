@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._distributions import Distribution, RankedScores, auroc_errors
+from evenhand._data.distributions import Distribution, RankedScores, auroc_errors
+from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
-from evenhand._tally import Axis, Tally
 from evenhand.criteria import Criterion
 from evenhand.criteria.criterion import Settings
 from evenhand.statistics import Average, Derived, E, P, Ratio, Statistic, Table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._groups import show
+from evenhand._data.groups import show
 from evenhand._uncertainty.curves import Estimates, Floats
 from evenhand._uncertainty.normal_design import NormalModel
 from evenhand._words import number

@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._data.summaries import Source
 from evenhand._uncertainty.curves import DISTANCES, STEP, Estimates
 from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud
 from evenhand._uncertainty.interval import (
@@ -41,7 +42,6 @@ from evenhand.criteria import Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.measures import Measure
 from evenhand.statistics.forms import ratio
-from evenhand.statistics.kinds import Source
 
 Floats = NDArray[np.float64]
 

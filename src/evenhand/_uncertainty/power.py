@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.groups import show
+from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
-from evenhand._groups import show
 from evenhand._kinds import check_kinds
-from evenhand._tasks import named_label
 from evenhand._uncertainty.design import Rates
 from evenhand._uncertainty.needed import crossing, lacking, limiting, times
 from evenhand._uncertainty.supposition import (

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._distributions import Distribution
-from evenhand._tally import Tally
+from evenhand._data.distributions import Distribution
+from evenhand._data.tallies import Tally
 from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import (
     KNOWN,

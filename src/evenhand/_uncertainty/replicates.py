@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._tally import Tally
+from evenhand._data.tallies import Tally
 from evenhand._uncertainty import clusters
 from evenhand._uncertainty.clusters import LENT_UNITS, Amount, Reader
 from evenhand.statistics.forms import ratio

@@ -9,8 +9,8 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._columns.encoding import floats
+from evenhand._data.tallies import MOST_ROWS, Tally
 from evenhand._errors import InputError, refusing
-from evenhand._tally import MOST_ROWS, Tally
 from evenhand._uncertainty.curves import Floats
 from evenhand._uncertainty.design import Means, Rates
 from evenhand._uncertainty.estimates import estimates_of

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns.codes import Column
-from evenhand._counting import count, expected_tally
-from evenhand._groups import Groups
-from evenhand._tally import Tally
+from evenhand._data.counting import count, expected_tally
+from evenhand._data.groups import Groups
+from evenhand._data.tallies import Tally
 from evenhand._writing import fill_whole, sweep, write_whole
 from evenhand.benchmark.predictions import BaseScores, Predictions, Truth
 from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns, save_columns

@@ -13,9 +13,9 @@ import click
 from evenhand._audit import Audit, Evidence, audit_evidence
 from evenhand._audit.api import MEASURES
 from evenhand._audit.examination import Progress
-from evenhand._audit.from_frame import evidence_from_frame
 from evenhand._audit.gate import Judgement, judge, tolerances
 from evenhand._audit.questions import answerable
+from evenhand._data.tables import evidence_from_frame
 from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.failures import (

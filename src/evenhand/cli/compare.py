@@ -10,17 +10,17 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.amounts import quantile_edges_of
 from evenhand._columns import Column
 from evenhand._columns.bins import binned, cut
 from evenhand._columns.encoding import numbers
 from evenhand._compare import Comparison
 from evenhand._compare import compare as compared
 from evenhand._compare.compare import MEASURES
-from evenhand._counts import line_counts
+from evenhand._data.amounts import quantile_edges_of
+from evenhand._data.counts import line_counts
+from evenhand._data.group_by import Cells, GroupColumns
+from evenhand._data.groups import Bins, Groups, Missing, groups
 from evenhand._errors import InputError, require
-from evenhand._frames import Cells, GroupColumns
-from evenhand._groups import Bins, Groups, Missing, groups
 from evenhand._kinds import check_roles
 from evenhand._words import did_you_mean
 from evenhand._writing import write_all

@@ -12,14 +12,14 @@ from typing import Any
 
 import click
 
-from evenhand._audit.evidence import check_scored, check_threshold
 from evenhand._audit.gate import Gate, gate_of
 from evenhand._audit.questions import questions_of
 from evenhand._audit.subgroups import CONTROLS
-from evenhand._counts import MOMENT_COLUMNS
+from evenhand._data.counts import MOMENT_COLUMNS
+from evenhand._data.evidence import check_scored, check_threshold
+from evenhand._data.group_by import listed
+from evenhand._data.surveys import replicate_columns
 from evenhand._errors import InputError, require
-from evenhand._frames import listed
-from evenhand._surveys import replicate_columns
 from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, read_number
 from evenhand.cli.numbers import Number, NumberRange, WholeRange

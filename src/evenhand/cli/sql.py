@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evenhand._sql import DIALECTS, count_query
+from evenhand._data.sql import DIALECTS, count_query
 from evenhand.cli.failures import failures_in_one_line
 from evenhand.cli.numbers import Number, WholeRange
 

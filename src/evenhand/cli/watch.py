@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from evenhand._columns import Label
-from evenhand._counts import tally_counts
+from evenhand._data.counts import tally_counts
+from evenhand._data.group_by import listed, tally_frame
+from evenhand._data.groups import show
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._frames import listed, tally_frame
-from evenhand._groups import show
-from evenhand._tally import Tally
 from evenhand._words import number, p_value, plural
 from evenhand._writing import write_all
 from evenhand.cli.audit import status_of

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column
 from evenhand._columns.encoding import HEAVIEST
-from evenhand._counting import count, share_classes
+from evenhand._data.counting import count, share_classes
+from evenhand._data.groups import Groups
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, refusing
-from evenhand._groups import Groups
-from evenhand._tally import Tally
 from evenhand.compat._features import Cells, Feature, cells_of, pandas
 from evenhand.compat._recipes import (
     NotCountable,

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column
 from evenhand._columns.encoding import encode
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._tally import Tally
 from evenhand.compat import _base_metrics
 from evenhand.compat._base_metrics import positive_label
 

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from evenhand import _sweep as sweep
 from evenhand import measures
 from evenhand._columns import Label
-from evenhand._distributions import Distribution
+from evenhand._data.distributions import Distribution
+from evenhand._data.groups import show
+from evenhand._data.summaries import with_favorable
+from evenhand._data.tasks import UNFAVORABLE, favorable_label, named_label
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import show
 from evenhand._kinds import check_kinds, check_labels
 from evenhand._signatures import (
     CLUSTER,
@@ -26,11 +28,9 @@ from evenhand._signatures import (
     misspelt,
     spelled_out,
 )
-from evenhand._tasks import UNFAVORABLE, favorable_label, named_label
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure, MeasureLike, name_of
 from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Rows, Source, Statistic, Table
-from evenhand.statistics.kinds import with_favorable
 
 
 @dataclass(frozen=True, eq=False)

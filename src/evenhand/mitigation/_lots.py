@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from evenhand._dataframes import is_frame
+from evenhand._data.dataframes import is_frame
 from evenhand._errors import InputError, InputTypeError
 
 Codes = NDArray[np.intp]

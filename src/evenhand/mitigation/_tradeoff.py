@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from evenhand._counting import expected_tally
-from evenhand._dataframes import framed
+from evenhand._data.counting import expected_tally
+from evenhand._data.dataframes import framed
+from evenhand._data.tasks import named_label
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._signatures import suggests_names
-from evenhand._tasks import named_label
 from evenhand.criteria.evaluation import named
 from evenhand.mitigation.methods import METHODS, Method
 

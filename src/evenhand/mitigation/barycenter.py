@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._columns.codes import smallest_unsigned
-from evenhand._distributions import ascending
-from evenhand._groups import show
+from evenhand._data.distributions import ascending
+from evenhand._data.groups import show
 from evenhand.mitigation.amount_rule import AmountRule, broken_lines
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
 from evenhand.mitigation.groups import Bins

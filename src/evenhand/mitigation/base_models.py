@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from evenhand._columns.encoding import finite
-from evenhand._dataframes import column_of
+from evenhand._data.dataframes import column_of
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand.mitigation._parameters import NamedParameters
 from evenhand.mitigation._sklearn import rows_of

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from evenhand._groups import show
+from evenhand._data.groups import show
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule

@@ -20,12 +20,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from evenhand._columns.encoding import check_order, finite
-from evenhand._dataframes import is_frame
+from evenhand._data.dataframes import is_frame
+from evenhand._data.groups import show
+from evenhand._data.tasks import favorable_label
 from evenhand._errors import InputError, UnboundWarning, refusing
-from evenhand._groups import show
 from evenhand._seeds import seed_of
 from evenhand._signatures import suggests_names
-from evenhand._tasks import favorable_label
 from evenhand._words import number
 from evenhand.mitigation._lots import ONE_BY_ONE, drawn, lots, tied
 from evenhand.mitigation._parameters import NamedParameters

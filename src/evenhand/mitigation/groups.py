@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._columns.bins import binned, quantile_edges
 from evenhand._columns.encoding import encode, numbers
-from evenhand._dataframes import column_of, is_frame
+from evenhand._data.dataframes import column_of, is_frame
+from evenhand._data.groups import Groups, groups, show
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import Groups, groups, show
 from evenhand._kinds import brief
 
 Codes = NDArray[np.intp]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from evenhand._data.groups import show
 from evenhand._errors import InputError
-from evenhand._groups import show
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
 from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenhand._data.groups import show
 from evenhand._errors import InputError
-from evenhand._groups import show
 from evenhand._words import listing, number, percent, plural
 from evenhand.standards.profiles import Standard
 from evenhand.standards.rates import Counts, Ratios, exact_interval, rates_of, ratios_of

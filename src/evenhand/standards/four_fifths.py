@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._data.groups import show
 from evenhand._errors import InputError
-from evenhand._groups import show
 from evenhand._words import listing, percent
 from evenhand.standards.adverse import below, fisher, flips, shortfall, standard_deviations
 from evenhand.standards.profiles import Standard

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._groups import show
+from evenhand._data.groups import show
 from evenhand.standards.adverse import fisher
 from evenhand.standards.credit import (
     decile_cut_offs,

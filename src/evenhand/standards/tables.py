@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from evenhand._columns import Bin, Label
-from evenhand._groups import show
+from evenhand._data.groups import show
 from evenhand._words import listing, number, plural
 from evenhand.standards.rates import Ratios
 from evenhand.standards.sample import Sample

@@ -1,5 +1,6 @@
 """What is compared between groups: forms of statistics, the named ones, and what they read."""
 
+from evenhand._data.summaries import KINDS, Kind, Rows, Source, summarize
 from evenhand.statistics.catalogue import STATISTICS
 from evenhand.statistics.forms import (
     Auroc,
@@ -13,7 +14,6 @@ from evenhand.statistics.forms import (
     Statistic,
     Table,
 )
-from evenhand.statistics.kinds import KINDS, Kind, Rows, Source, summarize
 
 __all__ = [
     "KINDS",

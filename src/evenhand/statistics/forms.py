@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._distributions import RankedScores, auroc_by_group
+from evenhand._data.distributions import RankedScores, auroc_by_group
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputTypeError
-from evenhand._tally import Tally
 
 Floats = NDArray[np.float64]
 

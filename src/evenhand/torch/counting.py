@@ -9,8 +9,8 @@ import numpy as np
 
 import torch
 from evenhand._columns import Label
+from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
-from evenhand._tally import Axis, Tally
 from evenhand.torch.cells import cell_counts
 from evenhand.torch.shared import sum_counts
 from torch import Tensor

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._groups import show
+from evenhand._data.groups import show
 from evenhand._words import listing, number, percent
 from evenhand.watch.bands import log_likelihood, log_mixed, log_mixture
 from evenhand.watch.evalues import log_mean

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
-from evenhand._groups import show
-from evenhand._tally import Axis, Tally, gathered
+from evenhand._data.groups import show
+from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand.watch.evalues import log_mean
 from evenhand.watch.rates import Limits, Rates, range_of, strata_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any
 
-from evenhand._groups import show
+from evenhand._data.groups import show
 from evenhand._words import number, p_value, plural
 from evenhand.watch.ledger import day_name
 from evenhand.watch.look import Look, status_of

@@ -15,9 +15,9 @@ import numpy as np
 
 from evenhand._columns import Bin, Label
 from evenhand._columns.codes import positions, union
+from evenhand._data.groups import CLUSTER
+from evenhand._data.tallies import CLASSES, Tally, gathered
 from evenhand._errors import InputError
-from evenhand._groups import CLUSTER
-from evenhand._tally import CLASSES, Tally, gathered
 from evenhand._words import listing
 
 WHOLE = re.compile(r" *[-+]?(0|[1-9][0-9]{0,17}) *")  # as in CSV: "007" is a name

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._data.groups import show
+from evenhand._data.tallies import Tally, gathered
 from evenhand._errors import InputError
-from evenhand._groups import show
-from evenhand._tally import Tally, gathered
 
 NUMBERS = 18_000  # that the spans of all days may hold together
 MOST_SPANS, FEWEST_SPANS = 120, 2

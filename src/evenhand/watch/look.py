@@ -9,16 +9,16 @@ from functools import partial, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import one_label
 from evenhand._audit.examination import without_value
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import judge
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
+from evenhand._data.evidence import one_label
+from evenhand._data.groups import show
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._groups import show
 from evenhand._kinds import check_names
-from evenhand._tally import Tally
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._words import plural
 from evenhand.measures import resolve as resolve_measure

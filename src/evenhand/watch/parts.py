@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
+from evenhand._data.tallies import CLASSES, Axis, Tally, gathered
 from evenhand._errors import InputError, InputTypeError
-from evenhand._tally import CLASSES, Axis, Tally, gathered
 from evenhand.watch.bands import log_likelihood, log_mixture
 from evenhand.watch.clusters import UNIT, bets_of, means_of, pairs_of, shaped
 from evenhand.watch.evalues import Excess, after, apart, log_alike, log_mean

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from evenhand._audit.questions import Question
 from evenhand._columns import Label
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import favorable_label
 from evenhand._errors import InputError
-from evenhand._tally import Tally
-from evenhand._tasks import favorable_label
 from evenhand.criteria.criterion import class_of
 from evenhand.statistics import E, P, Ratio, Statistic
 from evenhand.statistics.forms import one_against_rest, ratio

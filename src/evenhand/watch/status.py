@@ -12,8 +12,8 @@ import numpy as np
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import Judgement
 from evenhand._columns import Label
+from evenhand._data.groups import show
 from evenhand._errors import InputError
-from evenhand._groups import show
 from evenhand._kinds import check_names
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._words import did_you_mean, number, p_value, plural, visible

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from evenhand._audit.gate import gate_of
 from evenhand._audit.questions import Question, questions_of
 from evenhand._columns import Bin, Label
+from evenhand._data.tallies import CLASSES, Axis, Tally
 from evenhand._errors import EvenhandError, InputError
-from evenhand._tally import CLASSES, Axis, Tally
 from evenhand._writing import write_whole
 from evenhand.watch.clusters import STAKES
 from evenhand.watch.ledger import DIGITS, MOST_ROWS, WHOLE, Ledger, check_size

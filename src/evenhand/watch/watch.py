@@ -15,10 +15,10 @@ from evenhand._audit.gate import Gate, gate_of, gates_of
 from evenhand._audit.questions import Criteria, Question, questions_of
 from evenhand._columns import Label
 from evenhand._columns.encoding import finite
+from evenhand._data.groups import show
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import show
 from evenhand._kinds import check_kinds, check_labels
-from evenhand._tally import Tally
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
 from evenhand._writing import path_of, written
 from evenhand.measures import MEASURES as KNOWN

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evenhand._data.tasks import task_of
 from evenhand._errors import InputError, InputTypeError
-from evenhand._tasks import task_of
 from evenhand.benchmark.design.code import code_fingerprint, described
 from evenhand.benchmark.design.fingerprints import file_fingerprint, file_stamp, fingerprint
 from evenhand.benchmark.design.importing import imported, is_import_path

@@ -16,7 +16,7 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import get_tags
 
-from evenhand._groups import Groups, groups, show
+from evenhand._data.groups import Groups, groups, show
 from evenhand.benchmark.predictions import BaseScores, Truth
 from evenhand.datasets import split
 

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand._counting import moments
-from evenhand._distributions import distribution
+from evenhand._data.counting import moments
+from evenhand._data.distributions import distribution
 from evenhand._errors import EvenhandError
 from evenhand._uncertainty.chance import chance
 from evenhand.benchmark.design.questions import Question

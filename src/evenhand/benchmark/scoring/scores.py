@@ -9,16 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._counting import moments
-from evenhand._distributions import Distribution, distribution
-from evenhand._groups import Groups
-from evenhand._tally import Axis, Tally
+from evenhand._data.counting import moments
+from evenhand._data.distributions import Distribution, distribution
+from evenhand._data.groups import Groups
+from evenhand._data.summaries import KINDS, Rows, summarize
+from evenhand._data.tallies import Axis, Tally
 from evenhand.benchmark.design.questions import Question
 from evenhand.benchmark.predictions import Predictions, Truth
 from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns, save_columns
 from evenhand.benchmark.store import Entry, Store, counts, groups_of, plain
 from evenhand.statistics import Statistic, Table
-from evenhand.statistics.kinds import KINDS, Rows, summarize
 
 Floats = NDArray[np.float64]
 Answered = tuple[str, Predictions]  # with the lot

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Bin
+from evenhand._data.groups import show
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import show
 
 Floats = NDArray[np.float64]
 Reads = Literal["scores", "labels"]

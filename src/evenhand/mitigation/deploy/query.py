@@ -7,8 +7,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from evenhand._data.sql import GREATEST, check_dialect, column_named, table_named
 from evenhand._errors import InputError, InputTypeError
-from evenhand._sql import GREATEST, check_dialect, column_named, table_named
 from evenhand.mitigation._lots import ESCAPE, SEPARATOR
 from evenhand.mitigation.deploy.description import WHOLE, Description, check_plain, plain
 from evenhand.mitigation.deploy.moves import Moves

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Column
 from evenhand._columns.encoding import numbers
-from evenhand._counting import share_classes, tally
-from evenhand._errors import InputError, InputTypeError
-from evenhand._frames import (
+from evenhand._data.counting import share_classes, tally
+from evenhand._data.group_by import (
     Cells,
     GroupColumns,
     as_float,
@@ -23,10 +22,11 @@ from evenhand._frames import (
     listed,
     read_table,
 )
-from evenhand._groups import Groups, Missing, Rare
+from evenhand._data.groups import Groups, Missing, Rare
+from evenhand._data.tallies import MOST_ROWS, Tally
+from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._signatures import suggests_names
-from evenhand._tally import MOST_ROWS, Tally
 from evenhand._words import plural
 
 Floats = NDArray[np.float64]

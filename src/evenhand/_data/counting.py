@@ -30,12 +30,12 @@ from evenhand._columns.encoding import (
     reciprocal,
     weights,
 )
+from evenhand._data.groups import Groups, clusters, groups
+from evenhand._data.surveys import SurveyWeights
+from evenhand._data.tallies import Axis, Tally, gathered, one_kind
+from evenhand._data.tasks import unseen_label
 from evenhand._errors import InputError
-from evenhand._groups import Groups, clusters, groups
 from evenhand._signatures import misspelt, spelled_out, suggests_names
-from evenhand._surveys import SurveyWeights
-from evenhand._tally import Axis, Tally, gathered, one_kind
-from evenhand._tasks import unseen_label
 
 ROWS_FOR_THREADS = 1 << 17
 ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this

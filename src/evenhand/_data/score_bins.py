@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._audit.evidence import Evidence, are_probabilities, no_probability_note
+from evenhand._data.evidence import Evidence, are_probabilities, no_probability_note
+from evenhand._data.summaries import SCORE_BINS, Source
+from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._tally import Tally
 from evenhand._words import plural
-from evenhand.statistics.kinds import SCORE_BINS, Source
 
 NUMBER = r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
 SPAN = re.compile(rf"[\[(]?{NUMBER}(?:,|;|-|–|:|\.\.|to){NUMBER}[\])]?")

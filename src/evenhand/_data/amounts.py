@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Bin
 from evenhand._columns.bins import edges_at
+from evenhand._data.group_by import as_float, distinct
+from evenhand._data.groups import Bins
 from evenhand._errors import InputError
-from evenhand._frames import as_float, distinct
-from evenhand._groups import Bins
 from evenhand._words import plural
 
 MOST_VALUES = 1_000_000  # different ones, which are brought in to find quantiles

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from evenhand._counts import MOMENT_COLUMNS
+from evenhand._data.counts import MOMENT_COLUMNS
+from evenhand._data.group_by import listed
 from evenhand._errors import InputError, InputTypeError, require
-from evenhand._frames import listed
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._signatures import suggests_names
 from evenhand._words import did_you_mean

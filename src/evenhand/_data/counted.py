@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from evenhand._audit.evidence import Evidence, check_names, check_several
 from evenhand._columns import Bin, Label
+from evenhand._data.evidence import Evidence, check_names, check_several
+from evenhand._data.groups import Rare
+from evenhand._data.summaries import Source, with_favorable
+from evenhand._data.tallies import Tally, gathered
+from evenhand._data.tasks import check_task, favorable_label, task_of_labels
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import Rare
 from evenhand._kinds import check_columns, check_kinds
-from evenhand._tally import Tally, gathered
-from evenhand._tasks import check_task, favorable_label, task_of_labels
-from evenhand.statistics.kinds import Source, with_favorable
 
 
 def from_tally(

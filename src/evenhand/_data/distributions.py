@@ -23,10 +23,10 @@ from evenhand._columns.codes import (
     union,
 )
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite, weights
+from evenhand._data.groups import clusters, groups, joined
+from evenhand._data.surveys import SurveyWeights
 from evenhand._errors import InputError
-from evenhand._groups import clusters, groups, joined
 from evenhand._signatures import suggests_names
-from evenhand._surveys import SurveyWeights
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import (
+from evenhand._columns import Column, Label
+from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
+from evenhand._data.counting import count, tally
+from evenhand._data.distributions import (
+    Distribution,
+    RankedScores,
+    check_direction,
+    distribution,
+)
+from evenhand._data.evidence import (
     MOST_THRESHOLDS,
     Cut,
     Evidence,
@@ -23,28 +32,19 @@ from evenhand._audit.evidence import (
     no_probability_note,
     threshold_behind,
 )
-from evenhand._columns import Column, Label
-from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
-from evenhand._counting import count, tally
-from evenhand._distributions import (
-    Distribution,
-    RankedScores,
-    check_direction,
-    distribution,
-)
-from evenhand._errors import InputError
-from evenhand._groups import Bins, Groups, Missing, Rare, clusters, groups
-from evenhand._kinds import check_distinct
-from evenhand._surveys import SurveyWeights
-from evenhand._tally import Tally
-from evenhand._tasks import (
+from evenhand._data.groups import Bins, Groups, Missing, Rare, clusters, groups
+from evenhand._data.summaries import Rows, Source, summarize, with_favorable
+from evenhand._data.surveys import SurveyWeights
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import (
     check_task,
     favorable_label,
     read_targets,
     scored_label,
     task_of_labels,
 )
-from evenhand.statistics.kinds import Rows, Source, summarize, with_favorable
+from evenhand._errors import InputError
+from evenhand._kinds import check_distinct
 
 
 def from_rows(

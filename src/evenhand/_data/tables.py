@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._audit.amounts import cut_columns
-from evenhand._audit.binned import (
+from evenhand._columns import Column, Label, encode
+from evenhand._columns.encoding import classes
+from evenhand._data.amounts import cut_columns
+from evenhand._data.binned import (
     MOST_BINS,
     MOST_CELLS,
     Spread,
@@ -18,7 +20,10 @@ from evenhand._audit.binned import (
     binned_scores,
     count_scores,
 )
-from evenhand._audit.evidence import (
+from evenhand._data.counted import from_tally, refuse_columns
+from evenhand._data.counting import share_classes
+from evenhand._data.counts import CountedTable, read_counts, tally_moment_columns
+from evenhand._data.evidence import (
     Cut,
     Evidence,
     check_names,
@@ -29,15 +34,7 @@ from evenhand._audit.evidence import (
     cut_of,
     threshold_behind,
 )
-from evenhand._audit.from_rows import from_rows
-from evenhand._audit.from_tally import from_tally, refuse_columns
-from evenhand._audit.score_bins import read_score_bins
-from evenhand._columns import Column, Label, encode
-from evenhand._columns.encoding import classes
-from evenhand._counting import share_classes
-from evenhand._counts import CountedTable, read_counts, tally_moment_columns
-from evenhand._errors import InputError
-from evenhand._frames import (
+from evenhand._data.group_by import (
     WAY_OUT,
     Cells,
     Expression,
@@ -50,11 +47,13 @@ from evenhand._frames import (
     listed,
     read_table,
 )
-from evenhand._groups import Bins, Groups, Missing, Rare, groups, missing_note
-from evenhand._kinds import check_columns, check_kinds
-from evenhand._surveys import replicate_columns, replicate_scale, survey_weights
-from evenhand._tally import Tally
-from evenhand._tasks import (
+from evenhand._data.groups import Bins, Groups, Missing, Rare, groups, missing_note
+from evenhand._data.rows import from_rows
+from evenhand._data.score_bins import read_score_bins
+from evenhand._data.summaries import Source, with_favorable
+from evenhand._data.surveys import replicate_columns, replicate_scale, survey_weights
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import (
     MOST_CLASSES,
     Contents,
     Task,
@@ -65,7 +64,8 @@ from evenhand._tasks import (
     some_fraction,
     task_of_labels,
 )
-from evenhand.statistics.kinds import Source, with_favorable
+from evenhand._errors import InputError
+from evenhand._kinds import check_columns, check_kinds
 
 ROUGH = 1e-8  # of the mean square: a variance that rounding may have made
 ROWS_TO_BRING = 1_000_000  # so many rows of scores, of engines in this process, are ordered exactly

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._columns.bins import Bin
-from evenhand._distributions import Distribution, RankedScores, area_of_all
+from evenhand._data.distributions import Distribution, RankedScores, area_of_all
+from evenhand._data.groups import show
+from evenhand._data.summaries import KINDS, Source
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import MOST_CLASSES, Task, some_fraction
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import show
-from evenhand._tally import Tally
-from evenhand._tasks import MOST_CLASSES, Task, some_fraction
 from evenhand._words import capitalized
-from evenhand.criteria import Criterion
-from evenhand.statistics.kinds import KINDS, Source
 
 MOST_THRESHOLDS = 200
 ENOUGH_CLUSTERS = 30
@@ -65,9 +64,9 @@ class Evidence:
         """A tally that knows the groups and their rows."""
         return next(source for source in self.sources.values() if isinstance(source, Tally))
 
-    def favorable_in(self, criterion: Criterion) -> Label:
+    def favorable_in(self, *, one_class: bool) -> Label:
         """The class that a criterion is asked of: one that was named, else the one it is about."""
-        is_about_one = criterion.one_class and self.task == "binary"
+        is_about_one = one_class and self.task == "binary"
         return self.favorable if is_about_one or not self.assumed else None
 
     @property

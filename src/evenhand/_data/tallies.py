@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns.codes import Label, positions, union
+from evenhand._data.groups import CLUSTER, Rare, joined, settle_rare, show
 from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import CLUSTER, Rare, joined, settle_rare, show
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from evenhand._columns import Column, Label, encode
 from evenhand._columns.codes import levels
 from evenhand._columns.encoding import check_classes, check_weights
-from evenhand._counting import share_classes
-from evenhand._errors import InputError, InputTypeError
-from evenhand._groups import (
+from evenhand._data.counting import share_classes
+from evenhand._data.groups import (
     Groups,
     Missing,
     Rare,
@@ -26,9 +25,10 @@ from evenhand._groups import (
     missing_note,
     settle_rare,
 )
+from evenhand._data.tallies import Axis, Tally, gathered
+from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._signatures import suggests_names
-from evenhand._tally import Axis, Tally, gathered
 from evenhand._words import did_you_mean, plural
 
 Floats = NDArray[np.float64]

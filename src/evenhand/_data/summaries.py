@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, union
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
-from evenhand._counting import count, moments, tally
-from evenhand._distributions import Distribution, RankedScores, check_direction, distribution
+from evenhand._data.counting import count, moments, tally
+from evenhand._data.distributions import Distribution, RankedScores, check_direction, distribution
+from evenhand._data.groups import groups
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import favorable_label, scored_label, unseen_label
 from evenhand._errors import InputError
-from evenhand._groups import groups
-from evenhand._tally import Tally
-from evenhand._tasks import favorable_label, scored_label, unseen_label
 
 Source = Tally | Distribution | RankedScores
 SCORE_BINS = tuple(np.linspace(0, 1, 11).round(1).tolist())

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.evidence import (
+from evenhand._columns import Column, Label
+from evenhand._columns.codes import positions
+from evenhand._data.distributions import Distribution, RankedScores, check_direction, distribution
+from evenhand._data.evidence import (
     MOST_THRESHOLDS,
     Evidence,
     are_probabilities,
     direction_note,
     no_probability_note,
 )
-from evenhand._columns import Column, Label
-from evenhand._columns.codes import positions
-from evenhand._distributions import Distribution, RankedScores, check_direction, distribution
-from evenhand._frames import Cells, GroupColumns, as_float, count_cells, distinct
-from evenhand._groups import Groups
-from evenhand._tally import Tally
-from evenhand.statistics.kinds import SCORE_BINS, Source
+from evenhand._data.group_by import Cells, GroupColumns, as_float, count_cells, distinct
+from evenhand._data.groups import Groups
+from evenhand._data.summaries import SCORE_BINS, Source
+from evenhand._data.tallies import Tally
 
 Floats = NDArray[np.float64]
 
