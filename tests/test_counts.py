@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 from engines import LOCAL
-from evenhand._audit import from_frame
+from evenhand._data import tables
 from evenhand._data.tables import evidence_from_frame
 
 ENGINES = {engine.name: engine for engine in LOCAL}
@@ -144,7 +144,7 @@ def test_an_audit_of_counted_values_is_that_of_the_rows(people):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["binary", "regression"])
 def test_counts_of_more_rows_than_are_brought_in_are_binned_as_the_rows(monkeypatch, task):
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", 50)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", 50)
     frame = drawn()
     if task == "binary":
         names = {"y_true": "y", "y_score": "score", "y_pred": "p"}

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import evenhand as eh
-from evenhand._audit import from_frame
+from evenhand._data import tables
 from evenhand._data.distributions import area_of_all
 from evenhand.cli.audit import audit as audit_command
 from evenhand.cli.compare import compare
@@ -35,7 +35,7 @@ def people(rows=800, seed=0):
 
 def bring(monkeypatch, exact):
     """Whether scores are ordered row by row, or counted in bins."""
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", 10**6 if exact else 0)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", 10**6 if exact else 0)
 
 
 def rates(found, label):

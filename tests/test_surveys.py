@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand._audit import from_frame
+from evenhand._data import tables
 from evenhand._uncertainty.curves import curve_at
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.replicates import deviations, rates_amount, replicates_of
@@ -179,7 +179,7 @@ def test_a_table_or_file_of_a_survey_is_read_by_the_names_of_its_columns(
 
 
 def test_replicates_of_many_rows_are_added_up_where_they_are(people, weights, monkeypatch):
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", 10)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", 10)
     labels = {"y_true": "y", "y_pred": "p", "sensitive_features": "group", "sample_weight": "w"}
     named = {"replicate_weights": NAMES, "replicate_method": "jackknife"}
     table = pl.from_pandas(people).lazy()

@@ -96,13 +96,13 @@ def test_the_page_says_that_rules_know_the_group_and_shows_the_model():
 
 def test_a_frame_that_is_counted_in_its_engine_has_a_frontier(monkeypatch):
     pl = pytest.importorskip("polars")
-    from evenhand._audit import from_frame
+    from evenhand._data import tables
 
     y, score, group = people()
     frame = pl.DataFrame({"y": y, "score": score, "group": group})
     names = {"y_true": "y", "y_score": "score", "sensitive_features": "group"}
     exact = eh.audit_frame(frame, **names).alternatives.standing
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", 100)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", 100)
     counted = eh.audit_frame(frame.lazy(), **names).alternatives.standing
     assert counted.value == pytest.approx(exact.value)
     assert np.allclose(np.interp(exact.bound, counted.bound, counted.cost), exact.cost, atol=2e-3)

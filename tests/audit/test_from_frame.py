@@ -9,7 +9,7 @@ from scipy.stats import ks_2samp
 from sklearn.metrics import log_loss, roc_auc_score
 
 from evenhand import CRITERIA, InputError, groups
-from evenhand._audit import from_frame
+from evenhand._data import tables
 from evenhand._data.binned import Spread
 from evenhand._data.rows import from_rows
 from evenhand._data.summaries import SCORE_BINS
@@ -20,7 +20,7 @@ ROWS = 4000
 
 @pytest.fixture
 def in_bins(monkeypatch):
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", 0)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", 0)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_the_largest_gap_of_distributions_is_off_by_no_more_than_stated(
 
 
 def test_coarse_bins_say_so(people, in_bins, monkeypatch):
-    from evenhand._audit import binned
+    from evenhand._data import binned
 
     monkeypatch.setattr(binned, "MOST_BINS", 16)
     monkeypatch.setattr(binned, "LEAST_BINS", 16)
@@ -221,13 +221,13 @@ def test_labels_and_scores_are_counted_together_as_they_are_one_after_the_other(
     local_engine, people, in_bins, monkeypatch, limit, weight, names
 ):
     calls = []
-    counted = from_frame.count_scores
+    counted = tables.count_scores
     monkeypatch.setattr(
-        from_frame, "count_scores", lambda *a, **k: calls.append("keys" in k) or counted(*a, **k)
+        tables, "count_scores", lambda *a, **k: calls.append("keys" in k) or counted(*a, **k)
     )
     together = evidence_from_frame(local_engine(people), **names, sample_weight=weight)
     assert calls == [True]
-    monkeypatch.setattr(from_frame, limit, 100)
+    monkeypatch.setattr(tables, limit, 100)
     apart = evidence_from_frame(local_engine(people), **names, sample_weight=weight)
     assert calls[1:] == ([False] if limit == "ROWS_AT_ONCE" else [True, False])
     assert together.notes == apart.notes
@@ -267,7 +267,7 @@ def test_where_labels_or_groups_are_not_known_beforehand_they_are_counted_first(
 @pytest.mark.parametrize("bring", [0, 10**6])
 @pytest.mark.parametrize("rare", ["merge", "drop"])
 def test_rare_groups_are_settled_in_every_summary(people, monkeypatch, bring, rare):
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", bring)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", bring)
     least = int((people.sex == "c").sum()) + 1
     for names in (SCORES, VALUES, {**LABELS, "sensitive_features": "sex"}):
         found = evidence_from_frame(people, **names, min_count=least, rare=rare)
@@ -319,7 +319,7 @@ def test_missing_values_in_the_stratum_are_refused(people):
     ("decision", "at"), [(0.5, 0.5), (0.4, "least"), (None, None)], ids=["half", "other", "none"]
 )
 def test_the_threshold_behind_the_decisions_is_found(people, monkeypatch, bring, decision, at):
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", bring)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", bring)
     chosen = people.score > decision if decision else people.label == 1
     found = evidence_from_frame(people.assign(decision=chosen.astype(int)), **SCORES)
     assert found.decided_at == (people.score[chosen].min() if at == "least" else at)
@@ -337,7 +337,7 @@ def test_scores_in_place_of_predictions_are_pointed_out(local_engine, people):
 @pytest.mark.slow
 @pytest.mark.parametrize("bring", [0, 10**6])
 def test_columns_may_have_any_name(people, monkeypatch, bring):
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", bring)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", bring)
     odd = {"sex": "y", "race": "yhat", "region": "fine", "score": "bin", "weight": "rows"}
     renamed = people.rename(columns=odd)
     names = {**SCORES, "sensitive_features": ["sex", "race"], "strata": "region"}

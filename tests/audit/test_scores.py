@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import evenhand as eh
-from evenhand._audit import from_frame
+from evenhand._data import tables
 from evenhand._data.rows import from_rows
 from evenhand._data.tables import evidence_from_frame
 
@@ -19,7 +19,7 @@ QUICK = {"criteria": ["statistical_parity"], "measures": ["mpd"]}
 
 @pytest.fixture(params=[0, 10**6], ids=["in bins", "exactly"])
 def bring(request, monkeypatch):
-    monkeypatch.setattr(from_frame, "ROWS_TO_BRING", request.param)
+    monkeypatch.setattr(tables, "ROWS_TO_BRING", request.param)
 
 
 @pytest.fixture(scope="module")
