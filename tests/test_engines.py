@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 from engines import FAR, watched
-from evenhand._data import tables
+from evenhand._data import tables as readers
 from evenhand._data.rows import from_rows
 from evenhand._data.tables import evidence_from_frame
 
@@ -138,7 +138,7 @@ def scored_values(evidence):
 
 @pytest.mark.slow
 def test_scores_of_two_decimals_are_counted_in_bins_as_if_they_were_ordered(engine, monkeypatch):
-    monkeypatch.setattr(tables, "ROWS_TO_BRING", 0)
+    monkeypatch.setattr(readers, "ROWS_TO_BRING", 0)
 
     def law(frame):
         found = evidence_from_frame(engine(frame), **SCORED, sample_weight="weight")
