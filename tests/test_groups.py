@@ -149,3 +149,55 @@ def test_groups_pass_through_unchanged():
     found = eh.groups(PEOPLE["sex"])
     assert eh.groups(found).codes is not None
     assert eh.groups(found).labels == found.labels
+
+
+AGES = [20 + i / 7 for i in range(60)]
+TRUTH, PREDICTED, SCORE = [0, 1] * 30, [0, 0, 1] * 20, [i / 60 for i in range(60)]
+FRAME = pd.DataFrame({"y": TRUTH, "p": PREDICTED, "age": AGES, "rows": 1})
+READ_AMOUNTS = {
+    "evaluate": lambda: eh.evaluate(
+        "statistical_parity", TRUTH, PREDICTED, sensitive_features={"age": AGES}
+    ),
+    "interval": lambda: eh.interval(
+        "statistical_parity", TRUTH, PREDICTED, sensitive_features={"age": AGES}
+    ),
+    "contrasts": lambda: eh.contrasts(
+        "statistical_parity", TRUTH, PREDICTED, sensitive_features={"age": AGES}
+    ),
+    "audit": lambda: eh.audit(TRUTH, PREDICTED, sensitive_features={"age": AGES}),
+    "audit_frame": lambda: eh.audit_frame(FRAME, y_true="y", y_pred="p", sensitive_features="age"),
+    "assert_even": lambda: eh.assert_even(
+        TRUTH, PREDICTED, sensitive_features={"age": AGES}, fail_if="statistical_parity.mpd > 0.1"
+    ),
+    "compare": lambda: eh.compare(
+        TRUTH, {"a": PREDICTED, "b": TRUTH[::-1]}, sensitive_features={"age": AGES}
+    ),
+    "frontier": lambda: eh.frontier(TRUTH, SCORE, sensitive_features={"age": AGES}),
+    "tally": lambda: eh.tally(TRUTH, PREDICTED, sensitive_features={"age": AGES}),
+    "tally_frame": lambda: eh.tally_frame(FRAME, y_true="y", y_pred="p", sensitive_features="age"),
+    "tally_counts": lambda: eh.tally_counts(
+        FRAME, y_true="y", y_pred="p", sensitive_features="age", rows="rows"
+    ),
+    "moments": lambda: eh.moments(SCORE, SCORE, sensitive_features={"age": AGES}),
+    "distribution": lambda: eh.distribution(SCORE, sensitive_features={"age": AGES}),
+    "crossed": lambda: eh.groups({"sex": TRUTH, "age": AGES}),
+    "strata": lambda: eh.tally(TRUTH, PREDICTED, sensitive_features=TRUTH, strata={"age": AGES}),
+}
+
+
+@pytest.mark.parametrize("door", READ_AMOUNTS)
+def test_amounts_are_refused_as_groups_at_every_door(door):
+    with pytest.raises(eh.InputError, match=r"'age' takes 60 .*amounts, not groups.*bins="):
+        READ_AMOUNTS[door]()
+
+
+def test_amounts_cut_into_ranges_and_numbers_that_are_names_are_groups():
+    assert len(eh.groups({"age": AGES}, bins={"age": 3}).labels) == 3
+    assert len(eh.groups({"age": list(map(str, AGES))}).labels) == 60
+    assert len(eh.groups({"code": list(range(60))}).labels) == 60
+
+
+def test_strata_that_are_no_column_are_refused_by_their_own_name():
+    given = {"sensitive_features": TRUTH, "strata": "c"}
+    with pytest.raises(eh.InputTypeError, match=r"^strata is 'c', one value"):
+        eh.tally(TRUTH, PREDICTED, **given)

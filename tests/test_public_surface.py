@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
+from evenhand._signatures import suggests_names
 
 NAMES = [
     "AGGREGATES",
@@ -133,11 +134,38 @@ def test_public_functions_spell_out_their_arguments(module):
         (lambda: eh.groups([1], min_counts=3), "Did you mean 'min_count'"),
         (lambda: eh.tally_frame(1, sample_wight="w"), "Did you mean 'sample_weight'"),
         (lambda: eh.make_scorer("weak_parity", grup="a"), "Did you mean 'group'"),
+        (lambda: eh.evaluate("weak_parity", target=[1]), "Did you mean 'y_true'"),
+        (lambda: eh.tally(target=[1]), "Did you mean 'y_true'"),
+        (lambda: eh.power(size=9), "Did you mean 'sizes'"),
+        (lambda: eh.Watch(bound=0.1), "Watch has no argument 'bound'. Did you mean 'bounds'"),
+        (lambda: eh.Watch("statistical_parity").update(day="2026-03-01"), "Did you mean 'at'"),
+        (lambda: eh.Watch("statistical_parity").correct("a", older=1), "Did you mean 'old'"),
     ],
 )
 def test_a_misspelt_argument_is_refused_with_the_nearest(call, message):
+    """Also where an argument that is needed is missing, for it is what was misspelt."""
     with pytest.raises(eh.InputTypeError, match=message):
         call()
+
+
+DOORS = [name for name in eh.__all__ if inspect.isfunction(getattr(eh, name))]
+
+
+@pytest.mark.parametrize("name", [name for name in DOORS if name not in eh.MEASURES])
+def test_every_function_says_in_words_which_arguments_do_not_fit(name):
+    function = getattr(eh, name)
+    parameters = inspect.signature(function).parameters.values()
+    needed = [each.name for each in parameters if each.default is each.empty and each.kind < 4]
+    with pytest.raises(eh.InputTypeError, match=f"{name} has no argument 'nosuch'"):
+        function(nosuch=1)
+    if needed:
+        with pytest.raises(eh.InputTypeError, match=f"^{name} needs {needed[0]}"):
+            function()
+        first = {needed[0]: 1}
+        with pytest.raises(eh.InputTypeError, match=f"{name} (needs|has {needed[0]} twice)"):
+            function(1, **first)
+    with pytest.raises(eh.InputTypeError, match=f"{name} (needs|reads only)"):
+        function(*range(20))
 
 
 def test_every_criterion_can_be_imported_by_its_name():
@@ -279,16 +307,21 @@ def test_evaluating_is_ten_calls_deep_in_a_dozen_files_at_most(kind):
 
 
 def traced(call):
-    """How deep the package's own frames go, comprehensions included, and their files."""
+    """How deep the package's own frames go, comprehensions included, and their files.
+
+    Not counted are the checks of arguments that stand before the doors.
+    """
     root, depth, deepest, files = eh.__path__[0], 0, 0, set()
+    checks = inspect.getsourcefile(suggests_names)
 
     def profile(frame, event, _):
         nonlocal depth, deepest
-        if event not in ("call", "return") or not frame.f_code.co_filename.startswith(root):
+        file = frame.f_code.co_filename
+        if event not in ("call", "return") or not file.startswith(root) or file == checks:
             return
         depth += 1 if event == "call" else -1
         deepest = max(deepest, depth)
-        files.add(frame.f_code.co_filename)
+        files.add(file)
 
     sys.setprofile(profile)
     try:

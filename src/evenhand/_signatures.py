@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from textwrap import indent
 from typing import Any, ParamSpec, TypeVar
 
 from evenhand._errors import InputTypeError
-from evenhand._words import did_you_mean
+from evenhand._words import did_you_mean, listing
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -71,36 +71,6 @@ cluster : array-like or dataframe, optional
     school, prompts of one template. Intervals and tests allow for it; values stay as they are. Of
     several columns, the one by which rows say least counts."""
 
-CLUSTER_SETTINGS = """\
-measure : str or callable, optional
-    How unequal: "mpd" (the largest difference), "gini", "pq", "shortfall", or a function of the
-    last axis; or how equal: "ratio" (the smallest over the largest). By default the criterion's
-    own: "mpd", or "ratio" for "selection_rate_ratio".
-aggregate : str or callable, optional
-    How classes are combined: "worst" (the default), "mean" or "total", or a function of the
-    last axis. Over cut points of a distribution, "worst" (the supremum) or "integral".
-g : str or callable, optional
-    The statistic of "performance_parity", a name in `STATISTICS` such as "f1" or "mse", or a
-    function (y_true, y_pred) that gives a loss for each row.
-transform : {"exp", "raw"}, optional
-    "exp" exponentiates the statistic before a relative measure, "raw" never does; by default
-    the criterion's own habit.
-favorable : label, optional
-    The label of the better outcome for people, where a criterion asks about one class. Of 0 and
-    1, −1 and 1, or False and True the second is assumed; say so if it is bad for people, such as
-    a default or a relapse. Of other labels one must be named.
-pos_label : label, optional
-    Another name for `favorable`, as in scikit-learn.
-tau : float, optional
-    For "strong_parity": keep to cut points whose pooled F is at least tau."""
-
-
-CLUSTER = """\
-cluster : array-like or dataframe, optional
-    Which rows go together, and are no independent witnesses: decisions on one person, pupils of one
-    school, prompts of one template. Intervals and tests allow for it; values stay as they are. Of
-    several columns, the one by which rows say least counts."""
-
 CLUSTER_COLUMNS = """\
 cluster : str or sequence of str, optional
     The column that says which rows go together, and are no independent witnesses: a person, a
@@ -132,10 +102,12 @@ SYNONYMS = {  # what other tools, and our command line, call an argument
     "cluster": ("clusters",),
     "favorable": ("positive", "positive_label", "favourable"),
     "fail_if": ("gate", "gates"),
+    "at": ("day", "date", "when"),
 }
 
 
 FEATURES = ("sensitive_features",)
+SELF = "self"
 
 
 def documented(**blocks: str) -> Callable[[Function], Function]:
@@ -164,7 +136,7 @@ def documented(**blocks: str) -> Callable[[Function], Function]:
 
 
 def suggests_names(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Refuse an argument that the function does not have, and name the nearest that it has."""
+    """Refuse arguments that do not fit in words of ours, with the nearest name that does."""
     known = _names(function)
 
     @wraps(function)
@@ -173,42 +145,68 @@ def suggests_names(function: Callable[Arguments, Result]) -> Callable[Arguments,
         for name in options:
             if name not in known:
                 raise misspelt(function, options)
-        return function(*args, **options)
+        try:
+            return function(*args, **options)
+        except TypeError:
+            problem = _misfit(function, args, options)
+            if problem is None:  # it was raised inside
+                raise
+        raise problem
 
     return checked
 
 
-def spelled_out(function: Function) -> Function:
-    """Show the signature without its `**typos`, which the function refuses by `misspelt`.
-
-    What `suggests_names` does, without a call in between: for functions that others stand on.
-    """
-    whole = signature(function)
-    shown = [whole.parameters[name] for name in _names(function)]
-    function.__signature__ = whole.replace(parameters=shown)  # type: ignore[attr-defined]
-    return function
-
-
 def misspelt(function: Callable[..., Any], options: Mapping[str, Any]) -> InputTypeError:
     """What is said of an argument that a function does not have."""
-    known = _names(function)
+    known, title = _names(function), _title(function)
     name = next(name for name in options if name not in known)
     if name == "to":
         return InputTypeError(
-            f"{function.__name__} compares groups with each other; a reference, to=, is for "
+            f"{title} compares groups with each other; a reference, to=, is for "
             "evaluate, interval and contrasts, and for the criteria themselves."
         )
-    if function.__name__ == "fit" and name in SYNONYMS["sensitive_features"] + FEATURES:
+    if title == "fit" and name in SYNONYMS["sensitive_features"] + FEATURES:
         return InputTypeError(
             f"fit has no argument {name!r}: the group is one or more columns of X, named when the "
             'estimator is made, such as group="sex". Add the column to X and name it there.'
         )
     meant = {word: terms for word, terms in SYNONYMS.items() if word in known}
     hint = did_you_mean(name, known, meant) or f" It has {', '.join(known)}."
-    return InputTypeError(f"{function.__name__} has no argument {name!r}.{hint}")
+    return InputTypeError(f"{title} has no argument {name!r}.{hint}")
+
+
+def _misfit(
+    function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
+) -> InputTypeError | None:
+    """What is wrong with arguments of known names: one is missing, given twice, or too many."""
+    title, parameters = _title(function), _parameters(function)
+    placed = [each.name for each in parameters if each.kind is not Parameter.KEYWORD_ONLY]
+    taken = placed[: len(args)]
+    required = [each.name for each in parameters if each.default is Parameter.empty]
+    absent = [name for name in required if name not in {*taken, *options}]
+    if absent:
+        return InputTypeError(f"{title} needs {listing(absent)}.")
+    if twice := [name for name in taken if name in options]:
+        return InputTypeError(f"{title} has {twice[0]} twice: by its place and by its name.")
+    if len(args) > len(placed):
+        named = [f"{each.name}=" for each in parameters if each.name not in placed]
+        return InputTypeError(
+            f"{title} reads only {listing([name for name in placed if name != SELF])} by place. "
+            f"Name the other arguments: {', '.join(named)}."
+        )
+    return None
+
+
+def _title(function: Callable[..., Any]) -> str:
+    """What people call it: a class by its name, which calls `__init__` or `__call__`."""
+    *_, owner, name = ("", *function.__qualname__.split("."))
+    return owner if name.startswith("__") else name
 
 
 def _names(function: Callable[..., Any]) -> list[str]:
-    parameters = signature(function).parameters.values()
+    return [each.name for each in _parameters(function) if each.name != SELF]
+
+
+def _parameters(function: Callable[..., Any]) -> list[Parameter]:
     catch_all = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
-    return [parameter.name for parameter in parameters if parameter.kind not in catch_all]
+    return [each for each in signature(function).parameters.values() if each.kind not in catch_all]

@@ -1,17 +1,21 @@
-"""Bins of a continuous attribute, as labels that sort and print."""
+"""Amounts, which are not labels, and their bins, which are: they sort and print."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from itertools import pairwise
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.codes import Column, canonical
+from evenhand._columns.codes import Column, Label, canonical
 from evenhand._columns.encoding import numbers
 from evenhand._errors import InputError
+
+MOST_CLASSES = 20  # more different whole numbers than this may be amounts, such as ages
 
 
 class Bin(NamedTuple):
@@ -106,3 +110,23 @@ def _checked_edges(
             "to have bins for all of them, or drop those rows."
         )
     return edges
+
+
+def some_fraction(labels: Iterable[Label]) -> float | None:
+    """One of the labels that is a number and not whole, if there is one.
+
+    >>> some_fraction(["a", 1, 2.0, 2.5])
+    2.5
+    """
+    return fraction_among(np.array([label for label in labels if is_number(label)], np.float64))
+
+
+def fraction_among(values: NDArray[np.float64]) -> float | None:
+    """The first of the numbers that is finite and not whole, if there is one."""
+    odd = np.isfinite(values) & (values != np.rint(values))
+    return float(values[np.argmax(odd)]) if odd.any() else None
+
+
+def is_number(label: Label) -> bool:
+    """Whether a label is a number; True and False are none."""
+    return isinstance(label, Real | Decimal) and not isinstance(label, bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,12 @@ from evenhand._columns.encoding import (
     reciprocal,
     weights,
 )
-from evenhand._data.groups import Groups, clusters, groups
+from evenhand._data.groups import Groups, clusters, groups, strata_of
 from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import Axis, Tally, gathered, one_kind
 from evenhand._data.tasks import unseen_label
 from evenhand._errors import InputError
-from evenhand._signatures import misspelt, spelled_out, suggests_names
+from evenhand._signatures import suggests_names
 
 ROWS_FOR_THREADS = 1 << 17
 ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
@@ -43,7 +43,7 @@ LARGEST = 1e50  # squared errors are squared once more for their variance, and w
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
 
 
-@spelled_out
+@suggests_names
 def tally(
     y_true: Any,
     y_pred: Any,
@@ -53,7 +53,6 @@ def tally(
     strata: Any = None,
     cluster: Any = None,
     sums: Mapping[str, Any] | None = None,
-    **typos: Never,
 ) -> Tally:
     """Count rows by true label, predicted label and group (and stratum), in one pass.
 
@@ -112,8 +111,6 @@ def tally(
     <Tally of 4 rows in 4 cells (y: 2, yhat: 2, group: 3)>
 
     """
-    if typos:
-        raise misspelt(tally, typos)
     if sensitive_features is None:
         raise InputError("Pass sensitive_features, the columns that name the groups.")
     check_order(
@@ -126,7 +123,7 @@ def tally(
     jobs: dict[str, tuple[Any, ...]] = {
         "y": (classes, y_true, "y_true"),
         "yhat": (classes, y_pred, "y_pred"),
-        "stratum": (groups, strata),
+        "stratum": (strata_of, strata),
         "group": (groups, sensitive_features),
     }
     given = {axis: job for axis, job in jobs.items() if job[1] is not None}
@@ -139,7 +136,7 @@ def tally(
     whom = coded.pop("group")
     columns = share_classes({axis: coded[axis] for axis in ("y", "yhat") if axis in coded})
     if "stratum" in coded:
-        columns["stratum"] = Column(coded["stratum"].codes, coded["stratum"].labels)
+        columns["stratum"] = coded["stratum"]
     return count(columns, whom, sample_weight=sample_weight, sums=sums, cluster=cluster)
 
 

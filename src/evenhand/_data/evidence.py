@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._columns.bins import Bin
+from evenhand._columns.bins import MOST_CLASSES, Bin
 from evenhand._data.distributions import Distribution, RankedScores, area_of_all
-from evenhand._data.groups import show
+from evenhand._data.groups import check_not_amounts, show
 from evenhand._data.summaries import KINDS, Source
 from evenhand._data.tallies import Tally
-from evenhand._data.tasks import MOST_CLASSES, Task, some_fraction
+from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
 from evenhand._words import capitalized
 
@@ -286,21 +286,9 @@ def check_several(labels: Sequence[Label]) -> None:
 
 
 def check_names(columns: Sequence[str], labels: Sequence[Label]) -> None:
-    """Refuse groups that are amounts: many different numbers, not all of them whole."""
+    """Refuse groups that are amounts, in counts that others made."""
     for i, name in enumerate(columns):
-        values = {part_of(label, i, len(columns)) for label in labels}
-        check_not_amounts(name, len(values), some_fraction(values))
-
-
-def check_not_amounts(name: str, distinct: int, fraction: float | None) -> None:
-    """Refuse a sensitive column of so many values, if one of them is a number with a fraction."""
-    if fraction is None or distinct <= MOST_CLASSES:
-        return
-    raise InputError(
-        f"The sensitive column {name!r} takes {distinct:,} different values, such as "
-        f"{fraction:g}: amounts, not groups. Cut it into ranges with bins={{{name!r}: 4}}; or make "
-        "it text, if these are names."
-    )
+        check_not_amounts(name, {part_of(label, i, len(columns)) for label in labels})
 
 
 def check_sizes(views: Iterable[Evidence], columns: Sequence[str]) -> None:

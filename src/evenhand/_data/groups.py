@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import is_not
-from typing import Any, Literal, NamedTuple, Never
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.bins import Bin, cut
+from evenhand._columns.bins import MOST_CLASSES, Bin, cut, some_fraction
 from evenhand._columns.codes import (
     Codes,
     Column,
@@ -25,7 +25,7 @@ from evenhand._columns.codes import (
 from evenhand._columns.encoding import check_column, check_order, encode
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._kinds import check_kinds
-from evenhand._signatures import misspelt, spelled_out
+from evenhand._signatures import suggests_names
 from evenhand._words import did_you_mean
 
 Missing = Literal["error", "group"]
@@ -36,7 +36,7 @@ CLUSTER = "cluster"  # the axis of rows that go together; a second way of it is 
 MERGED = "(rare groups)"
 NO_POLICY = (None, "error", 0, "keep")  # the defaults, which need no look
 RARE = ("keep", "merge", "drop")
-GROUPS_WAY_OUT = 'sensitive_features=evenhand.groups(..., missing="group")'
+GROUPS_WAY_OUT = 'evenhand.groups(..., missing="group")'
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Regrouping(NamedTuple):
     notes: tuple[str, ...]
 
 
-@spelled_out
+@suggests_names
 def groups(
     sensitive_features: Any,
     *,
@@ -113,7 +113,6 @@ def groups(
     missing: Missing = "error",
     min_count: int = 0,
     rare: Rare = "keep",
-    **typos: Never,
 ) -> Groups:
     """Read the group of each row from one or many sensitive columns.
 
@@ -148,8 +147,6 @@ def groups(
     ['F × [18, 40]', 'F × (40, 90]', 'M × (40, 90]']
 
     """
-    if typos:
-        raise misspelt(groups, typos)
     policy = {"bins": bins, "missing": missing, "min_count": min_count, "rare": rare}
     if any(map(is_not, policy.values(), NO_POLICY)):
         check_kinds(**policy)
@@ -173,6 +170,7 @@ def groups(
     for name, values in named.items():
         edges = (bins or {}).get(name)
         coded[name] = encode(values, name) if edges is None else cut(values, edges, name)
+        check_not_amounts(name, coded[name].labels)
     notes = tuple(
         note
         for name, column in coded.items()
@@ -181,6 +179,15 @@ def groups(
     whole = _intersection(coded)
     names = tuple(map(str, coded))
     return Groups(whole.codes, whole.labels, names, notes).settle_rare(min_count, rare)
+
+
+def strata_of(strata: Any) -> Column:
+    """Read the stratum of each row, from one or many columns."""
+    if not isinstance(strata, Groups):
+        named = columns_of(strata, "strata")
+        check_order(**{f"strata[{name!r}]": column for name, column in named.items()})
+        strata = groups(named)
+    return Column(strata.codes, strata.labels)
 
 
 def clusters(cluster: Any) -> dict[str, Column]:
@@ -211,7 +218,7 @@ def cluster_axis(at: int) -> str:
 def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any]:
     """Name the columns of whatever the caller gave; one unnamed column is called 'group'."""
     if features is None:
-        raise InputError("Pass sensitive_features, the columns that name the groups.")
+        raise InputError(f"Pass {role}, the columns that name the groups.")
     check_column(features, role)
     if isinstance(features, Mapping):
         return dict(features)
@@ -233,9 +240,7 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     with refusing("The dataframe's columns cannot be read"):
         native = nw.from_native(features, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
-        raise InputTypeError(
-            "sensitive_features is a lazy query; use tally_frame, or collect it first."
-        )
+        raise InputTypeError(f"{role} is a lazy query; use tally_frame, or collect it first.")
     if isinstance(native, nw.DataFrame):
         return {name: native[:, at].to_native() for at, name in enumerate(native.columns)}
     return {str(getattr(features, "name", None) or "group"): features}
@@ -294,6 +299,22 @@ def joined(left: Sequence[Label], right: Sequence[Label]) -> tuple[Label, ...]:
                     "Cut all parts at the same edges, not into quantiles of each."
                 )
     return labels
+
+
+def check_not_amounts(name: str, labels: Collection[Label]) -> None:
+    """Refuse groups that are amounts: many different numbers, not all of them whole."""
+    fraction = some_fraction(labels) if len(labels) > MOST_CLASSES else None
+    if fraction is not None:
+        raise amounts_as_groups(name, len(labels), fraction)
+
+
+def amounts_as_groups(name: str, distinct: int, fraction: float) -> InputError:
+    """What is said of a column of so many values, one of which is a number with a fraction."""
+    return InputError(
+        f"The column {name!r} takes {distinct:,} different values, such as {fraction:.9g}: "
+        f"amounts, not groups. Cut it into ranges with bins={{{name!r}: 4}}, of "
+        "evenhand.groups and of audits; or make it text, if these are names."
+    )
 
 
 def missing_note(

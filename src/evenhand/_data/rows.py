@@ -23,7 +23,6 @@ from evenhand._data.evidence import (
     Cut,
     Evidence,
     are_probabilities,
-    check_names,
     check_scored,
     check_several,
     check_threshold,
@@ -81,7 +80,6 @@ def from_rows(
     )
     group = groups(sensitive_features, bins=bins, missing=missing, min_count=min_count, rare=rare)
     check_several(group.labels)
-    check_names(group.names, group.labels)
     common: dict[str, Any] = {"sensitive_features": group, "sample_weight": sample_weight}
     common["cluster"] = clusters(cluster) or None
     if y_pred is None and y_score is None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand._columns import Column, Label, encode
+from evenhand._columns import Column, Label
+from evenhand._columns.bins import MOST_CLASSES
 from evenhand._columns.encoding import classes
 from evenhand._data.amounts import cut_columns
 from evenhand._data.binned import (
@@ -26,8 +27,6 @@ from evenhand._data.counts import CountedTable, read_counts, tally_moment_column
 from evenhand._data.evidence import (
     Cut,
     Evidence,
-    check_names,
-    check_not_amounts,
     check_scored,
     check_several,
     check_threshold,
@@ -47,21 +46,27 @@ from evenhand._data.group_by import (
     listed,
     read_table,
 )
-from evenhand._data.groups import Bins, Groups, Missing, Rare, groups, missing_note
+from evenhand._data.groups import (
+    Bins,
+    Groups,
+    Missing,
+    Rare,
+    amounts_as_groups,
+    groups,
+    missing_note,
+)
 from evenhand._data.rows import from_rows
 from evenhand._data.score_bins import read_score_bins
 from evenhand._data.summaries import Source, with_favorable
 from evenhand._data.surveys import replicate_columns, replicate_scale, survey_weights
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import (
-    MOST_CLASSES,
     Contents,
     Task,
     check_task,
     favorable_label,
     is_regression,
     scored_label,
-    some_fraction,
     task_of_labels,
 )
 from evenhand._errors import InputError
@@ -187,7 +192,6 @@ def evidence_from_frame(
     if score_bins:
         evidence = score_bins.limited(evidence)
     check_several(evidence.groups)
-    check_names(evidence.columns, evidence.groups)
     return replace(evidence, notes=(*counted.notes, *evidence.notes))
 
 
@@ -348,8 +352,9 @@ def _check_amounts(table: Any, names: ColumnNames, labels: Sequence[str] = ()) -
     for name in _fractional(table, names.groups.names):
         values = distinct(table, [name])
         if values > MOST_CLASSES:
-            seen = _numeric_columns(table, [name])[1][name]
-            check_not_amounts(name, values, seen.fraction)
+            fraction = _numeric_columns(table, [name])[1][name].fraction
+            if fraction is not None:
+                raise amounts_as_groups(name, values, fraction)
 
 
 def _check_classes(name: str, values: int) -> None:
@@ -598,9 +603,6 @@ def _label_cells(
     for key, name in (("y", names.y_true), ("yhat", names.y_pred)):
         if name in survey.doubtful:
             _check_classes(str(name), len(cells.labels(key, str(name)).labels))
-    for name in amounts:
-        values = encode(cells.columns[name], name).labels
-        check_not_amounts(name, len(values), some_fraction(values))
     return cells
 
 

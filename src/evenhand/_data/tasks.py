@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from evenhand._columns import Column, Label, encode
+from evenhand._columns.bins import MOST_CLASSES, fraction_among, is_number
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import numbers
 from evenhand._errors import InputError
@@ -24,7 +23,6 @@ from evenhand._words import did_you_mean
 Task = Literal["binary", "multiclass", "regression"]
 
 TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression")
-MOST_CLASSES = 20  # more different whole numbers than this may be amounts, such as ages
 WITHOUT_SAYING: tuple[tuple[Label, Label], ...] = ((0, 1), (-1, 1))
 UNFAVORABLE = (0, -1)  # where it is the only label, the favorable one did not occur
 
@@ -310,13 +308,13 @@ class Contents:
 def contents_of(values: Any, name: str) -> Contents:
     """Look over a column once; whole numbers and text are encoded on the way."""
     if _is_float(values):
-        fraction = _fraction(numbers(values, name))
+        fraction = fraction_among(numbers(values, name))
         if fraction is not None:
             return Contents(name, True, fraction)
     column = encode(values, name)
     labels = [label for label in column.labels if label is not None]
-    numeric = bool(labels) and all(_is_number(label) for label in labels)
-    fraction = _fraction(np.array(labels, dtype=np.float64)) if numeric else None
+    numeric = bool(labels) and all(is_number(label) for label in labels)
+    fraction = fraction_among(np.array(labels, dtype=np.float64)) if numeric else None
     return Contents(name, numeric, fraction, len(labels), column)
 
 
@@ -348,16 +346,6 @@ def is_regression(truth: Contents | None, predictions: Sequence[Contents]) -> bo
     return True
 
 
-def some_fraction(values: Iterable[Label]) -> float | None:
-    """One of the values that is a number and not whole, if there is one.
-
-    >>> some_fraction(["a", 1, 2.0, 2.5])
-    2.5
-    """
-    numbers_among = [value for value in values if _is_number(value)]
-    return _fraction(np.array(numbers_among, dtype=np.float64))
-
-
 def _check_few(many: Sequence[Contents]) -> None:
     if many:
         raise InputError(
@@ -376,15 +364,6 @@ def _is_float(values: Any) -> bool:
 
     series = nw.from_native(values, series_only=True, pass_through=True)
     return isinstance(series, nw.Series) and bool(series.dtype.is_float())
-
-
-def _is_number(label: Label) -> bool:
-    return isinstance(label, Real | Decimal) and not isinstance(label, bool)
-
-
-def _fraction(values: np.ndarray[Any, Any]) -> float | None:
-    odd = np.isfinite(values) & (values != np.rint(values))
-    return float(values[np.argmax(odd)]) if odd.any() else None
 
 
 def _some(labels: Sequence[Label], most: int = 10) -> str:

@@ -14,6 +14,7 @@ from evenhand._data.groups import show
 from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
+from evenhand._signatures import suggests_names
 from evenhand._uncertainty.design import Rates
 from evenhand._uncertainty.needed import crossing, lacking, limiting, times
 from evenhand._uncertainty.supposition import (
@@ -146,6 +147,7 @@ class Power:
         )
 
 
+@suggests_names
 def power(
     sizes: Any,
     rates: Any = None,

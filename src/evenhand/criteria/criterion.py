@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ from evenhand._signatures import (
     REFERENCE,
     SETTINGS,
     documented,
-    misspelt,
-    spelled_out,
+    suggests_names,
 )
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure, MeasureLike, name_of
@@ -279,7 +278,7 @@ class Criterion:
             )
         object.__setattr__(self, "__doc__", _help(self))
 
-    @spelled_out
+    @suggests_names
     @documented(columns=COLUMNS, settings=SETTINGS, reference=REFERENCE)
     def __call__(
         self,
@@ -300,7 +299,6 @@ class Criterion:
         pos_label: Label = None,
         tau: float | None = None,
         to: Label = None,
-        **typos: Never,
     ) -> Any:
         """Its value for a summary of the rows, or for columns.
 
@@ -350,11 +348,10 @@ class Criterion:
             classes=classes,
             tau=tau,
             to=to,
-            **typos,
         ).value
         return float(value) if np.ndim(value) == 0 else value
 
-    @spelled_out
+    @suggests_names
     @documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS, reference=REFERENCE)
     def read(
         self,
@@ -376,7 +373,6 @@ class Criterion:
         pos_label: Label = None,
         tau: float | None = None,
         to: Label = None,
-        **typos: Never,
     ) -> Reading:
         """Its value with the cells, the table and what was left out.
 
@@ -406,8 +402,6 @@ class Criterion:
                [0.5, 1. ]]))
 
         """
-        if typos:
-            raise misspelt(Criterion.read, typos)
         criterion, source = self.with_statistic(g), y_true
         if pos_label is not None:
             favorable = named_label(favorable, pos_label)

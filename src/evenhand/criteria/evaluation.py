@@ -6,14 +6,14 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 
 from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
-from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, misspelt, spelled_out
+from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, suggests_names
 from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import ALIASES, CRITERIA
 from evenhand.criteria.criterion import Criterion
@@ -25,7 +25,7 @@ class UndefinedWarning(UserWarning):
     """A criterion has no value, because fewer than two groups were observed where it looks."""
 
 
-@spelled_out
+@suggests_names
 @documented(columns=COLUMNS, settings=SETTINGS, reference=REFERENCE)
 def evaluate(
     criterion: str | Criterion,
@@ -46,7 +46,6 @@ def evaluate(
     pos_label: Label = None,
     tau: float | None = None,
     to: Label = None,
-    **typos: Never,
 ) -> float:
     """How unequally a criterion's statistic falls on the groups: 0 is equal, larger is worse.
 
@@ -91,8 +90,6 @@ def evaluate(
     0.5
 
     """
-    if typos:
-        raise misspelt(evaluate, typos)
     reading = named(criterion).read(
         y_true,
         y_pred,

@@ -19,6 +19,7 @@ from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds, check_labels
+from evenhand._signatures import suggests_names
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
 from evenhand._writing import path_of, written
 from evenhand.measures import MEASURES as KNOWN
@@ -116,6 +117,7 @@ class Watch:
 
     """
 
+    @suggests_names
     def __init__(
         self,
         criteria: Criteria,
@@ -169,6 +171,7 @@ class Watch:
         """The last parts: name, day, rows, and what was said of every bound and criterion then."""
         return tuple(tuple(row) for row in self._memory.history)
 
+    @suggests_names
     def update(
         self, counts: Tally, *, part: str | None = None, at: Day = None, late: bool = False
     ) -> bool:
@@ -212,6 +215,7 @@ class Watch:
         self._memory = memory
         return True
 
+    @suggests_names
     def correct(self, part: str, old: Tally, new: Tally, *, late: bool = False) -> None:
         """Replace a part by a corrected one.
 
@@ -241,6 +245,7 @@ class Watch:
         memory.history = [*memory.history, _row(f"{part} (corrected)", day, new)][-KEPT:]
         self._memory = memory
 
+    @suggests_names
     def rename(self, names: Mapping[Label, Label]) -> None:
         """Let groups go by other names, in what was counted and in what is to come.
 
@@ -284,6 +289,7 @@ class Watch:
         """
         return status_of(self._memory)
 
+    @suggests_names
     def timeline(
         self, criterion: str, measure: str = "mpd"
     ) -> list[tuple[str, ConfidenceInterval]]:
