@@ -114,7 +114,7 @@ def evaluate(
             f"number; call the criterion itself: CRITERIA[{reading.criterion!r}](counts)."
         )
     if np.isnan(reading.value):
-        warnings.warn(f"Undefined: {reading}", UndefinedWarning, stacklevel=2)
+        warnings.warn(f"Undefined: {reading}", UndefinedWarning, stacklevel=3)
     return float(reading)
 
 
