@@ -44,8 +44,9 @@ from evenhand.mitigation.estimators import GroupClassifier
 class LotteryClassifier(GroupClassifier):
     """Draws labels by their shares in the training rows."""
 
-    def __init__(self, estimator=None, *, group=None, bins=None, draw=True, random_state=None):
-        super().__init__(estimator, group=group, bins=bins, draw=draw, random_state=random_state)
+    criteria = ("statistical_parity",)
+    hyperparameter = None
+    _reads_group = False
 
     def _fit(self, rows):
         self.shares_ = np.bincount(rows.y, rows.sample_weight) / len(rows.y)
@@ -57,16 +58,7 @@ METHOD = """
 
 from evenhand.mitigation.lottery import LotteryClassifier  # noqa: E402
 
-METHODS["Lottery"] = Method(
-    name="Lottery",
-    estimator=LotteryClassifier,
-    stage="post",
-    task="classification",
-    criteria=("statistical_parity",),
-    needs_group_at_predict=False,
-    randomized=True,
-    citation="nobody",
-)
+METHODS["Lottery"] = _ours("Lottery", LotteryClassifier, "nobody")
 """
 USE = """
 import json

@@ -143,10 +143,10 @@ def test_groups_are_named_once(people):
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_an_estimator_says_what_it_calls_the_words_of_functions(method):
-    with pytest.raises(TypeError, match="in an estimator it is 'group'"):
+    with pytest.raises(TypeError, match="Did you mean 'group'"):
         method.estimator(sensitive_features="sex")
     if "favorable" in inspect.signature(method.estimator).parameters:
-        with pytest.raises(TypeError, match="in an estimator it is 'favorable'"):
+        with pytest.raises(TypeError, match="Did you mean 'favorable'"):
             method.estimator(pos_label=1)
 
 

@@ -100,7 +100,8 @@ SYNONYMS = {  # what other tools, and our command line, call an argument
     "y_score": ("probability", "probabilities", "proba", "y_prob", "scores"),
     "sample_weight": ("weight", "weights"),
     "cluster": ("clusters",),
-    "favorable": ("positive", "positive_label", "favourable"),
+    "favorable": ("positive", "positive_label", "favourable", "pos_label"),
+    "group": ("sensitive_features", "sensitive_feature", "sensitive", "protected"),
     "fail_if": ("gate", "gates"),
     "at": ("day", "date", "when"),
 }

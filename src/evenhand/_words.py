@@ -36,13 +36,17 @@ def did_you_mean(
 
 def _meant(name: str, terms: Mapping[str, Iterable[str]]) -> str | None:
     """The thing that one of its terms in the name stands for; the term of most words counts."""
-    words = set(re.findall(r"[a-z0-9]+", name.lower()))
+    words = {*_parts(name)}
     sizes = {
-        thing: max((len(term.split()) for term in many if words >= {*term.split()}), default=0)
+        thing: max((len(_parts(term)) for term in many if words >= {*_parts(term)}), default=0)
         for thing, many in terms.items()
     }
     best = max(sizes, key=lambda thing: sizes[thing], default=None)
     return best if best is not None and sizes[best] else None
+
+
+def _parts(name: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", name.lower())
 
 
 def plural(count: float, noun: str, nouns: str | None = None) -> str:

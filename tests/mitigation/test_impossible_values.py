@@ -21,7 +21,6 @@ from evenhand.mitigation import (
     ReductionClassifier,
     ReweightingClassifier,
 )
-from evenhand.mitigation._values import VALUES
 
 ESTIMATORS = sorted(  # those with a model of their own have tests of their own
     {method.estimator for method in METHODS.values() if method.needs_base},
@@ -38,26 +37,19 @@ X = np.column_stack([GROUP, RNG.normal(size=(80, 2))])
 Y = (X[:, 1] + GROUP + RNG.normal(size=80) > 0.5).astype(int)
 
 
-def of_each(name):
-    return [(one, key) for one in ESTIMATORS for key in signature(one).parameters if name(key)]
-
-
-def test_every_parameter_is_checked_here_or_by_whoever_reads_it():
-    for estimator in ESTIMATORS:
-        assert set(signature(estimator).parameters) <= {*VALUES, *OWN_AFFAIR}
+CHECKED = [
+    (one, name)
+    for one in ESTIMATORS
+    for name in signature(one).parameters
+    if name not in OWN_AFFAIR
+]
 
 
 @pytest.mark.parametrize("bad", NEVER, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize(("estimator", "name"), of_each(VALUES.__contains__))
+@pytest.mark.parametrize(("estimator", "name"), CHECKED)
 def test_an_impossible_value_is_refused_at_fit(estimator, name, bad):
     with pytest.raises(eh.EvenhandError):
         estimator(**{"group": 0, name: bad}).fit(X, Y)
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_a_number_that_is_not_a_number_is_never_allowed(name):
-    assert not VALUES[name].allow(np.nan)
-    assert not VALUES[name].allow((0.0, np.nan))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: one.__name__)

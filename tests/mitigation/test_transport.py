@@ -195,7 +195,7 @@ def test_privacy_refuses_what_would_leak(wrong):
     ("wrong", "words"),
     [
         ({"epsilon": 2}, "epsilon is 2"),
-        ({"support": 0}, "whole number of at least 1, or 'exact', not 0"),
+        ({"support": 0}, "whole number of at least 1 or 'exact', not 0"),
         ({"bounds": (1.0, 0.0)}, "two numbers, the second above the first"),
     ],
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from evenhand._columns.codes import smallest_unsigned
 from evenhand._data.distributions import ascending
 from evenhand._data.groups import show
+from evenhand.mitigation._fields import Share
 from evenhand.mitigation.amount_rule import AmountRule, broken_lines
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
-from evenhand.mitigation.groups import Bins
 
 NEAR = 1e-12  # levels that differ by rounding alone are the same level
 
@@ -69,31 +69,11 @@ class BarycenterRegressor(GroupRegressor):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("strong_parity",)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        fraction: float = 1.0,
-        halves: bool = False,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            random_state=random_state,
-        )
-        self.fraction = fraction
-        self.halves = halves
+    hyperparameter: ClassVar[str | None] = "fraction"
+    fraction: Share = 1.0
+    halves: bool = False
+    draw: bool = field(default=True, init=False)
+    row_id: Any = field(default=None, init=False)
 
     def fit_path(
         self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from typing import Any, Self
 
@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from evenhand._columns.encoding import finite
 from evenhand._data.dataframes import column_of
 from evenhand._errors import InputError, InputTypeError, refusing
-from evenhand.mitigation._parameters import NamedParameters
+from evenhand.mitigation._fields import Fields
 from evenhand.mitigation._sklearn import rows_of
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 SPARSE_ENOUGH = 0.5  # with fewer entries than this that are not zero, a sparse product is faster
 
 
-class GivenScores(RegressorMixin, NamedParameters):  # type: ignore[misc]
+class GivenScores(RegressorMixin, Fields):  # type: ignore[misc]
     """A regressor that reads its predictions from a column of X, and learns nothing.
 
     Give it to a method as `estimator` to adjust scores that another model made: the column is
@@ -53,8 +53,7 @@ class GivenScores(RegressorMixin, NamedParameters):  # type: ignore[misc]
 
     """
 
-    def __init__(self, column: Any) -> None:
-        self.column = column
+    column: Any = field(kw_only=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Learn nothing.
@@ -94,7 +93,7 @@ class GivenScores(RegressorMixin, NamedParameters):  # type: ignore[misc]
         return True
 
 
-class GivenProbabilities(ClassifierMixin, NamedParameters):  # type: ignore[misc]
+class GivenProbabilities(ClassifierMixin, Fields):  # type: ignore[misc]
     """A classifier that reads its probabilities from columns of X, and learns nothing.
 
     Give it to a method as `estimator`, with prefit=True or without, to post-process probabilities
@@ -121,9 +120,8 @@ class GivenProbabilities(ClassifierMixin, NamedParameters):  # type: ignore[misc
 
     """
 
-    def __init__(self, columns: Sequence[Any], classes: Sequence[Any] | None = None) -> None:
-        self.columns = columns
-        self.classes = classes
+    columns: Sequence[Any] = field(kw_only=False)
+    classes: Sequence[Any] | None = field(default=None, kw_only=False)
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from evenhand._data.groups import show
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.groups import cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule
 
 COSTS = ("weighted", "fpr", "fnr")
@@ -59,37 +59,10 @@ class CalibratedOddsClassifier(GroupClassifier):
     """
 
     criteria: ClassVar[tuple[str, ...]] = COSTS
+    hyperparameter: ClassVar[str | None] = None
     _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: Literal["weighted", "fpr", "fnr"] = "weighted",
-        favorable: Any = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.criterion = criterion
-        self.favorable = favorable
+    criterion: str = "weighted"
+    favorable: Any = None
 
     def _fit(self, rows: Rows) -> None:
         self._require_criterion()

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.optimize import linprog
 
-from evenhand._errors import InputError
 from evenhand._words import number
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.groups import cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule
 
 Objective = Literal["balanced_accuracy", "accuracy"]
@@ -65,42 +64,12 @@ class EqualizedOddsClassifier(GroupClassifier):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("equalized_odds",)
+    hyperparameter: ClassVar[str | None] = None
     _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        objective: Objective = "balanced_accuracy",
-        rising: bool = True,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.objective = objective
-        self.rising = rising
+    objective: Objective = "balanced_accuracy"
+    rising: bool = True
 
     def _fit(self, rows: Rows) -> None:
-        if self.objective not in ("balanced_accuracy", "accuracy"):
-            raise InputError(
-                f"objective is 'balanced_accuracy' or 'accuracy', not {self.objective!r}."
-            )
         self._fit_base(rows)
         groups = len(self.sensitive_.labels)
         pair = 2 * rows.y + self._base_labels(rows.X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import isabstract
 from typing import Any, ClassVar, Literal, Self
@@ -27,8 +27,8 @@ from evenhand._errors import InputError, UnboundWarning, refusing
 from evenhand._seeds import seed_of
 from evenhand._signatures import suggests_names
 from evenhand._words import number
+from evenhand.mitigation._fields import Fields, RowId, Unseen
 from evenhand.mitigation._lots import ONE_BY_ONE, drawn, lots, tied
-from evenhand.mitigation._parameters import NamedParameters
 from evenhand.mitigation._sklearn import checked_target, checked_weight, rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.deploy import Grouping
@@ -38,6 +38,7 @@ from evenhand.report.formats import measure_name
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Quantity = Literal["classes", "groups"]
+Stage = Literal["pre", "in", "post"]
 
 PACKAGE = __name__.rpartition(".")[0]
 LEAST_EXCESS = 1e-3  # over a bound, that is worth a note
@@ -66,11 +67,13 @@ def _draws(estimator: Any) -> bool:
     return "row_id" in estimator.get_params(deep=False)
 
 
-class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
+class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
     """An estimator whose X holds the group columns, of which the base model may see none.
 
-    A method says in `criteria` what it can make equal, and by `_reads_group` whether it looks at
-    the group in `predict`.
+    A method says in `criteria` what it can make equal, in `stage` whether it works on the data, on
+    the fit of the model or on its scores, in `hyperparameter` what trades performance for parity;
+    and by `_reads_group` whether `predict` looks at the group, by `_weighs` whether the base model
+    must take weights, by `_extra` which extra of evenhand it takes to fit.
 
     Parameters
     ----------
@@ -113,32 +116,22 @@ class GroupReader(MetaEstimatorMixin, NamedParameters):  # type: ignore[misc]
     """
 
     criteria: ClassVar[tuple[str, ...]] = ()
+    stage: ClassVar[Stage] = "post"
+    hyperparameter: ClassVar[str | None] = "epsilon"
     _reads_group: ClassVar[bool] = True
-    sensitive_: Sensitive
-    notes_: tuple[str, ...]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.group = group
-        self.bins = bins
-        self.sees_group = sees_group
-        self.prefit = prefit
-        self.unseen = unseen
-        self.draw = draw
-        self.row_id = row_id
-        self.random_state = random_state
+    _weighs: ClassVar[bool] = False
+    _extra: ClassVar[str | None] = None
+    estimator: Any = field(default=None, kw_only=False)
+    group: Any = None
+    bins: Bins = None
+    sees_group: bool = True
+    prefit: bool = False
+    unseen: Unseen = "error"
+    draw: bool = True
+    row_id: RowId | None = None
+    random_state: Any = None
+    sensitive_: Sensitive = field(init=False)
+    notes_: tuple[str, ...] = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -342,8 +335,8 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
     """
 
     _needs_two: ClassVar[tuple[Quantity, ...]] = ()
-    favorable: Any = None
-    classes_: NDArray[Any]
+    favorable: Any = field(default=None, init=False)
+    classes_: NDArray[Any] = field(init=False)
 
     @abstractmethod
     def _fit(self, rows: Rows) -> None:

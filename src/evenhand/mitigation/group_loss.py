@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -15,10 +15,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_array, validate_data
 
-from evenhand._errors import InputError
+from evenhand.mitigation._fields import Count, Range, Share, Unseen
 from evenhand.mitigation.base_models import Refitting, weight_parameter
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, Stage, shares
 
 LOSSES: dict[str, Callable[[Floats], Floats]] = {"square": np.square, "absolute": np.abs}
 SHELLS = (1 / 2, 1 / 4, 3 / 4, 1 / 8, 3 / 8, 5 / 8, 7 / 8)
@@ -87,25 +86,19 @@ class BoundedGroupLossRegressor(GroupRegressor):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("bounded_group_loss",)
+    stage: ClassVar[Stage] = "in"
+    hyperparameter: ClassVar[str | None] = "constraint_weight"
+    _weighs: ClassVar[bool] = True
     _reads_group: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        constraint_weight: float = 0.5,
-        grid_size: int = 10,
-        loss: Literal["square", "absolute"] = "square",
-        bounds: tuple[float, float] | None = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-    ) -> None:
-        super().__init__(estimator, group=group, bins=bins, sees_group=sees_group)
-        self.constraint_weight = constraint_weight
-        self.grid_size = grid_size
-        self.loss = loss
-        self.bounds = bounds
+    constraint_weight: Share = 0.5
+    grid_size: Count = 10
+    loss: Literal["square", "absolute"] = "square"
+    bounds: Range | None = None
+    prefit: bool = field(default=False, init=False)
+    unseen: Unseen = field(default="error", init=False)
+    draw: bool = field(default=True, init=False)
+    row_id: Any = field(default=None, init=False)
+    random_state: Any = field(default=None, init=False)
 
     def fit_path(
         self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
@@ -138,8 +131,6 @@ class BoundedGroupLossRegressor(GroupRegressor):
 
     def _tried(self, rows: Rows) -> list[Any]:
         """The models of all points of the grid, which is kept as `grid_`."""
-        if self.loss not in LOSSES:
-            raise InputError(f"loss is one of {list(LOSSES)}, not {self.loss!r}.")
         base = LinearRegression() if self.estimator is None else self.estimator
         prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
         weights = spread(shares(rows.group, rows.weight), self.grid_size)

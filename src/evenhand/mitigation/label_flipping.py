@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._errors import InputError
+from evenhand.mitigation._fields import NonNegative, Unseen
 from evenhand.mitigation.base_models import Refitting
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows, Stage
+from evenhand.mitigation.groups import cell_masses, empty_cells
 
 HALVINGS = 13  # of the range of strengths: each is a fit of the base model
 
@@ -68,42 +68,20 @@ class LabelFlippingClassifier(GroupClassifier):
         "equal_opportunity",
         "predictive_equality",
     )
+    stage: ClassVar[Stage] = "pre"
+    _weighs: ClassVar[bool] = True
     _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
     _reads_group: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        epsilon: float = 0.0,
-        favorable: Any = None,
-        flips: Literal["expected", "drawn"] = "expected",
-        bins: Bins = None,
-        sees_group: bool = True,
-        draw: bool = False,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.epsilon = epsilon
-        self.favorable = favorable
-        self.flips = flips
+    criterion: str = "statistical_parity"
+    epsilon: NonNegative = 0.0
+    favorable: Any = None
+    flips: Literal["expected", "drawn"] = "expected"
+    draw: bool = False
+    prefit: bool = field(default=False, init=False)
+    unseen: Unseen = field(default="error", init=False)
 
     def _fit(self, rows: Rows) -> None:
         rule = RULES[self._require_criterion()]
-        if self.flips not in ("expected", "drawn"):
-            raise InputError(f"flips is 'expected' or 'drawn', not {self.flips!r}.")
         favorable = self._favorable_place(matters=self.criterion != "statistical_parity")
         mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
         self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.criterion)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, Literal
 
 from evenhand.mitigation.barycenter import BarycenterRegressor
 from evenhand.mitigation.calibrated_odds import CalibratedOddsClassifier
 from evenhand.mitigation.equalized_odds import EqualizedOddsClassifier
+from evenhand.mitigation.estimators import GroupReader, GroupRegressor, Stage
 from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
 from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.parity_reduction import ParityReductionRegressor
@@ -20,7 +22,6 @@ from evenhand.mitigation.reject_option import RejectOptionClassifier
 from evenhand.mitigation.reweighting import ReweightingClassifier
 from evenhand.mitigation.transport import ParityConstrainedRegressor, TransportRegressor
 
-Stage = Literal["pre", "in", "post"]
 Task = Literal["classification", "regression"]
 Extent = Literal["two", "any"] | int
 
@@ -125,242 +126,142 @@ class Method:
         return str(getattr(estimator, "criterion", next(iter(self.criteria), "")))
 
 
+def _ours(
+    name: str,
+    estimator: type[GroupReader],
+    citation: str,
+    grid: tuple[float, ...] | Mapping[str, tuple[float, ...]] = (),
+    **settings: Any,
+) -> Method:
+    """A method of an estimator of ours, which says itself what it needs and takes."""
+    values = grid if isinstance(grid, Mapping) else dict.fromkeys(estimator.criteria, grid)
+    at_most_two = getattr(estimator, "_needs_two", ())
+    draw = signature(estimator).parameters.get("draw")
+    return Method(
+        name=name,
+        estimator=estimator,
+        stage=estimator.stage,
+        task="regression" if issubclass(estimator, GroupRegressor) else "classification",
+        criteria=tuple(values),
+        classes="two" if "classes" in at_most_two else "any",
+        groups="two" if "groups" in at_most_two else "any",
+        needs_group_at_predict=estimator._reads_group,
+        randomized=draw is not None and draw.default,
+        needs_sample_weight=estimator._weighs,
+        needs_base=estimator._extra is None,
+        extra=estimator._extra,
+        hyperparameter=estimator.hyperparameter,
+        grid=values if estimator.hyperparameter else {},
+        settings=settings,
+        citation=citation,
+    )
+
+
 # The values that the paper tries.
-_DISTANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.3, 0.35, 0.45, 0.5, 1.0)
-_DIFFERENCES = (0.0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0)
-_BY_PQ = ("strong_parity", "weak_parity")  # Wasserstein parity is by MPD
 _FINE = (0.001, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
-_INEQUALITIES = (0.0, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0)
-_LEVELS = (0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.4)
-_SOFTNESS = (0.0001, 0.01, 0.05, 0.5, 1.0, 3.0, 5.0, 10.0, 50.0, 100.0, 500.0)
-_BOUNDS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-_STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _RATIOS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.3, 0.5, 1.0)
+_STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_OURS = "evenhand; the convexity of the measures is shown in its documentation"
+_PENALTY = "evenhand; noise of small groups is not charged for, as its documentation shows"
+_PROJECTION = (
+    "Alghamdi et al.: Beyond Adult and COMPAS, Fair Multi-Class Prediction via Information "
+    "Projection, 2022"
+)
 
 _LIST: list[Method] = [
-    Method(
-        name="Reweight",
-        estimator=ReweightingClassifier,
-        stage="pre",
-        task="classification",
-        criteria=ReweightingClassifier.criteria,
-        needs_group_at_predict=False,
-        randomized=False,
-        needs_sample_weight=True,
-        citation="Kamiran, Calders: Data Preprocessing Techniques for Classification without "
+    _ours(
+        "Reweight",
+        ReweightingClassifier,
+        "Kamiran, Calders: Data Preprocessing Techniques for Classification without "
         "Discrimination, 2012",
     ),
-    Method(
-        name="FairRR",
-        estimator=LabelFlippingClassifier,
-        stage="pre",
-        task="classification",
-        criteria=LabelFlippingClassifier.criteria,
-        classes="two",
-        groups="two",
-        needs_group_at_predict=False,
-        randomized=False,
-        needs_sample_weight=True,
-        hyperparameter="epsilon",
-        grid=dict.fromkeys(LabelFlippingClassifier.criteria, _LEVELS),
-        citation="Zeng, Yang, Wang, Dobriban, Cheng: FairRR, Pre-Processing for Group Fairness "
-        "through Randomized Response, 2024",
+    _ours(
+        "FairRR",
+        LabelFlippingClassifier,
+        "Zeng, Yang, Wang, Dobriban, Cheng: FairRR, Pre-Processing for Group Fairness through "
+        "Randomized Response, 2024",
+        (0.0, 0.04, 0.08, 0.12, 0.16, 0.2, 0.4),
     ),
-    Method(
-        name="Reduction",
-        estimator=ReductionClassifier,
-        stage="in",
-        task="classification",
-        criteria=ReductionClassifier.criteria,
-        classes="two",
-        needs_group_at_predict=False,
-        randomized=True,
-        needs_sample_weight=True,
-        hyperparameter="softness",
-        grid=dict.fromkeys(ReductionClassifier.criteria, _SOFTNESS),
-        citation="Agarwal, Beygelzimer, Dudík, Langford, Wallach: A Reductions Approach to Fair "
+    _ours(
+        "Reduction",
+        ReductionClassifier,
+        "Agarwal, Beygelzimer, Dudík, Langford, Wallach: A Reductions Approach to Fair "
         "Classification, 2018",
+        (0.0001, 0.01, 0.05, 0.5, 1.0, 3.0, 5.0, 10.0, 50.0, 100.0, 500.0),
     ),
-    Method(
-        name="Penalty",
-        estimator=PenalizedClassifier,
-        stage="in",
-        task="classification",
-        criteria=PenalizedClassifier.criteria,
-        needs_group_at_predict=False,
-        randomized=False,
-        needs_base=False,
-        extra="torch",
-        hyperparameter="strength",
-        grid=dict.fromkeys(PenalizedClassifier.criteria, _STRENGTHS),
-        settings={"measure": "pq"},
-        citation="evenhand; noise of small groups is not charged for, as its documentation shows",
+    _ours("Penalty", PenalizedClassifier, _PENALTY, _STRENGTHS, measure="pq"),
+    _ours(
+        "Rejection",
+        RejectOptionClassifier,
+        "Kamiran, Karim, Zhang: Decision Theory for Discrimination-Aware Classification, 2012",
+        (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0),
     ),
-    Method(
-        name="Rejection",
-        estimator=RejectOptionClassifier,
-        stage="post",
-        task="classification",
-        criteria=RejectOptionClassifier.criteria,
-        classes="two",
-        groups="two",
-        needs_group_at_predict=True,
-        randomized=False,
-        hyperparameter="epsilon",
-        grid=dict.fromkeys(RejectOptionClassifier.criteria, _BOUNDS),
-        citation="Kamiran, Karim, Zhang: Decision Theory for Discrimination-Aware "
-        "Classification, 2012",
+    _ours(
+        "EqOdds",
+        EqualizedOddsClassifier,
+        "Hardt, Price, Srebro: Equality of Opportunity in Supervised Learning, 2016",
+        rising=False,  # as published
     ),
-    Method(
-        name="EqOdds",
-        estimator=EqualizedOddsClassifier,
-        stage="post",
-        task="classification",
-        criteria=EqualizedOddsClassifier.criteria,
-        classes="two",
-        needs_group_at_predict=True,
-        randomized=True,
-        settings={"rising": False},  # as published
-        citation="Hardt, Price, Srebro: Equality of Opportunity in Supervised Learning, 2016",
+    _ours(
+        "CalEqOdds",
+        CalibratedOddsClassifier,
+        "Pleiss, Raghavan, Wu, Kleinberg, Weinberger: On Fairness and Calibration, 2017",
     ),
-    Method(
-        name="CalEqOdds",
-        estimator=CalibratedOddsClassifier,
-        stage="post",
-        task="classification",
-        criteria=CalibratedOddsClassifier.criteria,
-        classes="two",
-        groups="two",
-        needs_group_at_predict=True,
-        randomized=True,
-        citation="Pleiss, Raghavan, Wu, Kleinberg, Weinberger: On Fairness and Calibration, 2017",
-    ),
-    *(
-        Method(
-            name=f"FairProj-{divergence.upper()}",
-            estimator=ProjectionClassifier,
-            stage="post",
-            task="classification",
-            criteria=ProjectionClassifier.criteria,
-            needs_group_at_predict=True,
-            randomized=False,
-            hyperparameter="epsilon",
-            grid=dict.fromkeys(ProjectionClassifier.criteria, _RATIOS),
-            settings={"divergence": divergence},
-            citation="Alghamdi et al.: Beyond Adult and COMPAS, Fair Multi-Class Prediction via "
-            "Information Projection, 2022",
-        )
-        for divergence in ("kl", "ce")
-    ),
-    Method(
-        name="LinearPost",
-        estimator=LinearPostClassifier,
-        stage="post",
-        task="classification",
-        criteria=LinearPostClassifier.criteria,
-        needs_group_at_predict=True,
-        randomized=True,
-        hyperparameter="epsilon",
-        grid={
+    _ours("FairProj-KL", ProjectionClassifier, _PROJECTION, _RATIOS, divergence="kl"),
+    _ours("FairProj-CE", ProjectionClassifier, _PROJECTION, _RATIOS, divergence="ce"),
+    _ours(
+        "LinearPost",
+        LinearPostClassifier,
+        "Xian, Yin, Zhao: Fair and Optimal Classification via Post-Processing, 2023; "
+        "Xian, Zhao: A Unified Post-Processing Framework for Group Fairness, 2024",
+        {
             "statistical_parity": (*_FINE, 0.12, 0.14, 0.16, 1000.0),
             "equal_opportunity": (*_FINE, 1000.0),
             "equalized_odds": (*_FINE, 1000.0),
         },
-        settings={"rising": False},  # as published
-        citation="Xian, Yin, Zhao: Fair and Optimal Classification via Post-Processing, 2023; "
-        "Xian, Zhao: A Unified Post-Processing Framework for Group Fairness, 2024",
+        rising=False,  # as published
     ),
-    Method(
-        name="RateConstrained",
-        estimator=RateConstrainedClassifier,
-        stage="post",
-        task="classification",
-        criteria=RateConstrainedClassifier.criteria,
-        needs_group_at_predict=True,
-        randomized=True,
-        hyperparameter="epsilon",
-        grid=dict.fromkeys(RateConstrainedClassifier.criteria, _INEQUALITIES),
-        settings={"measure": "pq"},
-        citation="evenhand; the convexity of the measures is shown in its documentation",
+    _ours(
+        "RateConstrained",
+        RateConstrainedClassifier,
+        _OURS,
+        (0.0, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0),
+        measure="pq",
     ),
-    Method(
-        name="FairReg",
-        estimator=BoundedGroupLossRegressor,
-        stage="in",
-        task="regression",
-        criteria=BoundedGroupLossRegressor.criteria,
-        needs_group_at_predict=False,
-        randomized=False,
-        needs_sample_weight=True,
-        hyperparameter="constraint_weight",
-        grid={"bounded_group_loss": (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.4, 0.8, 0.99)},
-        citation="Agarwal, Dudík, Wu: Fair Regression, 2019; by the grid search of AIF360",
+    _ours(
+        "FairReg",
+        BoundedGroupLossRegressor,
+        "Agarwal, Dudík, Wu: Fair Regression, 2019; by the grid search of AIF360",
+        (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.4, 0.8, 0.99),
     ),
-    Method(
-        name="ParityReduction",
-        estimator=ParityReductionRegressor,
-        stage="in",
-        task="regression",
-        criteria=ParityReductionRegressor.criteria,
-        needs_group_at_predict=False,
-        randomized=True,
-        needs_sample_weight=True,
-        hyperparameter="epsilon",
-        grid={"strong_parity": (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)},
-        citation="Agarwal, Dudík, Wu: Fair Regression, 2019",
+    _ours(
+        "ParityReduction",
+        ParityReductionRegressor,
+        "Agarwal, Dudík, Wu: Fair Regression, 2019",
+        (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
     ),
-    Method(
-        name="Penalty_R",
-        estimator=PenalizedRegressor,
-        stage="in",
-        task="regression",
-        criteria=PenalizedRegressor.criteria,
-        needs_group_at_predict=False,
-        randomized=False,
-        needs_base=False,
-        extra="torch",
-        hyperparameter="strength",
-        grid=dict.fromkeys(PenalizedRegressor.criteria, _STRENGTHS),
-        citation="evenhand; noise of small groups is not charged for, as its documentation shows",
+    _ours("Penalty_R", PenalizedRegressor, _PENALTY, _STRENGTHS),
+    _ours(
+        "WassBC",
+        BarycenterRegressor,
+        "Chzhen, Denis, Hebiri, Oneto, Pontil: Fair Regression with Wasserstein Barycenters, 2020",
+        (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     ),
-    Method(
-        name="WassBC",
-        estimator=BarycenterRegressor,
-        stage="post",
-        task="regression",
-        criteria=BarycenterRegressor.criteria,
-        needs_group_at_predict=True,
-        randomized=False,
-        hyperparameter="fraction",
-        grid={"strong_parity": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)},
-        citation="Chzhen, Denis, Hebiri, Oneto, Pontil: Fair Regression with Wasserstein "
-        "Barycenters, 2020",
+    _ours(
+        "LinearPost_R",
+        TransportRegressor,
+        "Xian, Li, Kamath, Zhao: Differentially Private Post-Processing for Fair Regression, 2024",
+        (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.3, 0.35, 0.45, 0.5, 1.0),
     ),
-    Method(
-        name="LinearPost_R",
-        estimator=TransportRegressor,
-        stage="post",
-        task="regression",
-        criteria=TransportRegressor.criteria,
-        needs_group_at_predict=True,
-        randomized=True,
-        hyperparameter="epsilon",
-        grid={"strong_parity": _DISTANCES},
-        citation="Xian, Li, Kamath, Zhao: Differentially Private Post-Processing for Fair "
-        "Regression, 2024",
-    ),
-    Method(
-        name="ParityConstrained",
-        estimator=ParityConstrainedRegressor,
-        stage="post",
-        task="regression",
-        criteria=_BY_PQ,
-        needs_group_at_predict=True,
-        randomized=True,
-        hyperparameter="epsilon",
-        grid=dict.fromkeys(_BY_PQ, _DIFFERENCES),
-        settings={"measure": "pq"},
-        citation="evenhand; the convexity of the measures is shown in its documentation",
+    _ours(
+        "ParityConstrained",
+        ParityConstrainedRegressor,
+        _OURS,
+        dict.fromkeys(  # Wasserstein parity is by MPD
+            ("strong_parity", "weak_parity"),
+            (0.0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0),
+        ),
+        measure="pq",
     ),
 ]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -12,9 +12,9 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
+from evenhand.mitigation._fields import Count, NonNegative, Positive, Range, Unseen, whole
 from evenhand.mitigation.base_models import Refitting, weight_parameter
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, Stage, shares
 
 RATES = (2.0, 8.0)  # of the prices' growth, slow and fast; they fall with the root of the round
 DEARLY = 100.0  # what the mixture pays for parity that is missed: no loss is worth that
@@ -82,38 +82,16 @@ class ParityReductionRegressor(GroupRegressor):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("strong_parity",)
+    stage: ClassVar[Stage] = "in"
+    _weighs: ClassVar[bool] = True
     _reads_group: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        epsilon: float = 0.05,
-        levels: int = 41,
-        bounds: tuple[float, float] | None = None,
-        max_iter: int = 100,
-        price_bound: float = 1.0,
-        bins: Bins = None,
-        sees_group: bool = True,
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.epsilon = epsilon
-        self.levels = levels
-        self.bounds = bounds
-        self.max_iter = max_iter
-        self.price_bound = price_bound
+    epsilon: NonNegative = 0.05
+    levels: Annotated[int, whole(2)] = 41
+    bounds: Range | None = None
+    max_iter: Count = 100
+    price_bound: Positive = 1.0
+    prefit: bool = field(default=False, init=False)
+    unseen: Unseen = field(default="error", init=False)
 
     def predict_each(self, X: Any) -> Floats:
         """The predictions of all models of the mixture, to be used by `weights_`.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,11 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError, InputTypeError, require
 from evenhand.criteria import CRITERIA
-from evenhand.mitigation.estimators import GroupClassifier, GroupReader, GroupRegressor, Rows
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation._fields import Count, NonNegative, Positive, Unseen
+from evenhand.mitigation.estimators import GroupClassifier, GroupReader, GroupRegressor, Rows, Stage
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor, nn
 
 Floats = NDArray[np.float64]
@@ -36,51 +36,28 @@ HELD_OUT = 0.1  # of the rows, for early stopping
 class _Penalized(GroupReader):
     """What both estimators do: parameters, rows to tensors, fit, and outputs back."""
 
-    network_: nn.Module
-    history_: list[float]
+    stage: ClassVar[Stage] = "in"
+    hyperparameter: ClassVar[str | None] = "strength"
+    _extra: ClassVar[str | None] = "torch"
     _reads_group: ClassVar[bool] = False
-    _device: torch.device
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        measure: str = "mpd",
-        strength: float = 1.0,
-        bound: float | None = None,
-        noise: Literal["subtract", "memory"] | None = "memory",
-        temperature: float | None = None,
-        hard: bool = False,
-        hidden: Sequence[int] = (64, 64),
-        learning_rate: float = 0.003,
-        batch_size: int = 512,
-        max_epochs: int = 30,
-        patience: int | None = 5,
-        device: str = "auto",
-        progress: bool | None = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator, group=group, bins=bins, sees_group=sees_group, random_state=random_state
-        )
-        self.criterion = criterion
-        self.measure = measure
-        self.strength = strength
-        self.bound = bound
-        self.noise = noise
-        self.temperature = temperature
-        self.hard = hard
-        self.hidden = hidden
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.device = device
-        self.progress = progress
+    criterion: str = "statistical_parity"
+    measure: str = "mpd"
+    strength: NonNegative = 1.0
+    bound: NonNegative | None = None
+    noise: Literal["subtract", "memory"] | None = "memory"
+    temperature: float | None = None
+    hard: bool = False
+    hidden: Sequence[int] = (64, 64)
+    learning_rate: Positive = 0.003
+    batch_size: Count = 512
+    max_epochs: Count = 30
+    patience: Count | None = 5
+    device: str = "auto"
+    progress: bool | None = None
+    prefit: bool = field(default=False, init=False)
+    unseen: Unseen = field(default="error", init=False)
+    draw: bool = field(default=True, init=False)
+    row_id: Any = field(default=None, init=False)
 
     def _start(self, rows: Rows, outputs: int) -> None:
         """Networks, the term of the loss, and how features are scaled."""
@@ -406,36 +383,8 @@ class PenalizedRegressor(_Penalized, GroupRegressor):
     """
 
     criteria: ClassVar[tuple[str, ...]] = NUMBER_CRITERIA
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "weak_parity",
-        measure: str = "mpd",
-        strength: float = 1.0,
-        bound: float | None = None,
-        noise: Literal["subtract", "memory"] | None = "memory",
-        temperature: float | None = None,
-        hidden: Sequence[int] = (64, 64),
-        learning_rate: float = 0.003,
-        batch_size: int = 512,
-        max_epochs: int = 30,
-        patience: int | None = 5,
-        device: str = "auto",
-        progress: bool | None = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator, group=group, criterion=criterion, measure=measure, strength=strength,
-            bound=bound, noise=noise, temperature=temperature, hidden=hidden,
-            learning_rate=learning_rate, batch_size=batch_size, max_epochs=max_epochs,
-            patience=patience, device=device, progress=progress, bins=bins, sees_group=sees_group,
-            random_state=random_state,
-        )  # fmt: skip
+    criterion: str = "weak_parity"
+    hard: bool = field(default=False, init=False)
 
     def _fit(self, rows: Rows) -> None:
         self._require_criterion()

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from evenhand._columns.codes import chunks
-from evenhand._errors import InputError
+from evenhand.mitigation._fields import NonNegative
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
-from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.groups import cell_masses, empty_cells
 
 Nearest = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
 
@@ -78,46 +78,15 @@ class ProjectionClassifier(GroupClassifier):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("statistical_parity", "mean_equalized_odds")
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        epsilon: float = 0.1,
-        divergence: Literal["kl", "ce"] = "kl",
-        regularization: float | None = None,
-        as_published: bool = False,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = False,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.epsilon = epsilon
-        self.divergence = divergence
-        self.regularization = regularization
-        self.as_published = as_published
+    criterion: str = "statistical_parity"
+    epsilon: NonNegative = 0.1
+    divergence: Literal["kl", "ce"] = "kl"
+    regularization: NonNegative | None = None
+    as_published: bool = False
+    draw: bool = False
 
     def _fit(self, rows: Rows) -> None:
         self._require_criterion()
-        if self.divergence not in DIVERGENCES:
-            raise InputError(f"divergence is 'kl' or 'ce', not {self.divergence!r}.")
         self._fit_base(rows)
         classes, groups = len(self.classes_), len(self.sensitive_.labels)
         mass = cell_masses(rows.y, rows.group, classes, groups, rows.sample_weight)

@@ -6,9 +6,9 @@ p ≤ 1 ≤ q are bounded by convex cones; so the best rule is found, with a pro
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from evenhand.mitigation.groups import Bins
+from evenhand.mitigation._fields import NonNegative, Positive
 from evenhand.mitigation.optimal.classifier import Bound, RuleClassifier
 from evenhand.mitigation.optimal.rates import RATES
 
@@ -60,51 +60,12 @@ class RateConstrainedClassifier(RuleClassifier):
     """
 
     criteria: ClassVar[tuple[str, ...]] = tuple(RATES)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        measure: Literal["mpd", "gini", "pq", "shortfall"] = "mpd",
-        epsilon: float = 0.01,
-        cost: Any = None,
-        favorable: Any = None,
-        p: float = 1,
-        q: float = 2,
-        group_estimator: Any = None,
-        rising: bool = True,
-        tolerance: float = 1e-6,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            favorable=favorable,
-            group_estimator=group_estimator,
-            rising=rising,
-            tolerance=tolerance,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.measure = measure
-        self.epsilon = epsilon
-        self.cost = cost
-        self.p = p
-        self.q = q
+    criterion: str = "statistical_parity"
+    measure: str = "mpd"
+    epsilon: NonNegative = 0.01
+    cost: Any = None
+    p: Positive = 1
+    q: Positive = 2
 
     def _bound(self) -> Bound:
         return Bound(self._require_criterion(), self.measure, self.epsilon, self.p, self.q)
@@ -154,44 +115,8 @@ class LinearPostClassifier(RuleClassifier):
         "equal_opportunity",
         "equalized_odds",
     )
-    cost = None
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        epsilon: float = 0.01,
-        favorable: Any = None,
-        group_estimator: Any = None,
-        rising: bool = True,
-        tolerance: float = 1e-6,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            favorable=favorable,
-            group_estimator=group_estimator,
-            rising=rising,
-            tolerance=tolerance,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.epsilon = epsilon
+    criterion: str = "statistical_parity"
+    epsilon: NonNegative = 0.01
 
     def _bound(self) -> Bound:
         return Bound(self._require_criterion(), "mpd", self.epsilon)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import linprog
 
+from evenhand.mitigation._fields import Count, NonNegative, Positive, Unseen
 from evenhand.mitigation.base_models import Refitting
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows, Stage
+from evenhand.mitigation.groups import cell_masses, empty_cells
 
 Fit = Callable[[Floats, Any], tuple[Any, Floats]]
 
@@ -84,40 +85,18 @@ class ReductionClassifier(GroupClassifier):
     """
 
     criteria: ClassVar[tuple[str, ...]] = tuple(EVENTS)
+    stage: ClassVar[Stage] = "in"
+    hyperparameter: ClassVar[str | None] = "softness"
+    _weighs: ClassVar[bool] = True
     _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes",)
     _reads_group: ClassVar[bool] = False
-    _renamed: ClassVar[Mapping[str, str]] = {"eps": "softness"}
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        softness: float = 0.01,
-        epsilon: float = 0.01,
-        favorable: Any = None,
-        max_iter: int = 50,
-        bins: Bins = None,
-        sees_group: bool = True,
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.softness = softness
-        self.epsilon = epsilon
-        self.favorable = favorable
-        self.max_iter = max_iter
+    criterion: str = "statistical_parity"
+    softness: Positive = 0.01
+    epsilon: NonNegative = 0.01
+    favorable: Any = None
+    max_iter: Count = 50
+    prefit: bool = field(default=False, init=False)
+    unseen: Unseen = field(default="error", init=False)
 
     def _fit(self, rows: Rows) -> None:
         events = EVENTS[self._require_criterion()]

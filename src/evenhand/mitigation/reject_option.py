@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from sklearn.base import clone
 
 from evenhand._data.groups import show
 from evenhand._errors import InputError
+from evenhand.mitigation._fields import NonNegative
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
-from evenhand.mitigation.groups import Bins, cell_masses, empty_cells
+from evenhand.mitigation.groups import cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule
 
 
@@ -78,34 +79,13 @@ class RejectOptionClassifier(GroupClassifier):
         "equal_opportunity",
     )
     _needs_two: ClassVar[tuple[Quantity, ...]] = ("classes", "groups")
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        criterion: str = "statistical_parity",
-        epsilon: float = 0.05,
-        favorable: Any = None,
-        privileged: Any = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=False,
-        )
-        self.criterion = criterion
-        self.epsilon = epsilon
-        self.favorable = favorable
-        self.privileged = privileged
+    criterion: str = "statistical_parity"
+    epsilon: NonNegative = 0.05
+    favorable: Any = None
+    privileged: Any = None
+    draw: bool = field(default=False, init=False)
+    row_id: Any = field(default=None, init=False)
+    random_state: Any = field(default=None, init=False)
 
     def fit_path(
         self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None

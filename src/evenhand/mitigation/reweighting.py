@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from evenhand.mitigation._fields import Unseen
 from evenhand.mitigation.base_models import fit_underlying
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
-from evenhand.mitigation.groups import Bins, cell_masses
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows, Stage
+from evenhand.mitigation.groups import cell_masses
 
 
 class ReweightingClassifier(GroupClassifier):
@@ -48,28 +50,13 @@ class ReweightingClassifier(GroupClassifier):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("statistical_parity",)
+    stage: ClassVar[Stage] = "pre"
+    hyperparameter: ClassVar[str | None] = None
+    _weighs: ClassVar[bool] = True
     _reads_group: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        draw: bool = False,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
+    draw: bool = False
+    prefit: bool = field(default=False, init=False)
+    unseen: Unseen = field(default="error", init=False)
 
     def _fit(self, rows: Rows) -> None:
         weight = independence_weights(rows.y, rows.group, rows.sample_weight)

@@ -17,7 +17,8 @@ from evenhand.benchmark.design.code import described
 from evenhand.benchmark.design.fingerprints import fingerprint
 from evenhand.benchmark.design.importing import entry_point
 from evenhand.benchmark.design.problems import Extent
-from evenhand.mitigation.methods import METHODS, Method, Stage, Task
+from evenhand.mitigation.estimators import Stage
+from evenhand.mitigation.methods import METHODS, Method, Task
 
 BASE = "Base"
 ENTRY_POINTS = "evenhand.methods"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import Any, Literal, NamedTuple, Self
+from dataclasses import field
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._data.groups import show
 from evenhand._words import number
+from evenhand.mitigation._fields import Positive
 from evenhand.mitigation._sklearn import rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
-from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.optimal.generation import Solution, cost_of_rising, solve
 from evenhand.mitigation.optimal.problem import Columns, Problem, compared, stated
 from evenhand.mitigation.optimal.rates import ONE_CLASS
@@ -75,43 +76,11 @@ class RuleClassifier(GroupClassifier):
 
     """
 
-    group_estimator: Any
-    cost: Any
-    rising: bool
-    tolerance: float
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        favorable: Any = None,
-        group_estimator: Any = None,
-        rising: bool = True,
-        tolerance: float = 1e-6,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.favorable = favorable
-        self.group_estimator = group_estimator
-        self.rising = rising
-        self.tolerance = tolerance
+    cost: Any = field(default=None, init=False)
+    favorable: Any = None
+    group_estimator: Any = None
+    rising: bool = True
+    tolerance: Positive = 1e-6
 
     @abstractmethod
     def _bound(self) -> Bound:

@@ -126,7 +126,7 @@ def _within_width(means: Floats, share: Floats, width: float) -> Floats:
 class Bound:
     """A measure, with its orders where it is PQ, and the most that it may be."""
 
-    measure: Name
+    measure: str
     epsilon: float
     p: float = 1
     q: float = 2

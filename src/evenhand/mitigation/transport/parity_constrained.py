@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError
+from evenhand.mitigation._fields import NonNegative, Positive, Range, Share
 from evenhand.mitigation.amount_rule import AmountRule, shifts
 from evenhand.mitigation.estimators import Codes, Floats, Rows, shares
-from evenhand.mitigation.groups import Bins
-from evenhand.mitigation.transport.parity import Bound, Name, strong_parity, weak_parity
+from evenhand.mitigation.transport.parity import Bound, strong_parity, weak_parity
 from evenhand.mitigation.transport.plan import (
     Choice,
     Plan,
@@ -87,47 +87,14 @@ class ParityConstrainedRegressor(PlannedRegressor):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("strong_parity", "weak_parity", "wasserstein_parity")
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        measure: Name = "mpd",
-        epsilon: float = 0.01,
-        p: float = 1,
-        q: float = 2,
-        criterion: Literal["strong_parity", "weak_parity", "wasserstein_parity"] = "strong_parity",
-        tau: float = 0.05,
-        support: Choice = 100,
-        bounds: tuple[float, float] | None = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.measure = measure
-        self.epsilon = epsilon
-        self.p = p
-        self.q = q
-        self.criterion = criterion
-        self.tau = tau
-        self.support = support
-        self.bounds = bounds
+    measure: str = "mpd"
+    epsilon: NonNegative = 0.01
+    p: Positive = 1
+    q: Positive = 2
+    criterion: str = "strong_parity"
+    tau: Share = 0.05
+    support: Choice = 100
+    bounds: Range | None = None
 
     def predict_quantile(self, X: Any, level: float = 0.5) -> Floats:
         """For each row, the value that this part of its draws does not exceed.

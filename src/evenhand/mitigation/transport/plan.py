@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from evenhand.mitigation._fields import Count
 from evenhand.mitigation.estimators import Codes, Floats
 
-Choice = int | Literal["exact"]
+Choice = Count | Literal["exact"]
 Side = Literal["left", "right"]
 
 NEAR = 1e-12  # ranks that differ by rounding alone are the same rank

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from evenhand.mitigation._fields import NonNegative
 from evenhand.mitigation.amount_rule import AmountRule
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows
 from evenhand.mitigation.transport.outcomes import plan_moves
-from evenhand.mitigation.transport.plan import NEAR, Plan, Supply, Support
+from evenhand.mitigation.transport.plan import NEAR, Supply, Support
 
 
 class PlannedRegressor(GroupRegressor):
@@ -39,8 +40,7 @@ class PlannedRegressor(GroupRegressor):
 
     """
 
-    plan_: Plan
-    epsilon: float
+    epsilon: NonNegative = 0.01
 
     def _is_unmoved(self) -> bool:
         """Whether the plan leaves every distribution as it is."""
@@ -77,7 +77,7 @@ class PlannedRegressor(GroupRegressor):
     def _regress(self, X: Any, group: Codes) -> Floats:
         scores = self._base(X)
         lots = 1 - self._lots(X) if self.draw else self.plan_.support.place(scores)
-        return self.plan_.send(scores, group, lots)
+        return np.asarray(self.plan_.send(scores, group, lots))
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
         """The inequality of the groups' CDFs, of predictions that these lots send."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from evenhand._errors import InputError
+from evenhand.mitigation._fields import NonNegative, Positive, Range
 from evenhand.mitigation.estimators import Floats, Rows, draws_of
-from evenhand.mitigation.groups import Bins
 from evenhand.mitigation.transport.parity import certified_gap, corridor
 from evenhand.mitigation.transport.plan import (
     Choice,
@@ -67,39 +67,10 @@ class TransportRegressor(PlannedRegressor):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("strong_parity",)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        group: Any = None,
-        epsilon: float = 0.0,
-        support: Choice = 500,
-        bounds: tuple[float, float] | None = None,
-        privacy: float | None = None,
-        bins: Bins = None,
-        sees_group: bool = True,
-        prefit: bool = False,
-        unseen: Literal["error", "base"] = "error",
-        draw: bool = True,
-        row_id: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            group=group,
-            bins=bins,
-            sees_group=sees_group,
-            prefit=prefit,
-            unseen=unseen,
-            draw=draw,
-            row_id=row_id,
-            random_state=random_state,
-        )
-        self.epsilon = epsilon
-        self.support = support
-        self.bounds = bounds
-        self.privacy = privacy
+    epsilon: NonNegative = 0.0
+    support: Choice = 500
+    bounds: Range | None = None
+    privacy: Positive | None = None
 
     def _fit(self, rows: Rows) -> None:
         if not 0 <= self.epsilon <= 1:
