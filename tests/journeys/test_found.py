@@ -116,3 +116,35 @@ def test_a_watch_ends_where_every_rate_of_many_groups_is_0_or_1(rows):
     (finding,) = watch.status().findings
     interval = finding.intervals["pq"]
     assert 0 == interval.low == interval.value < interval.high
+
+
+@pytest.mark.parametrize("clusters", [1, 4], ids=["one cluster", "clusters alike"])
+def test_neither_the_order_of_rows_nor_the_names_of_clusters_move_an_interval(clusters):
+    """Where clusters do not differ, what rounding left of them was taken for how they differ."""
+    rng = np.random.default_rng(7)
+    predicted = np.tile(rng.normal(10, 1, 20), clusters)
+    groups = np.tile(np.repeat([0, 1, 2], [7, 6, 7]), clusters)
+    predicted += np.array([0.0, -47.3, 7.1])[groups]
+    together = np.repeat(np.arange(clusters), 20)
+    asked = {"measure": "mpd", "y_true": None}
+
+    def interval(order, names):
+        return eh.interval(
+            "weak_parity",
+            y_pred=predicted[order],
+            sensitive_features=groups[order],
+            cluster=names[together[order]],
+            **asked,
+        )
+
+    plain = interval(np.arange(len(groups)), np.arange(clusters))
+    for _ in range(6):
+        other = interval(rng.permutation(len(groups)), rng.permutation(clusters))
+        assert (other.low, other.high) == pytest.approx((plain.low, plain.high), rel=1e-9)
+
+
+def test_a_group_called_none_is_not_the_reference_that_nobody_named():
+    groups = ["None" if group == "a" else "b" for group in G]
+    found = eh.audit(Y, P, sensitive_features=groups, favorable=1)
+    with pytest.raises(eh.InputError, match="Which group of 'group' is the reference"):
+        found.to_json(standard="lending")

@@ -37,6 +37,7 @@ LENT_UNITS = 8.0  # degrees of freedom that the common correlation counts for
 ROUNDS = 12  # until the correlation and the variance that it is relative to agree
 KNOWN = 1e6  # degrees of freedom where nothing is estimated: a cluster counts as one row
 LEAST_LEFT = 0.05  # of a variance, after what the fitted mean takes from it
+ROUNDING = 1e-8  # standard deviations by which units differ where only their sums were rounded
 
 
 class Amount(NamedTuple):
@@ -73,6 +74,8 @@ class Units:
         `residuals` h_c − m n_c, `weight` n_c and `squares` u_c are those of units (cells, units);
         `spread` is the variance of single rows (cells, groups).
         """
+        least = ROUNDING * np.sqrt(spread[:, self.owner]) * weight
+        residuals = np.where((np.abs(residuals) > least) & (least > 0), residuals, 0.0)
         total, pairs = self.by_group(weight), self.by_group(weight**2)
         alone, square = self.by_group(squares), self.by_group(residuals**2)
         size = np.where(total > 0, total, 1.0)

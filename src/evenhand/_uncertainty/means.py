@@ -14,6 +14,7 @@ from evenhand._uncertainty.replicates import means_amount
 from evenhand.statistics import Derived, E, Table
 from evenhand.statistics.forms import ratio
 
+ROUNDING = 1e-13  # of a mean square: a variance that only rounding makes, and the order of rows
 LENT_ROWS = 2.0  # rows of pooled variance that steady the variance of a small group
 SKEW = 3.0  # skewness of losses over their coefficient of variation: gamma's is 2, lognormal's 3
 LENT_BY_TAILS = 4.0  # more of them, times the squared coefficient of variation of losses
@@ -27,7 +28,8 @@ def means(source: Tally, statistic: Any, table: Table) -> Estimates:
     square = ratio(source.table("group", of=f"{names[0]}²"), weight)
     by = next((name for name in ("fpc", "weight²") if name in source.sums), "weight")
     sizes = np.nan_to_num(ratio(weight**2, source.table("group", of=by)))
-    variance = np.maximum(np.nan_to_num(square - mean**2), 0.0)
+    variance = np.nan_to_num(square - mean**2)
+    variance = np.where(variance > ROUNDING * square, variance, 0.0)
     is_loss = names[0] != "yhat"
     free = np.maximum(sizes - 1, 0.0) + LENT_ROWS
     amount = means_amount(source, names[0], np.nan_to_num(mean), variance)

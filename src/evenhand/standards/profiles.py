@@ -236,7 +236,7 @@ def reference_places(
     places = {}
     for column in columns:
         labels = [str(label) for label in groups[column]]
-        if str(named.get(column)) not in labels:
+        if column not in named or str(named[column]) not in labels:
             what = f"names {named[column]!r}" if column in named else "names none"
             raise InputError(
                 f"Which group of {column!r} is the reference? reference {what}; there are "
