@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import evenhand as eh
+from evenhand.compat import fairlearn
 
 
 def outputs(result):
@@ -272,6 +273,41 @@ def test_a_list_of_series_keeps_their_names():
     assert names == ("sex", "race")
     with pytest.raises(eh.InputError, match="two columns of one name"):
         eh.groups([pd.Series(SEX, name="sex"), pd.Series(RACE, name="sex")])
+
+
+SHUFFLED = {
+    "features of a frame": lambda y, p, g, w: fairlearn.MetricFrame(
+        metrics=fairlearn.count, y_true=y, y_pred=p, sensitive_features=g[::-1]
+    ),
+    "controls of a frame": lambda y, p, g, w: fairlearn.MetricFrame(
+        metrics=fairlearn.count,
+        y_true=y,
+        y_pred=p,
+        sensitive_features=g,
+        control_features={"c": g[::-1]},
+    ),
+    "weights of a frame": lambda y, p, g, w: fairlearn.MetricFrame(
+        metrics={"rate": fairlearn.selection_rate},
+        y_true=y,
+        y_pred=p,
+        sensitive_features=g,
+        sample_params={"rate": {"sample_weight": w[::-1]}},
+    ),
+    "a difference": lambda y, p, g, w: fairlearn.demographic_parity_difference(
+        y, p, sensitive_features=g[::-1]
+    ),
+    "a rate": lambda y, p, g, w: fairlearn.true_positive_rate(y, p[::-1]),
+    "a weighted rate": lambda y, p, g, w: fairlearn.selection_rate(y, p, sample_weight=w[::-1]),
+    "strata": lambda y, p, g, w: eh.tally(y, p, sensitive_features=g, strata=g[::-1]),
+    "sums": lambda y, p, g, w: eh.tally(y, p, sensitive_features=g, sums={"w": w[::-1]}),
+}
+
+
+@pytest.mark.parametrize("asked", SHUFFLED)
+def test_every_column_beside_the_groups_is_refused_in_another_order_too(asked):
+    columns = (pd.Series(values) for values in (TRUTH, DECIDED, SEX, SCORES))
+    with pytest.raises(eh.InputError, match="same index in another order"):
+        SHUFFLED[asked](*columns)
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from numbers import Number
 from types import SimpleNamespace
@@ -244,30 +244,32 @@ def check_order(**columns: Any) -> None:
     sorted or shuffled one of the columns, and would silently get the people of other rows.
     """
     first: tuple[str, Any] | None = None
-    for name, values in columns.items():
-        index = _index_of(values)
-        if index is None:
-            continue
-        if first is None:
-            first = name, index
-        elif index is not first[1] and _reordered(first[1], index):
-            raise InputError(
-                f"{first[0]} and {name} have the same index in another order, and rows are read by "
-                f"their place. Put them in one order, such as {name}.reindex({first[0]}.index); or "
-                f"pass {name}.to_numpy() if the rows do go together as they stand."
-            )
+    for role, values in columns.items():
+        for name, index in _indexes(role, values):
+            if first is None:
+                first = name, index
+            elif index is not first[1] and _reordered(first[1], index):
+                raise InputError(
+                    f"{first[0]} and {name} have the same index in another order, and rows are "
+                    f"read by their place. Put them in one order, such as {name}.reindex("
+                    f"{first[0]}.index); or pass {name}.to_numpy() if the rows do go together as "
+                    "they stand."
+                )
 
 
-def _index_of(values: Any) -> Any:
-    """The index of a pandas object, or of the first of several; None of all else."""
-    if isinstance(values, np.ndarray | range | Column):
-        return None
-    if isinstance(values, Mapping | list | tuple):
-        several = list(values.values() if isinstance(values, Mapping) else values)
-        return _index_of(several[0]) if several and hasattr(several[0], "index") else None
+def _indexes(name: str, values: Any) -> Iterator[tuple[str, Any]]:
+    """The index of a pandas object, or those of all that a mapping or list of columns holds."""
     pandas = sys.modules.get("pandas")
-    known = pandas is not None and isinstance(values, pandas.Series | pandas.DataFrame)
-    return values.index if known else None
+    if pandas is None:
+        return
+    if isinstance(values, pandas.Series | pandas.DataFrame):
+        yield name, values.index
+    elif isinstance(values, Mapping):
+        for key, column in values.items():
+            yield from _indexes(f"{name}[{key!r}]", column)
+    elif isinstance(values, list | tuple) and values and isinstance(values[0], pandas.Series):
+        for place, column in enumerate(values):
+            yield from _indexes(f"{name}[{place}]", column)
 
 
 def _reordered(one: Any, other: Any) -> bool:

@@ -118,7 +118,9 @@ def tally(
         y_pred=y_pred,
         sensitive_features=sensitive_features,
         sample_weight=sample_weight,
+        strata=strata,
         cluster=cluster,
+        sums=sums,
     )
     jobs: dict[str, tuple[Any, ...]] = {
         "y": (classes, y_true, "y_true"),

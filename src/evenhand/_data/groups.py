@@ -157,7 +157,7 @@ def groups(
             )
         return sensitive_features.settle_rare(min_count, rare)
     named = columns_of(sensitive_features)
-    check_order(**{f"sensitive_features[{name!r}]": column for name, column in named.items()})
+    check_order(sensitive_features=named)
     unknown = set(bins or ()) - set(named)
     if unknown:
         name = sorted(map(str, unknown))[0]
@@ -185,7 +185,7 @@ def strata_of(strata: Any) -> Column:
     """Read the stratum of each row, from one or many columns."""
     if not isinstance(strata, Groups):
         named = columns_of(strata, "strata")
-        check_order(**{f"strata[{name!r}]": column for name, column in named.items()})
+        check_order(strata=named)
         strata = groups(named)
     return Column(strata.codes, strata.labels)
 

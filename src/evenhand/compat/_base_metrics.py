@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._columns.encoding import check_order
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._signatures import documented
 
@@ -167,6 +168,7 @@ def selection_rate(
     0.75
 
     """
+    check_order(y_pred=y_pred, sample_weight=sample_weight)
     with refusing("y_pred cannot be compared with pos_label"):
         selected = column(y_pred) == pos_label
     if not len(selected):
@@ -201,6 +203,7 @@ def mean_prediction(
     1.25
 
     """
+    check_order(y_pred=y_pred, sample_weight=sample_weight)
     return _mean(column(y_pred), sample_weight)
 
 
@@ -268,6 +271,7 @@ def _rates(
     """True negative, false positive, false negative and true positive rate."""
     from sklearn.metrics import confusion_matrix
 
+    check_order(y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
     with refusing("The rates of these columns cannot be counted"):
         labels = np.unique(np.vstack((y_true, y_pred))).tolist()
         positive = positive_label(labels, pos_label)

@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand._audit import Audit, audit
 from evenhand._columns import Label
+from evenhand._columns.encoding import check_order
 from evenhand._errors import InputError
 from evenhand.compat._base_metrics import column
 from evenhand.compat._bootstrap import check_bootstrap, quantiles, resampled
@@ -90,6 +91,13 @@ class MetricFrame:
         random_state: Any = None,
     ) -> None:
         pandas()
+        check_order(
+            y_true=y_true,
+            y_pred=y_pred,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_params=sample_params,
+        )
         truth, predicted = column(y_true), column(y_pred)
         rows = len(truth)
         if rows != len(predicted):
