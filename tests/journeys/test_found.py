@@ -148,3 +148,21 @@ def test_a_group_called_none_is_not_the_reference_that_nobody_named():
     found = eh.audit(Y, P, sensitive_features=groups, favorable=1)
     with pytest.raises(eh.InputError, match="Which group of 'group' is the reference"):
         found.to_json(standard="lending")
+
+
+def test_what_an_arrow_dictionary_of_numbers_lacks_is_missing():
+    """Arrow's own conversion took it for the last number of the dictionary."""
+    numbers = [1.5, None, 2.5, 3.0]
+    given = {"sensitive_features": [*"aabb"], "measure": "mpd"}
+    for held in (pa.array(numbers), pa.chunked_array([numbers])):
+        with pytest.raises(eh.InputError, match=r"1 values that are not finite, .* in row 1"):
+            eh.evaluate("weak_parity", None, held.dictionary_encode(), **given)
+
+
+@pytest.mark.parametrize(("seen", "favorable"), [(1, 2), ("no", "yes"), (0, "1"), (1, 1)])
+def test_a_truth_of_one_label_has_no_area_whichever_label_is_favorable(seen, favorable):
+    """Where the truth was 1 throughout, the other label was taken for 0 whatever was named."""
+    asked = {"g": "auroc", "sensitive_features": G, "favorable": favorable}
+    with pytest.warns(eh.UndefinedWarning):
+        value = eh.evaluate("performance_parity", [seen] * 12, y_score=np.arange(12.0), **asked)
+    assert np.isnan(value)

@@ -214,6 +214,14 @@ def test_decisions_that_are_all_equal_are_not_called_alike(decision, truth):
             eh.assert_even(y, np.full(10_000, decision), fail_if=gate, **asked)
 
 
+def test_no_view_of_decisions_that_are_all_equal_says_more_than_that():
+    people = {"sex": np.tile(["a", "b"], 100), "race": np.repeat(["u", "v"], 100)}
+    audit = eh.audit(np.tile([0, 1, 1, 0], 50), np.ones(200), sensitive_features=people)
+    views = audit.document()["views"]
+    assert len(views) == 3
+    assert {finding["verdict"] for view in views for finding in view["findings"]} == {"undefined"}
+
+
 def test_scores_that_are_all_equal_leave_the_decisions_to_be_compared():
     group, p = np.repeat(["a", "b"], 2000), np.tile([0, 1], 2000)
     audit = eh.audit(1 - p, p, y_score=np.full(4000, 0.5), sensitive_features=group)

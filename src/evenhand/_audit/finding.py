@@ -237,9 +237,7 @@ class Finding:
 
         Where all rows share one decision nothing is compared, and "alike" would be no finding.
         """
-        known = verdict(self.gap.value, self.p_adjusted, self.level)
-        if known != "differs" and self.sameness is not None:
-            return "undefined"
+        known = verdict(self.gap.value, self.p_adjusted, self.level, self.sameness)
         if known == "cannot tell" and self.margin is not None and self.gap.high <= self.margin:
             return "alike"
         return known

@@ -26,13 +26,14 @@ class ViewFinding:
     values: Mapping[str, float]
     p_value: float
     level: float
+    sameness: str | None = None
     p_adjusted: float = np.nan
 
     @property
     def verdict(self) -> Conclusion:
-        """The groups differ, or these rows cannot tell."""
+        """The groups differ; these rows cannot tell; or all are the same, which says nothing."""
         value = next(iter(self.values.values()), np.nan)
-        return verdict(value, self.p_adjusted, self.level)
+        return verdict(value, self.p_adjusted, self.level, self.sameness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,17 +99,14 @@ def main_view(evidence: Evidence, seen: Sequence[View], depth: int) -> Main:
 
 
 def _finding(evidence: Evidence, question: Question, level: float) -> ViewFinding:
-    source, options = (
-        evidence.sources[question.criterion.statistic.needs],
-        options_of(evidence, question),
-    )
+    needs = question.criterion.statistic.needs
+    source, options = evidence.sources[needs], options_of(evidence, question)
     values = {
         name: question.criterion(source, measure=name, **options) for name in question.measures
     }
     estimates = estimates_of(source, question.criterion, options.get("favorable"))
-    return ViewFinding(
-        question.name, values, homogeneity(source, question.criterion, estimates), level
-    )
+    p_value = homogeneity(source, question.criterion, estimates)
+    return ViewFinding(question.name, values, p_value, level, evidence.sameness(needs))
 
 
 def _collapsed(evidence: Evidence, chosen: tuple[int, ...]) -> Evidence:

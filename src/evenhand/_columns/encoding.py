@@ -109,7 +109,7 @@ def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
     if not isinstance(values, np.ndarray | list | tuple | range):
         import narwhals as nw
 
-        series = nw.from_native(_chunked(values), series_only=True, pass_through=True)
+        series = nw.from_native(_decoded(values), series_only=True, pass_through=True)
         values = series.to_numpy() if isinstance(series, nw.Series) else values
     column = floats(values, name)
     if column.ndim != 1:
@@ -483,6 +483,17 @@ def _is_text(kind: Any) -> bool:
 
     is_view = kind == pa.string_view()
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view)
+
+
+def _decoded(values: Any) -> Any:
+    """The same, with an Arrow dictionary as the values that it stands for.
+
+    Its own conversion to NumPy takes what is missing for the last value of the dictionary.
+    """
+    values, arrow = _chunked(values), sys.modules.get("pyarrow")
+    if arrow and isinstance(values, arrow.ChunkedArray) and arrow.types.is_dictionary(values.type):
+        return values.cast(values.type.value_type)
+    return values
 
 
 def _chunked(values: Any) -> Any:

@@ -374,8 +374,8 @@ def _scored(rows: Rows) -> _Scored:
     check_lengths(y_true=observed, y_score=scores)
     labels = union(rows.classes) if rows.classes is not None else observed.labels
     single = scores.shape[1] == 1
-    if len(labels) == 1 and labels[0] in (0, 1) and scores.shape[1] <= 2:
-        labels = (0, 1)
+    if len(labels) == 1 and scores.shape[1] <= 2:
+        labels = _both_labels(labels[0], rows)
     of = scored_label(labels, rows.score_of, rows.favorable) if single else None
     if single:
         scores = np.column_stack([1 - scores, scores])
@@ -394,6 +394,15 @@ def _scored(rows: Rows) -> _Scored:
     if single and rows.score_of is None:
         check_direction(scored.ordered(1), of)
     return scored
+
+
+def _both_labels(seen: Label, rows: Rows) -> tuple[Label, ...]:
+    """The only label that the truth shows, with the other one: as it was named, or of 0 and 1."""
+    named = (label for label in (rows.favorable, rows.score_of) if label is not None)
+    other = [label for label in named if str(label) != str(seen)]
+    if seen in (0, 1) and (not other or str(other[0]) in ("0", "1")):
+        return (0, 1)
+    return union([seen, *other[:1]])
 
 
 def score_bins(score: NDArray[np.float64], *, turned: bool = False) -> NDArray[np.uint8]:

@@ -393,14 +393,18 @@ def hypothesis(statistic: Statistic) -> str:
 Conclusion = Literal["differs", "alike", "cannot tell", "undefined", "not tested"]
 
 
-def verdict(value: float, p_adjusted: float, level: float = LEVEL) -> Conclusion:
+def verdict(
+    value: float, p_adjusted: float, level: float = LEVEL, sameness: str | None = None
+) -> Conclusion:
     """What a test says: not to reject is not to know.
+
+    Where all rows are the same, as `sameness` says, nothing was compared.
 
     >>> verdict(0.1, 0.001), verdict(0.1, 0.2), verdict(np.nan, 0.2)
     ('differs', 'cannot tell', 'undefined')
     """
-    if np.isnan(value):
+    if p_adjusted <= level and not np.isnan(value):
+        return "differs"
+    if np.isnan(value) or sameness is not None:
         return "undefined"
-    if np.isnan(p_adjusted):
-        return "not tested"
-    return "differs" if p_adjusted <= level else "cannot tell"
+    return "not tested" if np.isnan(p_adjusted) else "cannot tell"
