@@ -101,7 +101,7 @@ def test_needed_sizes_have_the_power_that_was_asked_for():
         0.9, abs=0.03
     )
     assert answer.limiting == ("c",)
-    assert "Mostly rows of c (30) are lacking." in answer.sentence
+    assert "Mostly rows of c (30) are lacking." in answer.summary
 
 
 @pytest.mark.slow
@@ -125,13 +125,13 @@ def test_no_number_of_rows_shows_what_is_not_so():
     assert eh.power([100, 100], [0.3, 0.3]).factor == np.inf
     answer = eh.power([100, 100], [0.3, 0.4], margin=0.05)
     assert answer.factor == np.inf
-    assert "No number of rows would" in answer.sentence
+    assert "No number of rows would" in answer.summary
 
 
 def test_a_group_of_one_row_can_show_nothing():
     answer = eh.power({"a": 1000, "b": 1}, rate=0.3)
     assert np.isnan(answer.difference)
-    assert "No difference of b (1 row)" in answer.sentence
+    assert "No difference of b (1 row)" in answer.summary
 
 
 @pytest.mark.slow

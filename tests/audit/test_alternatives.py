@@ -26,7 +26,7 @@ def test_the_audits_frontier_is_that_of_the_frontier_function():
     assert place.value == pytest.approx(full.model.value, abs=1e-12)
     assert place.model_cost == pytest.approx(full.model.cost, abs=1e-12)
     assert place.least == pytest.approx(full.least_at_model_cost, abs=1e-4)
-    assert place.summary == tuple(full.summary()[:5])
+    assert place.summary == tuple(full.sentences[:5])
 
 
 def test_the_model_stands_where_the_finding_says():
@@ -66,7 +66,7 @@ def test_nothing_is_said_where_groups_do_not_differ():
     group = np.random.default_rng(2).choice(["a", "b"], len(y))
     audit = eh.audit(y, sensitive_features=group, y_score=score)
     assert audit.alternatives is None
-    assert "What less disparity would cost" not in audit.to_markdown()
+    assert "What closing the gap would cost" not in audit.to_markdown()
 
 
 def test_without_scores_the_report_says_what_it_needs():

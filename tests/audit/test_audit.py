@@ -265,7 +265,7 @@ def test_the_frame_is_of_the_users_kind(people, make):
 
 def test_the_document_is_strict_json_of_a_named_schema(found):
     document = json.loads(found.to_json())
-    assert document["schema"] == "evenhand.audit/3"
+    assert document["schema"] == "evenhand.audit/4"
     assert document["rows"] == 3000
     assert len(document["findings"]) == len(found.measured)
     assert {one["criterion"] for one in document["findings"]} == {

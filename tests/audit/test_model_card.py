@@ -55,7 +55,7 @@ def test_no_name_is_markup(found):
     assert "\n---" not in section.replace("\n| ---", "")
     assert "<script>" not in section
     assert "\n# " not in section
-    table = [line for line in section.splitlines() if line.startswith("| group")]
+    table = [line for line in section.splitlines() if line.startswith("| Group")]
     assert len(table) == 1
 
 

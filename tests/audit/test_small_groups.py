@@ -50,7 +50,7 @@ def test_of_sixty_groups_the_headline_names_male_and_white(seed, depth):
     assert finding.pair.low[1] != "White"
     named = [subgroup["label"] for subgroup in found.document()["summary"]["subgroups"]]
     assert set(named[:2]) == {"Male", "White"}
-    assert f"{named[0]}</bdi>" in found.to_html().split('id="criteria"')[0]
+    assert f"<li>{named[0]} (" in found.to_html().split('id="criteria"')[0]
 
 
 def test_a_group_of_a_few_rows_is_said_to_be_too_small_in_every_form():

@@ -32,7 +32,7 @@ def test_it_prints_the_sentences_the_curve_and_the_rule(file):
     rows = pd.read_csv(file)
     curve = eh.frontier(rows["y"], rows["p"], sensitive_features=rows[["who"]], values=4)
     said = " ".join(done.output.split())
-    for sentence in (*curve.summary(), *curve.rule(0.05).explain().splitlines()):
+    for sentence in (*curve.sentences, *curve.rule(0.05).explain().splitlines()):
         assert sentence in said
 
 

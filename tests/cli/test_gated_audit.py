@@ -37,7 +37,7 @@ def test_outputs_are_written_even_when_a_gate_is_violated(run, people, folder):
     result = run(people, "--fail-if", "statistical_parity.mpd > 0.01", *asked)
     assert result.exit_code == 1
     assert outputs["html"].read_text().lstrip().lower().startswith("<!doctype html>")
-    assert json.loads(outputs["json"].read_text())["schema"] == "evenhand.audit/3"
+    assert json.loads(outputs["json"].read_text())["schema"] == "evenhand.audit/4"
     assert outputs["markdown"].read_text().startswith("# ")
     assert ET.parse(outputs["junit"]).getroot().tag == "testsuites"
     assert sorted(path.name for path in folder.iterdir()) == sorted(

@@ -43,7 +43,7 @@ def test_it_prints_as_text_markdown_and_escaped_html():
     found = eh.compare(None, models, sensitive_features=group, **QUICK)
     assert "<b>|x" in str(found)
     assert "\\<b\\>\\|x" in found.to_markdown()
-    assert "## Values" in found.to_markdown()
+    assert "<summary>Every criterion by every measure</summary>" in found.to_markdown()
     assert "&lt;b&gt;|x" in found._repr_html_()
     assert "<b>" not in found._repr_html_()
 

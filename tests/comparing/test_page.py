@@ -54,10 +54,10 @@ def test_the_page_is_small_asks_for_nothing_and_has_no_script(found):
 def test_the_page_is_made_from_the_stored_document(found, tmp_path):
     found.to_json(tmp_path / "found.json")
     stored = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
-    assert report.comparison_page(stored) == found.to_html(tmp_path / "page.html")
+    assert report.page(stored) == found.to_html(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == found.to_html()
-    with pytest.raises(eh.InputError, match=r"evenhand\.comparison/1"):
-        report.comparison_page({"schema": "evenhand.audit/3"})
+    with pytest.raises(eh.InputError, match=r"evenhand\.comparison/2"):
+        report.page({"schema": "evenhand.comparison/1"})
 
 
 def test_values_and_intervals_stand_in_the_first_table(found):
@@ -95,7 +95,7 @@ def test_of_a_ratio_one_is_equal_and_larger_is_better():
     best = max(ratio["models"], key=lambda one: one["value"])
     assert f"selection rate ratio ({best['value']:.3f})" in found.summary
     assert "1 is equal, further right is better" in found.to_html()
-    assert "(1 is equal)" in found.plot().axes[1].get_xlabel()
+    assert "1 is equal" in found.plot().axes[1].get_xlabel()
 
 
 def test_the_notebook_shows_a_sentence_and_the_models(found):
@@ -108,7 +108,7 @@ def test_the_notebook_shows_a_sentence_and_the_models(found):
 def test_markdown_cannot_be_broken_by_a_name(found):
     lines = found.to_markdown().splitlines()
     assert not any("<script>" in line.replace("\\<", "") for line in lines)
-    table = [line for line in lines if line.startswith("| model | accuracy")]
+    table = [line for line in lines if line.startswith("| Model | Accuracy")]
     assert len(table) == 1
 
 

@@ -52,7 +52,7 @@ def test_the_optimum_of_all_rules_is_there_for_the_asking():
     assert not rises(free.rule(0.02))
     assert not free.rule(0.02).rising
     assert free.points[0].fitted.cost == pytest.approx(free.points[0].cost, abs=2e-6)
-    assert "higher score" not in " ".join(free.summary())
+    assert "higher score" not in " ".join(free.sentences)
 
 
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq", "shortfall"])
@@ -104,14 +104,14 @@ def test_what_rising_costs_is_shown():
     y, score, group = misleading()
     options = {"sensitive_features": group, "rate_error": None, "truth": "labels"}
     found = eh.frontier(y, score, **options, values=[0.0, 0.05])
-    said = next(line for line in found.summary() if "a higher score is never worse" in line)
+    said = next(line for line in found.sentences if "a higher score is never worse" in line)
     most = max(found.to_dict()["rising_cost"])
     assert f"costs up to {most:.4f} of accuracy" in said
     assert "a higher score is never worse, which costs 0.0" in found.rule(0.0).explain()
     even, odd = np.random.default_rng(0).random((2, 400))
     options["sensitive_features"] = np.arange(400) % 2
     plain = eh.frontier((odd < even).astype(int), even, **options, values=[0.1, 0.2])
-    assert "higher score" not in " ".join(plain.summary())
+    assert "higher score" not in " ".join(plain.sentences)
 
 
 def test_what_no_rising_rule_can_meet_says_so():

@@ -508,7 +508,7 @@ def traced(journey: Journey, found: Found) -> None:
         return
     if question.measure == "mpd":
         question.holds(curve.model.value, "frontier")
-    assert all(isinstance(line, str) for line in curve.summary())
+    assert all(isinstance(line, str) for line in curve.sentences)
     assert len(curve.to_frame()) == 2
 
 

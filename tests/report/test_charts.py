@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import gini
-from evenhand.report.charts import bars, curves, ecdf, lorenz, rates, values
+from evenhand.report.charts import Rates, Values, bars, curves, ecdf, lorenz
 from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.lorenz import area, shares
 from evenhand.report.charts.rates import Rate, side
@@ -59,7 +59,7 @@ def test_the_lorenz_curve_of_many_values_ends_in_its_corners():
 
 
 def test_dots_and_whiskers_lie_at_their_values():
-    chart = rates("c", "t", [Rate("a", 0.2, 0.1, 0.3), Rate("b", 0.8, 0.7, 1.0)], 0.5)
+    chart = Rates("t", [Rate("a", 0.2, 0.1, 0.3), Rate("b", 0.8, 0.7, 1.0)], 0.5).svg("c")
     assert places(chart, "circle", "dot", "cx") == [
         (pytest.approx(on_axis(0.8)),),
         (pytest.approx(on_axis(0.2)),),
@@ -72,7 +72,7 @@ def test_dots_and_whiskers_lie_at_their_values():
 def test_of_many_groups_those_furthest_in_units_of_their_interval_are_drawn():
     sure = [Rate(f"sure {i}", 0.52, 0.51, 0.53) for i in range(30)]
     vague = [Rate(f"vague {i}", 0.9, 0.1, 1.0) for i in range(1000)]
-    chart = rates("c", "t", [*vague, *sure], 0.5)
+    chart = Rates("t", [*vague, *sure], 0.5).svg("c")
     assert chart.count("<circle") == 30
     assert "vague" not in chart
     assert "30 of 1,030 groups" in chart
@@ -80,7 +80,7 @@ def test_of_many_groups_those_furthest_in_units_of_their_interval_are_drawn():
 
 @pytest.mark.parametrize("count", [2, 10, 30])
 def test_up_to_thirty_groups_are_all_drawn(count):
-    chart = rates("c", "t", [Rate(str(i), i / 100) for i in range(count)], None)
+    chart = Rates("t", [Rate(str(i), i / 100) for i in range(count)], None).svg("c")
     assert chart.count("<circle") == count
 
 
@@ -92,7 +92,7 @@ def test_a_side_is_taken_only_if_the_interval_excludes_the_overall_value():
 
 
 def test_value_interval_and_tolerance_stand_where_they_are_on_the_axis():
-    chart = values("c", "t", [Seen("x", 1.0, 0.8, 0.9, 0.5, "differs", "beyond")])
+    chart = Values("t", [Seen("x", 1.0, 0.8, 0.9, 0.5, "differs", "beyond")]).svg("c")
     ((start, width),) = places(chart, "rect", "whisker", "x", "width")
     assert start == pytest.approx(on_axis(0.8))
     assert width == pytest.approx(WIDTH * 0.1)
@@ -101,7 +101,7 @@ def test_value_interval_and_tolerance_stand_where_they_are_on_the_axis():
 
 
 def test_an_undefined_finding_has_a_row_without_marks():
-    chart = values("c", "t", [Seen("x", None, None, None, None, "undefined", "undefined")])
+    chart = Values("t", [Seen("x", None, None, None, None, "undefined", "undefined")]).svg("c")
     assert "<circle" not in chart
     assert "undefined" in chart
 
@@ -136,8 +136,8 @@ def test_distributions_of_many_groups_name_the_extremes():
 @pytest.mark.parametrize(
     "chart",
     [
-        rates("c", NASTY, [Rate(NASTY, 0.5), Rate("b", 0.1)], 0.2),
-        values("c", NASTY, [Seen(NASTY, 1.0, 0.8, 0.9, 0.5, NASTY, "beyond")]),
+        Rates(NASTY, [Rate(NASTY, 0.5), Rate("b", 0.1)], 0.2).svg("c"),
+        Values(NASTY, [Seen(NASTY, 1.0, 0.8, 0.9, 0.5, NASTY, "beyond")]).svg("c"),
         bars("c", NASTY, [Bar(NASTY, 1.0, "", NASTY)]),
         lorenz("c", NASTY, [0.0, 0.0]),
         ecdf("c", NASTY, [0, 1], [NASTY], [[0.5, 1]]),

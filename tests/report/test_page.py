@@ -200,8 +200,8 @@ def test_tolerances_are_told_and_explained():
             finding |= {"judged": verdict, "tolerance": 0.05}
     page = parsed(report.page(document))
     assert (
-        "1 beyond it with the whole interval, 1 short of it with the whole interval, 1 within it "
-        "and 1 undecided" in page.all("main")[0].text
+        "1 exceed it with the whole interval, 1 fall short of it with the whole interval, 1 within "
+        "it and 1 inconclusive" in page.all("main")[0].text
     )
     explained = next(e for e in page.all("dl") if e.has_class("meanings")).text
     assert all(verdict.meaning in explained for verdict in VERDICTS.values())
@@ -221,14 +221,14 @@ def test_the_snippet_is_the_summary():
     document = documents.undefined()
     page = parsed(report.snippet(document))
     groups, criteria = len(document["groups"]), len(document["criteria"])
-    assert len(page.all("tr")) == 1 + groups + 3 + criteria
+    assert len(page.all("tr")) == 1 + groups + 3 + 1 + criteria
     assert document["summary"]["sentence"] in page.all("strong")[0].text
     assert not page.all("script")
     assert not page.all("style")
 
 
 def test_another_schema_is_refused():
-    with pytest.raises(ValueError, match=r"evenhand\.audit/3.*'other/2'"):
+    with pytest.raises(ValueError, match=r"evenhand\.audit/4.*'other/2'"):
         report.page(documents.binary() | {"schema": "other/2"})
 
 
@@ -245,7 +245,7 @@ def test_every_criterion_has_a_question_in_plain_words():
 def test_what_a_criterion_asks_stands_on_the_page_or_follows_from_its_statistic():
     document = documents.single()
     criterion = document["criteria"][0]
-    assert criterion["asks"] in " ".join(e.text for e in parsed(report.page(document)).all("p"))
+    assert criterion["asks"] in " ".join(e.text for e in parsed(report.page(document)).all("dd"))
     criterion["asks"] = ""
     told = f"Is {criterion['statistic']} the same in every group?"
-    assert told in " ".join(e.text for e in parsed(report.page(document)).all("p"))
+    assert told in " ".join(e.text for e in parsed(report.page(document)).all("dd"))

@@ -117,7 +117,7 @@ class World:
             for g, n, w in zip(self.labels, self.sizes.tolist(), weigh, strict=True)
         ]
         return {
-            "schema": "evenhand.audit/3",
+            "schema": "evenhand.audit/4",
             "evenhand": "0.1.0",
             "title": "A made-up model",
             "task": task,
@@ -137,6 +137,17 @@ class World:
                 "versions": {"evenhand": "0.1.0"},
             },
             "summary": self._summary(task, criteria),
+            "scan": {"sentence": "All these bounds hold at once with 95% confidence."},
+            "too_few": {"groups": [], "sentence": ""},
+            "frontier": None,
+            "next": [
+                {
+                    "found": "Selection rates differ.",
+                    "remedy": "Look at the threshold.",
+                    "call": "eh.frontier(y_true, y_score, sensitive_features=groups)",
+                    "cost": "12 more selected.",
+                }
+            ],
             "notes": ["2 groups have fewer than 30 rows; their rates scatter most."],
             "criteria": criteria,
             "findings": self.findings,

@@ -21,7 +21,7 @@ from evenhand._audit.views import View
 from evenhand._data.groups import show
 from evenhand._words import listing, number, plural, points_up
 
-SCHEMA = "evenhand.audit/3"
+SCHEMA = "evenhand.audit/4"
 MOST_SUBGROUPS = 200
 MOST_NAMED = 8
 PACKAGES = ("evenhand", "numpy", "scipy")

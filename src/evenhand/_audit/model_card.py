@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand._audit.markdown import criteria_table, groups_table
 from evenhand._kinds import check_kinds
 from evenhand._words import escaped
+from evenhand.report import audit
 from evenhand.report.formats import measure_name, words
+from evenhand.report.markdown import shown
 
 Document = dict[str, Any]
 
@@ -77,10 +78,9 @@ def _section(document: Document) -> Iterator[str]:
     summary, source = document["summary"], document["provenance"]
     yield "## Fairness"
     yield f"**{escaped(summary['sentence'])}** {escaped(summary['about'])}"
-    yield groups_table(summary["table"])
-    if summary["impact_ratio"]:
-        yield escaped(summary["impact_ratio"]["sentence"])
-    yield criteria_table(summary["criteria"])
+    for section in (audit.groups(document), audit.criteria(document)):
+        for block in section.in_text:
+            yield from shown(block)
     if document["too_few"]["groups"]:
         yield escaped(document["too_few"]["sentence"])
     yield "\n".join(f"- {escaped(note)}" for note in (CAUTION, *document["notes"]))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, overload
@@ -13,24 +12,28 @@ from typing import Any, overload
 from evenhand import report
 from evenhand._audit.document import document, rows_of
 from evenhand._audit.finding import Finding, Measured
-from evenhand._audit.markdown import markdown
 from evenhand._audit.model_card import model_card
 from evenhand._audit.parts import AuditParts
-from evenhand._audit.plots import Plots
 from evenhand._audit.standard import filled_in
 from evenhand._audit.summary import summary, table_of
 from evenhand._columns import Label
 from evenhand._data.dataframes import framed
 from evenhand._data.evidence import part_of
 from evenhand._data.groups import show
-from evenhand._errors import InputError, InputTypeError, MissingExtraError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_names
+from evenhand._result import Columns, Result
 from evenhand._words import did_you_mean, visible
 from evenhand._writing import written
 from evenhand.criteria.catalogue import ALIASES
 from evenhand.standards.tables import as_csv
 
 PLAIN = {str, int, float, bool}
+GROUP_COLUMNS = ("cell", "group", "rows", "values", "low", "high", "pooled")
+SUBGROUP_COLUMNS = (
+    *("columns", "label", "rows", "statistic", "value", "rest", "difference", "at_least"),
+    *("people", "flagged", "too_few"),
+)
 COLUMNS = (
     "criterion",
     "measure",
@@ -47,8 +50,8 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Audit(AuditParts):
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(AuditParts, Result):
     """How evenly a model treats groups, how sure one can be of it, and who carries it.
 
     Made by `audit`, `audit_frame` and `audit_model`.
@@ -134,11 +137,6 @@ class Audit(AuditParts):
         return frame.set_index(list(columns)) if (self.kind or "pandas") == "pandas" else frame
 
     @property
-    def plot(self) -> Plots:
-        """Matplotlib figures: `plot()` for both, `plot.rates()` and `plot.criteria()`."""
-        return Plots(self)
-
-    @property
     def measured(self) -> tuple[Measured, ...]:
         """The values of all findings, by every measure."""
         return tuple(value for finding in self.findings for value in finding.values.values())
@@ -183,7 +181,7 @@ class Audit(AuditParts):
     def document(
         self, *, standard: str | None = None, stated: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Everything as plain JSON values, by the schema "evenhand.audit/3".
+        """Everything as plain JSON values, by the schema "evenhand.audit/4".
 
         Parameters
         ----------
@@ -268,10 +266,6 @@ class Audit(AuditParts):
         content = self.document(standard=standard, stated=stated)
         return written(as_csv(content["tables"]), path)
 
-    def to_markdown(self, path: str | Path | None = None) -> str:
-        """The summary as Markdown, fit for a pull-request comment; every value is folded."""
-        return written(markdown(self.document()), path)
-
     def to_model_card(
         self,
         path: str | Path | None = None,
@@ -341,48 +335,58 @@ class Audit(AuditParts):
 
         """
         if standard is not None:
-            return written(report.standard_page(filled_in(self, standard, stated)), path)
+            return written(report.page(filled_in(self, standard, stated)), path)
         if stated is not None:
             raise InputTypeError("stated is for the page of a standard: name it by standard=.")
         return written(report.page(self.document()), path)
 
-    def to_frame(self) -> Any:
-        """The findings as a dataframe of the kind that was given, else of pandas."""
-        rows = {name: [row[name] for row in rows_of(self.findings)] for name in COLUMNS}
-        return framed(rows, self.kind)
-
     def by_group_frame(self, criterion: str) -> Any:
         """The groups' values of a criterion, with intervals, as a dataframe."""
         name = self.finding(criterion).criterion
-        values = next(each for each in self.group_values if each.criterion == name)
-        each = [(i, j) for i in range(len(values.cells)) for j in range(len(values.groups))]
-        return framed(
-            {
-                "cell": [show(values.cells[i]) for i, _ in each],
-                "group": [show(values.groups[j]) for _, j in each],
-                "rows": [int(self.evidence.rows[j]) for _, j in each],
-                **{
-                    name: [float(getattr(values, name)[at]) for at in each]
-                    for name in ("values", "low", "high", "pooled")
-                },
-            },
-            self.kind,
-        )
+        return framed(_group_values(self, [name]), self.kind)
 
-    def _repr_html_(self) -> str:
-        try:
-            return report.snippet(self.document())
-        except MissingExtraError:  # a notebook shows plain text, and no error
-            return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def _tables(self) -> Sequence[str]:
+        return "findings", "groups", "subgroups"
 
-    def __str__(self) -> str:
-        return visible(self.to_markdown())
+    def _table(self, name: str) -> Columns:
+        if name == "findings":
+            return {name: [row[name] for row in rows_of(self.findings)] for name in COLUMNS}
+        if name == "groups":
+            named = [each.criterion for each in self.group_values]
+            values = [_group_values(self, [name]) for name in named]
+            criterion = [
+                name for name, part in zip(named, values, strict=True) for _ in part["cell"]
+            ]
+            return {
+                "criterion": criterion,
+                **{key: [v for part in values for v in part[key]] for key in GROUP_COLUMNS},
+            }
+        found = self.document()["subgroups"]
+        return {key: [_cell(one[key]) for one in found] for key in SUBGROUP_COLUMNS}
 
     def __repr__(self) -> str:
         parts = summary(self)
         differ = sum(finding.verdict == "differs" for finding in self.findings)
         head = f"<Audit: the groups differ on {differ} of {len(self.findings)} criteria>"
         return visible("\n".join([head, *wrap(f"{parts['sentence']} {parts['about']}", 88)]))
+
+
+def _group_values(audit: AuditParts, names: Sequence[str]) -> dict[str, list[Any]]:
+    """The groups' values of criteria in every cell, with intervals, as columns."""
+    columns: dict[str, list[Any]] = {key: [] for key in GROUP_COLUMNS}
+    for values in (each for each in audit.group_values if each.criterion in names):
+        each = [(i, j) for i in range(len(values.cells)) for j in range(len(values.groups))]
+        columns["cell"] += [show(values.cells[i]) for i, _ in each]
+        columns["group"] += [show(values.groups[j]) for _, j in each]
+        columns["rows"] += [int(audit.evidence.rows[j]) for _, j in each]
+        for name in ("values", "low", "high", "pooled"):
+            columns[name] += [float(getattr(values, name)[at]) for at in each]
+    return columns
+
+
+def _cell(value: Any) -> Any:
+    return " × ".join(value) if isinstance(value, list) else value
 
 
 def _parts(labels: list[Label]) -> list[Any]:

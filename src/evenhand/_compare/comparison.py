@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evenhand import report
-from evenhand._compare import plots
 from evenhand._compare.document import amount, document
 from evenhand._compare.parts import ComparisonParts
 from evenhand._compare.performance import metrics_of
 from evenhand._compare.question import Question
 from evenhand._compare.sensitivity import COLUMNS, Coarser, sensitivity_rows, settings_of, views
 from evenhand._compare.tables import table
-from evenhand._data.dataframes import framed, kind_of
-from evenhand._errors import InputError
+from evenhand._data.dataframes import framed
 from evenhand._kinds import check_kinds
-from evenhand._words import UNDEFINED, escaped, markdown_table, number, p_value, visible
-from evenhand._writing import written
+from evenhand._result import Columns, Result
+from evenhand._words import number
 from evenhand.measures import MeasureLike, resolve
-
-HEADS = {
-    "values": "Values",
-    "differences": "Differences between models",
-    "kendall": "Agreement of the rankings (Kendall's τ-b)",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ComparisonParts):
+class Comparison(ComparisonParts, Result):
     """Models compared on the same rows, by criteria and measures.
 
     Attributes
@@ -203,101 +191,19 @@ class Comparison(ComparisonParts):
         )
         return framed(table(rows, COLUMNS), self.kind)
 
-    def to_frame(self, like: Any = None, *, table: str = "values") -> Any:
-        """A table as a dataframe of the library named, of the kind of a dataframe, or the user's.
-
-        >>> from evenhand import compare
-        >>> found = compare(None, {"m": [1, 0, 1, 0]}, sensitive_features=["a", "a", "b", "b"])
-        >>> type(found.to_frame("polars"))
-        <class 'polars.dataframe.frame.DataFrame'>
-        """
-        if not isinstance(table, str) or table not in self.tables:
-            raise InputError(f"There is no table {table!r}; there are {list(self.tables)}.")
-        kind = like if isinstance(like, str) else kind_of(like)
-        return framed(self.tables[table], kind or self.kind)
-
     def document(self) -> dict[str, Any]:
-        """Everything as plain JSON values, by the schema "evenhand.comparison/1"."""
-        return document(self)
+        """Everything as plain JSON values, by the schema "evenhand.comparison/2"."""
+        return document(self) | {"orders": [*self._performance_orders(), *self._orders()]}
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The document as JSON text, written to a file if one is named."""
-        return written(json.dumps(self.document(), ensure_ascii=False, allow_nan=False), path)
+    @property
+    def _tables(self) -> Sequence[str]:
+        return list(self.tables)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """A page that opens offline, with pictures; needs the extra "report"."""
-        return written(report.comparison_page(self.document()), path)
-
-    def to_markdown(self, path: str | Path | None = None) -> str:
-        """The summary, the models by criteria, and all tables under headings."""
-        parts = [escaped(self.summary)]
-        parts += [f"## The models\n\n{markdown_table(*self._model_table())}"]
-        parts += [
-            f"## {head}\n\n{markdown_table(list(self.tables[name]), self._cells(name))}"
-            for name, head in self._parts()
-        ]
-        if self.notes:
-            parts.append("## Notes\n\n" + "\n".join(f"- {escaped(note)}" for note in self.notes))
-        return written("\n\n".join(parts) + "\n", path)
-
-    def plot(self) -> Any:
-        """A figure of accuracy, or error, against each criterion, a point for each model.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            An axes for each criterion by the first measure, with the intervals of both. Where the
-            truth was not given, the models stand one below another.
-
-        Raises
-        ------
-        MissingExtraError
-            If Matplotlib is not installed.
-
-        """
-        return plots.plot(self.document())
+    def _table(self, name: str) -> Columns:
+        return self.tables[name]
 
     def _framed(self, name: str) -> Any:
         return framed(self.tables[name], self.kind)
-
-    def _repr_html_(self) -> str:
-        return f"<p><strong>{escape(self.summary)}</strong></p>{_html_table(*self._model_table())}"
-
-    def __str__(self) -> str:
-        key = f"(best first; < and > are beyond chance, ~ is not, at {100 * self.confidence:g}%)"
-        return visible("\n".join([*self._performance_orders(), *self._orders(), key]))
-
-    __repr__ = __str__
-
-    def _model_table(self) -> tuple[list[str], list[list[str]]]:
-        """Heads and lines of the models by accuracy and criteria, as text."""
-        found = self.document()
-        metrics = [(one, True) for one in found["performance"]]
-        columns = [*metrics, *((one, False) for one in found["criteria"])]
-        heads = [
-            "model",
-            *(
-                one["name"] if share else f"{one['name']} ({one['measure']})"
-                for one, share in columns
-            ),
-        ]
-        lines = [
-            [
-                model,
-                *(
-                    _with_interval(one["models"][at], one["is_rate"], share)
-                    for one, share in columns
-                ),
-            ]
-            for at, model in enumerate(self.models)
-        ]
-        return heads, lines
-
-    def _parts(self) -> list[tuple[str, str]]:
-        return [(name, head) for name, head in HEADS.items() if self.rows(name)]
-
-    def _cells(self, name: str) -> list[list[str]]:
-        return [[_shown(cell, column) for column, cell in row.items()] for row in self.rows(name)]
 
     def _performance_orders(self) -> Iterator[str]:
         """The models in order of accuracy or error, with intervals."""
@@ -340,21 +246,6 @@ class Comparison(ComparisonParts):
             yield f"{name[0]} by {name[1]}: {line}"
 
 
-def _shown(cell: Any, column: str) -> str:
-    """A cell as people read it.
-
-    >>> _shown(0.123456, "value"), _shown(0.0123, "p_value"), _shown(True, "beyond_chance")
-    ('0.123', '.012', 'yes')
-    """
-    if isinstance(cell, bool | np.bool_):
-        return "yes" if cell else "no"
-    if cell is None or cell != cell:
-        return UNDEFINED
-    if not isinstance(cell, float | np.floating):
-        return str(cell)
-    return (p_value if column in ("p_value", "p_adjusted") else number)(float(cell))
-
-
 def _with_interval(row: Mapping[str, Any], is_rate: bool, share: bool) -> str:
     value, low, high = (amount(row[key], is_rate, share=share) for key in ("value", "low", "high"))
     return value if row["low"] is None else f"{value} ({low} to {high})"
@@ -370,11 +261,3 @@ def _by_model(found: Mapping[str, Any]) -> dict[str, list[Any]]:
             column = [np.nan if one[key] is None else float(one[key]) for one in models]
             columns[name if key == "value" else f"{name}_{key}"] = column
     return columns
-
-
-def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -13,10 +13,9 @@ from evenhand._compare.question import Question
 from evenhand._words import listing, plural
 from evenhand.criteria.criterion import Criterion
 from evenhand.measures import resolve
-from evenhand.report.formats import words
-from evenhand.report.groups import apart
+from evenhand.report.formats import apart, words
 
-SCHEMA = "evenhand.comparison/1"
+SCHEMA = "evenhand.comparison/2"
 MOST_NAMED = 3
 BY = {"mpd": "By the largest difference between groups", "gini": "By Gini", "pq": "By PQ"}
 

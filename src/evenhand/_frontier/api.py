@@ -179,7 +179,7 @@ def frontier(
     >>> score = 1 / (1 + np.exp(-merit))
     >>> y = (random.random(4000) < score).astype(int)
     >>> curve = frontier(y, score, sensitive_features=sex)
-    >>> print(curve.summary()[0])
+    >>> print(curve.sentences[0])
     By statistical parity the model's largest difference is 0.222 at accuracy 0.6865.
     >>> even = curve.rule(value=0.05)
     >>> print(even.explain())

@@ -1,34 +1,80 @@
-"""What frontiers of decisions and of amounts have in common."""
+"""What frontiers of decisions and of amounts have in common: they are curves."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
-from evenhand._data.dataframes import framed
+from evenhand._result import Columns, Result, finite
+
+SCHEMA = "evenhand.frontier/1"
 
 
-class Curve(ABC):
-    """A curve as columns, of the data's kind of dataframe."""
-
-    kind: str | None
+class Curve(Result):
+    """A result that is a curve: the least cost at each disparity, and models beside it."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, list[float]]:
         """The curve as columns."""
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """The curve as a dataframe.
+    @property
+    @abstractmethod
+    def sentences(self) -> list[str]:
+        """What the curve says, the plain sentences first."""
 
-        Parameters
-        ----------
-        backend : str, optional
-            The library, such as "polars" or "pyarrow"; by default the one of the data.
+    @abstractmethod
+    def _question(self) -> tuple[str, str]:
+        """The criterion and the measure."""
+
+    @abstractmethod
+    def _models(self) -> Mapping[str, tuple[float, float]]:
+        """The decisions or predictions in use, each a disparity and a cost."""
+
+    @property
+    @abstractmethod
+    def _cost_name(self) -> str:
+        """What a cost is."""
+
+    @property
+    def _remarks(self) -> Sequence[str]:
+        return ()
+
+    @property
+    def summary(self) -> str:
+        """The frontier in sentences."""
+        return " ".join(self.sentences)
+
+    def document(self) -> dict[str, Any]:
+        """Everything as plain JSON values, by the schema "evenhand.frontier/1".
 
         Returns
         -------
-        dataframe
-            A row for each point, with the columns of `to_dict`.
+        dict
+            "sentences" and "notes" in words; "curve" has the columns of `to_dict`, and "models"
+            where the decisions in use stand.
 
         """
-        return framed(self.to_dict(), backend or self.kind)
+        criterion, measure = self._question()
+        return {
+            "schema": SCHEMA,
+            "evenhand": version("evenhand"),
+            "criterion": criterion,
+            "measure": measure,
+            "unit": self._cost_name,
+            "sentences": self.sentences,
+            "notes": list(self._remarks),
+            "curve": finite(self.to_dict()),
+            "models": {
+                name: {"value": finite(value), "cost": finite(cost)}
+                for name, (value, cost) in self._models().items()
+            },
+        }
+
+    @property
+    def _tables(self) -> Sequence[str]:
+        return ("curve",)
+
+    def _table(self, name: str) -> Columns:  # noqa: ARG002
+        return self.to_dict()

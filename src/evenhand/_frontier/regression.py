@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -12,7 +13,6 @@ from evenhand._errors import InputError
 from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import ends
-from evenhand._frontier.picture import draw as drawn
 from evenhand._frontier.question import check_disparity
 from evenhand._frontier.rows import Floats, stream
 from evenhand._frontier.ties import NO_TIES, Ties, ties
@@ -40,7 +40,7 @@ KNOWN_GROUP = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RegressionFrontier(Curve):
     """The least that predictions must move, for every disparity.
 
@@ -119,17 +119,6 @@ class RegressionFrontier(Curve):
         known = ties(rows.codes, rows.predicted, own, disparity) if moves.draws else NO_TIES
         return RegressionRule(moves, own, point.cost, rows.take(np.arange(0)), known)
 
-    def summary(self) -> list[str]:
-        """What the frontier says, in sentences.
-
-        Returns
-        -------
-        list of str
-            The plain ones first.
-
-        """
-        return [*self.sentences, KNOWN_GROUP]
-
     @property
     def sentences(self) -> list[str]:
         """How uneven predictions are, and how far they must move to be less so."""
@@ -140,23 +129,19 @@ class RegressionFrontier(Curve):
         point = self.solver.solve(bound)
         return float(np.sqrt(point.cost)), self.solver.judged(self.solver.fitted, point)[1]
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curve and the model.
+    @property
+    def _remarks(self) -> Sequence[str]:
+        return (KNOWN_GROUP,)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+    def _question(self) -> tuple[str, str]:
+        return self.criterion, self.measure
 
-        Returns
-        -------
-        matplotlib Axes
-            The picture.
+    def _models(self) -> Mapping[str, tuple[float, float]]:
+        return {"the model": (self.model[0], 0.0)}
 
-        """
-        curve = {"bound": self.columns["bound"], "cost": self.columns["cost"]}
-        names = (f"{self.criterion.replace('_', ' ')}, {self.measure}", "mean squared move")
-        return drawn(curve, {"the model": (self.model[0], 0.0)}, names, ax)
+    @property
+    def _cost_name(self) -> str:
+        return "mean squared move"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

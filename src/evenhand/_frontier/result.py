@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from evenhand._data.groups import show
 from evenhand._frontier.advice import Advice
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import Judged
-from evenhand._frontier.picture import draw
 from evenhand._frontier.question import Question, check_disparity
 from evenhand._frontier.rows import Floats, Rows
 from evenhand._frontier.rule import Rule
@@ -45,7 +44,7 @@ class Point:
     rising_cost: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Frontier(Curve):
     """The least cost of any rule on these scores, for every disparity.
 
@@ -201,21 +200,19 @@ class Frontier(Curve):
         check_disparity(value)
         return self.proof.cost_at(value)
 
-    def summary(self) -> list[str]:
-        """What the frontier says, in sentences.
-
-        Returns
-        -------
-        list of str
-            The plain ones first.
-
-        """
+    @property
+    def sentences(self) -> list[str]:
+        """What the frontier says, the plain sentences first."""
         model = Place(self.model.value, self.model.cost, self._told(self.model))
         least = self.least_at_model_cost
         found = sentences(
             self.criterion, self.measure, self._unit, model, least, self._gap, self.cost_at
         )
-        return found + self._told_lots() + self._told_rising() + list(self.notes)
+        return found + self._told_lots() + self._told_rising()
+
+    @property
+    def _remarks(self) -> Sequence[str]:
+        return self.notes
 
     def _told_rising(self) -> list[str]:
         most = max(self.points, key=lambda point: point.rising_cost)
@@ -255,25 +252,13 @@ class Frontier(Curve):
             f"{number(self.rate_error)}."
         ]
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the proved frontier, the rules on test rows, and the model.
+    def _question(self) -> tuple[str, str]:
+        return self.criterion, self.measure
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
-            The picture.
-
-        """
+    def _models(self) -> Mapping[str, tuple[float, float]]:
         models = {"the model": self.model, "the model, on test rows": self.model_test}
-        upward = "share of wrong decisions" if self._unit == "accuracy" else "cost"
-        return draw(
-            self.to_dict(),
-            {name: (at.value, at.cost) for name, at in models.items() if at is not None},
-            (f"{self.criterion.replace('_', ' ')}, {self.measure}", upward),
-            ax,
-        )
+        return {name: (at.value, at.cost) for name, at in models.items() if at is not None}
+
+    @property
+    def _cost_name(self) -> str:
+        return "share of wrong decisions" if self._unit == "accuracy" else "cost"

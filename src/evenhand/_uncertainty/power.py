@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from evenhand._data.groups import show
 from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
+from evenhand._result import Columns, Result, finite
 from evenhand._signatures import suggests_names
 from evenhand._uncertainty.design import Rates
 from evenhand._uncertainty.needed import crossing, lacking, limiting, times
@@ -33,8 +35,8 @@ MOST_FACTOR = 1e7
 NEAR = 0.01  # of the power that was asked for
 
 
-@dataclass(frozen=True, eq=False)
-class Power:
+@dataclass(frozen=True, eq=False, repr=False)
+class Power(Result):
     """What groups of these sizes would show, and the sizes that would do.
 
     Attributes
@@ -95,8 +97,50 @@ class Power:
             group: self._ask.least_difference(at, self.target) for at, group in enumerate(self.rows)
         }
 
+    def document(self) -> dict[str, Any]:
+        """Everything as plain JSON values, by the schema "evenhand.power/1".
+
+        Returns
+        -------
+        dict
+            JSON values; what is infinite or undefined is None.
+
+        """
+        names = ("question", "power", "target", "difference", "factor", "at_least")
+        groups = [
+            {
+                "label": show(group),
+                "rows": self.rows[group],
+                "value": self.values[group],
+                "needed": self.sizes[group],
+            }
+            for group in self.rows
+        ]
+        known = {
+            "schema": "evenhand.power/1",
+            "evenhand": version("evenhand"),
+            "sentence": self.summary,
+            **{name: getattr(self, name) for name in names},
+            "apart": show(self.apart),
+            "limiting": [show(group) for group in self.limiting],
+            "confidence": self.confidence,
+            "margin": self.margin,
+            "groups": groups,
+        }
+        return dict(finite(known))
+
     @property
-    def sentence(self) -> str:
+    def _tables(self) -> Sequence[str]:
+        return ("groups",)
+
+    def _table(self, name: str) -> Columns:
+        known = self.document()[name]
+        return {
+            key: [group[key] for group in known] for key in ("label", "rows", "value", "needed")
+        }
+
+    @property
+    def summary(self) -> str:
         """The answer in plain words."""
         total = sum(self.rows.values())
         if self.question == "alike":
@@ -210,7 +254,7 @@ def power(
     Returns
     -------
     Power
-        With `power`, `difference`, `factor`, `sizes`, `at_least`, `limiting`, and `sentence`.
+        With `power`, `difference`, `factor`, `sizes`, `at_least`, `limiting`, and `summary`.
 
     Raises
     ------

@@ -30,7 +30,7 @@ from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
 from evenhand.cli.passes import LABELS, SCORES, Passes
 from evenhand.cli.summary import show
 from evenhand.cli.terminal import complain, echoed, plain, progress, text_of
-from evenhand.report import standard_page
+from evenhand.report import page
 from evenhand.standards.tables import as_csv
 
 HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow or JSON lines.
@@ -143,7 +143,7 @@ def published(
     if filled is not None and not request.printing["quiet"]:
         failed += echoed("\n".join(["", *map(plain, _said(filled)), ""]))
     make = {
-        "html": lambda: report.to_html() if filled is None else standard_page(filled),
+        "html": lambda: report.to_html() if filled is None else page(filled),
         "json": lambda: _json(filled or report.document(), judgements),
         "csv": lambda: as_csv(filled["tables"] if filled else []),
         "markdown": report.to_markdown,

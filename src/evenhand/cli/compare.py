@@ -29,7 +29,8 @@ from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.numbers import NumberRange
 from evenhand.cli.options import bins_of
-from evenhand.cli.terminal import busy, complain, echoed, plain
+from evenhand.cli.summary import drawn
+from evenhand.cli.terminal import busy, complain, echoed
 
 HELP = """Compare the predictions of several models in FILE, for the same rows.
 
@@ -104,17 +105,11 @@ def compare(**given: Any) -> None:
             check_outputs(outputs, found_files(given["files"]))
             with busy("Comparing …", quiet=given["quiet"]):
                 found = comparison_of(given)
-        failed = [] if given["quiet"] else echoed(text_of_comparison(found))
+        failed = [] if given["quiet"] else echoed(drawn(found.document()))
         make = {"json": found.to_json, "markdown": found.to_markdown, "html": found.to_html}
         failed += write_all({path: make[name] for name, path in outputs.items()})
         complain(failed)
     click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
-
-
-def text_of_comparison(found: Comparison) -> str:
-    """The summary, the models in order by every question, and what to mind."""
-    lines = (found.summary, "", *str(found).splitlines(), *found.notes)
-    return "".join(f"{plain(line) if line else ''}\n" for line in lines)
 
 
 def comparison_of(given: dict[str, Any]) -> Comparison:

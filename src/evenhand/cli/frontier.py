@@ -18,6 +18,7 @@ from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.files import check_outputs, found_files
 from evenhand.cli.numbers import Number, NumberRange, WholeRange
 from evenhand.cli.options import bins_of
+from evenhand.cli.summary import drawn
 from evenhand.cli.terminal import busy, complain, echoed, plain
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ EXAMPLES = "\n".join(
         "      --held-out 0.3 --rule 0.05 --csv curve.csv --png curve.png",
     ]
 )
-FITTED = ("value", "cost", "accuracy", "error", "gap")
-SHOWN = (*FITTED, "test_value", "test_low", "test_high", "test_cost", "test_error")
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -169,22 +168,17 @@ def content_of(kind: str, found: Traced, value: float | None) -> Callable[[], st
 
 def _picture(found: Traced) -> bytes:
     page = io.BytesIO()
-    found.plot().figure.savefig(page, dpi=150)
+    found.plot().savefig(page, dpi=150)
     return page.getvalue()
 
 
 def text_of_frontier(found: Traced, value: float | None) -> str:
     """The sentences, the curve, and the rule if one was asked for."""
-    columns = found.to_dict()
-    shown = [name for name in SHOWN if name in columns]
-    lines = [*found.summary(), "", "  ".join(f"{name:>10}" for name in shown)]
-    for row in zip(*(columns[name] for name in shown), strict=True):
-        cells = zip(shown, row, strict=True)
-        texts = [f"{cell:.0e}" if name == "gap" else f"{cell:.4f}" for name, cell in cells]
-        lines.append("  ".join(f"{text:>10}" for text in texts))
-    if value is not None:
-        lines += ["", f"The rule for {value:g}:", *_rule(found, value).explain().splitlines()]
-    return "".join(f"{plain(line) if line else ''}\n" for line in lines)
+    said = drawn(found.document())
+    if value is None:
+        return said
+    lines = ["", f"The rule for {value:g}:", *_rule(found, value).explain().splitlines()]
+    return said + "".join(f"{plain(line) if line else ''}\n" for line in lines)
 
 
 def _rule(found: Traced, value: float) -> Any:

@@ -16,7 +16,6 @@ from evenhand._data.group_by import listed, tally_frame
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._words import number, p_value, plural
 from evenhand._writing import write_all
 from evenhand.cli.audit import status_of
 from evenhand.cli.failures import (
@@ -27,8 +26,8 @@ from evenhand.cli.failures import (
 )
 from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.numbers import NumberRange, WholeRange
-from evenhand.cli.terminal import columns as table_of
-from evenhand.cli.terminal import complain, echoed, plain, tell, text_of
+from evenhand.cli.summary import drawn
+from evenhand.cli.terminal import complain, echoed, tell
 from evenhand.watch import Status, Watch
 from evenhand.watch.document import document_of
 from evenhand.watch.storage import lock_of, locked, save
@@ -339,28 +338,7 @@ def _known_group(watched: Watch, name: str, *, may_be_new: bool = False) -> Labe
 
 def _printed(found: Status) -> list[str]:
     """Print a status; what could not be printed, and why."""
-
-    def draw(screen: Any) -> None:
-        table = table_of("Criterion", "Measure", "Value", "Interval", "Verdict", "p", right=(2,))
-        for finding in found.findings:
-            since = f"{finding.verdict}, since {finding.since}"
-            for at, (measure, each) in enumerate(finding.intervals.items()):
-                ends = f"{number(each.low)} to {number(each.high)}"
-                said = (since, p_value(finding.p_value)) if at == 0 else ("", "")
-                name = finding.criterion if at == 0 else ""
-                table.add_row(name, measure, number(each.value), ends, *said)
-        screen.print(table)
-        lines = []
-        for judged in found.judgements:
-            day = found.since[str(judged.gate)]
-            lines.append(f"{judged.sentence} (since {day})" if day else judged.sentence)
-        lines += [change.sentence for change in found.changes if change.changed]
-        for line in [*lines, *found.notes]:
-            screen.print(plain(line), markup=False)
-
-    head = f"{plural(found.parts, 'part')}, {plural(found.rows, 'row')}"
-    head += f", {found.first} to {found.last}\n" if found.first else "\n"
-    return echoed(head + text_of(draw))
+    return echoed(drawn(found.document()))
 
 
 def _json(document: Mapping[str, Any]) -> str:

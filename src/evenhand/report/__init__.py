@@ -1,24 +1,48 @@
-"""The audit for people: a page that opens anywhere, and a table for notebooks.
+"""Results for people: a page that opens anywhere, Markdown, text, and figures.
 
-Both are made from the audit's document, a mapping of JSON values (schema "evenhand.audit/3"), so
-that a page can be made anew from a stored file. No score is computed here.
+Every form is made from a result's document, a mapping of JSON values, so that a page can be made
+anew from a stored file. A report is put together once, in blocks (see `blocks`), and each form
+shows these. No score is computed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from evenhand._errors import require
+from evenhand._errors import InputError, require
+from evenhand.report import audit, comparison, frontier, power, standard, watch
+from evenhand.report.blocks import Report
+from evenhand.report.markdown import markdown as _markdown
+from evenhand.report.terminal import WIDTH, Line
+from evenhand.report.terminal import lines as _lines
+
+Document = Mapping[str, Any]
+Maker = Callable[[Document], Report]
+REPORTS: dict[str, Maker] = {
+    "evenhand.audit/4": audit.report_of,
+    "evenhand.comparison/2": comparison.report_of,
+    "evenhand.frontier/1": frontier.report_of,
+    "evenhand.power/1": power.report_of,
+    "evenhand.standard/1": standard.report_of,
+    "evenhand.watch-report/1": watch.report_of,
+    "evenhand.watch-status/1": watch.report_of,
+}
+CHARTS: dict[str, Callable[[Document], dict[str, Any]]] = {
+    "evenhand.audit/4": audit.charts,
+    "evenhand.comparison/2": comparison.charts,
+    "evenhand.frontier/1": frontier.charts,
+    "evenhand.watch-report/1": watch.charts,
+}
 
 
-def page(document: Mapping[str, Any]) -> str:
-    """One HTML file with everything in it: text, charts, style, script and the document itself.
+def page(document: Document) -> str:
+    """One HTML file with everything in it: text, charts, style, and of an audit the document.
 
     Parameters
     ----------
     document : mapping
-        An audit's document: `Audit.document()`, or what `Audit.to_json` wrote.
+        The document of a result, or what its `to_json` wrote.
 
     Returns
     -------
@@ -27,6 +51,8 @@ def page(document: Mapping[str, Any]) -> str:
 
     Raises
     ------
+    InputError
+        If the document is of no schema that there is a page of.
     MissingExtraError
         If Jinja2 is not installed.
 
@@ -40,19 +66,20 @@ def page(document: Mapping[str, Any]) -> str:
     '<!doctype html>'
 
     """
-    _require_jinja()
+    made = report_of(document)
+    require("jinja2", purpose="The HTML report", extra="report")
     from evenhand.report.rendering import page as render
 
-    return render(document)
+    return render(made)
 
 
-def snippet(document: Mapping[str, Any]) -> str:
-    """A compact HTML table of the findings, for notebooks.
+def snippet(document: Document) -> str:
+    """What a notebook shows of a result: the sentence and its first tables.
 
     Parameters
     ----------
     document : mapping
-        An audit's document: `Audit.document()`, or what `Audit.to_json` wrote.
+        The document of a result.
 
     Returns
     -------
@@ -74,115 +101,76 @@ def snippet(document: Mapping[str, Any]) -> str:
     True
 
     """
-    _require_jinja()
+    made = report_of(document)
+    require("jinja2", purpose="The HTML report", extra="report")
     from evenhand.report.rendering import snippet as render
 
-    return render(document)
+    return render(made)
 
 
-def comparison_page(document: Mapping[str, Any]) -> str:
-    """A comparison of models as one HTML file: table, pictures, and every number folded.
-
-    Parameters
-    ----------
-    document : mapping
-        A comparison's document: `Comparison.document()`, or what `Comparison.to_json` wrote.
-
-    Returns
-    -------
-    str
-        The page. It opens offline, asks for nothing from the network, and has no script.
-
-    Raises
-    ------
-    MissingExtraError
-        If Jinja2 is not installed.
-
-    Examples
-    --------
-    >>> import evenhand
-    >>> models = {"even": [1, 0] * 40, "uneven": [1, 0] * 20 + [1, 1] * 20}
-    >>> found = evenhand.compare(None, models, sensitive_features=["a"] * 40 + ["b"] * 40)
-    >>> comparison_page(found.document())[:15]
-    '<!doctype html>'
-
-    """
-    _require_jinja()
-    from evenhand.report.rendering import comparison_page as render
-
-    return render(document)
+def markdown(document: Document) -> str:
+    """A result as Markdown, fit for a pull-request comment; what is long is folded."""
+    return _markdown(report_of(document))
 
 
-def standard_page(document: Mapping[str, Any]) -> str:
-    """The page that a standard asks for as one HTML file, ready to print.
+def lines(document: Document, *, width: int = WIDTH, full: bool = False) -> list[Line]:
+    """A result as lines of text with their styles, as a terminal shows it."""
+    return _lines(report_of(document), width=width, full=full)
+
+
+def text(document: Document, *, width: int = WIDTH, full: bool = False) -> str:
+    """A result as text: a summary that fits a screen, or everything."""
+    return "\n".join(line.text for line in lines(document, width=width, full=full))
+
+
+def figure(document: Document, chart: str | None = None, ax: Any = None) -> Any:
+    """The charts of a result as a Matplotlib figure, or one of them by its name.
 
     Parameters
     ----------
     document : mapping
-        A standard's document: `Audit.document(standard=name)`.
+        The document of a result.
+    chart : str, optional
+        The name of one chart; by default all of them are drawn.
+    ax : matplotlib Axes, optional
+        Where to draw the one chart.
 
     Returns
     -------
-    str
-        The page. It opens offline, asks for nothing from the network, and has no script.
+    matplotlib.figure.Figure
+        The figure.
 
     Raises
     ------
+    InputError
+        If the result has no such chart.
     MissingExtraError
-        If Jinja2 is not installed.
-
-    Examples
-    --------
-    >>> import evenhand
-    >>> selected = [1] * 30 + [0] * 20 + [1] * 20 + [0] * 30
-    >>> found = evenhand.audit(None, selected, sensitive_features=["M"] * 50 + ["F"] * 50)
-    >>> standard_page(found.document(standard="ugesp"))[:15]
-    '<!doctype html>'
+        If Matplotlib is not installed.
 
     """
-    _require_jinja()
-    from evenhand.report.rendering import standard_page as render
+    schema = document.get("schema", "")
+    known = CHARTS[schema](document) if schema in CHARTS else {}
+    if chart is not None and chart not in known:
+        raise InputError(f"There is no chart {chart!r}; there are {list(known)}.")
+    if ax is not None and chart is None and len(known) != 1:
+        raise InputError(f"On one axes goes one chart: name one of {list(known)}.")
+    if not known:
+        raise InputError("There is no chart of this result.")
+    from evenhand.report.figures import drawn
 
-    return render(document)
-
-
-def watch_page(document: Mapping[str, Any]) -> str:
-    """A watch as one HTML file: every criterion over time with its band, and what changed.
-
-    Parameters
-    ----------
-    document : mapping
-        A watch's document, of schema "evenhand.watch-report/1".
-
-    Returns
-    -------
-    str
-        The page. It opens offline, asks for nothing from the network, and has no script.
-
-    Raises
-    ------
-    MissingExtraError
-        If Jinja2 is not installed.
-
-    Examples
-    --------
-    >>> import evenhand
-    >>> watch = evenhand.Watch("statistical_parity", favorable=1)
-    >>> counts = evenhand.tally(None, [1, 0] * 40, sensitive_features=["a"] * 40 + ["b"] * 40)
-    >>> watch.update(counts, part="Monday")
-    True
-    >>> watch.to_html()[:15]
-    '<!doctype html>'
-
-    """
-    _require_jinja()
-    from evenhand.report.rendering import watch_page as render
-
-    return render(document)
+    wanted = known if chart is None else {chart: known[chart]}
+    return drawn(wanted, document.get("title") or "", ax)
 
 
-def _require_jinja() -> None:
-    require("jinja2", purpose="The HTML report", extra="report")
+def report_of(document: Document) -> Report:
+    """The report of a document, in blocks."""
+    schema = document.get("schema")
+    if schema not in REPORTS:
+        raise InputError(
+            f"A report is made from a document of schema {', '.join(REPORTS)}; this one has "
+            f"{schema!r}. Make it anew with the result's document()."
+        )
+    return REPORTS[schema](document)
 
 
-__all__ = ["comparison_page", "page", "snippet", "standard_page", "watch_page"]
+__all__ = ["figure", "lines", "markdown", "page", "report_of", "snippet", "text"]

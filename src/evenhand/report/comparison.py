@@ -1,121 +1,203 @@
-"""A comparison of models as the page shows it: the table, the pictures, and what is folded."""
+"""A comparison's report: the table of models, the pictures, and what is closed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evenhand._words import number, p_value
+from evenhand._words import UNDEFINED, number, p_value, percent
+from evenhand.report.blocks import (
+    Bullets,
+    Cell,
+    Figure,
+    Fold,
+    Head,
+    Panels,
+    Report,
+    Row,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
+from evenhand.report.charts import Scatter
 from evenhand.report.charts.curves import COLORS
-from evenhand.report.charts.scatter import Point, scatter
-from evenhand.report.formats import measure_name, words
-from evenhand.report.groups import apart
+from evenhand.report.charts.scatter import Point
+from evenhand.report.formats import apart, count, measure_name, words
 
-MOST_ROWS = 150  # of each folded table
+Document = Mapping[str, Any]
+
+MOST_ROWS = 150  # of each table that is closed
+NOT_FAIR = (
+    "A low score is not “fair”. Each criterion looks at one aspect, and two models that these rows "
+    "cannot separate are not thereby equal."
+)
 
 
-def by_model(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def report_of(document: Document) -> Report:
+    """The report of a comparison's document."""
+    first, *others = document["sentences"]
+    table = model_table(document)
+    models = [table, Text(_reading(document), "quiet")]
+    notes = [Bullets(document["notes"], "notes")]
+    sections = [
+        Section("models", "The models", models),
+        *_pictures(document),
+        Section("order", "Best first", _orders(document), brief=_orders(document)),
+        *([Section("notes", "Notes", notes, brief=notes)] if document["notes"] else []),
+        Section("detail", "In detail", list(_detail(document)), brief=[]),
+    ]
+    return Report(
+        kind="comparison",
+        brand="comparison",
+        title=document["title"] or "Comparison of models",
+        lede=first,
+        about=[*others, document["about"]],
+        sections=sections,
+        version=document["evenhand"],
+        notebook=[table],
+    )
+
+
+def model_table(document: Document) -> Table:
     """A line for each model: accuracy and every criterion by the first measure, with intervals."""
-    lines = []
-    for i, model in enumerate(document["models"]):
-        cells = [_performance(metric, i) for metric in document["performance"]]
-        cells += [_evenness(criterion, i) for criterion in document["criteria"]]
-        lines.append({"number": i + 1, "kind": f"c{i % COLORS}", "model": model, "cells": cells})
-    return lines
+    columns: list[tuple[Document, Callable[[Document, int], Cell]]]
+    columns = [(one, _performance) for one in document["performance"]]
+    columns += [(one, _evenness) for one in document["criteria"]]
+    heads = [Head("Model")]
+    heads += [Head(words(one["name"]), True) for one, _ in columns]
+    rows = [
+        Row([Cell(model, kind=f"c{at % COLORS}"), *(make(one, at) for one, make in columns)])
+        for at, model in enumerate(document["models"])
+    ]
+    return Table("Models, accuracy and criteria", heads, rows, kind="cards models")
 
 
-def panels(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A picture for each criterion of accuracy, or error, against it."""
+def _performance(metric: Document, at: int) -> Cell:
+    one = metric["models"][at]
+    value, low, high = (_share(one[part], metric["is_rate"]) for part in ("value", "low", "high"))
+    return Cell(value, under=f"{low} to {high}")
+
+
+def _evenness(criterion: Document, at: int) -> Cell:
+    one = criterion["models"][at]
+    value, low, high = (apart(one[part], criterion["is_rate"]) for part in ("value", "low", "high"))
+    between = "" if one["low"] is None else f"{low.removesuffix(' pts')} to {high}"
+    differs = one["verdict"] == "differs"
+    return Cell(value + " ●" * differs, under=between, kind="beyond" if differs else "")
+
+
+def _reading(document: Document) -> str:
+    """How to read the table."""
+    first, said = document["criteria"][0], ""
+    if document["performance"]:
+        said = f"{words(document['performance'][0]['name'])} is that of everyone. "
+    between = " between groups" if first["measure"] == "mpd" else ""
+    said += f"Criteria: {measure_name(first['measure']).lower()}{between}; "
+    said += f"{1 if first['more_is_better'] else 0} is equal"
+    if not first["more_is_better"] and any(one["more_is_better"] for one in document["criteria"]):
+        said += ", of a ratio 1"
+    level = percent(document["confidence"])
+    return f"{said}. Below each value: its {level} interval. ● The groups of this model differ."
+
+
+def _pictures(document: Document) -> list[Section]:
     if not document["performance"]:
         return []
     metric = document["performance"][0]
-    return [
-        {
-            "name": words(criterion["name"]),
-            "across": _across(criterion),
-            "chart": scatter(
-                f"against-{at}",
-                f"{metric['name']} against {words(criterion['name']).lower()}",
-                _points(document["models"], criterion, metric),
-            ),
-        }
-        for at, criterion in enumerate(document["criteria"])
+    way = "up" if metric["more_is_better"] else "down"
+    ratio = any(one["more_is_better"] for one in document["criteria"])
+    said = (
+        f"From bottom to top: {_upward(metric)}. From left to right: how uneven. The better a "
+        f"model is by both, the further {way} and to the left"
+        f"{', of a ratio to the right' * ratio}. Lines are {percent(document['confidence'])} "
+        "intervals, each of one model alone: two that overlap may still differ."
+    )
+    figures = [
+        Figure(f"against-{at}", chart, f"{chart.name}: {chart.across}")
+        for at, chart in enumerate(charts(document).values())
     ]
+    legend = [(f"c{at % COLORS}", model) for at, model in enumerate(document["models"])]
+    blocks = [Text(said), Panels(figures, legend)]
+    return [Section("pictures", "Accuracy and evenness", blocks, text=[], brief=[])]
 
 
-def _across(criterion: Mapping[str, Any]) -> str:
-    unit = ", percentage points" if criterion["is_rate"] else ""
-    unit += "; 1 is equal, further right is better" if criterion["more_is_better"] else ""
-    return f"{measure_name(criterion['measure']).lower()}{unit}"
+def charts(document: Document) -> dict[str, Any]:
+    """A chart for each criterion of accuracy, or error, against it.
+
+    Without the truth there is no accuracy: the models stand one below another.
+    """
+    metric = document["performance"][0] if document["performance"] else None
+    drawn = {}
+    for criterion in document["criteria"]:
+        unit = ", percentage points" if criterion["is_rate"] else ""
+        unit += "; 1 is equal, further right is better" if criterion["more_is_better"] else ""
+        drawn[criterion["name"]] = Scatter(
+            f"{metric['name'] if metric else 'models'} against {words(criterion['name']).lower()}",
+            words(criterion["name"]),
+            f"{measure_name(criterion['measure']).lower()}{unit}",
+            _upward(metric) if metric else "",
+            _points(document["models"], criterion, metric),
+        )
+    return drawn
 
 
-def upright(document: Mapping[str, Any]) -> dict[str, str]:
-    """What the pictures show from bottom to top, and where the best corner is."""
-    if not document["performance"]:
-        return {}
-    metric = document["performance"][0]
-    name = f"{metric['name']}, %" if metric["is_rate"] else metric["name"]
-    return {"name": name, "better": "up" if metric["more_is_better"] else "down"}
+def _upward(metric: Document) -> str:
+    return f"{metric['name']}, %" if metric["is_rate"] else str(metric["name"])
 
 
-def tables(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The tables that are folded, as text, each cut after so many rows."""
-    whole = document["tables"]
-    chosen = [
-        ("values", "Every criterion by every measure", VALUES),
-        ("differences", "Differences between models in evenness", DIFFERENCES),
-        ("performance_differences", "Differences between models in accuracy or error", PAIRS),
-        ("kendall", "Do the rankings agree? (Kendall’s τ-b)", KENDALL),
-    ]
-    return [
-        {
-            "title": title,
-            "heads": [head for head, _ in columns],
-            "numeric": [name not in TEXTS for _, name in columns],
-            "rows": [
-                [_text(row, name) for _, name in columns] for row in whole[name_of][:MOST_ROWS]
-            ],
-            "more": max(0, len(whole[name_of]) - MOST_ROWS),
-        }
-        for name_of, title, columns in chosen
-        if whole[name_of]
-    ]
+def _points(models: Sequence[str], criterion: Document, metric: Document | None) -> list[Point]:
+    across = 100.0 if criterion["is_rate"] else 1.0
+    up = 100.0 if metric and metric["is_rate"] else 1.0
+    points = []
+    for at, model in enumerate(models):
+        even = criterion["models"][at]
+        place = float(len(models) - 1 - at)
+        good = metric["models"][at] if metric else dict.fromkeys(("value", "low", "high"), place)
+        if even["value"] is None or good["value"] is None:
+            continue
+        said = f"{words(criterion['name']).lower()} {apart(even['value'], criterion['is_rate'])}"
+        if metric:
+            said = f"{metric['name']} {_share(good['value'], metric['is_rate'])}, {said}"
+        places = _scaled(even, across), _scaled(good, up)
+        points.append(Point(at + 1, model, *places, f"{model}: {said}"))
+    return points
 
 
-TEXTS = (
-    *("criterion", "other_criterion", "measure", "other_measure", "model", "other", "metric"),
-    *("verdict", "beyond_chance"),
-)
-QUESTION = (("Criterion", "criterion"), ("Measure", "measure"), ("Model", "model"))
-VALUES = (
-    *QUESTION,
-    *(
-        ("Value", "value"),
-        ("Interval", "interval"),
-        ("Rank", "rank"),
-        ("p, adjusted", "p_adjusted"),
-    ),
-    ("Groups", "verdict"),
-)
-DIFFERENCES = (
-    *QUESTION,
-    *(("Other", "other"), ("Difference", "difference"), ("Interval", "interval")),
-    *(("p, adjusted", "p_adjusted"), ("Beyond chance", "beyond_chance")),
-)
-PAIRS = (
-    *(("Metric", "metric"), ("Model", "model"), ("Other", "other")),
-    *(("Difference", "difference"), ("p, adjusted", "p_adjusted")),
-    ("Beyond chance", "beyond_chance"),
-)
-KENDALL = (
-    *(("Criterion", "criterion"), ("Measure", "measure"), ("Criterion", "other_criterion")),
-    *(("Measure", "other_measure"), ("τ", "tau"), ("Range", "interval")),
-)
+def _scaled(one: Document, factor: float) -> tuple[float, float, float]:
+    value = factor * one["value"]
+    low, high = (value if one[end] is None else factor * one[end] for end in ("low", "high"))
+    return value, low, high
 
 
-def _text(row: Mapping[str, Any], name: str) -> str:
+def _share(value: float | None, is_rate: bool) -> str:
+    return f"{100 * value:.1f}%" if value is not None and is_rate else number(value)
+
+
+def _orders(document: Document) -> list[Any]:
+    level = percent(document["confidence"])
+    said = f"Best first. < and > are significant at {level}, ~ is not."
+    return [Bullets(document["orders"]), Text(said, "quiet")]
+
+
+def _detail(document: Document) -> Any:
+    yield Text(NOT_FAIR, "caution")
+    for part, title, columns in TABLES:
+        rows = document["tables"][part]
+        if rows:
+            heads = [Head(head, name not in TEXTS) for head, name in columns]
+            lines = [Row([Cell(_text(row, name)) for _, name in columns]) for row in rows]
+            hidden = max(0, len(rows) - MOST_ROWS)
+            more = f"{count(hidden)} more rows are in to_frame and to_json." if hidden else ""
+            yield Fold(title, [Table(title, heads, lines[:MOST_ROWS], more=more)])
+    asks = [(words(one["name"]), one["asks"]) for one in document["criteria"]]
+    yield Fold("What the criteria ask", [Terms(asks)])
+    yield Text(f"evenhand {document['evenhand']}; schema {document['schema']}.", "quiet")
+
+
+def _text(row: Document, name: str) -> str:
     if name == "interval":
-        return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
+        return UNDEFINED if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
     value = row[name]
     if name in ("criterion", "other_criterion"):
         return words(value)
@@ -128,45 +210,38 @@ def _text(row: Mapping[str, Any], name: str) -> str:
     return number(value) if name not in TEXTS else str(value)
 
 
-def _performance(metric: Mapping[str, Any], at: int) -> dict[str, Any]:
-    one = metric["models"][at]
-    ends = [_share(one[key], metric["is_rate"]) for key in ("value", "low", "high")]
-    name = metric["name"][:1].upper() + metric["name"][1:]
-    return {"name": name, "text": ends[0], "interval": f"{ends[1]} to {ends[2]}", "kind": ""}
-
-
-def _evenness(criterion: Mapping[str, Any], at: int) -> dict[str, Any]:
-    one = criterion["models"][at]
-    value, low, high = (apart(one[key], criterion["is_rate"]) for key in ("value", "low", "high"))
-    return {
-        "name": words(criterion["name"]),
-        "text": value,
-        "interval": "" if one["low"] is None else f"{low.removesuffix(' pts')} to {high}",
-        "kind": "beyond" if one["verdict"] == "differs" else "",
-    }
-
-
-def _share(value: float | None, is_rate: bool) -> str:
-    return f"{100 * value:.1f}%" if value is not None and is_rate else number(value)
-
-
-def _points(
-    models: Sequence[str], criterion: Mapping[str, Any], metric: Mapping[str, Any]
-) -> list[Point]:
-    across, up = (100.0 if part["is_rate"] else 1.0 for part in (criterion, metric))
-    points = []
-    for at, model in enumerate(models):
-        even, good = criterion["models"][at], metric["models"][at]
-        if even["value"] is not None and good["value"] is not None:
-            told = (
-                f"{model}: {metric['name']} {_share(good['value'], metric['is_rate'])}, "
-                f"{words(criterion['name']).lower()} {apart(even['value'], criterion['is_rate'])}"
-            )
-            points.append(Point(at + 1, _scaled(even, across), _scaled(good, up), told))
-    return points
-
-
-def _scaled(one: Mapping[str, Any], factor: float) -> tuple[float, float, float]:
-    value = factor * one["value"]
-    low, high = (value if one[end] is None else factor * one[end] for end in ("low", "high"))
-    return value, low, high
+TEXTS = (
+    *("criterion", "other_criterion", "measure", "other_measure", "model", "other", "metric"),
+    *("verdict", "beyond_chance"),
+)
+QUESTION = (("Criterion", "criterion"), ("Measure", "measure"), ("Model", "model"))
+OTHER = (("Other", "other"), ("Difference", "difference"))
+TEST = (("p, adjusted", "p_adjusted"), ("Significant", "beyond_chance"))
+TABLES = (
+    (
+        "values",
+        "Every criterion by every measure",
+        (
+            *(*QUESTION, ("Value", "value"), ("Interval", "interval"), ("Rank", "rank")),
+            *(("p, adjusted", "p_adjusted"), ("Groups", "verdict")),
+        ),
+    ),
+    (
+        "differences",
+        "Differences between models in evenness",
+        (*QUESTION, *OTHER, ("Interval", "interval"), *TEST),
+    ),
+    (
+        "performance_differences",
+        "Differences between models in accuracy or error",
+        (("Metric", "metric"), ("Model", "model"), *OTHER, *TEST),
+    ),
+    (
+        "kendall",
+        "Do the rankings agree? (Kendall’s τ-b)",
+        (
+            *(("Criterion", "criterion"), ("Measure", "measure"), ("Criterion", "other_criterion")),
+            *(("Measure", "other_measure"), ("τ", "tau"), ("Range", "interval")),
+        ),
+    ),
+)

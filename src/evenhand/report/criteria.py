@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand._words import percent
 from evenhand.measures import MEASURES
-from evenhand.report.charts import bars, lorenz, rates
+from evenhand.report.charts import Rates, bars, lorenz
 from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
 from evenhand.report.formats import cell_name, measure_name, name, within, words
@@ -107,12 +107,12 @@ def _figure(
     ordered = most_deviant(known, overall, TABLE)
     place = within(cell["label"], criterion["formula"])
     title = f"{words(criterion['name'])}: {criterion['statistic']}{place}"
-    chart = rates(ident, title, known, overall, greatest=criterion["bounds"][1], is_rate=is_rate)
+    chart = Rates(title, known, overall, greatest=criterion["bounds"][1], is_rate=is_rate)
     return {
         "cell": cell_name(cell["label"], criterion["formula"]),
         "within": place,
         "own_rows": cell["rows"] is not None,
-        "chart": chart if known else "",
+        "chart": chart.svg(ident) if known else "",
         "overall": overall,
         "shown": min(len(known), MOST),
         "known": len(known),

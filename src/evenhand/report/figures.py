@@ -1,16 +1,198 @@
-"""The look of Matplotlib figures of audits and comparisons: the colors and type of the page."""
+"""Charts painted with Matplotlib, in the colors and type of the page."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import singledispatch
 from typing import Any
 
 from evenhand._errors import require
+from evenhand.report.charts import Band, Rates, Scatter, Tradeoff, Values
+from evenhand.report.charts.rates import side
+from evenhand.report.formats import name
 
 INK, SOFT, GRID = "#1c2024", "#565d66", "#e4e4de"
 SERIES = (
     *("#0b5fa5", "#a84c00", "#00735c", "#9c1458"),
     *("#6a4fb3", "#7a6000", "#00707f", "#4a5058"),
 )
+SIDES = {"above": "#0b5fa5", "below": "#a84c00", "around": "#757b83"}
+KINDS = {"beyond": "#9c1458", "within": "#00735c"}
+MARKERS = "osD^vPXp"
+ROW = 0.26  # inches
+PANEL = 3.3
+COLUMNS = 3
+LETTERS = 13  # in an inch of a legend
+
+
+def drawn(charts: Mapping[str, Any], title: str, ax: Any = None) -> Any:
+    """Charts in one figure: rows one below another, panels side by side."""
+    if ax is not None:
+        paint(next(iter(charts.values())), ax)
+        return ax.figure
+    shown = list(charts.values())
+    beside = all(isinstance(chart, Scatter | Band) for chart in shown)
+    columns = min(COLUMNS, len(shown)) if beside else 1
+    rows = -(-len(shown) // columns)
+    heights = [PANEL] * rows if beside else [_height(chart) for chart in shown]
+    figure = new_figure(PANEL * max(columns, 1.6) if beside else 7.0, sum(heights) + 0.6)
+    axes = figure.subplots(
+        rows, columns, squeeze=False, height_ratios=heights, sharey=beside and "row"
+    )
+    for place, chart in zip(axes.flat, shown, strict=False):
+        paint(chart, place)
+        if beside:
+            place.set_title(chart.name, fontsize="medium", color=INK, loc="left")
+    for place in list(axes.flat)[len(shown) :]:
+        place.set_visible(False)
+    if beside:
+        for place in list(axes.flat):
+            place.label_outer(remove_inner_ticks=False) if len(shown) > 1 else None
+            place.xaxis.set_tick_params(labelbottom=True)
+    handles, names = axes.flat[0].get_legend_handles_labels()
+    if beside and names and isinstance(shown[0], Scatter):
+        room = int(figure.get_figwidth() * LETTERS / (max(map(len, names)) + 7))
+        ncols = max(1, min(room, len(names)))
+        figure.legend(handles, names, frameon=False, loc="outside lower left", ncols=ncols)
+    figure.suptitle(title, color=INK, x=0.01, ha="left")
+    return figure
+
+
+def _height(chart: Any) -> float:
+    many = len(chart.shown) if isinstance(chart, Rates) else 0
+    many = len(chart.findings) if isinstance(chart, Values) else many
+    return ROW * (3 + many) + 0.5 if many else PANEL
+
+
+@singledispatch
+def paint(chart: Any, ax: Any) -> None:
+    """Draw a chart on axes."""
+    raise NotImplementedError(type(chart).__name__)
+
+
+@paint.register
+def _(chart: Rates, ax: Any) -> None:
+    shown, factor = chart.shown[::-1], 100.0 if chart.is_rate else 1.0
+    for y, rate in enumerate(shown):
+        color = SIDES[side(rate, chart.overall)]
+        _dot(ax, y, (rate.value, rate.low, rate.high), factor, color)
+    labels = [f"{name(r.group)} ({r.rows:,.0f})" if r.rows else name(r.group) for r in shown]
+    ax.set_yticks(range(len(shown)), labels)
+    if chart.overall is not None:
+        dashes = {"linestyle": (0, (4, 3)), "linewidth": 1}
+        ax.axvline(factor * chart.overall, color=INK, label="everyone", **dashes)
+    if chart.line_at is not None:
+        label = "four-fifths of the highest"
+        ax.axvline(factor * chart.line_at, color=KINDS["beyond"], linewidth=1.2, label=label)
+    named = chart.title.removesuffix(" by group")
+    ax.set_xlabel(f"{named}, %" if chart.is_rate else named)
+    _finish_rows(ax)
+
+
+@paint.register
+def _(chart: Values, ax: Any) -> None:
+    shown = [seen for seen in reversed(chart.findings) if seen.value is not None]
+    for y, seen in enumerate(shown):
+        _dot(ax, y, (seen.value, seen.low, seen.high), 1.0, KINDS.get(seen.kind, SIDES["around"]))
+    ax.set_yticks(range(len(shown)), [seen.label for seen in shown])
+    ax.set_xlabel(chart.unit)
+    ax.set_xlim(left=0)
+    _finish_rows(ax)
+
+
+@paint.register
+def _(chart: Tradeoff, ax: Any) -> None:
+    costs = [*chart.cost, *(cost for _, cost in chart.models.values())]
+    costs += [one.cost - one.error for one in chart.tested]
+    floor = min(costs) - 0.1 * ((max(costs) - min(costs)) or 0.01)
+    ax.fill_between(chart.bound, floor, chart.cost, color=SERIES[0], alpha=0.10, lw=0)
+    label = "no rule can do better, on the fitting rows"
+    ax.plot(chart.bound, chart.cost, color=SERIES[0], lw=2, label=label)
+    if chart.tested:
+        order = sorted(chart.tested, key=lambda one: one.cost)
+        ax.errorbar(
+            [one.value for one in order],
+            [one.cost for one in order],
+            yerr=[one.error for one in order],
+            color=SERIES[1],
+            marker="o",
+            ms=3.5,
+            lw=1,
+            elinewidth=0.6,
+            label="recommended rules, on test rows (± standard error)",
+        )
+    for mark, (label, (value, cost)) in zip("Dd", chart.models.items(), strict=False):
+        ax.plot(value, cost, mark, color=INK, ms=7, ls="none", label=label)
+    ax.set_ylim(bottom=floor)
+    ax.set_xlim(left=0)
+    ax.set_xlabel(chart.across)
+    ax.set_ylabel(chart.upward)
+    _finish(ax)
+    ax.legend(frameon=False, fontsize=8.5)
+
+
+@paint.register
+def _(chart: Scatter, ax: Any) -> None:
+    for point in chart.points:
+        at = point.number - 1
+        how = {"color": SERIES[at % len(SERIES)], "marker": MARKERS[at % len(MARKERS)]}
+        (x, left, right), (y, bottom, top) = point.across, point.up
+        ax.plot([left, right], [y, y], color=how["color"], linewidth=1.2, alpha=0.75)
+        ax.plot([x, x], [bottom, top], color=how["color"], linewidth=1.2, alpha=0.75)
+        ax.plot(x, y, linestyle="", label=point.label, markersize=6, **how)
+    ax.set_xlabel(chart.across, color=SOFT)
+    ax.set_ylabel(chart.upward)
+    ax.set_xlim(left=0.0)
+    if not chart.upward:
+        ax.set_yticks([p.up[0] for p in chart.points], [p.label for p in chart.points])
+    _finish(ax)
+
+
+@paint.register
+def _(chart: Band, ax: Any) -> None:
+    days = [date.fromisoformat(point["day"]) for point in chart.known]
+    low, high, value = ([point[end] for point in chart.known] for end in ("low", "high", "value"))
+    ax.fill_between(days, low, high, color=SIDES["around"], alpha=0.18, lw=0)
+    ax.plot(days, value, color=SERIES[0], lw=2, label="observed so far")
+    if chart.bound is not None:
+        ax.axhline(chart.bound, color=INK, lw=1.5, label=f"bound {chart.bound:g}")
+    if chart.since is not None:
+        ax.axvline(
+            date.fromisoformat(chart.since), color=INK, lw=1, ls=(0, (4, 3)), label=chart.said
+        )
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(chart.title)
+    ax.tick_params(axis="x", labelrotation=30)
+    _finish(ax)
+    ax.legend(frameon=False, fontsize="small")
+
+
+def _dot(ax: Any, y: int, ends: Sequence[Any], factor: float, color: str) -> None:
+    value, low, high = ends
+    if low is not None and high is not None:
+        ax.plot([factor * low, factor * high], [y, y], color=color, linewidth=1.5)
+    ax.plot(factor * value, y, "o", color=color, markersize=5)
+
+
+def _finish(ax: Any) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(colors=SOFT)
+    ax.grid(color=GRID)
+    ax.set_axisbelow(True)
+
+
+def _finish_rows(ax: Any) -> None:
+    _finish(ax)
+    ax.spines[["left"]].set_visible(False)
+    ax.grid(axis="y", visible=False)
+    ax.tick_params(axis="y", length=0, colors=INK)
+    if ax.get_legend_handles_labels()[0]:
+        place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
+        ax.legend(frameon=False, fontsize="small", borderaxespad=0.2, **place)
+    ends = ax.get_xlim()
+    ax.xaxis.set_major_formatter("{x:,.4g}" if max(map(abs, ends)) < 1000 else "{x:,.0f}")
+    ax.margins(y=0.08)
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -19,8 +201,3 @@ def new_figure(width: float, height: float) -> Any:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
-
-
-def tick_format(ends: tuple[float, float]) -> str:
-    """How the ticks of an axis with these ends are written."""
-    return "{x:,.4g}" if max(map(abs, ends)) < 1000 else "{x:,.0f}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from evenhand._words import UNDEFINED, number
+from evenhand._words import UNDEFINED, number, percent
 from evenhand.measures import MEASURES
 
 
@@ -163,3 +164,31 @@ def measure_name(measure: str) -> str:
     ('PQ', 'My own')
     """
     return MEASURES[measure].title if measure in MEASURES else words(measure)
+
+
+def measures_of(keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Measures by name, each with its meaning."""
+    unknown = "a measure of the caller's own"
+    return [
+        (measure_name(key), MEASURES[key].about if key in MEASURES else unknown) for key in keys
+    ]
+
+
+def amount(value: float | None, is_rate: bool) -> str:
+    """A rate in percent, anything else as a number.
+
+    >>> amount(0.256, True), amount(0.256, False)
+    ('26%', '0.256')
+    """
+    return percent(value) if is_rate else number(value)
+
+
+def apart(value: float | None, is_rate: bool) -> str:
+    """A difference: of rates in percentage points.
+
+    >>> apart(0.2594, True), apart(12.5, False)
+    ('25.9 pts', '12.50')
+    """
+    if value is None:
+        return UNDEFINED
+    return f"{100 * value:.1f} pts" if is_rate else number(value)

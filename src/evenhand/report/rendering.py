@@ -1,6 +1,7 @@
-"""From the document to HTML: the sections, put into the templates.
+"""From a report to HTML: its blocks, put into the templates.
 
-The document itself is inside the page, for programs: JSON that no text in it can break out of.
+The document itself is inside an audit's page, for programs: JSON that no text in it can break out
+of.
 """
 
 from __future__ import annotations
@@ -13,93 +14,28 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from evenhand._errors import InputError
 from evenhand._words import listing, number, p_value, percent, plural
-from evenhand.measures import MEASURES
-from evenhand.report import comparison, formats, standards, watches
-from evenhand.report.criteria import inequality, sections
-from evenhand.report.formats import VERDICTS, cell_name, measure_name, verdict, within
-from evenhand.report.groups import amount, apart
-from evenhand.report.headline import headline
-from evenhand.report.overviews import (
-    alternatives,
-    distributions,
-    intersections,
-    thresholds,
-    with_intervals,
-)
+from evenhand.report import formats
+from evenhand.report.blocks import Figure, Report, Template
 
-SCHEMA = "evenhand.audit/3"
-COMPARISON = "evenhand.comparison/1"
-STANDARD = "evenhand.standard/1"
-WATCH = "evenhand.watch-report/1"
 DIGITS = 5  # of the numbers in the document inside a page
 CURVES, OF_CURVES = ("distributions", "thresholds"), 3  # which are there to be drawn
 GROUPS = 500  # beyond which the page holds the document of the most telling groups only
 
 
-def page(document: Mapping[str, Any]) -> str:
-    """The document as one HTML file."""
-    _check(document)
-    parts = sections(document)
-    short = abridged(document)
-    return _rendered(
+def page(report: Report) -> str:
+    """A report as one HTML file."""
+    return rendered(
         "page.html",
-        document=document,
-        headline=headline(document),
-        values=with_intervals(document),
-        inequality=inequality(document),
-        sections=parts,
-        formulas={one["name"]: one["formula"] for one in document["criteria"]},
-        anchors={part["name"]: part["ident"] for part in parts},
-        frontier=alternatives(document),
-        intersections=intersections(document),
-        thresholds=thresholds(document),
-        distributions=distributions(document),
-        measures=_measures(document),
-        verdicts=VERDICTS,
-        abridged=short.get("abridged"),
-        json=Markup(embedded(document)),
+        report=report,
+        document=report.data,
+        json=None if report.data is None else Markup(embedded(report.data)),
     )
 
 
-def snippet(document: Mapping[str, Any]) -> str:
-    """The findings of the document as a small table."""
-    _check(document)
-    return _rendered("snippet.html", document=document, headline=headline(document))
-
-
-def comparison_page(document: Mapping[str, Any]) -> str:
-    """A comparison's document as one HTML file."""
-    _check(document, COMPARISON)
-    return _rendered(
-        "comparison.html",
-        document=document,
-        title=document["title"] or "Comparison of models",
-        lines=comparison.by_model(document),
-        panels=comparison.panels(document),
-        upright=comparison.upright(document),
-        tables=comparison.tables(document),
-    )
-
-
-def standard_page(document: Mapping[str, Any]) -> str:
-    """A standard's document as one HTML file."""
-    _check(document, STANDARD)
-    return _rendered("standard.html", document=document, tables=standards.tables(document))
-
-
-def watch_page(document: Mapping[str, Any]) -> str:
-    """A watch's document as one HTML file."""
-    _check(document, WATCH)
-    return _rendered(
-        "watch.html",
-        document=document,
-        lede=watches.lede(document),
-        lines=watches.table(document),
-        parts=watches.criteria(document),
-        changes=watches.changes(document),
-    )
+def snippet(report: Report) -> str:
+    """What matters first of a report, for notebooks."""
+    return rendered("snippet.html", report=report)
 
 
 def embedded(document: Mapping[str, Any], most: int = GROUPS) -> str:
@@ -184,33 +120,24 @@ def _kept(column: Sequence[Any] | None, keep: Sequence[int]) -> list[Any] | None
     return None if column is None else [column[i] for i in keep]
 
 
-def _measures(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The measures that were asked: key, name, meaning."""
-    asked = dict.fromkeys(finding["measure"] for finding in document["findings"])
-    unknown = "a measure of the caller's own"
-    return [
-        (key, measure_name(key), MEASURES[key].about if key in MEASURES else unknown)
-        for key in asked
-    ]
-
-
-def _check(document: Mapping[str, Any], schema: str = SCHEMA) -> None:
-    if document.get("schema") != schema:
-        of = {COMPARISON: "comparison", STANDARD: "standard", WATCH: "watch"}.get(schema, "audit")
-        raise InputError(
-            f"A report is made from a document of schema {schema!r}, this one has "
-            f"{document.get('schema')!r}. Make it anew with the {of}'s document()."
-        )
-
-
-def _rendered(template: str, **context: Any) -> str:
+def rendered(template: str, **context: Any) -> str:
+    """A template, filled; lone surrogates of names are replaced."""
     text = _environment().get_template(template).render(context)
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def _painted(figure: Figure) -> Markup:
+    """The chart of a figure as SVG; a few are SVG already."""
+    chart = figure.chart
+    return Markup(chart.svg(figure.ident) if hasattr(chart, "svg") else chart)
+
+
+def _filled(block: Template) -> Markup:
+    return Markup(_environment().get_template(block.name).render(block.context))
+
+
 FILTERS = {
     "number": number,
-    "difference": formats.difference,
     "p_value": p_value,
     "percent": percent,
     "count": formats.count,
@@ -218,14 +145,14 @@ FILTERS = {
     "name": formats.name,
     "words": formats.words,
     "listing": listing,
-    "measure": measure_name,
-    "cell": cell_name,
-    "within": within,
-    "verdict": verdict,
-    "amount": amount,
-    "apart": apart,
+    "measure": formats.measure_name,
+    "within": formats.within,
+    "verdict": formats.verdict,
+    "amount": formats.amount,
     "key": formats.key,
     "whole": _whole,
+    "painted": _painted,
+    "filled": _filled,
 }
 
 

@@ -7,7 +7,6 @@ from math import ceil
 from typing import Any
 
 from evenhand._data.groups import show
-from evenhand._words import number, p_value, plural
 from evenhand.watch.ledger import day_name
 from evenhand.watch.look import Look, status_of
 from evenhand.watch.memory import Memory
@@ -73,27 +72,6 @@ def document_of(memory: Memory) -> dict[str, Any]:
         "criteria": criteria,
         "history": [list(row) for row in memory.history],
     }
-
-
-def markdown(status: Status) -> str:
-    """The status as a short message."""
-    head = f"**Watch**: {plural(status.parts, 'part')}, {plural(status.rows, 'row')}"
-    lines = [f"{head}, {status.first} to {status.last}." if status.first else f"{head}.", ""]
-    lines += [
-        "| criterion | verdict | measure | value | interval | p |",
-        "|---|---|---|---|---|---|",
-    ]
-    for finding in status.findings:
-        verdict = f"{finding.verdict} since {finding.since}" if finding.since else finding.verdict
-        for measure, found in finding.intervals.items():
-            ends = f"{number(found.low)} to {number(found.high)}"
-            cells = [finding.criterion, verdict, measure, number(found.value), ends]
-            lines.append(f"| {' | '.join([*cells, p_value(finding.p_value)])} |")
-    gates = [f"- {each.sentence}" for each in status.judgements]
-    changes = [f"- {each.sentence}" for each in status.changes if each.changed]
-    lines += ["", *gates, *changes, *(f"- {note}" for note in status.notes)]
-    valid = f"Intervals hold at all looks at once ({status.confidence:.0%}, {status.method})."
-    return "\n".join([*lines, "", valid, ""])
 
 
 def openmetrics(status: Status) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -15,8 +15,10 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._kinds import check_names
+from evenhand._result import Columns, Result
 from evenhand._uncertainty.interval import ConfidenceInterval
-from evenhand._words import did_you_mean, number, p_value, plural, visible
+from evenhand._words import did_you_mean, number, p_value
+from evenhand.report.watch import lede
 
 Verdict = Literal["differs", "alike", "cannot tell"]
 Against = Literal["baseline", "window", "any time"]
@@ -166,8 +168,8 @@ class WatchFinding:
         return f"{self.criterion}: {self.verdict}{since}; {', '.join(parts)}"
 
 
-@dataclass(frozen=True)
-class Status:
+@dataclass(frozen=True, repr=False)
+class Status(Result):
     """Everything that a look shows.
 
     Attributes
@@ -222,13 +224,31 @@ class Status:
             f"{criterion!r} has no finding; there are {known}.{did_you_mean(criterion, known)}"
         )
 
-    def __str__(self) -> str:
-        """A summary that fits on a screen."""
-        head = f"{plural(self.parts, 'part')}, {plural(self.rows, 'row')}"
-        days = f", {self.first} to {self.last}" if self.first else ""
-        changes = [change.sentence for change in self.changes if change.changed]
-        gates = [judgement.sentence for judgement in self.judgements]
-        return visible("\n".join([f"{head}{days}.", *map(str, self.findings), *gates, *changes]))
+    @property
+    def summary(self) -> str:
+        """What matters so far, in sentences."""
+        return " ".join(lede(self.document()))
+
+    @property
+    def _tables(self) -> Sequence[str]:
+        return "findings", "rates", "changes"
+
+    def _table(self, name: str) -> Columns:
+        found = self.document()
+        if name == "changes":
+            return _columns(found["changes"])
+        if name == "rates":
+            return _columns(
+                {"criterion": each["criterion"], **rate}
+                for each in found["findings"]
+                for rate in each["rates"]
+            )
+        same = ("criterion", "verdict", "since", "e_value", "p_value", "rows")
+        return _columns(
+            {**{key: each[key] for key in same}, "measure": measure, **ends}
+            for each in found["findings"]
+            for measure, ends in each["measures"].items()
+        )
 
     def document(self) -> dict[str, Any]:
         """The same as plain JSON values.
@@ -255,6 +275,12 @@ class Status:
             "changes": [_change(change) for change in self.changes],
             "notes": list(self.notes),
         }
+
+
+def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns."""
+    known = list(rows)
+    return {name: [row[name] for row in known] for name in (known[0] if known else ())}
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds, check_labels
+from evenhand._result import Columns, Result
 from evenhand._signatures import suggests_names
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
 from evenhand._writing import path_of, written
 from evenhand.measures import MEASURES as KNOWN
-from evenhand.report import watch_page
-from evenhand.watch.document import document_of, markdown, openmetrics
+from evenhand.watch.document import document_of, openmetrics
 from evenhand.watch.labels import aligned, as_before, check_classes, widened
 from evenhand.watch.ledger import WHOLE, day_name, negative, renamed
 from evenhand.watch.look import Look, status_of
@@ -40,7 +40,7 @@ MEASURES = ("mpd", "gini", "pq")
 KEPT = 40  # rows of history
 
 
-class Watch:
+class Watch(Result):
     """Watch criteria day by day; every look is valid, however often one looks.
 
     Feed it the counts of each part, a day's or a batch's, and ask for its status. Intervals hold
@@ -352,37 +352,28 @@ class Watch:
         watch._memory = load(path_of(path))
         return watch
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """The report: one page that opens offline.
+    @property
+    def summary(self) -> str:
+        """What matters so far, in sentences."""
+        return self.status().summary
 
-        Parameters
-        ----------
-        path : str or Path, optional
-            Where to write it.
-
-        Returns
-        -------
-        str
-            HTML.
-
-        """
-        return written(watch_page(document_of(self._memory)), path)
-
-    def to_markdown(self, path: str | Path | None = None) -> str:
-        """The status as Markdown, for a message.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            Where to write it.
+    def document(self) -> dict[str, Any]:
+        """The status, and every criterion and group over time, as plain JSON values.
 
         Returns
         -------
-        str
-            Markdown.
+        dict
+            By the schema "evenhand.watch-report/1".
 
         """
-        return written(markdown(self.status()), path)
+        return document_of(self._memory)
+
+    @property
+    def _tables(self) -> Sequence[str]:
+        return self.status()._tables
+
+    def _table(self, name: str) -> Columns:
+        return self.status()._table(name)
 
     def to_openmetrics(self, path: str | Path | None = None) -> str:
         """The status as OpenMetrics text, for a scraper.

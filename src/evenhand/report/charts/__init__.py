@@ -1,11 +1,13 @@
-"""Charts as text: each a function from plain values to one inline SVG, without any library."""
+"""Charts: those that figures share are data with an SVG painter, the others inline SVG at once."""
 
 from evenhand.report.charts.bars import bars
 from evenhand.report.charts.curves import curves
 from evenhand.report.charts.ecdf import ecdf
-from evenhand.report.charts.frontier import frontier
+from evenhand.report.charts.frontier import Tradeoff
 from evenhand.report.charts.lorenz import lorenz
-from evenhand.report.charts.rates import rates
-from evenhand.report.charts.values import values
+from evenhand.report.charts.rates import Rates
+from evenhand.report.charts.scatter import Scatter
+from evenhand.report.charts.times import Band
+from evenhand.report.charts.values import Values
 
-__all__ = ["bars", "curves", "ecdf", "frontier", "lorenz", "rates", "values"]
+__all__ = ["Band", "Rates", "Scatter", "Tradeoff", "Values", "bars", "curves", "ecdf", "lorenz"]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from evenhand._words import number, plural
 from evenhand.report.charts.rows import Row, chart_of_rows, span
-from evenhand.report.charts.svg import NOTHING, Scale
+from evenhand.report.charts.svg import NOTHING, Markup, Scale
 from evenhand.report.formats import name
 
 MOST = 12

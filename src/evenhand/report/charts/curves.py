@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from evenhand._words import number
-from evenhand.report.charts.svg import UNIT, Scale, element, framed, line, path
+from evenhand.report.charts.svg import UNIT, Markup, Scale, element, framed, line, path
 
 COLORS = 8
 
@@ -34,7 +32,7 @@ def curves(
     description = (
         f"{len(series)} criteria over thresholds from {number(at[0])} to {number(at[-1])}."
     )
-    above = Markup("") if used is None else _in_use(across, used)
+    above = Markup() if used is None else _in_use(across, used)
     return framed(ident, title, description, lines, across, up, above=above)
 
 

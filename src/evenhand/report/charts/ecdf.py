@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from evenhand._words import listing
-from evenhand.report.charts.svg import UNIT, Scale, framed, line, path
+from evenhand.report.charts.svg import UNIT, Markup, Scale, framed, line, path
 from evenhand.report.formats import name
 
 FEW = 6  # groups that all get a color of their own

@@ -2,57 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from markupsafe import Markup
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from evenhand._words import number
-from evenhand.report.charts.svg import UNIT, Scale, element, framed, line, path
+from evenhand.report.charts.svg import UNIT, Markup, Scale, element, framed, line, path, together
 
 HEIGHT = 240
 
 
-def frontier(
-    ident: str,
-    title: str,
-    bound: Sequence[float],
-    cost: Sequence[float],
-    model: tuple[float, float],
-) -> Markup:
-    """A curve below which there is no rule, shaded, and the model as a diamond.
+class Tested(NamedTuple):
+    """A recommended rule on other rows: its disparity, its cost, and the error of that."""
 
-    >>> chart = frontier("f", "Cost", [0.0, 0.2], [0.3, 0.25], (0.2, 0.27))
-    >>> "the model: 0.200 at 0.270" in chart
+    value: float
+    cost: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """A curve that no rule can do better than, shaded below, and models as diamonds.
+
+    >>> chart = Tradeoff("Cost", "gap", "cost", [0.0, 0.2], [0.3, 0.25], {"the model": (0.2, 0.27)})
+    >>> "the model: 0.200 at 0.270" in chart.svg("f")
     True
     """
-    value, own = model
-    across = Scale.around([*bound, value], zero=True)
-    up = Scale.around([*cost, own])
-    level = zip((*bound, across.high), (*cost, cost[-1]), strict=True)  # no bound: no less
-    points = [(UNIT * across(x), UNIT * (1 - up(y))) for x, y in level]
-    below = [*points, (points[-1][0], UNIT), (points[0][0], UNIT)]
-    lines = [
-        line(path(below), "area impossible"),
-        line(path(points), "curve", "no rule is below"),
-    ]
-    description = (
-        f"The least cost falls from {number(cost[0])} at {number(bound[0])} to {number(cost[-1])} "
-        f"at {number(bound[-1])}; the model: {number(value)} at {number(own)}."
-    )
-    return framed(
-        ident,
-        title,
-        description,
-        lines,
-        across,
-        up,
-        height=HEIGHT,
-        kind="frontier",
-        above=_model(across, up, value, own),
-    )
+
+    title: str
+    across: str
+    upward: str
+    bound: Sequence[float]
+    cost: Sequence[float]
+    models: Mapping[str, tuple[float, float]]
+    tested: Sequence[Tested] = ()
+
+    def svg(self, ident: str) -> Markup:
+        """The chart for a page."""
+        places = [*self.models.values(), *((one.value, one.cost) for one in self.tested)]
+        across = Scale.around([*self.bound, *(x for x, _ in places)], zero=True)
+        up = Scale.around([*self.cost, *(y for _, y in places)])
+
+        def at(x: float, y: float) -> tuple[float, float]:
+            return UNIT * across(x), UNIT * (1 - up(y))
+
+        points = [at(x, y) for x, y in zip(self.bound, self.cost, strict=True)]
+        points.append(at(across.high, self.cost[-1]))  # beyond the last bound it costs no less
+        below = [*points, (points[-1][0], UNIT), (points[0][0], UNIT)]
+        lines = [
+            line(path(below), "area impossible"),
+            line(path(points), "curve", "no rule can do better"),
+        ]
+        if self.tested:
+            tested = [at(one.value, one.cost) for one in self.tested]
+            lines.append(line(path(tested), "s1", "recommended rules, on test rows"))
+        said = [f"{name}: {number(x)} at {number(y)}" for name, (x, y) in self.models.items()]
+        description = (
+            f"The least cost falls from {number(self.cost[0])} at {number(self.bound[0])} to "
+            f"{number(self.cost[-1])} at {number(self.bound[-1])}; {'; '.join(said)}."
+        )
+        marks = together(_model(across, up, name, *at) for name, at in self.models.items())
+        return framed(
+            ident,
+            self.title,
+            description,
+            lines,
+            across,
+            up,
+            height=HEIGHT,
+            kind="frontier",
+            above=marks,
+        )
 
 
-def _model(across: Scale, up: Scale, value: float, cost: float) -> Markup:
+def _model(across: Scale, up: Scale, name: str, value: float, cost: float) -> Markup:
     """A diamond with its name, on the side where there is room."""
     place, height = across.percent(value), HEIGHT * (1 - up(cost))
     anchor = "end" if across(value) > 0.7 else "start"
@@ -60,9 +83,9 @@ def _model(across: Scale, up: Scale, value: float, cost: float) -> Markup:
     rise = "-0.8em" if up(cost) < 0.1 else "0.35em"  # clear of the axis
     return element(
         "svg",
-        element("title", f"the model: {number(value)} at {number(cost)}"),
+        element("title", f"{name}: {number(value)} at {number(cost)}"),
         element("path", d="M0 -6.5L6.5 0L0 6.5L-6.5 0Z", class_="model"),
-        element("text", "the model", dx=shift, dy=rise, text_anchor=anchor),
+        element("text", name, dx=shift, dy=rise, text_anchor=anchor),
         x=place,
         y=f"{height:.1f}",
         overflow="visible",

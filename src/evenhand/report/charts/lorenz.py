@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from markupsafe import Markup
-
 from evenhand._words import number
-from evenhand.report.charts.svg import UNIT, Scale, framed, line, path
+from evenhand.report.charts.svg import UNIT, Markup, Scale, framed, line, path
 
 MOST = 400  # points of the curve
 

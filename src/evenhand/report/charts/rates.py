@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from markupsafe import Markup
 
 from evenhand._words import number, percent, plural
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, upright
-from evenhand.report.charts.svg import NOTHING, Scale
+from evenhand.report.charts.svg import NOTHING, Markup, Scale
 from evenhand.report.formats import count, name
 
 MOST = 30
@@ -29,44 +28,49 @@ class Rate(NamedTuple):
     kind: str | None = None
 
 
-def rates(
-    ident: str,
-    title: str,
-    groups: Sequence[Rate],
-    overall: float | None,
-    *,
-    most: int = MOST,
-    greatest: float | None = None,
-    is_rate: bool = False,
-    line_at: float | None = None,
-    tips: bool = True,
-) -> Markup:
+@dataclass(frozen=True)
+class Rates:
     """The groups furthest from the overall value, sorted; colored if their interval excludes it.
 
-    Beside each stand its value, in percent if it `is_rate`, and its rows; `line_at` draws a line,
-    and hovering over a group tells its interval unless `tips` is false.
+    Beside each stand its value, in percent if it `is_rate`, and its rows; `line_at` draws a line.
 
-    >>> chart = rates("c", "TPR", [Rate("a", 0.4, 0.3, 0.5), Rate("b", 0.6, 0.5, 0.7)], 0.5)
-    >>> chart.count("<circle")
+    >>> chart = Rates("TPR", [Rate("a", 0.4, 0.3, 0.5), Rate("b", 0.6, 0.5, 0.7)], 0.5)
+    >>> chart.svg("c").count("<circle")
     2
     """
-    shown = sorted(most_deviant(groups, overall, most), key=lambda rate: rate.value)
-    ends = [end for rate in shown for end in (rate.value, rate.low, rate.high)]
-    axis = Scale.around([*ends, overall, line_at], most=greatest)
-    line = NOTHING if overall is None else upright(axis, overall, "overall")
-    if line_at is not None:
-        line += upright(axis, line_at, "fifths")
-    written = percent if is_rate else number
-    rows = [_row(rate, overall, axis, written, tips) for rate in reversed(shown)]
-    return chart_of_rows(
-        ident,
-        title,
-        _description(shown, len(groups), overall, written),
-        rows,
-        axis,
-        line,
-        names=[percent(tick) for tick in axis.ticks] if is_rate else None,
-    )
+
+    title: str
+    groups: Sequence[Rate]
+    overall: float | None
+    most: int = MOST
+    greatest: float | None = None
+    is_rate: bool = False
+    line_at: float | None = None
+
+    @property
+    def shown(self) -> list[Rate]:
+        """The groups that are drawn, the highest first."""
+        chosen = most_deviant(self.groups, self.overall, self.most)
+        return sorted(chosen, key=lambda rate: rate.value, reverse=True)
+
+    def svg(self, ident: str) -> Markup:
+        """The chart for a page."""
+        shown = self.shown
+        ends = [end for rate in shown for end in (rate.value, rate.low, rate.high)]
+        axis = Scale.around([*ends, self.overall, self.line_at], most=self.greatest)
+        line = NOTHING if self.overall is None else upright(axis, self.overall, "overall")
+        if self.line_at is not None:
+            line += upright(axis, self.line_at, "fifths")
+        written = percent if self.is_rate else number
+        return chart_of_rows(
+            ident,
+            self.title,
+            _description(shown, len(self.groups), self.overall, written),
+            [_row(rate, self.overall, axis, written) for rate in shown],
+            axis,
+            line,
+            names=[percent(tick) for tick in axis.ticks] if self.is_rate else None,
+        )
 
 
 def most_deviant(groups: Sequence[Rate], overall: float | None, most: int) -> list[Rate]:
@@ -98,9 +102,7 @@ def _distance(rate: Rate, overall: float) -> float:
     return away / max(towards, 1e-9)
 
 
-def _row(
-    rate: Rate, overall: float | None, axis: Scale, written: Callable[[float], str], tips: bool
-) -> Row:
+def _row(rate: Rate, overall: float | None, axis: Scale, written: Callable[[float], str]) -> Row:
     marks = span(axis, rate.low, rate.high, "whisker", 2) + dot(axis, rate.value)
     label, value = name(rate.group), written(rate.value)
     tip, beside = f"{label}: {value}", value
@@ -109,7 +111,7 @@ def _row(
     if rate.rows is not None:
         tip += f", from {count(rate.rows)} rows"
         beside = f"{value} · {count(rate.rows)}"
-    return Row(label, beside, tip if tips else "", marks, side(rate, overall), rate.group)
+    return Row(label, beside, tip, marks, side(rate, overall), rate.group)
 
 
 def _description(
@@ -117,7 +119,7 @@ def _description(
 ) -> str:
     if not shown:
         return "No group has a value."
-    lowest, highest = shown[0], shown[-1]
+    highest, lowest = shown[0], shown[-1]
     everyone = "" if overall is None else f"; overall {written(overall)}"
     return (
         f"{count(len(shown))} of {plural(of, 'group')}, from {name(lowest.group)} at "

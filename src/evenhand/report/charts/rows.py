@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from evenhand._words import shortened
-from evenhand.report.charts.svg import NOTHING, Scale, element, picture, together
+from evenhand.report.charts.svg import NOTHING, Markup, Scale, element, picture, together
 
 HEIGHT = 24  # of a row
 MIDDLE = 12

@@ -3,44 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from evenhand.report.charts.curves import COLORS
-from evenhand.report.charts.svg import UNIT, Scale, element, framed, line, path, together
+from evenhand.report.charts.svg import UNIT, Markup, Scale, element, framed, line, path, together
 
 HEIGHT = 240
 MOST_LETTERS = 20  # of all the ticks across, which a narrow panel has room for
 
 
 class Point(NamedTuple):
-    """A model's place: across (value, low, high) and up, and what hovering tells of it."""
+    """A model's place: across (value, low, high) and up, and what hovering says of it."""
 
     number: int
+    label: str
     across: tuple[float, float, float]
     up: tuple[float, float, float]
     tip: str
 
 
-def scatter(ident: str, title: str, points: Sequence[Point]) -> Markup:
+@dataclass(frozen=True)
+class Scatter:
     """A cross of two intervals for each point, and its number where both values meet.
 
-    >>> chart = scatter("s", "Accuracy", [Point(1, (0.1, 0.0, 0.2), (0.8, 0.7, 0.9), "plain: 80%")])
-    >>> "plain: 80%" in chart, ">1</text>" in chart
+    >>> point = Point(1, "one", (0, 0, 1), (1, 0, 1), "one: 80%")
+    >>> chart = Scatter("Accuracy", "Parity", "gap", "accuracy", [point])
+    >>> "one: 80%" in chart.svg("s"), ">1</text>" in chart.svg("s")
     (True, True)
     """
-    across = Scale.around((value for point in points for value in point.across), zero=True)
-    if sum(map(len, across.names())) > MOST_LETTERS:
-        across = replace(across, ticks=across.ticks[::2])
-    up = Scale.around(value for point in points for value in point.up)
-    lines = [mark for point in points for mark in _cross(point, across, up)]
-    dots = together(_dot(point, across, up) for point in points)
-    description = f"{len(points)} models: {'; '.join(point.tip for point in points)}."
-    return framed(
-        ident, title, description, lines, across, up, height=HEIGHT, kind="scatter", above=dots
-    )
+
+    title: str
+    name: str
+    across: str
+    upward: str
+    points: Sequence[Point]
+
+    def svg(self, ident: str) -> Markup:
+        """The chart for a page."""
+        points = self.points
+        across = Scale.around((value for point in points for value in point.across), zero=True)
+        if sum(map(len, across.names())) > MOST_LETTERS:
+            across = replace(across, ticks=across.ticks[::2])
+        up = Scale.around(value for point in points for value in point.up)
+        lines = [mark for point in points for mark in _cross(point, across, up)]
+        dots = together(_dot(point, across, up) for point in points)
+        said = f"{len(points)} models: {'; '.join(point.tip for point in points)}."
+        return framed(
+            ident, self.title, said, lines, across, up, height=HEIGHT, kind="scatter", above=dots
+        )
 
 
 def _cross(point: Point, across: Scale, up: Scale) -> list[Markup]:

@@ -3,72 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from markupsafe import Markup
-
 from evenhand._words import number, percent
-from evenhand.report.charts.svg import UNIT, Scale, element, framed, line, path
+from evenhand.report.charts.svg import UNIT, Markup, Scale, element, framed, line, path
 
 MOST_TICKS = 5
 
 
-def band_over_time(
-    ident: str,
-    title: str,
-    points: Sequence[Mapping[str, Any]],
-    *,
-    bound: float | None = None,
-    since: str | None = None,
-    said: str = "",
-) -> Markup:
+@dataclass(frozen=True)
+class Band:
     """A value with its band, day by day; `since` marks the day from which on something is `said`.
 
     >>> points = [{"day": "2026-01-01", "value": 0.1, "low": 0.0, "high": 0.3}]
-    >>> chart = band_over_time("c", "MPD", points, bound=0.2)
-    >>> "bound: 0.2" in chart
+    >>> "bound: 0.2" in Band("MPD", points, bound=0.2).svg("c")
     True
     """
-    known = [point for point in points if point["value"] is not None]
-    across = _days([point["day"] for point in known])
-    up = Scale.around(
-        (end for point in known for end in (point["low"], point["high"], bound)), zero=True
+
+    title: str
+    points: Sequence[Mapping[str, Any]]
+    bound: float | None = None
+    since: str | None = None
+    said: str = ""
+    name: str = ""
+
+    @property
+    def known(self) -> list[Mapping[str, Any]]:
+        """The days with a value."""
+        return [point for point in self.points if point["value"] is not None]
+
+    def svg(self, ident: str) -> Markup:
+        """The chart for a page."""
+        known = self.known
+        across = _days([point["day"] for point in known])
+        ends = (end for point in known for end in (point["low"], point["high"], self.bound))
+        up = Scale.around(ends, zero=True)
+        tops, floors, values = (
+            [(_x(across, point), UNIT * (1 - up(point[end]))) for point in known]
+            for end in ("high", "low", "value")
+        )
+        marks = [
+            element("path", d=path([*tops, *reversed(floors)]) + "Z", class_="band"),
+            line(path(values), "s0", f"{self.title}, observed so far"),
+        ]
+        above = _bound(up, self.bound)
+        if self.since is not None and known:
+            above += _since(across, self.since, self.said)
+        said = _told(self.title, known)
+        return framed(ident, self.title, said, marks, across, up, height=200, above=above)
+
+
+def _bound(up: Scale, bound: float | None) -> Markup:
+    if bound is None:
+        return Markup()
+    y = f"{100 * (1 - up(bound)):.2f}%"
+    place = {"x": "100%", "y": y, "dy": -5, "text_anchor": "end", "class_": "tick"}
+    return element("line", x1=0, x2="100%", y1=y, y2=y, class_="tolerance") + element(
+        "text", f"bound: {number(bound)}", **place
     )
-    tops = [(_x(across, point), UNIT * (1 - up(point["high"]))) for point in known]
-    floors = [(_x(across, point), UNIT * (1 - up(point["low"]))) for point in known]
-    values = [(_x(across, point), UNIT * (1 - up(point["value"]))) for point in known]
-    marks = [
-        element("path", d=path([*tops, *reversed(floors)]) + "Z", class_="band"),
-        line(path(values), "s0", f"{title}, observed so far"),
-    ]
-    above = Markup("")
-    if bound is not None:
-        y = f"{100 * (1 - up(bound)):.2f}%"
-        above += element("line", x1=0, x2="100%", y1=y, y2=y, class_="tolerance")
-        above += element(
-            "text",
-            f"bound: {number(bound)}",
-            x="100%",
-            y=y,
-            dy=-5,
-            text_anchor="end",
-            class_="tick",
-        )
-    if since is not None and known:
-        place = across.percent(_ordinal(since))
-        end = across(_ordinal(since)) > 0.6
-        above += element("line", x1=place, x2=place, y1=-14, y2="100%", class_="used")
-        above += element(
-            "text",
-            said,
-            x=place,
-            y=-6,
-            dx=-6 if end else 6,
-            text_anchor="end" if end else "start",
-            class_="tick",
-        )
-    return framed(ident, title, _told(title, known), marks, across, up, height=200, above=above)
+
+
+def _since(across: Scale, day: str, said: str) -> Markup:
+    place, end = across.percent(_ordinal(day)), across(_ordinal(day)) > 0.6
+    anchor = {"dx": -6 if end else 6, "text_anchor": "end" if end else "start"}
+    return element("line", x1=place, x2=place, y1=-14, y2="100%", class_="used") + element(
+        "text", said, x=place, y=-6, class_="tick", **anchor
+    )
 
 
 def rates_over_time(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from markupsafe import Markup
 
 from evenhand._words import number
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, tick
-from evenhand.report.charts.svg import NOTHING, Scale
+from evenhand.report.charts.svg import NOTHING, Markup, Scale
 
 
 class Seen(NamedTuple):
@@ -24,21 +23,28 @@ class Seen(NamedTuple):
     kind: str
 
 
-def values(ident: str, title: str, findings: Sequence[Seen]) -> Markup:
+@dataclass(frozen=True)
+class Values:
     """A row for each finding: interval, value, and tolerance if any.
 
     >>> seen = Seen("TPR", 0.3, 0.2, 0.4, None, "differs", "beyond")
-    >>> "interval 0.200 to 0.400" in values("c", "Values", [seen])
+    >>> "interval 0.200 to 0.400" in Values("Values", [seen]).svg("c")
     True
     """
-    ends = [end for seen in findings for end in seen[1:5]]
-    axis = Scale.around(ends, zero=True)
-    rows = [_row(seen, axis) for seen in findings]
-    beyond = sum(seen.kind == "beyond" for seen in findings)
-    description = (
-        f"{beyond} of {len(findings)} values lie beyond what chance or the tolerance allows."
-    )
-    return chart_of_rows(ident, title, description, rows, axis)
+
+    title: str
+    findings: Sequence[Seen]
+    unit: str = ""
+
+    def svg(self, ident: str) -> Markup:
+        """The chart for a page."""
+        axis = Scale.around([end for seen in self.findings for end in seen[1:5]], zero=True)
+        beyond = sum(seen.kind == "beyond" for seen in self.findings)
+        description = (
+            f"{beyond} of {len(self.findings)} values are significant or exceed the tolerance."
+        )
+        rows = [_row(seen, axis) for seen in self.findings]
+        return chart_of_rows(ident, self.title, description, rows, axis)
 
 
 def _row(seen: Seen, axis: Scale) -> Row:

@@ -1,0 +1,95 @@
+"""A frontier's report: what less disparity costs, in sentences, a chart and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand._words import capitalized, number
+from evenhand.report.audit import CAPTION
+from evenhand.report.blocks import (
+    Bullets,
+    Cell,
+    Figure,
+    Fold,
+    Head,
+    Report,
+    Row,
+    Section,
+    Table,
+    Text,
+)
+from evenhand.report.charts import Tradeoff
+from evenhand.report.charts.frontier import Tested
+from evenhand.report.formats import measure_name, words
+
+Document = Mapping[str, Any]
+FITTED = ("value", "cost", "accuracy", "error", "gap")
+SHOWN = (*FITTED, "test_value", "test_low", "test_high", "test_cost", "test_error")
+
+
+def report_of(document: Document) -> Report:
+    """The report of a frontier's document."""
+    first, *others = document["sentences"]
+    chart = tradeoff(document)
+    table = _table(document)
+    blocks = [
+        Bullets(others),
+        Figure(
+            "frontier-curve",
+            chart,
+            f"{capitalized(chart.upward)} against {chart.across}. {CAPTION}",
+        ),
+        *(
+            Text(note, "caution" if at == 0 else "quiet")
+            for at, note in enumerate(document["notes"])
+        ),
+        Fold("Every point of the curve", [table]),
+    ]
+    brief = [Bullets(others), *(Text(note) for note in document["notes"]), table]
+    return Report(
+        kind="frontier",
+        brand="frontier",
+        title=f"What less disparity costs: {words(document['criterion']).lower()}",
+        lede=first,
+        about=[],
+        sections=[Section("frontier", "What closing the gap would cost", blocks, brief=brief)],
+        version=document["evenhand"],
+        notebook=[table],
+    )
+
+
+def charts(document: Document) -> dict[str, Any]:
+    """The curve, what no rule is below, and the model."""
+    return {"frontier": tradeoff(document)}
+
+
+def tradeoff(document: Document) -> Tradeoff:
+    """The chart of the curve, with rules on test rows where there are any."""
+    curve = document["curve"]
+    across = f"{words(document['criterion']).lower()} ({measure_name(document['measure']).lower()})"
+    parts = ("test_value", "test_cost", "test_error")
+    tested = zip(*(curve[part] for part in parts), strict=True) if "test_cost" in curve else ()
+    return Tradeoff(
+        f"{capitalized(document['unit'])} against {across}",
+        across,
+        document["unit"],
+        curve["bound"],
+        curve["cost"],
+        {name: (at["value"], at["cost"]) for name, at in document["models"].items()},
+        [Tested(*one) for one in tested if None not in one],
+    )
+
+
+def _table(document: Document) -> Table:
+    curve = {name: column for name, column in document["curve"].items() if name in SHOWN}
+    heads = [Head(column.replace("_", " ").capitalize(), True, column) for column in curve]
+    rows = [
+        Row([Cell(_shown(column, value)) for column, value in zip(curve, row, strict=True)])
+        for row in zip(*curve.values(), strict=True)
+    ]
+    return Table("Points of the curve", heads, rows)
+
+
+def _shown(column: str, value: float | None) -> str:
+    return f"{value:.0e}" if column == "gap" and value is not None else number(value, 4)
