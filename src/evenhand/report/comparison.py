@@ -41,7 +41,7 @@ def report_of(document: Document) -> Report:
     models = [table, Text(_reading(document), "quiet")]
     notes = [Bullets(document["notes"], "notes")]
     sections = [
-        Section("models", "The models", models),
+        Section("models", "The models", models, brief=[]),
         *_pictures(document),
         Section("order", "Best first", _orders(document), brief=_orders(document)),
         *([Section("notes", "Notes", notes, brief=notes)] if document["notes"] else []),

@@ -1,0 +1,105 @@
+"""Every result has the same forms, by the same names; a report's section is made in one place."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import evenhand as eh
+from evenhand import report
+from evenhand.report.blocks import Bullets, Section
+
+rng = np.random.default_rng(0)
+GROUP = np.repeat(["a", "b"], 400)
+TRUTH = rng.integers(0, 2, 800)
+SCORE = np.clip(0.4 * TRUTH + 0.4 * rng.random(800) + 0.1 * (GROUP == "b"), 0, 1)
+DECIDED = (SCORE > 0.5).astype(int)
+
+
+def watched():
+    watch = eh.Watch("statistical_parity", measures="mpd", favorable=1)
+    watch.update(eh.tally(None, DECIDED, sensitive_features=GROUP), part="1", at="2026-01-01")
+    return watch
+
+
+RESULTS = {
+    "audit": lambda: eh.audit(TRUTH, DECIDED, sensitive_features=GROUP, measures="mpd"),
+    "comparison": lambda: eh.compare(
+        TRUTH, {"a": DECIDED, "b": 1 - DECIDED}, sensitive_features=GROUP, replicates=2
+    ),
+    "frontier": lambda: eh.frontier(
+        TRUTH, SCORE, sensitive_features=GROUP, values=3, rate_error=None
+    ),
+    "frontier of amounts": lambda: eh.frontier(
+        TRUTH + SCORE, SCORE, sensitive_features=GROUP, criterion="weak_parity", values=3
+    ),
+    "status": lambda: watched().status(),
+    "watch": watched,
+    "power": lambda: eh.power({"a": 300, "b": 100}, rate=0.3, difference=0.2),
+}
+
+
+@pytest.fixture(scope="module", params=RESULTS)
+def result(request):
+    return RESULTS[request.param]()
+
+
+def test_a_result_has_every_form_by_the_same_name(result, tmp_path):
+    assert isinstance(result.summary, str)
+    assert result.summary.endswith(".")
+    document = result.document()
+    assert json.loads(result.to_json(tmp_path / "r.json")) == json.loads(json.dumps(document))
+    page = result.to_html(tmp_path / "r.html")
+    assert page == report.page(document) == (tmp_path / "r.html").read_text(encoding="utf-8")
+    text = result.to_markdown(tmp_path / "r.md")
+    assert text.startswith("# ")
+    assert (tmp_path / "r.md").read_text(encoding="utf-8") == text
+    assert isinstance(result.to_frame(), pd.DataFrame)
+    assert isinstance(result.to_frame(like="polars"), pl.DataFrame)
+    with pytest.raises(eh.InputError, match="There is no table 'no'"):
+        result.to_frame("no")
+
+
+def test_a_result_prints_as_the_terminal_shows_it_and_not_as_markdown(result):
+    assert str(result) == report.text(result.document())
+    assert "| ---" not in str(result)
+    assert not str(result).startswith("#")
+    assert max(map(len, str(result).splitlines())) <= 100
+
+
+def test_the_repr_of_a_result_is_a_few_words_and_no_dump_of_its_fields(result):
+    assert "array(" not in repr(result)
+    assert "object at" not in repr(result)
+    assert len(repr(result)) < 1000
+
+
+def test_a_figure_is_a_figure_or_a_refusal_that_says_why(result):
+    if isinstance(result, eh.Power) or type(result).__name__ == "Status":
+        with pytest.raises(eh.InputError, match="no chart"):
+            result.plot()
+    else:
+        assert type(result.plot()).__name__ == "Figure"
+
+
+def test_a_section_that_is_added_in_one_place_is_seen_in_every_form(monkeypatch):
+    def base_rates(document):
+        return Section("bases", "Base rates", [Bullets(["Half of all are ones: 12345."])])
+
+    monkeypatch.setattr(report.audit, "SECTIONS", [*report.audit.SECTIONS, base_rates])
+    audit = RESULTS["audit"]()
+    for form in (audit.to_html(), audit.to_markdown(), str(audit)):
+        assert "Base rates" in form
+        assert "12345" in form
+    assert 'href="#bases"' in audit.to_html()
+
+
+@pytest.mark.parametrize("chart", ["rates", "criteria"])
+def test_svg_and_matplotlib_paint_the_same_chart(chart):
+    data = report.audit.charts(RESULTS["audit"]().document())[chart]
+    dots = data.svg("c").count("<circle")
+    (ax,) = RESULTS["audit"]().plot(chart).axes
+    assert sum(line.get_marker() == "o" for line in ax.lines) == dots > 1
+    assert replace(data, title="x").svg("c") != data.svg("c")
