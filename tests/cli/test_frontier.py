@@ -10,6 +10,7 @@ import evenhand as eh
 from evenhand.cli import program
 from evenhand.mitigation.optimal import DecisionRule
 from frontier.people import people
+from frontier.test_rising import misleading
 
 ASKED = ["--target", "y", "--score", "p", "--group", "who"]
 
@@ -54,6 +55,17 @@ def test_scores_are_recalibrated_on_request(file):
     done = run(file, *ASKED, "--recalibrate", "--points", "3")
     assert done.exit_code == 0, done.output
     assert "The scores were recalibrated" in " ".join(done.output.split())
+
+
+def test_rules_are_rising_unless_the_optimum_of_all_is_asked_for(tmp_path):
+    y, score, group = misleading(rows=400, small=150)
+    path, rule = tmp_path / "scored.csv", tmp_path / "rule.json"
+    pd.DataFrame({"y": y, "p": score, "who": group}).to_csv(path, index=False)
+    asked = [path, *ASKED, "--points", "2", "--rule", "0.02", "--json", rule, "--quiet"]
+    for options, rising in (([], True), (["--no-rising"], False)):
+        done = run(*asked, *options)
+        assert done.exit_code == 0, done.output
+        assert DecisionRule.from_json(rule.read_text()).rising == rising
 
 
 def test_what_is_wrong_is_said_in_one_line(file):

@@ -127,6 +127,8 @@ class Question:
         given.setdefault("y_pred", journey.decided)
         if self.criterion in SWEPT and journey.task != "regression":
             given["y_pred"], given["y_true"] = given.pop("y_score"), None
+            if journey.kinds["y_score"] == "matrix":  # a distribution is of one column
+                given["y_pred"] = journey.score
         if "auroc" not in self.criterion:
             given.pop("y_score", None)
         given.pop("cluster", None)

@@ -42,6 +42,7 @@ def test_tails_count_who_is_above_each_threshold():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning")
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.3])
 def test_the_mixture_keeps_its_promise_on_the_fitting_rows(epsilon):
     X, y = people(600, groups=2)
@@ -88,6 +89,7 @@ def test_a_loose_epsilon_gives_the_base_model_on_levels():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning")
 def test_loss_is_traded_for_parity():
     X, y = people(800, groups=2)
     losses = [

@@ -82,6 +82,12 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     is_flag=True,
     help="Map the scores by group to what the labels make of them; the rule holds the maps.",
 )
+@click.option(
+    "--rising/--no-rising",
+    default=True,
+    show_default=True,
+    help="Whether, within a group, a higher score is never worse in the rules.",
+)
 @click.option("--capacity", type=Number(), help="How many are selected, or if below 1 which share.")
 @click.option("--reference", metavar="GROUP", help="The group beside which others are measured.")
 @click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for evenhand audit.")
@@ -150,6 +156,7 @@ def frontier_of(given: dict[str, Any]) -> Traced:
         values=given["points"],
         held_out=given["held_out"],
         recalibrate=given["recalibrate"],
+        rising=given["rising"],
         capacity=int(capacity) if capacity is not None and capacity.is_integer() else capacity,
         reference=given["reference"],
         favorable=given["favorable"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from evenhand._data.counting import expected_tally
 from evenhand._data.dataframes import framed
 from evenhand._data.tasks import named_label
-from evenhand._errors import InputError, InputTypeError, refusing
+from evenhand._errors import InputError, InputTypeError, UnboundWarning, refusing
 from evenhand._signatures import suggests_names
 from evenhand.criteria.evaluation import named
 from evenhand.mitigation.methods import METHODS, Method
@@ -219,7 +220,10 @@ def _fitted(
         base: dict[str, Any] = {}
         for value in grid:
             model = clone(estimator).set_params(**{method.hyperparameter: value}, **base)
-            yield model.fit(X, y, **weights)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnboundWarning)  # a grid goes to where none binds
+                model.fit(X, y, **weights)
+            yield model
             if method.stage == "post":  # the base model owes nothing to the hyperparameter
                 base = {"estimator": model.estimator_, "prefit": True}
 

@@ -274,22 +274,26 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             )
         return codes
 
-    def _tell_unbound(self, criterion: str, measure: str, value: float) -> None:
+    def _tell_unbound(
+        self, what: str, value: float, measure: str = "mpd", bound: str = "epsilon"
+    ) -> None:
         """Say that the bound changes nothing, which may be one in another unit than was meant.
 
-        Without a word to the caller where none can be missed: 1 and more bounds no rate.
+        `what` is bounded, and `value` without the bound. Without a word to the caller where none
+        can be missed: 1 and more bounds no rate.
         """
+        most = float(getattr(self, bound))
         note = (
-            f"epsilon={self.epsilon:g} changes nothing: on the rows of the fit, "
-            f"{criterion}.{measure} of the base model is {value:.3g} already."
+            f"{bound}={most:g} changes nothing: without it, {what} is {value:.3g} on the rows of "
+            "the fit."
         )
         if measure != "mpd":
             note += (
-                f" epsilon is a bound on {measure_name(measure)}; for the largest difference "
+                f" {bound} is a bound on {measure_name(measure)}; for the largest difference "
                 "between two groups, pass measure='mpd'."
             )
         self.notes_ += (note,)
-        if value > 0 and self.epsilon < 1:
+        if value > 0 and most < 1:
             warnings.warn(note, UnboundWarning, stacklevel=2)
 
     def _require_criterion(self) -> str:

@@ -93,6 +93,8 @@ class LabelFlippingClassifier(GroupClassifier):
         best = search.plain()
         if abs(best.disparity) > self.epsilon:
             best = search.weakest(best, self.epsilon)
+        else:
+            self._tell_unbound(f"{self.criterion}.mpd", abs(best.disparity))
         self.estimator_, self.strength_ = refitting.whole(best.model), best.strength
         if abs(best.disparity) > self.epsilon:
             self.notes_ += (

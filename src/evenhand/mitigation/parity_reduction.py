@@ -126,6 +126,9 @@ class ParityReductionRegressor(GroupRegressor):
         self.models_ = [prepared.whole(responses[place].model) for place in used]
         self.weights_ = mixture.weights[used]
         self.loss_, self.excess_, self.n_iter_ = mixture.loss, mixture.excess, self.max_iter
+        excess = float(np.abs(responses[0].excess).max())  # of the model without a price
+        if excess <= self.epsilon:
+            self._tell_unbound("the largest excess of a group over everyone", excess)
 
     def _regress(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
         each = self.predict_each(X)

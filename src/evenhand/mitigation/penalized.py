@@ -136,6 +136,20 @@ class _Penalized(GroupReader):
             *training.fit(self.network_, batch, held_out, self._seed),
         ]
 
+    def _tell_loose(self, rows: Rows, predicted: NDArray[Any], unit: str = "") -> None:
+        """Say that the bound never pushed, if it did not; what was fitted is as without it."""
+        if self.bound is None or self.term_ is None or self.term_.pushed:
+            return
+        value = CRITERIA[self.criterion](
+            rows.y,
+            predicted,
+            sensitive_features=rows.group,
+            sample_weight=rows.sample_weight,
+            measure=self.measure,
+        )
+        what = f"{self.criterion}.{self.measure}{unit}"
+        self._tell_unbound(what, value, self.measure, "bound")
+
     def _dense(self, X: Any) -> Floats:
         features = self._features(X)
         if hasattr(features, "toarray"):
@@ -280,6 +294,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
         self.history_ = []
         self._start(rows, len(self.classes_))
         self._train(rows, self.max_epochs)
+        self._tell_loose(rows, self._outputs(rows.X).argmax(dim=1).numpy())
 
     def _train(self, rows: Rows, epochs: int) -> None:
         from torch.nn import functional
@@ -402,6 +417,7 @@ class PenalizedRegressor(_Penalized, GroupRegressor):
 
         scaled = ((rows.y - self.center_) / self.unit_).astype(np.float32)
         self._run(rows, torch.as_tensor(scaled), loss, link, self.max_epochs)
+        self._tell_loose(rows, self._outputs(rows.X)[:, 0].numpy(), " in standard deviations of y")
 
     def _regress(self, X: Any, group: Any) -> Floats:  # noqa: ARG002
         return np.asarray(self.center_ + self.unit_ * self._outputs(X)[:, 0].numpy())

@@ -101,6 +101,10 @@ class ProjectionClassifier(GroupClassifier):
             ridge=self.regularization,
             as_published=self.as_published and self.divergence == "kl",
         )
+        if not self.prices_.any():
+            p = smoothed(self._base_probabilities(rows.X))
+            apart = self.ratios_.apart(p, rows.group, rows.weight)
+            self._tell_unbound("the largest relative difference of a group from everyone", apart)
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         p = smoothed(self._base_probabilities(X))
@@ -164,6 +168,16 @@ class Ratios:
             return cls(share, share.sum(axis=1, keepdims=True), epsilon, own=True)
         alone = np.broadcast_to(share.sum(axis=0), share.shape)
         return cls(alone, np.ones((len(share), 1)), epsilon, own=False)
+
+    def apart(self, p: Floats, group: Codes, weight: Floats) -> float:
+        """By how much the share of a group differs from everyone's, over the latter, at most."""
+        counted = self.charged(np.ones(p.shape), p) * p * (weight / weight.sum())
+        groups = range(self.cell.shape[1])
+        totals = np.stack([counted[:, group == place].sum(axis=1) for place in groups], axis=1)
+        known = self.cell > 0
+        own = np.divide(totals, self.cell, out=np.zeros(totals.shape), where=known)
+        everyone = totals.sum(axis=1, keepdims=True) / self.whole
+        return float(np.abs(own / everyone - 1)[known].max())
 
     def prices(self, multipliers: Floats) -> Floats:
         """What each (class, group) costs, from the multipliers (±, classes, groups)."""

@@ -114,6 +114,10 @@ class ReductionClassifier(GroupClassifier):
         self.gap_, self.n_iter_, self.n_fits_ = lottery.gap, game.rounds, game.fits
         labels = self.classes_[[1 - self.favorable_, self.favorable_]]
         self.notes_ = empty_cells(mass, labels, self.sensitive_.labels, self.criterion)
+        excess = float(problem.excess(game.accepted[0]).max())  # of the model without a price
+        if excess <= 0:
+            what = f"the largest difference between a group and everyone ({self.criterion})"
+            self._tell_unbound(what, excess + self.epsilon)
 
     def _decide(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
         features = self._features(X)

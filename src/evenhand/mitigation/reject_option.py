@@ -128,6 +128,9 @@ class RejectOptionClassifier(GroupClassifier):
             criterion=self.criterion,
         )
         self._choose()
+        free = self.grid_.best(np.inf)
+        if abs(free.disparity) <= self.epsilon:
+            self._tell_unbound(f"the difference in {self.criterion}", abs(free.disparity))
 
     def _choose(self) -> Self:
         """Take the best point of the grid for this `epsilon`."""

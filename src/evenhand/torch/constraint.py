@@ -54,6 +54,7 @@ class Constraint(nn.Module):
     multiplier: Tensor
     excess: Tensor
     batches: Tensor
+    pushed: Tensor
 
     def __init__(
         self,
@@ -85,6 +86,7 @@ class Constraint(nn.Module):
         self.register_buffer("multiplier", torch.zeros(()))
         self.register_buffer("excess", torch.zeros(()))
         self.register_buffer("batches", torch.zeros(()))
+        self.register_buffer("pushed", torch.zeros(()), persistent=False)
 
     def forward(
         self,
@@ -109,10 +111,11 @@ class Constraint(nn.Module):
         """
         value = self.penalty(predictions, y_true, group=group, sample_weight=sample_weight)
         excess = value - self.epsilon
+        pushed = (self.multiplier + self.rate * excess).clamp_min(0)
         if self.training:  # in place, as in `update`: a recorded graph goes on with it
             self.excess += excess.detach()
             self.batches += 1
-        pushed = (self.multiplier + self.rate * excess).clamp_min(0)
+            self.pushed += pushed.detach()
         return torch.as_tensor((pushed**2 - self.multiplier**2) / (2 * self.rate))
 
     def update(self) -> None:

@@ -140,7 +140,8 @@ class RuleClassifier(GroupClassifier):
         solution = self._solve(self._population(rows))
         if not solution.multipliers.any():  # a bound that moves no rate has no price
             bound = self._bound()
-            self._tell_unbound(bound.criterion, bound.measure, solution.value)
+            what = f"{bound.criterion}.{bound.measure}"
+            self._tell_unbound(what, solution.value, bound.measure)
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         if self._asks_group():

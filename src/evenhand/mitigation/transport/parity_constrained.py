@@ -155,7 +155,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.plan_ = Plan(support, supply, cdfs)
         self.cost_ = self.plan_.cost
         if self._is_unmoved():
-            self._tell_unbound(self.criterion, bound.measure, self._inequality(supply.cdfs))
+            what = f"{self.criterion}.{bound.measure}"
+            self._tell_unbound(what, self._inequality(supply.cdfs), bound.measure)
 
     def _equalize_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         share = shares(rows.group, rows.weight)
@@ -165,7 +166,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.shifts_ = shifted - means
         self.cost_ = float(share @ self.shifts_**2)
         if not self.shifts_.any():
-            self._tell_unbound(self.criterion, bound.measure, float(bound.function(means)))
+            what = f"{self.criterion}.{bound.measure}"
+            self._tell_unbound(what, float(bound.function(means)), bound.measure)
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         if self.criterion == "weak_parity":
