@@ -11,19 +11,16 @@ from evenhand._audit import (
     Measured,
     assert_even,
     audit,
-    audit_frame,
-    audit_model,
 )
 from evenhand._columns import Bin
 from evenhand._compare import Comparison, compare
-from evenhand._data.counting import expected_tally, moments, tally
-from evenhand._data.counts import tally_counts
+from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution, distribution
-from evenhand._data.group_by import tally_frame
 from evenhand._data.groups import Groups, groups
 from evenhand._data.sql import count_query
 from evenhand._data.surveys import SurveyWeights, survey_weights
 from evenhand._data.tallies import Tally
+from evenhand._data.tallying import tally
 from evenhand._errors import (
     EvenhandError,
     InputError,
@@ -67,6 +64,7 @@ __all__ = [
     "ConfidenceInterval",
     "Contrast",
     "Criterion",
+    "Data",
     "Distribution",
     "EvenhandError",
     "Finding",
@@ -86,21 +84,17 @@ __all__ = [
     "Watch",
     "assert_even",
     "audit",
-    "audit_frame",
-    "audit_model",
     "chance",
     "compare",
     "contrasts",
     "count_query",
     "distribution",
     "evaluate",
-    "expected_tally",
     "frontier",
     "gini",
     "groups",
     "interval",
     "make_scorer",
-    "moments",
     "mpd",
     "power",
     "pq",
@@ -108,8 +102,6 @@ __all__ = [
     "shortfall",
     "survey_weights",
     "tally",
-    "tally_counts",
-    "tally_frame",
 ]
 
 

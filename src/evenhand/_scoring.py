@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.data import ROLES
 from evenhand._data.dataframes import column_of
-from evenhand._data.tasks import favorable_label, named_label
+from evenhand._data.models import scored_by
 from evenhand._errors import InputTypeError
 from evenhand._signatures import SETTINGS, documented, suggests_names
 from evenhand.criteria import Criterion
@@ -19,19 +20,17 @@ from evenhand.measures import Aggregate, MeasureLike, resolve
 
 
 @suggests_names
-@documented(settings=SETTINGS)
+@documented(settings=SETTINGS, favorable=ROLES["favorable"].entry)
 def make_scorer(
     criterion: str | Criterion,
     *,
     sensitive_features: Any = None,
-    group: Any = None,
     strata: Any = None,
     measure: MeasureLike | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
     favorable: Label = None,
-    pos_label: Label = None,
     tau: float | None = None,
     classes: Sequence[Label] | None = None,
 ) -> FairnessScorer:
@@ -46,11 +45,10 @@ def make_scorer(
     sensitive_features : str, int or list
         The column or columns of X that name the groups, by name; by position where X is an array.
         Rows differ from fold to fold, so that the columns themselves cannot be passed.
-    group : str, int or list, optional
-        Another name for `sensitive_features`, as in our estimators.
     strata : str, int or list, optional
         The columns of X within which "conditional_statistical_parity" compares groups.
     {settings}
+    {favorable}
     classes : sequence of labels, optional
         Labels of the columns of scores; by default the estimator's `classes_`.
 
@@ -79,19 +77,23 @@ def make_scorer(
         "aggregate": aggregate,
         "g": g,
         "transform": transform,
-        "favorable": named_label(favorable, pos_label),
+        "favorable": favorable,
         "classes": classes,
         "tau": tau,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    names = sensitive_names("make_scorer", sensitive_features, group)
-    for word, columns in {"sensitive_features": names, "strata": strata}.items():
+    if sensitive_features is None:
+        raise InputTypeError(
+            "make_scorer was given no sensitive_features: pass names of columns of X, such as "
+            "sensitive_features='sex'."
+        )
+    for word, columns in {"sensitive_features": sensitive_features, "strata": strata}.items():
         if columns is not None and not is_names(columns):
             raise InputTypeError(
                 "make_scorer reads the groups from columns of X, whose rows differ from fold to "
                 f"fold: pass their names, such as {word}='sex', not a {type(columns).__name__}."
             )
-    return FairnessScorer(chosen, names, given, strata)
+    return FairnessScorer(chosen, sensitive_features, given, strata)
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,39 +130,10 @@ class FairnessScorer:
         return f"FairnessScorer({self.criterion.name!r}, {written})"
 
 
-def scored_by(estimator: Any, X: Any, favorable: Label = None) -> dict[str, Any]:
-    """The scores of a fitted classifier, and of two classes the label that they are of.
-
-    Probabilities where it has them, else its decision function. Of two classes' probabilities
-    those of the favorable one are taken, if it was named, else those of the second.
-    """
-    labels = np.asarray(estimator.classes_).tolist()
-    has_chances = hasattr(estimator, "predict_proba")
-    scores = estimator.predict_proba(X) if has_chances else estimator.decision_function(X)
-    if len(labels) != 2:
-        return {"y_score": scores}
-    of = labels[1]
-    if np.ndim(scores) == 2:
-        of = of if favorable is None else favorable_label(labels, favorable)
-        scores = np.asarray(scores)[:, labels.index(of)]
-    return {"y_score": scores, "score_of": of}
-
-
 def columns_from(X: Any, names: Any) -> dict[str, Any]:
     """Columns of X, by name or position."""
     many = not isinstance(names, str) and isinstance(names, Sequence)
     return {str(name): column_of(X, name) for name in (names if many else [names])}
-
-
-def sensitive_names(door: str, sensitive_features: Any, group: Any) -> Any:
-    """What names the groups, by either word; refuse both and neither."""
-    if (sensitive_features is None) == (group is None):
-        said = "no sensitive_features" if group is None else "both sensitive_features and group"
-        raise InputTypeError(
-            f"{door} was given {said}: pass sensitive_features=, such as sensitive_features='sex'; "
-            "group= is another name for it."
-        )
-    return group if sensitive_features is None else sensitive_features
 
 
 def is_names(features: Any, rows: int | None = None) -> bool:

@@ -15,32 +15,6 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-SCORE_OF = """\
-score_of : label, optional
-    Of which label a single column of scores is the score. By default the one that sorts last, as in
-    scikit-learn's `predict_proba[:, 1]`; where the other one is named as favorable, say which.
-    Scores that clearly rank against their label (AUROC below one half) are refused unless it is
-    stated."""
-
-COLUMNS = f"""\
-y_true : array-like, or Tally, Distribution or RankedScores
-    True labels or values; None where the criterion does not ask for them. Or a summary that
-    was made before: then no columns may follow, and the second argument is the measure.
-y_pred : array-like, str or callable, optional
-    Predicted labels or values. Beside a summary: the measure, as in `criterion(counts, gini)`.
-sensitive_features : array-like or dataframe, optional
-    The column or columns that name the groups, or what `groups` made of them; needed unless
-    `y_true` is a summary.
-sample_weight : array-like, optional
-    Weights of the rows; by default every row weighs 1.
-y_score : array-like, optional
-    Scores for AUROC, cross-entropy and calibration: one column, or a column for each class.
-{SCORE_OF}
-strata : array-like or dataframe, optional
-    Within which "conditional_statistical_parity" compares groups.
-classes : sequence of labels, optional
-    Labels of the columns of `y_score`, where `y_true` does not show them all."""
-
 SETTINGS = """\
 measure : str or callable, optional
     How unequal: "mpd" (the largest difference), "gini", "pq", "shortfall", or a function of the
@@ -55,26 +29,8 @@ g : str or callable, optional
 transform : {"exp", "raw"}, optional
     "exp" exponentiates the statistic before a relative measure, "raw" never does; by default
     the criterion's own habit.
-favorable : label, optional
-    The label of the better outcome for people, where a criterion asks about one class. Of 0 and
-    1, −1 and 1, or False and True the second is assumed; say so if it is bad for people, such as
-    a default or a relapse. Of other labels one must be named.
-pos_label : label, optional
-    Another name for `favorable`, as in scikit-learn.
 tau : float, optional
     For "strong_parity": keep to cut points whose pooled F is at least tau."""
-
-
-CLUSTER = """\
-cluster : array-like or dataframe, optional
-    Which rows go together, and are no independent witnesses: decisions on one person, pupils of one
-    school, prompts of one template. Intervals and tests allow for it; values stay as they are. Of
-    several columns, the one by which rows say least counts."""
-
-CLUSTER_COLUMNS = """\
-cluster : str or sequence of str, optional
-    The column that says which rows go together, and are no independent witnesses: a person, a
-    school. Intervals and tests allow for it. Of several, the one by which rows say least counts."""
 
 
 REFERENCE = """\
@@ -149,7 +105,7 @@ def suggests_names(function: Callable[Arguments, Result]) -> Callable[Arguments,
         try:
             return function(*args, **options)
         except TypeError:
-            problem = _misfit(function, args, options)
+            problem = misfit(function, args, options)
             if problem is None:  # it was raised inside
                 raise
         raise problem
@@ -157,8 +113,12 @@ def suggests_names(function: Callable[Arguments, Result]) -> Callable[Arguments,
     return checked
 
 
-def misspelt(function: Callable[..., Any], options: Mapping[str, Any]) -> InputTypeError:
-    """What is said of an argument that a function does not have."""
+def misspelt(
+    function: Callable[..., Any],
+    options: Mapping[str, Any],
+    also: Mapping[str, tuple[str, ...]] | None = None,
+) -> InputTypeError:
+    """What is said of an argument that a function does not have; `also` are words for those it has."""
     known, title = _names(function), _title(function)
     name = next(name for name in options if name not in known)
     if name == "to":
@@ -171,12 +131,13 @@ def misspelt(function: Callable[..., Any], options: Mapping[str, Any]) -> InputT
             f"fit has no argument {name!r}: the group is one or more columns of X, named when the "
             'estimator is made, such as group="sex". Add the column to X and name it there.'
         )
-    meant = {word: terms for word, terms in SYNONYMS.items() if word in known}
+    words = {**SYNONYMS, **(also or {})}
+    meant = {word: terms for word, terms in words.items() if word in known}
     hint = did_you_mean(name, known, meant) or f" It has {', '.join(known)}."
     return InputTypeError(f"{title} has no argument {name!r}.{hint}")
 
 
-def _misfit(
+def misfit(
     function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
 ) -> InputTypeError | None:
     """What is wrong with arguments of known names: one is missing, given twice, or too many."""

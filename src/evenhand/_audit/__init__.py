@@ -1,6 +1,6 @@
 """The audit: is the disparity real, who carries it, may the model ship."""
 
-from evenhand._audit.api import audit, audit_evidence, audit_frame, audit_model
+from evenhand._audit.api import audit, audit_evidence
 from evenhand._audit.assertion import assert_even
 from evenhand._audit.finding import Finding, GroupValues, Measured
 from evenhand._audit.result import Audit
@@ -15,6 +15,4 @@ __all__ = [
     "assert_even",
     "audit",
     "audit_evidence",
-    "audit_frame",
-    "audit_model",
 ]

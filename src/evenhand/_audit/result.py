@@ -54,7 +54,7 @@ COLUMNS = (
 class Audit(AuditParts, Result):
     """How evenly a model treats groups, how sure one can be of it, and who carries it.
 
-    Made by `audit`, `audit_frame` and `audit_model`.
+    Made by `audit`.
 
     Attributes
     ----------

@@ -228,12 +228,12 @@ def check_column(values: Any, name: str) -> None:
     >>> check_column("black", "sensitive_features")
     Traceback (most recent call last):
     evenhand.InputTypeError: sensitive_features is 'black', one value and not a column. Pass the
-    column itself, such as data['black']; audit_frame and audit_model take names of columns.
+    column itself, such as data['black']; or name columns of a table that is passed as data=.
     """
     if isinstance(values, str | bytes | Number) or getattr(values, "ndim", None) == 0:
         raise InputTypeError(
             f"{name} is {values!r}, one value and not a column. Pass the column itself, such as "
-            f"data[{values!r}]; audit_frame and audit_model take names of columns."
+            f"data[{values!r}]; or name columns of a table that is passed as data=."
         )
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns import Label
 from evenhand._columns.encoding import check_order
 from evenhand._compare import tables
 from evenhand._compare.comparison import Comparison
 from evenhand._compare.evidence import Evidence, Labels, Sources, evidence
-from evenhand._compare.models import named_models, sensitive_columns
+from evenhand._compare.models import named_models
 from evenhand._compare.performance import (
     PAIRS,
     PERFORMANCE,
@@ -23,37 +22,40 @@ from evenhand._compare.performance import (
 )
 from evenhand._compare.question import Question, by_criterion, questions, tested
 from evenhand._compare.tables import table
+from evenhand._data.data import Data
 from evenhand._data.dataframes import kind_of
-from evenhand._data.tasks import Task, check_task, named_label, read_targets, task_of_labels
+from evenhand._data.doors import about_data
+from evenhand._data.tasks import Task, check_task, read_targets, task_of_labels
 from evenhand._errors import InputError
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
-from evenhand._signatures import CLUSTER, documented, suggests_names
 from evenhand.criteria import Criterion
 from evenhand.measures import MeasureLike
 
 MEASURES = ("mpd", "gini", "pq")
+NOT_COMPARED = (  # roles of columns that models are not compared by
+    "y_pred",
+    "y_score",
+    "score_of",
+    "threshold",
+    "strata",
+    "rate",
+    "replicate_weights",
+    "replicate_method",
+    "classes",
+)
 RELATIVE = ("gini", "pq")  # which values below 0 do not have
 
 
-@suggests_names
-@documented(cluster=CLUSTER)
+@about_data("predictions", without=NOT_COMPARED)
 def compare(
-    y_true: Any,
+    data: Data,
     predictions: Any,
     *,
-    sensitive_features: Any,
-    X: Any = None,
     criteria: str | Criterion | Sequence[str | Criterion] | None = None,
     measures: MeasureLike | Sequence[MeasureLike] = MEASURES,
-    task: Task | None = None,
     g: str | None = None,
     transform: str | None = None,
-    sample_weight: Any = None,
-    cluster: Any = None,
-    rows: Any = None,
-    favorable: Label = None,
-    pos_label: Label = None,
     confidence: float = 0.95,
     replicates: int | None = None,
     random_state: RandomState = 0,
@@ -63,37 +65,19 @@ def compare(
 
     Parameters
     ----------
-    y_true : array-like or None
-        True labels or values; None where no criterion asks for them.
-    predictions : mapping or dataframe
-        Predicted labels, or numbers, of every model for the same rows, by the model's name. A
-        fitted estimator may stand in their place; it predicts for `X`.
-    sensitive_features : array-like, dataframe, str or list of str
-        The column or columns that name the groups, or what `groups` made of them; with a dataframe
-        `X`, the names of columns of it.
-    X : array-like or dataframe, optional
-        The rows for which estimators predict: rows that they have not seen.
+    {data}
+    predictions : mapping, dataframe or names of columns
+        Predicted labels, or numbers, of every model for the same rows, by the model's name. With
+        `data`, a column may be named. A fitted estimator predicts from `data`: rows that it has not
+        seen.
     criteria : str, Criterion or sequence of these, optional
         Names in `CRITERIA`; by default the usual ones of labels, or of numbers.
     measures : str, callable or sequence of these, default ("mpd", "gini", "pq")
         Names in `MEASURES`, or functions of the last axis; the first is the one that is drawn.
-    task : {"binary", "multiclass", "regression"}, optional
-        Found from the columns if it is not said: text, truth values and up to 20 different whole
-        numbers are labels, fractions are numbers, and more whole numbers must be explained.
     g : str, optional
         The statistic of "performance_parity"; for regression "mse" by default.
     transform : {"exp", "raw"}, optional
         As for `evaluate`.
-    sample_weight : array-like, optional
-        Weights of the rows.
-    {cluster}
-    rows : array-like, optional
-        How many rows each line stands for, where the columns are those of a table of counts, with
-        the predictions of all models side by side.
-    favorable : label, optional
-        The favorable label, where a criterion asks about one label and it is not 1.
-    pos_label : label, optional
-        Another name for `favorable`, as in scikit-learn.
     confidence : float, default 0.95
         Of the intervals; tests of differences between models, and between the groups of a model,
         are at the level 1 − confidence.
@@ -131,27 +115,23 @@ def compare(
     (best first; < and > are beyond chance, ~ is not, at 95%)
 
     """
-    check_kinds(confidence=confidence, task=task, g=g, transform=transform, title=title)
+    check_kinds(confidence=confidence, task=data.task, g=g, transform=transform, title=title)
     check_kinds(replicates=replicates)
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    named = named_models(predictions, X)
+    named = named_models(predictions, data.data, data.y_true)
     predicted = named.predictions
     columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
+    given = data.columns("y_true", "sensitive_features", "sample_weight", "rows", "cluster")
+    y_true, people = given["y_true"], given["sensitive_features"]
     for name, values in columns.items():
-        check_distinct(y_true=y_true, sensitive_features=sensitive_features, **{name: values})
-    targets = read_targets(y_true, columns, task or named.task)
-    people = sensitive_columns(sensitive_features, X)
-    check_order(
-        y_true=y_true,
-        **columns,
-        sensitive_features=people,
-        sample_weight=sample_weight,
-        rows=rows,
-        cluster=cluster,
+        check_distinct(y_true=y_true, sensitive_features=people, **{name: values})
+    targets = read_targets(y_true, columns, data.task or named.task)
+    check_order(**given, **columns)
+    favorable = data.favorable
+    lines = evidence(
+        targets, people, given["sample_weight"], given["rows"], given["cluster"], favorable
     )
-    favorable = named_label(favorable, pos_label)
-    lines = evidence(targets, people, sample_weight, rows, cluster, favorable)
     asked = questions(
         None if criteria is None else _several(criteria),
         _several(measures),
@@ -176,7 +156,7 @@ def compare(
     agreed = tables.kendall_rows(asked, values, drawn, confidence) if len(models) > 2 else ()
     return Comparison(
         models=models,
-        task=_task(lines, task),
+        task=_task(lines, data.task),
         confidence=confidence,
         notes=(*lines.groups.notes, *unasked, *_notes(models, drawn)),
         tables={
@@ -192,7 +172,7 @@ def compare(
         questions=tuple(asked),
         evidence=lines,
         seed=seed,
-        kind=kind_of(predictions, sensitive_features, X),
+        kind=kind_of(predictions, data.sensitive_features, data.data),
         title=title,
     )
 

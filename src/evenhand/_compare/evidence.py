@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, combine
 from evenhand._columns.encoding import classes, finite, weights
-from evenhand._data.counting import moment_columns, moments, share_classes, tally
+from evenhand._data.counting import moment_columns, moments, share_classes, tally_columns
 from evenhand._data.counts import line_counts, tally_lines
 from evenhand._data.distributions import Distribution, ascending, steps
 from evenhand._data.groups import Groups, clusters, groups
@@ -56,7 +56,7 @@ class Labels:
             return tally_lines(self.truth, predicted, self.groups, self.times, self.weight)
         options: dict[str, Any] = {"sensitive_features": self.groups, "sample_weight": self.weight}
         options["cluster"] = self.clusters or None
-        return tally(self.truth, predicted, **options)
+        return tally_columns(self.truth, predicted, **options)
 
     def correlations(
         self,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evenhand._data.dataframes import is_frame
+from evenhand._data.dataframes import column_of
 from evenhand._data.groups import columns_of
+from evenhand._data.models import features_for
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
-from evenhand._scoring import columns_from
 
 
 class Models(NamedTuple):
@@ -19,8 +19,10 @@ class Models(NamedTuple):
     task: Task | None
 
 
-def named_models(predictions: Any, X: Any = None) -> Models:
-    """Predictions by name, from a mapping or a dataframe; an estimator predicts for X."""
+def named_models(predictions: Any, data: Any = None, target: Any = None) -> Models:
+    """Predictions by name, from a mapping or a dataframe; an estimator predicts from the data."""
+    if data is not None and isinstance(predictions, list | tuple):
+        predictions = {name: name for name in predictions}
     if not isinstance(predictions, Mapping) and not hasattr(predictions, "columns"):
         raise InputTypeError(
             f"predictions is a {type(predictions).__name__}; it must name the models: pass "
@@ -30,26 +32,21 @@ def named_models(predictions: Any, X: Any = None) -> Models:
     if not given:
         raise InputError("There are no models to compare: predictions is empty.")
     estimators = {name: model for name, model in given.items() if hasattr(model, "predict")}
-    if estimators and X is None:
+    if estimators and data is None:
         name = next(iter(estimators))
         raise InputTypeError(
             f"predictions[{name!r}] is an estimator, {type(estimators[name]).__name__}: "
-            "pass X= with the rows that it shall predict for, or its predictions."
+            "pass data= with the rows that it shall predict for, or its predictions."
         )
-    made = {name: model.predict(X) for name, model in estimators.items()}
-    return Models({**given, **made}, _task(list(estimators.values())))
-
-
-def sensitive_columns(sensitive_features: Any, X: Any) -> Any:
-    """The sensitive columns: where X is there and has columns of these names, those of X."""
-    if X is None or not is_frame(X):
-        return sensitive_features
-    if isinstance(sensitive_features, str):
-        return columns_from(X, sensitive_features)
-    names = sensitive_features if isinstance(sensitive_features, Sequence) else ()
-    if names and all(isinstance(name, str) and name in X.columns for name in names):
-        return columns_from(X, names)
-    return sensitive_features
+    made = {
+        name: model.predict(features_for(model, data, target)) for name, model in estimators.items()
+    }
+    named = {
+        name: column_of(data, column)
+        for name, column in given.items()
+        if data is not None and isinstance(column, str)
+    }
+    return Models({**given, **named, **made}, _task(list(estimators.values())))
 
 
 def _task(estimators: Sequence[Any]) -> Task | None:

@@ -35,7 +35,6 @@ from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import Axis, Tally, gathered, one_kind
 from evenhand._data.tasks import unseen_label
 from evenhand._errors import InputError
-from evenhand._signatures import suggests_names
 
 ROWS_FOR_THREADS = 1 << 17
 ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
@@ -43,8 +42,7 @@ LARGEST = 1e50  # squared errors are squared once more for their variance, and w
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
 
 
-@suggests_names
-def tally(
+def tally_columns(
     y_true: Any,
     y_pred: Any,
     *,
@@ -54,63 +52,7 @@ def tally(
     cluster: Any = None,
     sums: Mapping[str, Any] | None = None,
 ) -> Tally:
-    """Count rows by true label, predicted label and group (and stratum), in one pass.
-
-    The counts are all that criteria of labels need to know of the rows: count once, ask often.
-
-    Parameters
-    ----------
-    y_true : array-like or None
-        True labels: a list, array, or pandas, Polars or Arrow column of any kind. None where no
-        criterion will ask for them.
-    y_pred : array-like or None
-        Predicted labels, of the same kind.
-    sensitive_features : array-like or dataframe
-        The column or columns that name the groups, or what `groups` made of them. Several columns
-        are intersected.
-    sample_weight : array-like, optional
-        Weights of the rows; by default every row weighs 1.
-    strata : array-like or dataframe, optional
-        Within which "conditional_statistical_parity" will compare groups.
-    cluster : array-like or dataframe, optional
-        Which rows go together: decisions on one person, pupils of one school. Intervals and tests
-        allow for it. Of several columns, the one that leaves the least to know.
-    sums : mapping of str to array-like, optional
-        Further columns of numbers to add up in each cell, by name.
-
-    Returns
-    -------
-    Tally
-        A cell for each combination of labels and group that occurs. Its axes are "y", "yhat",
-        "stratum", "cluster" and "group", as far as they were given; its sums are "rows" and, with
-        weights, "weight" and "weight²" (the squares), beside those named in `sums`.
-
-    Raises
-    ------
-    InputError
-        If columns differ in length, labels are missing, or scores are given as labels.
-
-    See Also
-    --------
-    tally_frame : The same for a table of any engine, or a query that is not yet collected.
-    expected_tally : The same for decisions made at random.
-    moments : Sums for regression.
-
-    Examples
-    --------
-    >>> counts = tally([1, 0, 1], [1, 1, 0], sensitive_features=["a", "b", "b"])
-    >>> counts
-    <Tally of 3 rows in 3 cells (y: 2, yhat: 2, group: 2)>
-    >>> counts.table("yhat", "group")
-    array([[0., 1.],
-           [1., 1.]])
-
-    Tallies of parts add up to that of the whole:
-
-    >>> counts + tally([0], [1], sensitive_features=["c"])
-    <Tally of 4 rows in 4 cells (y: 2, yhat: 2, group: 3)>
-
-    """
+    """Count rows by true label, predicted label and group (and stratum), in one pass."""
     if sensitive_features is None:
         raise InputError("Pass sensitive_features, the columns that name the groups.")
     check_order(
@@ -142,7 +84,6 @@ def tally(
     return count(columns, whom, sample_weight=sample_weight, sums=sums, cluster=cluster)
 
 
-@suggests_names
 def moments(
     y_true: Any,
     y_pred: Any,
@@ -151,43 +92,7 @@ def moments(
     sample_weight: Any = None,
     cluster: Any = None,
 ) -> Tally:
-    """Add up, by group, what criteria of regression need.
-
-    Parameters
-    ----------
-    y_true : array-like or None
-        True values; None where no criterion will ask for them.
-    y_pred : array-like
-        Predicted values.
-    sensitive_features : array-like or dataframe
-        The column or columns that name the groups, or what `groups` made of them.
-    sample_weight : array-like, optional
-        Weights of the rows; by default every row weighs 1.
-    cluster : array-like or dataframe, optional
-        Which rows go together: decisions on one person, pupils of one school.
-
-    Returns
-    -------
-    Tally
-        A cell for each group, with the sums "rows", "yhat" and "yhat²", and where the truth is
-        known "y", "y²", "squared_error", "absolute_error" and the squares of both.
-
-    Raises
-    ------
-    InputError
-        If a value is not finite, or columns differ in length.
-
-    See Also
-    --------
-    distribution : The whole distribution by group, for "strong_parity".
-
-    Examples
-    --------
-    >>> sums = moments([1.0, 2.0], [1.5, 2.0], sensitive_features=["a", "b"])
-    >>> sums.table("group", of="squared_error")
-    array([0.25, 0.  ])
-
-    """
+    """Add up, by group, what criteria of regression need."""
     check_order(
         y_true=y_true,
         y_pred=y_pred,
@@ -226,7 +131,6 @@ def _measurable(values: Any, name: str) -> NDArray[np.float64]:
     return column
 
 
-@suggests_names
 def expected_tally(
     y_true: Any,
     probabilities: Any,
@@ -235,40 +139,7 @@ def expected_tally(
     sensitive_features: Any,
     sample_weight: Any = None,
 ) -> Tally:
-    """Expected counts by true label, predicted label and group of decisions made at random.
-
-    Parameters
-    ----------
-    y_true : array-like
-        True labels.
-    probabilities : array-like of shape (rows, classes)
-        Column k is the chance that a row is given the label `classes[k]`.
-    classes : sequence of labels
-        The labels of the columns.
-    sensitive_features : array-like or dataframe
-        The column or columns that name the groups, or what `groups` made of them.
-    sample_weight : array-like, optional
-        Weights of the rows; by default every row weighs 1.
-
-    Returns
-    -------
-    Tally
-        Expected rows, not whole ones; every criterion of labels reads it.
-
-    Raises
-    ------
-    InputError
-        If a row of probabilities does not add up to 1, or has not one for each class.
-
-    Examples
-    --------
-    >>> chances = [[0.25, 0.75], [1.0, 0.0]]
-    >>> counts = expected_tally([1, 0], chances, classes=[0, 1], sensitive_features=["a", "b"])
-    >>> counts.table("yhat", "group")
-    array([[0.25, 1.  ],
-           [0.75, 0.  ]])
-
-    """
+    """Expected counts by true label, predicted label and group of decisions made at random."""
     check_order(
         y_true=y_true,
         probabilities=probabilities,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Column
 from evenhand._columns.encoding import numbers
-from evenhand._data.counting import share_classes, tally
+from evenhand._data.counting import share_classes, tally_columns
 from evenhand._data.group_by import (
     Cells,
     GroupColumns,
@@ -26,7 +26,6 @@ from evenhand._data.groups import Groups, Missing, Rare
 from evenhand._data.tallies import MOST_ROWS, Tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_columns, check_kinds
-from evenhand._signatures import suggests_names
 from evenhand._words import plural
 
 Floats = NDArray[np.float64]
@@ -45,7 +44,6 @@ MOMENT_COLUMNS = {  # what `moments` adds up, by the names that a counted table 
 }
 
 
-@suggests_names
 def tally_counts(
     frame: Any,
     *,
@@ -65,82 +63,8 @@ def tally_counts(
 ) -> Tally:
     """Read a table of counts: what `GROUP BY` leaves of the rows is all that criteria need.
 
-    Parameters
-    ----------
-    frame : dataframe, lazy query or database table
-        Of pandas, Polars (eager or lazy), Arrow, DuckDB, Dask, Ibis, Spark, or anything else that
-        narwhals reads. Lines that agree in all the columns named here are added up.
-    rows : str
-        The column that says how many rows a line stands for: whole numbers of at least 0.
-    y_true, y_pred : str, optional
-        The columns of the true and predicted labels.
-    sensitive_features : str or sequence of str
-        The columns that name the groups; several are crossed.
-    rate : str, optional
-        In place of `y_pred`, the column of the share that was selected, between 0 and 1: rate ×
-        rows of a line are counted as predicted 1, and the others as 0.
-    digits : int, optional
-        To how many decimals the rates were rounded; by default as many as the longest of them has.
-        The selected are the whole number nearest to rate × rows. A rate that no whole number of
-        people has, so rounded, is refused; a note says how far off the counts may be.
-    sample_weight : str, optional
-        The column of the weight that each of a line's rows has.
-    strata : str or sequence of str, optional
-        The columns within which "conditional_statistical_parity" compares groups.
-    cluster : str or sequence of str, optional
-        The column that says which rows go together: a person, a school.
-    sums : mapping of str to str, optional
-        Columns of sums over the rows of a line, by the name that the tally is to have for them.
-        Without labels, those of `moments` make a tally for criteria of regression: "yhat" and
-        "yhat²" (of predictions and of their squares), "y" and "y²" (of the truth), "squared_error",
-        "absolute_error" and the squares of both, as far as they are known. "weight" and "weight²"
-        are sums of weights and of their squares.
-    missing : {"error", "group"}, default "error"
-        Whether rows without a group or stratum are refused or are a group of their own.
-    min_count : int, default 0
-        Groups of fewer rows are rare.
-    rare : {"keep", "merge", "drop"}, default "keep"
-        What becomes of rare groups; a note of the tally says so.
-
-    Returns
-    -------
-    Tally
-        The same as `tally` gives for the rows that were counted.
-
-    Raises
-    ------
-    InputError
-        If a column is not there, a count is missing, negative or not whole, a rate is not that of
-        a whole number, or a sum is smaller than its values can make it.
-
-    See Also
-    --------
-    tally_frame : The same for a table with a line for every row.
-    count_query : The SQL that makes such a table.
-    audit : Reads the tally, as `interval`, `chance` and every criterion do.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from evenhand import interval
-    >>> table = pd.DataFrame(
-    ...     {"sex": ["F", "F", "M", "M"], "hired": [0, 1, 0, 1], "n": [900, 100, 800, 200]}
-    ... )
-    >>> counts = tally_counts(table, rows="n", y_pred="hired", sensitive_features="sex")
-    >>> counts
-    <Tally of 2000 rows in 4 cells (yhat: 2, group: 2)>
-    >>> found = interval("statistical_parity", counts)
-    >>> print(f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})")
-    0.100 (0.069 to 0.132)
-
-    Or with the published rates and the number of applicants:
-
-    >>> table = pd.DataFrame({"sex": ["F", "M"], "rate": [0.1, 0.2], "applicants": [1000, 1000]})
-    >>> counts = tally_counts(table, rows="applicants", rate="rate", sensitive_features="sex")
-    >>> counts.table("yhat", "group")
-    array([[900., 800.],
-           [100., 200.]])
-
+    Rate × rows of a line are counted as predicted 1, to the nearest whole number, and the others as
+    0; `sums` are columns of sums over the rows of a line.
     """
     import narwhals as nw
 
@@ -288,7 +212,7 @@ def tally_lines(
     sums = {"times": times.astype(np.float64)}
     if weight is not None:
         sums |= {"weight": weight * times, "weight²": weight * weight * times}
-    counted = tally(y_true, y_pred, sensitive_features=group, sums=sums)
+    counted = tally_columns(y_true, y_pred, sensitive_features=group, sums=sums)
     totals: dict[str, NDArray[Any]] = dict(counted.sums)
     totals["rows"] = totals.pop("times").astype(np.int64)
     return replace(counted, sums=totals)
@@ -409,7 +333,7 @@ def selected_of(
             f"{name!r} has the rate {rate[at]:g} of {size[at]:g} in {sizes!r}, which is "
             f"{product[at]:g} people: no whole number of them has this rate to "
             f"{plural(digits, 'decimal')}. If the rates were rounded to fewer, round them so, or "
-            "pass digits= to tally_counts."
+            "pass digits= to tally."
         )
     highest = np.minimum(np.floor(product + reach), size)
     lowest = np.maximum(np.ceil(product - reach), 0.0)

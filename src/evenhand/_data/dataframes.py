@@ -51,6 +51,24 @@ def is_frame(X: Any) -> bool:
         return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
 
 
+def is_table(X: Any) -> bool:
+    """Whether X has named columns, which may not have been collected yet."""
+    if isinstance(X, np.ndarray | list | tuple) or _is_sparse(X):
+        return False
+    import narwhals as nw
+
+    with refusing("The table's columns cannot be read"):
+        known = nw.from_native(X, pass_through=True)
+        return isinstance(known, nw.DataFrame | nw.LazyFrame)
+
+
+def names_in(X: Any) -> list[str]:
+    """The names of a dataframe's columns."""
+    import narwhals as nw
+
+    return list(nw.from_native(X, eager_only=True).columns)
+
+
 def column_of(X: Any, name: Any) -> Any:
     """One column of a dataframe by name, or of an array or sparse matrix by position.
 

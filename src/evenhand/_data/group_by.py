@@ -28,7 +28,6 @@ from evenhand._data.groups import (
 from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_columns, check_kinds
-from evenhand._signatures import suggests_names
 from evenhand._words import did_you_mean, plural
 
 Floats = NDArray[np.float64]
@@ -38,7 +37,6 @@ MOST_LISTED = 20
 WAY_OUT = 'missing="group"'  # for rows without a group
 
 
-@suggests_names
 def tally_frame(
     frame: Any,
     *,
@@ -53,52 +51,7 @@ def tally_frame(
     min_count: int = 0,
     rare: Rare = "keep",
 ) -> Tally:
-    """Count the rows of a table in the engine that holds it; only the counts come back.
-
-    Parameters
-    ----------
-    frame : dataframe, lazy query or database table
-        Of pandas, Polars (eager or lazy), Arrow (a table, or a batch of a stream), DuckDB, Dask,
-        Ibis, Spark, or anything else that narwhals reads.
-    y_true, y_pred : str
-        The columns of the true and predicted labels; `y_true` may be None where it is not known.
-    sensitive_features : str or sequence of str
-        The columns that name the groups; several are crossed.
-    sample_weight : str, optional
-        The column of the rows' weights.
-    strata : str or sequence of str, optional
-        The columns within which "conditional_statistical_parity" compares groups.
-    cluster : str or sequence of str, optional
-        The column that says which rows go together: a person, a school. A cluster may lie in
-        several parts that are counted apart.
-    sums : mapping of str to str, optional
-        Columns of numbers to add up in each cell, by the name that their sum is to have.
-    missing : {"error", "group"}, default "error"
-        Whether rows without a group or stratum are refused or are a group of their own.
-    min_count : int, default 0
-        Groups of fewer rows are rare.
-    rare : {"keep", "merge", "drop"}, default "keep"
-        What becomes of rare groups; a note of the tally says so.
-
-    Returns
-    -------
-    Tally
-        The same as `tally` gives for the columns.
-
-    Raises
-    ------
-    InputError
-        If a column is not there, labels are missing, or a weight or number to add up is missing,
-        negative (weights) or not finite.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"y": [1, 0, 1], "p": [1, 1, 0], "sex": ["F", "M", "M"]})
-    >>> tally_frame(people, y_true="y", y_pred="p", sensitive_features="sex")
-    <Tally of 3 rows in 3 cells (y: 2, yhat: 2, group: 2)>
-
-    """
+    """Count the rows of a table in the engine that holds it; only the counts come back."""
     import narwhals as nw
 
     check_kinds(missing=missing, min_count=min_count, rare=rare, sums=sums)

@@ -240,7 +240,9 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     with refusing("The dataframe's columns cannot be read"):
         native = nw.from_native(features, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame):
-        raise InputTypeError(f"{role} is a lazy query; use tally_frame, or collect it first.")
+        raise InputTypeError(
+            f"{role} is a lazy query; pass it as data= and name its columns, or collect it first."
+        )
     if isinstance(native, nw.DataFrame):
         return {name: native[:, at].to_native() for at, name in enumerate(native.columns)}
     return {str(getattr(features, "name", None) or "group"): features}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Column, Label
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
-from evenhand._data.counting import count, tally
+from evenhand._data.counting import count, tally_columns
 from evenhand._data.distributions import (
     Distribution,
     RankedScores,
@@ -92,7 +92,7 @@ def from_rows(
     scores = None if y_score is None else _scores(y_score)
     given = _Given(scores, score_of, favorable)
     decisions = _decisions(truth, targets.predictions.get("y_pred"), given, at)
-    counted = with_favorable(tally(truth, decisions.column, **common), favorable)
+    counted = with_favorable(tally_columns(truth, decisions.column, **common), favorable)
     labels = counted.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
     given = given.of(labels)
@@ -154,6 +154,15 @@ def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:
     if at is None and evidence.score_of is not None:
         at = _decided_at(score, rows.y_pred, evidence.score_of)
     return replace(evidence, sources=sources, thresholds=curve, decided_at=at, notes=notes)
+
+
+def cut_scores(
+    y_true: Any, y_score: Any, threshold: float, score_of: Label = None, favorable: Label = None
+) -> Column:
+    """The decisions of a score that is cut at a threshold."""
+    at = check_threshold(threshold, decided=False, scored=y_score is not None)
+    truth = None if y_true is None else classes(y_true, "y_true")
+    return _decisions(truth, None, _Given(_scores(y_score), score_of, favorable), at).column
 
 
 class _Given(NamedTuple):

@@ -42,7 +42,7 @@ def count_query(
     min_count: int = 0,
     person: str | None = None,
 ) -> str:
-    """Write the query that counts rows in a database, for `tally_counts` and `audit_frame`.
+    """Write the query that counts rows in a database, for `tally` and `audit`.
 
     It is one GROUP BY: no row about a person leaves the database, only how many there are of each
     kind. Names are quoted, so they are taken as the database shows them; Snowflake shows those that
@@ -74,7 +74,7 @@ def count_query(
         The columns within which "conditional_statistical_parity" compares groups.
     task : {"binary", "multiclass", "regression"}, optional
         For "regression" the sums of predictions, of the truth, of errors and of squares are added
-        up in place of counts by label; `audit_frame` finds them by their names.
+        up in place of counts by label; `audit` finds them by their names.
     rows : str, default "n"
         The name of the column of counts.
     min_count : int, default 0
@@ -97,7 +97,7 @@ def count_query(
 
     See Also
     --------
-    tally_counts : Reads the table that comes out.
+    tally : Reads the table that comes out, with `rows=`.
 
     Examples
     --------

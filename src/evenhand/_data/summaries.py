@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, union
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
-from evenhand._data.counting import count, moments, tally
+from evenhand._data.counting import count, moments, tally_columns
 from evenhand._data.distributions import Distribution, RankedScores, check_direction, distribution
 from evenhand._data.groups import groups
 from evenhand._data.tallies import Tally
@@ -228,7 +228,7 @@ class Predictions(Kind):
     def summarize(self, rows: Rows) -> Tally:
         """Summarize the rows in this way."""
         y_pred = rows.require("y_pred", "the predicted labels")
-        return tally(rows.y_true, y_pred, **_common(rows))
+        return tally_columns(rows.y_true, y_pred, **_common(rows))
 
 
 class Labels(Kind):
@@ -240,7 +240,7 @@ class Labels(Kind):
         """Summarize the rows in this way."""
         y_true = rows.require("y_true", "the true labels")
         y_pred = rows.require("y_pred", "the predicted labels")
-        return tally(y_true, y_pred, **_common(rows))
+        return tally_columns(y_true, y_pred, **_common(rows))
 
 
 class Strata(Kind):
@@ -253,7 +253,7 @@ class Strata(Kind):
         """Summarize the rows in this way."""
         strata = rows.require("strata", "the column within which groups are compared")
         y_pred = rows.require("y_pred", "the predicted labels")
-        return tally(None, y_pred, strata=strata, **_common(rows))
+        return tally_columns(None, y_pred, strata=strata, **_common(rows))
 
 
 class Moments(Kind):
@@ -268,14 +268,17 @@ class Moments(Kind):
 
 
 class Steps(Kind):
-    """The distribution of the predicted values."""
+    """The distribution of the scores, or else of the predicted values."""
 
     summary = Distribution
     about, columns, hint = "numbers", "predicted values", "y_score"
 
     def summarize(self, rows: Rows) -> Distribution:
         """Summarize the rows in this way."""
-        return distribution(rows.require("y_pred", "the predicted values"), **_common(rows))
+        scores = rows.y_score if np.ndim(rows.y_score) == 1 else None
+        if scores is None:
+            scores = rows.require("y_pred", "the predicted values")
+        return distribution(scores, **_common(rows))
 
 
 class Losses(Kind):

@@ -35,7 +35,7 @@ class Tally:
     """Sums over the rows in each cell that occurs; tallies of parts add up to that of the whole.
 
     A cell is a combination of labels, such as true label 1, predicted label 0, group "a". Make one
-    with `tally`, `tally_frame`, `tally_counts`, `moments` or `expected_tally`; add them with `+` or
+    with `tally`; add them with `+` or
     `sum`.
 
     Parameters

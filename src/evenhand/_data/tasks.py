@@ -268,20 +268,6 @@ def _found(label: Label, known: Sequence[Label], what: str) -> Label:
     raise InputError(f"{what} is not among the labels {_some(known)}.{did_you_mean(label, known)}")
 
 
-def named_label(favorable: Label, pos_label: Label) -> Label:
-    """The favorable label, which may be named by either word, but not two labels by both.
-
-    >>> named_label(None, "yes"), named_label(1, 1), named_label(None, None)
-    ('yes', 1, None)
-    """
-    if favorable is not None and pos_label is not None and str(favorable) != str(pos_label):
-        raise InputError(
-            f"favorable={favorable!r} and pos_label={pos_label!r} are two names for one thing, the "
-            "label of the better outcome. Pass one of them."
-        )
-    return pos_label if favorable is None else favorable
-
-
 @dataclass(frozen=True, eq=False)
 class Contents:
     """What a column holds, as far as the task depends on it.

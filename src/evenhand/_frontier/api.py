@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from evenhand._columns import Label
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite
-from evenhand._data.dataframes import kind_of
+from evenhand._data.data import Data
+from evenhand._data.doors import about_data
 from evenhand._data.groups import show
-from evenhand._data.tasks import named_label
+from evenhand._data.models import features_for
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
 from evenhand._frontier.advice import advised
@@ -27,33 +29,36 @@ from evenhand._frontier.rows import (
     Floats,
     Rows,
     check_everyone,
-    named_columns,
     read_rows,
     stream,
 )
 from evenhand._frontier.tracing import Tracer, tracer_of
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
-from evenhand._signatures import SCORE_OF, documented, suggests_names
 from evenhand.mitigation.optimal import Solution
 
+NOT_TRACED = (  # roles of columns that rules on scores do not know
+    "threshold",
+    "strata",
+    "cluster",
+    "rows",
+    "rate",
+    "replicate_weights",
+    "replicate_method",
+    "task",
+)
 POINTS = 20
 MOST_POINTS = 10_000
 
 
-@suggests_names
-@documented(score_of=SCORE_OF)
+@about_data("y_score", without=NOT_TRACED)
 def frontier(
-    y_true: Any,
-    y_score: Any,
+    data: Data,
     *,
-    sensitive_features: Any,
     criterion: str = "statistical_parity",
     measure: str = "mpd",
     cost: Any = None,
-    data: Any = None,
     values: int | Sequence[float] = POINTS,
-    y_pred: Any = None,
     test: tuple[Any, Any, Any] | None = None,
     held_out: float | None = None,
     also: Also = (),
@@ -66,26 +71,20 @@ def frontier(
     recalibrate: bool = False,
     rising: bool = True,
     group_proba: Any = None,
-    favorable: Label = None,
-    pos_label: Label = None,
-    score_of: Label = None,
-    classes: Sequence[Label] | None = None,
-    sample_weight: Any = None,
     confidence: float = 0.95,
     random_state: RandomState = 0,
 ) -> Frontier | RegressionFrontier:
     """Trace the least cost of any rule on these scores against its disparity.
 
+    Scores are those of one of two classes, higher for those more likely to be of it; or the
+    probability of every class, in the order of the labels; or a fitted classifier, which is asked
+    for them with `data`. Decisions in use, `y_pred`, are placed beside the curve; by default the
+    class of the largest probability. Without `y_true` the scores are believed, which must then be
+    probabilities.
+
     Parameters
     ----------
-    y_true : array-like or None
-        True labels. None believes the scores, which must then be probabilities.
-    y_score : array-like of shape (n_rows,) or (n_rows, n_classes), or classifier
-        Scores of one of two classes, higher for those more likely to be of it; or the probability
-        of every class, in the order of the labels; or a fitted classifier, which is asked for them
-        with `data`.
-    sensitive_features : array-like or dataframe
-        The column or columns that name the groups, or what `groups` made of them.
+    {data}
     criterion : str, default "statistical_parity"
         "statistical_parity", "selection_rate_ratio" (the favorable class alone),
         "equal_opportunity", "predictive_equality", "equalized_odds" or "average_odds". For
@@ -96,14 +95,8 @@ def frontier(
     cost : array-like, mapping or None, default None
         What a decision costs, as a matrix (true class, decision), or of two classes as
         {"false_positive": …, "false_negative": …}. None: 1 for every wrong decision.
-    data : dataframe, optional
-        Where it is given, y_true, y_score, sensitive_features, y_pred and sample_weight may name
-        columns of it.
     values : int or sequence of float, default 20
         How many points, evenly spaced in disparity, or at which bounds.
-    y_pred : array-like, optional
-        The decisions in use, to be placed beside the curve; by default the class of the largest
-        probability.
     test : tuple (y_true, y_score, sensitive_features), optional
         Rows on which the rules are judged; with `group_proba`, theirs comes fourth.
     held_out : float, optional
@@ -137,13 +130,6 @@ def frontier(
     group_proba : array-like of shape (n_rows, n_groups), optional
         The probability of each group by the features alone, in the order of the groups' labels.
         Rules then do not know the group when they decide, and are judged by the scores.
-    favorable, pos_label : label, optional
-        The better outcome for people; of 0 and 1 it is 1.
-    {score_of}
-    classes : sequence of labels, optional
-        All classes, in the order of the columns of y_score; by default those of y_true.
-    sample_weight : array-like, optional
-        Weights of the rows.
     confidence : float, default 0.95
         Of the intervals on test rows.
     random_state : int, Generator, RandomState or None, default 0
@@ -188,32 +174,22 @@ def frontier(
     A score is the probability of 1; to select is to decide 1.
 
     """
-    check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=classes)
+    check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=data.classes)
     check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
     check_kinds(rising=rising)
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     seed, points = seed_of(random_state), _read_values(values)
-    if callable(getattr(y_score, "predict_proba", None)):
-        if data is None:
-            raise InputError("A classifier is asked for scores of data=, the rows' features.")
-        classes, y_score = list(y_score.classes_), y_score.predict_proba(data)
-    columns = (y_true, y_score, sensitive_features, y_pred, sample_weight)
-    y_true, y_score, sensitive_features, y_pred, sample_weight = (
-        named_columns(data, column) for column in columns
+    kind, score_of = data.kind, data.score_of
+    known = _scored(data).columns(
+        "y_true", "y_score", "y_pred", "sensitive_features", "sample_weight", "classes"
     )
+    labels = known.pop("classes")
+    y_true, y_score, y_pred, sensitive_features, sample_weight = known.values()
     check_distinct(
         y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
     )
-    check_order(
-        y_true=y_true,
-        y_score=y_score,
-        y_pred=y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        group_proba=group_proba,
-    )
-    kind = kind_of(data, sensitive_features, y_score, y_true)
+    check_order(**known, group_proba=group_proba)
     if isinstance(criterion, str) and criterion in regression.CRITERIA:
         if recalibrate:
             raise InputError("Scores of classes are recalibrated; amounts are not.")
@@ -241,8 +217,8 @@ def frontier(
         y_score,
         sensitive_features,
         sample_weight=sample_weight,
-        labels=classes,
-        favorable=named_label(favorable, pos_label),
+        labels=labels,
+        favorable=data.favorable,
         score_of=score_of,
         group_proba=group_proba,
     )
@@ -297,6 +273,17 @@ def frontier(
         proved,
         kind,
     )
+
+
+def _scored(data: Data) -> Data:
+    """The data with the probabilities of a classifier that stands in place of scores."""
+    model = data.y_score
+    if not callable(getattr(model, "predict_proba", None)):
+        return data
+    if data.data is None:
+        raise InputError("A classifier is asked for scores of data=, the rows' features.")
+    X = features_for(model, data.data, data.y_true)
+    return replace(data, classes=list(model.classes_), y_score=model.predict_proba(X))
 
 
 def _amounts(

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import check_lengths, classes, finite, floats, weights
-from evenhand._data.dataframes import column_of, is_frame
+from evenhand._data.dataframes import is_frame
 from evenhand._data.distributions import check_direction, distribution
 from evenhand._data.groups import Groups, groups, show
 from evenhand._data.tasks import favorable_label, scored_label
@@ -212,18 +211,6 @@ def check_everyone(group: Codes, labels: Sequence[Label]) -> None:
         raise InputError(
             f"All rows of group {show(labels[absent[0]])} weigh nothing: leave them out."
         )
-
-
-def named_columns(data: Any, column: Any) -> Any:
-    """The column or columns of a dataframe that are named; anything else as it is."""
-    if data is None or column is None:
-        return column
-    if isinstance(column, str):
-        return column_of(data, column)
-    are_names = isinstance(column, list | tuple) and all(isinstance(name, str) for name in column)
-    if are_names and set(column) <= set(nw.from_native(data, eager_only=True).columns):
-        return {name: column_of(data, name) for name in column}
-    return column
 
 
 def _group_probabilities(given: Any, rows: int, groups: int) -> Floats | None:

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution
+from evenhand._data.doors import about_data
 from evenhand._data.summaries import Source
-from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._seeds import RandomState, seed_of
-from evenhand._signatures import CLUSTER, COLUMNS, SETTINGS, documented, suggests_names
+from evenhand._signatures import SETTINGS, documented
 from evenhand._uncertainty.clusters import are_dependent, independent
 from evenhand._uncertainty.curves import curve_at
 from evenhand._uncertainty.estimates import estimates_of
@@ -70,26 +71,16 @@ class Chance:
     replicates: int
 
 
-@suggests_names
-@documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS)
+@about_data()
+@documented(settings=SETTINGS)
 def chance(
     criterion: str | Criterion,
-    y_true: Any,
-    y_pred: Any = None,
+    data: Data,
     *,
-    sensitive_features: Any = None,
-    sample_weight: Any = None,
-    y_score: Any = None,
-    score_of: Label = None,
-    strata: Any = None,
-    classes: Sequence[Label] | None = None,
-    cluster: Any = None,
     measure: MeasureLike | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
-    favorable: Label = None,
-    pos_label: Label = None,
     tau: float | None = None,
     replicates: int = 2000,
     random_state: RandomState = 0,
@@ -100,8 +91,7 @@ def chance(
     ----------
     criterion : str or Criterion
         A name in `CRITERIA`, or a criterion of your own.
-    {columns}
-    {cluster}
+    {data}
     {settings}
     replicates : int, default 2000
         How many data sets of equal groups are drawn.
@@ -129,31 +119,15 @@ def chance(
     check_kinds(replicates=replicates)
     if replicates is None or replicates < 1:
         raise InputError(f"replicates is how often rows are drawn, at least 1; it is {replicates}.")
-    favorable = named_label(favorable, pos_label)
-    reading = named(criterion).read(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        y_score=y_score,
-        score_of=score_of,
-        strata=strata,
-        cluster=cluster,
-        classes=classes,
-        measure=measure,
-        aggregate=aggregate,
-        g=g,
-        transform=transform,
-        favorable=favorable,
-        tau=tau,
-    )
+    how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+    reading = named(criterion).read_data(data, **how, g=g)
     asked = named(criterion).with_statistic(g)
     settings = reading.settings
     options = {
         "aggregate": settings.aggregate,
         "transform": settings.transform,
         "tau": settings.tau,
-        "favorable": favorable,
+        "favorable": data.favorable,
     }
     own = settings.resolved
     model, (question,) = questions(reading.source, asked, [own.computed], **options)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._data.tasks import named_label
+from evenhand._data.data import Data
+from evenhand._data.doors import about_data
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_names
-from evenhand._signatures import CLUSTER, COLUMNS, documented, suggests_names
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import How, beside, place_of
 from evenhand.criteria import Criterion
@@ -42,25 +42,14 @@ class Contrast(NamedTuple):
     high: float
 
 
-@suggests_names
-@documented(columns=COLUMNS, cluster=CLUSTER)
+@about_data()
 def contrasts(
     criterion: str | Criterion,
-    y_true: Any,
-    y_pred: Any = None,
+    data: Data,
     *,
-    sensitive_features: Any = None,
-    sample_weight: Any = None,
-    y_score: Any = None,
-    score_of: Label = None,
-    strata: Any = None,
-    classes: Sequence[Label] | None = None,
-    cluster: Any = None,
     to: Label = "best",
     by: How = "difference",
     g: str | Callable[[Any, Any], Any] | None = None,
-    favorable: Label = None,
-    pos_label: Label = None,
     confidence: float = 0.95,
 ) -> tuple[Contrast, ...]:
     """How far each group is from a reference, with intervals that hold for all groups at once.
@@ -69,8 +58,7 @@ def contrasts(
     ----------
     criterion : str or Criterion
         A name in `CRITERIA`, or a criterion of your own; what is compared is its statistic.
-    {columns}
-    {cluster}
+    {data}
     to : {"best", "overall"} or label of a group, default "best"
         The reference: the group with the highest value, whichever it truly is, everyone together,
         or the group of this label.
@@ -78,10 +66,6 @@ def contrasts(
         Whether the reference is subtracted or divides.
     g : str or callable, optional
         The statistic of "performance_parity".
-    favorable : label, optional
-        The label of the better outcome for people, where a criterion asks about one class.
-    pos_label : label, optional
-        Another name for `favorable`, as in scikit-learn.
     confidence : float, default 0.95
         How often all intervals of a cell shall hold their truths together.
 
@@ -116,26 +100,14 @@ def contrasts(
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if by not in ("difference", "ratio"):
         raise InputError(f"by is 'difference' or 'ratio'; it is {by!r}.")
-    favorable, asked = named_label(favorable, pos_label), named(criterion).with_statistic(g)
+    asked = named(criterion).with_statistic(g)
     if isinstance(asked.statistic, F):
         raise InputError(
             f"{asked.name} compares whole distributions; groups are beside a reference in a rate "
             "or a mean, such as statistical_parity or weak_parity."
         )
-    source = asked.read(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        y_score=y_score,
-        score_of=score_of,
-        strata=strata,
-        classes=classes,
-        cluster=cluster,
-        g=g,
-        favorable=favorable,
-    ).source
-    estimates = estimates_of(source, asked, favorable)
+    source = named(criterion).read_data(data, g=g).source
+    estimates = estimates_of(source, asked, data.favorable)
     place, curves = place_of(to, estimates.groups), np.moveaxis(estimates.curves, 1, 0)
     found = []
     for at, cell in enumerate(estimates.cells):

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution
+from evenhand._data.doors import about_data
 from evenhand._data.summaries import Source
-from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
-from evenhand._signatures import CLUSTER, COLUMNS, REFERENCE, SETTINGS, documented, suggests_names
+from evenhand._signatures import REFERENCE, SETTINGS, documented
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.curves import Estimates, Floats
 from evenhand._uncertainty.differences import Binomials, sure_difference
@@ -72,26 +73,16 @@ class ConfidenceInterval:
     method: Method = "calibrated"
 
 
-@suggests_names
-@documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS, reference=REFERENCE)
+@about_data()
+@documented(settings=SETTINGS, reference=REFERENCE)
 def interval(
     criterion: str | Criterion,
-    y_true: Any,
-    y_pred: Any = None,
+    data: Data,
     *,
-    sensitive_features: Any = None,
-    sample_weight: Any = None,
-    y_score: Any = None,
-    score_of: Label = None,
-    strata: Any = None,
-    classes: Sequence[Label] | None = None,
-    cluster: Any = None,
     measure: MeasureLike | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
-    favorable: Label = None,
-    pos_label: Label = None,
     tau: float | None = None,
     to: Label = None,
     confidence: float = 0.95,
@@ -105,8 +96,7 @@ def interval(
     ----------
     criterion : str or Criterion
         A name in `CRITERIA`, or a criterion of your own.
-    {columns}
-    {cluster}
+    {data}
     {settings}
     {reference}
     confidence : float, default 0.95
@@ -143,32 +133,15 @@ def interval(
     if method not in METHODS:
         hint = did_you_mean(method, METHODS)
         raise InputError(f"There is no method {method!r}; there are {list(METHODS)}.{hint}")
-    favorable = named_label(favorable, pos_label)
-    reading = named(criterion).read(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        y_score=y_score,
-        score_of=score_of,
-        strata=strata,
-        cluster=cluster,
-        classes=classes,
-        measure=measure,
-        aggregate=aggregate,
-        g=g,
-        transform=transform,
-        favorable=favorable,
-        tau=tau,
-        to=to,
-    )
     asked = named(criterion).with_statistic(g)
+    how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+    reading = named(criterion).read_data(data, **how, g=g, to=to)
     if method == "guaranteed" and not reading.settings.function.is_solved:
         raise InputError(
             "Guaranteed intervals are for mpd, gini, pq, shortfall and ratio; "
             'for another measure pass method="calibrated".'
         )
-    estimates = estimates_of(reading.source, asked, favorable)
+    estimates = estimates_of(reading.source, asked, data.favorable)
     if to is not None and to != "best":
         return _beside(estimates, reading, to, confidence, method)
     return interval_of(estimates, reading.settings, reading, reading.source, confidence, method)

@@ -12,7 +12,6 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._data.groups import show
-from evenhand._data.tasks import named_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._result import Columns, Result, finite
@@ -206,7 +205,6 @@ def power(
     confidence: float = 0.95,
     criterion: str | Criterion | None = None,
     favorable: Label = None,
-    pos_label: Label = None,
 ) -> Power:
     """How often these rows would show that groups differ, or are alike; and how many would do.
 
@@ -248,8 +246,6 @@ def power(
         sizes are numbers, which are of any rate.
     favorable : label, optional
         Of a tally: the favorable label. Refused where sizes are numbers.
-    pos_label : label, optional
-        Another name for `favorable`, as in scikit-learn.
 
     Returns
     -------
@@ -309,7 +305,7 @@ def power(
     check_kinds(power=power, confidence=confidence, margin=margin, difference=difference, rate=rate)
     check_share("power", power)
     check_share("confidence", confidence)
-    groups, rows, seen = sizes_of(sizes, criterion, named_label(favorable, pos_label))
+    groups, rows, seen = sizes_of(sizes, criterion, favorable)
     at = place_of(groups, rows, apart)
     design = supposed(groups, rows, seen, rates, rate, means, sd)
     given = rates is not None or means is not None

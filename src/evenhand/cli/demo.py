@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evenhand._audit import Audit, audit_model
+from evenhand._audit import Audit, audit
 from evenhand._writing import write_all
 from evenhand.cli.failures import UNWRITTEN, failures_in_one_line, interruptible
 from evenhand.cli.summary import show
@@ -45,10 +45,10 @@ def audited_adult() -> Audit:
     adult = load("adult", sensitive=["sex", "race"])
     parts = split(adult, seed=0).normalized()
     model = income_model(adult).fit(parts.X_train, parts.y_train)
-    return audit_model(
-        model,
-        parts.X_test,
+    return audit(
         parts.y_test,
+        model,
+        data=parts.X_test,
         sensitive_features=["sex", "race"],
         favorable=1,
         title="UCI Adult: who is predicted to earn more than $50,000?",

@@ -42,7 +42,7 @@ OPTIONS_FOR = {
     "score_of=": "--score-of ",
     "threshold=": "--threshold",
     "sample_weight=, and sums of weights into sums=": "--weight",
-    ", or pass digits= to tally_counts": "",
+    ", or pass digits= to tally": "",
     'min_count=30, rare="merge"': "--min-count 30 --rare merge",
     "pass them as y_score=, beside": "name them with --score, beside",
     'task="regression"': "--task regression",

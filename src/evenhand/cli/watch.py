@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from evenhand._columns import Label
-from evenhand._data.counts import tally_counts
-from evenhand._data.group_by import listed, tally_frame
+from evenhand._data.data import Data
+from evenhand._data.group_by import listed
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
@@ -317,10 +317,8 @@ def _counted(
             columns, lacked = names, None
         else:
             columns = {**names, "y_true": None}
-        if chosen.get("rows"):
-            rate = chosen.get("rate")
-            return tally_counts(table, rows=chosen["rows"], rate=rate, **columns), lacked
-        return tally_frame(table, cluster=chosen.get("cluster"), **columns), lacked
+        more = {name: chosen.get(name) for name in ("rows", "rate", "cluster")}
+        return Data(data=table, **columns, **more).tally(), lacked
 
     return done_unless_stopped(counted, database.interrupt)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,23 +13,18 @@ from numpy.typing import NDArray
 from evenhand import _sweep as sweep
 from evenhand import measures
 from evenhand._columns import Label
+from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution
+from evenhand._data.doors import about_data
 from evenhand._data.groups import show
 from evenhand._data.summaries import with_favorable
-from evenhand._data.tasks import UNFAVORABLE, favorable_label, named_label
+from evenhand._data.tasks import UNFAVORABLE, favorable_label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds, check_labels
-from evenhand._signatures import (
-    CLUSTER,
-    COLUMNS,
-    REFERENCE,
-    SETTINGS,
-    documented,
-    suggests_names,
-)
+from evenhand._signatures import REFERENCE, SETTINGS, documented
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure, MeasureLike, name_of
-from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Rows, Source, Statistic, Table
+from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Source, Statistic, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,33 +273,24 @@ class Criterion:
             )
         object.__setattr__(self, "__doc__", _help(self))
 
-    @suggests_names
-    @documented(columns=COLUMNS, settings=SETTINGS, reference=REFERENCE)
+    @about_data()
+    @documented(settings=SETTINGS, reference=REFERENCE)
     def __call__(
         self,
-        y_true: Any,
-        y_pred: Any = None,
+        data: Data,
         *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-        y_score: Any = None,
-        score_of: Label = None,
-        strata: Any = None,
-        classes: Sequence[Label] | None = None,
         measure: MeasureLike | None = None,
         aggregate: str | Aggregate | None = None,
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
-        favorable: Label = None,
-        pos_label: Label = None,
         tau: float | None = None,
         to: Label = None,
     ) -> Any:
-        """Its value for a summary of the rows, or for columns.
+        """How unequal the groups are: its value for the data.
 
         Parameters
         ----------
-        {columns}
+        {data}
         {settings}
         {reference}
 
@@ -317,7 +303,7 @@ class Criterion:
         Raises
         ------
         InputTypeError
-            If columns are given beside a summary, which holds them already.
+            If columns are given beside counts, which hold them already.
 
         Examples
         --------
@@ -325,52 +311,26 @@ class Criterion:
         >>> from evenhand.criteria import equalized_odds
         >>> group = ["a", "a", "b", "b"]
         >>> counts = tally([1, 0, 1, 0], [1, 0, 0, 0], sensitive_features=group)
-        >>> equalized_odds(counts, gini)
+        >>> equalized_odds(counts, measure=gini)
         0.5
         >>> equalized_odds([1, 0, 1, 0], [1, 0, 0, 0], sensitive_features=group, measure="mpd")
         1.0
 
         """
-        value = self.read(
-            y_true,
-            y_pred,
-            sensitive_features=sensitive_features,
-            measure=measure,
-            aggregate=aggregate,
-            g=g,
-            transform=transform,
-            sample_weight=sample_weight,
-            y_score=y_score,
-            score_of=score_of,
-            strata=strata,
-            favorable=favorable,
-            pos_label=pos_label,
-            classes=classes,
-            tau=tau,
-            to=to,
-        ).value
+        asked = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+        value = self.read_data(data, **asked, g=g, to=to).value
         return float(value) if np.ndim(value) == 0 else value
 
-    @suggests_names
-    @documented(columns=COLUMNS, cluster=CLUSTER, settings=SETTINGS, reference=REFERENCE)
+    @about_data()
+    @documented(settings=SETTINGS, reference=REFERENCE)
     def read(
         self,
-        y_true: Any,
-        y_pred: Any = None,
+        data: Data,
         *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-        y_score: Any = None,
-        score_of: Label = None,
-        strata: Any = None,
-        classes: Sequence[Label] | None = None,
-        cluster: Any = None,
         measure: MeasureLike | None = None,
         aggregate: str | Aggregate | None = None,
         g: str | Callable[[Any, Any], Any] | None = None,
         transform: str | None = None,
-        favorable: Label = None,
-        pos_label: Label = None,
         tau: float | None = None,
         to: Label = None,
     ) -> Reading:
@@ -378,8 +338,7 @@ class Criterion:
 
         Parameters
         ----------
-        {columns}
-        {cluster}
+        {data}
         {settings}
         {reference}
 
@@ -391,7 +350,7 @@ class Criterion:
         Raises
         ------
         InputTypeError
-            If columns are given beside a summary, which holds them already.
+            If columns are given beside counts, which hold them already.
 
         Examples
         --------
@@ -402,26 +361,23 @@ class Criterion:
                [0.5, 1. ]]))
 
         """
-        criterion, source = self.with_statistic(g), y_true
-        if pos_label is not None:
-            favorable = named_label(favorable, pos_label)
-        columns = {
-            "sensitive_features": sensitive_features,
-            "sample_weight": sample_weight,
-            "y_score": y_score,
-            "score_of": score_of,
-            "strata": strata,
-            "cluster": cluster,
-            "classes": classes,
-        }
-        if isinstance(y_true, Source):
-            measure = _measure_beside(y_true, y_pred, measure, columns)
-        else:
-            _check_column(y_pred)
-            loss = g if callable(g) else None
-            source = criterion.kind.summarize(
-                Rows(y_true, y_pred, favorable=favorable, loss=loss, **columns)
-            )
+        asked = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+        return self.read_data(data, **asked, g=g, to=to)
+
+    def read_data(
+        self,
+        data: Data,
+        *,
+        measure: MeasureLike | None = None,
+        aggregate: str | Aggregate | None = None,
+        g: str | Callable[[Any, Any], Any] | None = None,
+        transform: str | None = None,
+        tau: float | None = None,
+        to: Label = None,
+    ) -> Reading:
+        """As `read`, for data that are one object."""
+        criterion, favorable = self.with_statistic(g), data.favorable
+        source = data.source(criterion.statistic.needs, g if callable(g) else None)
         source = with_favorable(source, favorable)
         criterion.check(source)
         settings = criterion.settings(measure, aggregate, transform, tau)
@@ -645,39 +601,6 @@ class Criterion:
 def class_of(cell: Label) -> Label:
     """The class a cell is about: of a pair (given, class), the second."""
     return cell[1] if isinstance(cell, tuple) else cell
-
-
-def _measure_beside(
-    summary: Source, second: Any, measure: MeasureLike | None, columns: Mapping[str, Any]
-) -> MeasureLike | None:
-    """The measure, which may stand second beside a summary; columns may not stand there."""
-    is_measure = isinstance(second, str) or callable(second)
-    given = {"y_pred": None if is_measure else second, **columns}
-    refused = [name for name, value in given.items() if value is not None]
-    if refused:
-        raise InputTypeError(
-            f"A {type(summary).__name__} already holds the columns; drop {', '.join(refused)}."
-        )
-    if is_measure and measure is not None:
-        raise InputTypeError(
-            f"Two measures were given: {name_of(second)}, the second argument, and "
-            f"measure={name_of(measure)}. Keep one."
-        )
-    return second if is_measure else measure
-
-
-def _check_column(y_pred: Any) -> None:
-    """Refuse what stands second beside a summary only, and a summary that does not come first."""
-    if isinstance(y_pred, Source):
-        raise InputTypeError(
-            f"A {type(y_pred).__name__} stands in place of the columns: pass it first, "
-            "without y_true."
-        )
-    if isinstance(y_pred, str) or callable(y_pred):
-        raise InputTypeError(
-            f"y_pred is {name_of(y_pred)}, which is no column; beside columns, a measure is "
-            "passed as measure=."
-        )
 
 
 def _undefined(table: Table) -> Table:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.data import Data
+from evenhand._data.doors import about_data
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
-from evenhand._signatures import COLUMNS, REFERENCE, SETTINGS, documented, suggests_names
+from evenhand._signatures import REFERENCE, SETTINGS, documented
 from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import ALIASES, CRITERIA
 from evenhand.criteria.criterion import Criterion
@@ -25,25 +27,16 @@ class UndefinedWarning(UserWarning):
     """A criterion has no value, because fewer than two groups were observed where it looks."""
 
 
-@suggests_names
-@documented(columns=COLUMNS, settings=SETTINGS, reference=REFERENCE)
+@about_data()
+@documented(settings=SETTINGS, reference=REFERENCE)
 def evaluate(
     criterion: str | Criterion,
-    y_true: Any,
-    y_pred: Any = None,
+    data: Data,
     *,
-    sensitive_features: Any = None,
-    sample_weight: Any = None,
-    y_score: Any = None,
-    score_of: Label = None,
-    strata: Any = None,
-    classes: Sequence[Label] | None = None,
     measure: MeasureLike | None = None,
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
-    favorable: Label = None,
-    pos_label: Label = None,
     tau: float | None = None,
     to: Label = None,
 ) -> float:
@@ -54,7 +47,7 @@ def evaluate(
     criterion : str or Criterion
         A name in `CRITERIA`, such as "equalized_odds", or another that the field has for it,
         such as "demographic_parity"; or a criterion of your own.
-    {columns}
+    {data}
     {settings}
     {reference}
 
@@ -68,7 +61,7 @@ def evaluate(
     InputError
         If a column cannot be used, or something that the criterion needs was not given.
     InputTypeError
-        If columns are given beside a summary, which holds them already.
+        If columns are given beside counts, which hold them already.
 
     See Also
     --------
@@ -86,28 +79,12 @@ def evaluate(
     Count once, ask often:
 
     >>> counts = eh.tally(truth, predicted, sensitive_features=group)
-    >>> round(eh.evaluate("statistical_parity", counts, eh.gini), 4)
+    >>> round(eh.evaluate("statistical_parity", counts, measure=eh.gini), 4)
     0.5
 
     """
-    reading = named(criterion).read(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        y_score=y_score,
-        score_of=score_of,
-        strata=strata,
-        measure=measure,
-        aggregate=aggregate,
-        g=g,
-        transform=transform,
-        tau=tau,
-        to=to,
-        favorable=favorable,
-        pos_label=pos_label,
-        classes=classes,
-    )
+    asked = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+    reading = named(criterion).read_data(data, **asked, g=g, to=to)
     if np.ndim(reading.value):
         raise InputError(
             f"This is a batch of tallies, {np.shape(reading.value)} in all, and evaluate gives one "

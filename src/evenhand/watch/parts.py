@@ -47,7 +47,7 @@ def check_counts(counts: Tally, questions: Iterable[Question]) -> None:
     if not isinstance(counts, Tally):
         raise InputTypeError(
             f"A watch takes the counts of a part, a Tally, not {type(counts).__name__}: "
-            "count the rows with evenhand.tally, tally_frame or tally_counts."
+            "count the rows with evenhand.tally."
         )
     if counts.sums["rows"].ndim > 1 or (counts.sums["rows"] % 1 != 0).any():
         raise InputError(f"{counts} cannot be watched: it is not one count of whole rows.")

@@ -15,6 +15,8 @@ from evenhand._audit.gate import Gate, gate_of, gates_of
 from evenhand._audit.questions import Criteria, Question, questions_of
 from evenhand._columns import Label
 from evenhand._columns.encoding import finite
+from evenhand._data.data import Data
+from evenhand._data.doors import about_data
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
@@ -37,6 +39,7 @@ from evenhand.watch.storage import is_origin, load, locked, save
 Day = str | date | datetime | None
 
 MEASURES = ("mpd", "gini", "pq")
+NOT_WATCHED = ("y_score", "score_of", "threshold", "replicate_weights", "replicate_method")
 KEPT = 40  # rows of history
 
 
@@ -171,16 +174,15 @@ class Watch(Result):
         """The last parts: name, day, rows, and what was said of every bound and criterion then."""
         return tuple(tuple(row) for row in self._memory.history)
 
-    @suggests_names
+    @about_data(without=NOT_WATCHED)
     def update(
-        self, counts: Tally, *, part: str | None = None, at: Day = None, late: bool = False
+        self, data: Data, *, part: str | None = None, at: Day = None, late: bool = False
     ) -> bool:
         """Count a part: a day's decisions, or the truth that has come to be known since.
 
         Parameters
         ----------
-        counts : Tally
-            Of the part's rows, by `tally`, `tally_frame` or `tally_counts`.
+        {data}
         part : str, optional
             Its name; a part is counted once. By default a new one.
         at : str, date or datetime, optional
@@ -204,7 +206,7 @@ class Watch(Result):
         check_kinds(late=late)
         memory, day = self._memory.copy(), _day(at)
         name = memory.ledger.new_name() if part is None else str(part)
-        counts = _prepared(memory, counts)
+        counts = _prepared(memory, data.tally())
         if memory.ledger.knows(name, day, counts, late):
             return False
         check_classes(counts, memory.classes, memory.settings.favorable)

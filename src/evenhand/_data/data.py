@@ -1,0 +1,563 @@
+"""The data: rows, a table, counts or a model's predictions, and which column plays which part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evenhand._columns import Label
+from evenhand._data.counting import rows_in
+from evenhand._data.dataframes import column_of, is_frame, is_table, kind_of, names_in
+from evenhand._data.evidence import Evidence
+from evenhand._data.groups import Bins, Groups, Missing, Rare, groups
+from evenhand._data.roles import Role, reading, role, roles_of
+from evenhand._data.summaries import KINDS, Rows, Source, summarize
+from evenhand._data.tallies import Tally
+from evenhand._data.tasks import Task
+from evenhand._errors import InputError, InputTypeError
+from evenhand._signatures import documented
+
+BESIDE_COUNTS = ("sensitive_features", "favorable", "task", "min_count", "rare", "classes")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Data:
+    """Rows of people, what was decided about them, and which group they are in.
+
+    Every function takes what is declared here as arguments of its own; this object is for those
+    who ask several questions of the same data, or add up parts of them.
+
+    Parameters
+    ----------
+    {roles}
+
+    Examples
+    --------
+    >>> import evenhand as eh
+    >>> people = {"hired": [1, 0, 1, 1], "sex": ["F", "F", "M", "M"]}
+    >>> data = eh.Data(None, people["hired"], sensitive_features=people["sex"])
+    >>> eh.evaluate("statistical_parity", data)
+    0.5
+    >>> eh.tally(data + data)
+    <Tally of 8 rows in 3 cells (yhat: 2, group: 2)>
+
+    """
+
+    y_true: Any = role(
+        "array-like, name of a column, Data or Tally, optional",
+        """True labels or values; None where they are not known. Or all of the data: a `Data`
+        object, or the counts that `tally` or `distribution` made; then no other column follows.""",
+        option="--target",
+        brief="The truth: labels or values.",
+        also=("target", "targets", "truth", "actual", "labels", "ground_truth"),
+    )
+    y_pred: Any = role(
+        "array-like, name of a column or estimator, optional",
+        """Predicted labels or values; without them the score decides, at the threshold. A fitted
+        estimator predicts them from `data`. A matrix holds for each row the probability of every
+        label in `classes`, where decisions are made at random.""",
+        option="--prediction",
+        brief="What the model predicted.",
+        also=(
+            "prediction",
+            "predictions",
+            "predicted",
+            "decision",
+            "decisions",
+            "y_hat",
+            "yhat",
+        ),
+    )
+    _: KW_ONLY
+    sensitive_features: Any = role(
+        "array-like, dataframe or names of columns",
+        """The columns that name the groups, or what `groups` made of them; several are crossed.
+        Beside counts, only their names.""",
+        option="--group",
+        brief="Whom to compare; repeat to cross.",
+        is_several=True,
+        also=(
+            "group",
+            "groups",
+            "sensitive",
+            "protected",
+            "sensitive_feature",
+            "attribute",
+            "attributes",
+        ),
+    )
+    data: Any = reading(
+        "dataframe, lazy query or database table, optional",
+        """A table of pandas, Polars, Arrow, DuckDB, Dask, Ibis, Spark or anything else that
+        narwhals reads. The other arguments then name columns of it, and its engine counts the rows.
+        Beside an estimator, the features that it predicts from.""",
+        also=("frame", "df", "table", "X"),
+    )
+    y_score: Any = role(
+        "array-like or name of a column, optional",
+        """Scores or probabilities of one label, or a column for each label: for thresholds,
+        AUROC, calibration, cross-entropy and distributions.""",
+        option="--score",
+        brief="The score or probability of one label.",
+        also=("probability", "probabilities", "proba", "y_prob", "scores", "score"),
+    )
+    score_of: Label = reading(
+        "label, optional",
+        """The label that a single column of scores is about. By default the one that sorts last, as
+        in scikit-learn's `predict_proba[:, 1]`; where the other one is favorable, say which.
+        Scores that clearly rank against their label (AUROC below one half) are refused unless it
+        is stated.""",
+        option="--score-of",
+        brief="The label that it is of, if not the one that sorts last.",
+    )
+    threshold: float | None = reading(
+        "float, optional",
+        """In place of `y_pred`: from this score on rows count as predicted `score_of`.""",
+        option="--threshold",
+        brief="Predict --score-of from this score on, where there is no --prediction.",
+        also=("cut", "cutoff"),
+    )
+    sample_weight: Any = role(
+        "array-like, SurveyWeights or name of a column, optional",
+        "Weights of the rows; by default every row weighs 1.",
+        option="--weight",
+        brief="Weights of the rows.",
+        also=("weight", "weights"),
+    )
+    strata: Any = role(
+        "array-like, dataframe or names of columns, optional",
+        'Within which "conditional_statistical_parity" compares groups.',
+        option="--stratum",
+        brief="Compare groups within this column too; repeat to cross.",
+        is_several=True,
+        also=("stratum",),
+    )
+    cluster: Any = role(
+        "array-like, dataframe or names of columns, optional",
+        """Which rows belong together and are not independent: decisions about one person, pupils
+        of one school, prompts of one template. Intervals and tests allow for it; values stay as
+        they are.""",
+        option="--cluster",
+        brief="Which rows belong together, such as a person or a school; repeatable.",
+        is_several=True,
+        also=("clusters",),
+    )
+    rows: Any = role(
+        "array-like or name of a column, optional",
+        """How many rows each line stands for, where the table holds counts. With
+        `task="regression"` and no `y_pred`, its columns are sums of values, under the names that
+        `count_query` gives them.""",
+        option="--rows",
+        brief="How many rows a line stands for, in a table of counts.",
+        also=("count", "counts", "n"),
+    )
+    rate: Any = role(
+        "name of a column, optional",
+        """In place of `y_pred`, in a table of counts: the column of the share that was selected,
+        between 0 and 1.""",
+        option="--rate",
+        brief="In place of --prediction, the share that was selected, in a table of counts.",
+        also=("selection_rate", "share"),
+    )
+    replicate_weights: Any = role(
+        "names of columns, optional",
+        """The columns of a survey's replicate weights, by name or as a range: "PWGTP1-80".
+        Intervals and tests then allow for the survey's design.""",
+        option="--replicate-weights",
+        brief="Columns of a survey's replicate weights, such as PWGTP1-80.",
+        is_several=True,
+    )
+    replicate_method: str | float | None = reading(
+        "str or float, optional",
+        """How they were made, as in `survey_weights`: "acs", "jackknife", "paired jackknife",
+        "brr"; or what squared deviations are multiplied by.""",
+        option="--replicate-method",
+        brief="How they were made, such as acs.",
+    )
+    classes: Sequence[Label] | None = reading(
+        "sequence of labels, optional",
+        "Labels of the columns of `y_score` or of probabilities, where the truth does not show all.",
+    )
+    favorable: Label = reading(
+        "label, optional",
+        """The label of the better outcome for people, where a criterion asks about one. Of 0 and
+        1, −1 and 1, or False and True the second is assumed; name it if that is bad for people,
+        such as a default or a relapse. Of other labels none is assumed.""",
+        option="--favorable",
+        brief="The label of the better outcome for people.",
+        also=("positive", "positive_label", "favourable", "pos_label"),
+    )
+    task: Task | None = reading(
+        '{"binary", "multiclass", "regression"}, optional',
+        """Found from the columns if it is not said: text, truth values and up to 20 different whole
+        numbers are labels, fractions are numbers, and more whole numbers must be explained.""",
+        option="--task",
+        brief="What is predicted, where the columns can be read in two ways.",
+    )
+    bins: Bins | None = reading(
+        "mapping of str to int or sequence of float, optional",
+        """For a sensitive column of amounts, by name: into how many quantile bins it is cut, or at
+        which edges.""",
+        option="--bins",
+        brief="Cut a column of amounts, such as age=4 or age=0,30,50,120; repeatable.",
+    )
+    missing: Missing = reading(
+        '{"error", "group"}, default "error"',
+        "Whether rows without a group are refused, or are a group of their own.",
+        default="error",
+        option="--missing",
+        brief="What becomes of rows without a group.",
+    )
+    min_count: int = reading(
+        "int, default 0",
+        "Groups of fewer rows are rare.",
+        default=0,
+        option="--min-count",
+        brief="Groups of fewer rows are rare.",
+    )
+    rare: Rare = reading(
+        '{"keep", "merge", "drop"}, default "keep"',
+        "What becomes of rare groups; a note says so.",
+        default="keep",
+        option="--rare",
+        brief="What becomes of rare groups.",
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.y_true, Data):
+            raise InputTypeError("These are data already; ask them, or replace parts of them.")
+        if isinstance(self.y_true, Summary):
+            self._check_alone()
+
+    def __repr__(self) -> str:
+        if isinstance(self.y_true, Summary):
+            return f"<Data: {self.y_true!r}>"
+        given = [name for name in ROLES if self._has(name)]
+        return f"<Data: {', '.join(given)}>"
+
+    def __add__(self, other: Data) -> Data:
+        if not isinstance(other, Data):
+            return NotImplemented
+        return Data(self.counted + other.counted)
+
+    def __radd__(self, other: Any) -> Data:
+        return self if other == 0 else NotImplemented  # as the built-in sum begins with 0
+
+    @cached_property
+    def counted(self) -> Evidence:
+        """Everything that the rows can tell, counted once."""
+        from evenhand._data import counted, rows, tables
+
+        known = self._resolved
+        given = {name: getattr(known, name) for name in ROLES}
+        for name in ("data", "classes"):
+            given.pop(name)
+        if isinstance(known.y_true, Evidence):
+            return known.y_true
+        if isinstance(known.y_true, Tally):
+            names = ("min_count", "rare", "task", "favorable")
+            return counted.from_tally(
+                known.y_true, known.sensitive_features, **{name: given[name] for name in names}
+            )
+        if isinstance(known.y_true, Source):
+            raise InputTypeError(
+                f"A {type(known.y_true).__name__} answers criteria one by one; to audit, pass the "
+                "columns."
+            )
+        if known.is_table:
+            return tables.evidence_from_frame(known.data, **given)
+        for name in ("rows", "rate", "replicate_weights", "replicate_method"):
+            if given.pop(name) is not None:
+                raise InputTypeError(
+                    f"{name}= is about a table: pass it as data=, and name columns."
+                )
+        if known.sensitive_features is None:
+            raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
+        if known.is_random:
+            return Data(
+                known.tally(),
+                sensitive_features=list(known._groups.names),
+                favorable=known.favorable,
+                task=known.task,
+            ).counted
+        return rows.from_rows(**given)
+
+    def source(self, needs: str, loss: Callable[[Any, Any], Any] | None = None) -> Source:
+        """The summary of the rows that a statistic reads.
+
+        Parameters
+        ----------
+        needs : str
+            Its kind: "labels", "moments", "ranks", …
+        loss : callable, optional
+            A function (y_true, y_pred) that gives a loss for each row.
+
+        Returns
+        -------
+        Tally, Distribution or RankedScores
+            The summary.
+
+        """
+        if isinstance(self.y_true, Source):
+            return self.y_true
+        known = self._resolved
+        if isinstance(known.y_true, Evidence) or (known.is_table and loss is None):
+            return known._found(needs)
+        if known.is_random and KINDS[needs].about == "labels":
+            return known.tally()
+        return summarize(needs, known._rows(loss))
+
+    def tally(self, sums: Mapping[str, Any] | None = None, digits: int | None = None) -> Tally:
+        """The counts of labels, or for `task="regression"` the sums of values, by group.
+
+        Parameters
+        ----------
+        sums : mapping of str to array-like or name of a column, optional
+            Further columns of numbers to add up in each cell, by name.
+        digits : int, optional
+            To how many decimals a column of rates was rounded.
+
+        Returns
+        -------
+        Tally
+            Counts that add up.
+
+        """
+        from evenhand._data import counting, counts, group_by
+
+        known = self._resolved
+        if isinstance(known.y_true, Tally):
+            return known.y_true
+        if isinstance(known.y_true, Summary):
+            return known.counted.counted
+        columns = {
+            name: getattr(known, name)
+            for name in ("sensitive_features", "sample_weight", "strata", "cluster")
+        }
+        settled = {"missing": known.missing, "min_count": known.min_count, "rare": known.rare}
+        if known.is_table:
+            if known.rows is not None:
+                given = {
+                    name: getattr(known, name) for name in ("y_true", "y_pred", "rate", "rows")
+                }
+                given |= {"digits": digits, "sums": sums}
+                return counts.tally_counts(known.data, **given, **columns, **settled)
+            if known.task != "regression":
+                names = {"y_true": known.y_true, "y_pred": known.y_pred}
+                return group_by.tally_frame(known.data, **names, **columns, **settled, sums=sums)
+            found = known.counted.sources["moments"]
+            assert isinstance(found, Tally)
+            return found
+        columns["sensitive_features"] = known._groups
+        if known.is_random:
+            return counting.expected_tally(
+                known.y_true,
+                known.y_pred,
+                classes=known.classes,
+                sensitive_features=known._groups,
+                sample_weight=known.sample_weight,
+            )
+        if known.task == "regression":
+            columns.pop("strata")
+            return counting.moments(known.y_true, known.y_pred, **columns)
+        return counting.tally_columns(known.y_true, known._decided, **columns, sums=sums)
+
+    def _has(self, name: str) -> bool:
+        value, default = getattr(self, name), ROLES[name].default
+        return not (value is default or (isinstance(value, str | int) and value == default))
+
+    @property
+    def is_table(self) -> bool:
+        """Whether all columns are named, so that the table's own engine can count."""
+        return self.data is not None and all(
+            _is_names(getattr(self, name), self.data)
+            for name, one in ROLES.items()
+            if one.is_column
+        )
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the predictions are probabilities, by which decisions are drawn."""
+        return self.classes is not None and np.ndim(self.y_pred) == 2
+
+    @property
+    def kind(self) -> str | None:
+        """The library of the caller's dataframes."""
+        return kind_of(self.data, self.sensitive_features, self.y_pred, self.y_true)
+
+    @property
+    def model(self) -> str | None:
+        """The class of the estimator that predicts, if one does; of a pipeline, those of its steps."""
+        if not _is_model(self.y_pred):
+            return None
+        steps = [step for _, step in getattr(self.y_pred, "steps", [])] or [self.y_pred]
+        return " → ".join(type(step).__name__ for step in steps)
+
+    def columns(self, *names: str) -> dict[str, Any]:
+        """Columns themselves, for what looks at single rows.
+
+        Parameters
+        ----------
+        *names : str
+            Their roles.
+
+        Returns
+        -------
+        dict of str to array-like
+            The columns, by role.
+
+        """
+        known = self._resolved
+        if known.is_table:
+            known = known._brought()
+        found = {name: getattr(known, name) for name in names}
+        if "sensitive_features" in found:
+            found["sensitive_features"] = known._whom
+        return found
+
+    @cached_property
+    def _resolved(self) -> Data:
+        """The same with an estimator's predictions, and with names looked up unless all are names."""
+        if _is_model(self.y_pred):
+            return self._predicted()
+        if self.data is None or self.is_table:
+            return self
+        return self._brought()
+
+    @cached_property
+    def _groups(self) -> Groups:
+        if self.sensitive_features is None:
+            raise InputError("Pass sensitive_features: the column or columns that name the groups.")
+        return groups(
+            self.sensitive_features,
+            bins=self.bins,
+            missing=self.missing,
+            min_count=self.min_count,
+            rare=self.rare,
+        )
+
+    @property
+    def _decided(self) -> Any:
+        """The decisions: those given, or where a score is cut at the threshold."""
+        from evenhand._data.rows import cut_scores
+
+        if self.y_pred is not None or self.threshold is None:
+            return self.y_pred
+        return cut_scores(self.y_true, self.y_score, self.threshold, self.score_of, self.favorable)
+
+    @property
+    def _whom(self) -> Any:
+        """The sensitive columns, as groups where something is to become of some values."""
+        plain = self.bins is None and self.missing == "error" and self.min_count == 0
+        return self.sensitive_features if plain and self.rare == "keep" else self._groups
+
+    def _rows(self, loss: Callable[[Any, Any], Any] | None) -> Rows:
+        return Rows(
+            self.y_true,
+            self._decided,
+            sensitive_features=self._whom,
+            sample_weight=self.sample_weight,
+            y_score=self.y_score,
+            score_of=self.score_of,
+            strata=self.strata,
+            cluster=self.cluster,
+            classes=self.classes,
+            favorable=self.favorable,
+            loss=loss,
+        )
+
+    def _found(self, needs: str) -> Source:
+        """A summary of a table, or of parts that were added up."""
+        kind, data = KINDS[needs], self
+        if self.is_table:
+            of_numbers = kind.about == "numbers" and self.y_score is None
+            if kind.counts_decisions and (self.y_pred is not None or self.rate is not None):
+                data = replace(self, y_score=None, score_of=None)
+            if of_numbers:
+                data = replace(data, task="regression")
+        found = data.counted.sources.get(needs)
+        if found is None:
+            raise InputError(f"The data lack {kind.hint}: this criterion reads {kind.columns}.")
+        return found
+
+    def _brought(self) -> Data:
+        """The same with the columns of the table in place of their names."""
+        found = {}
+        for name, one in ROLES.items():
+            value = getattr(self, name)
+            if one.is_column and value is not None and _is_names(value, self.data):
+                found[name] = columns_of(self.data, value, several=one.is_several)
+        return replace(self, data=None, **found)
+
+    def _predicted(self) -> Data:
+        """The same with the predictions and scores of the estimator."""
+        from evenhand._data.models import features_for, scored_by
+
+        model, X = self.y_pred, self.data
+        if X is None:
+            raise InputTypeError(
+                f"A {type(model).__name__} predicts from data=, the features of the rows; pass them."
+            )
+        looked_up = replace(self, y_pred=None)._brought()
+        X = features_for(model, X, self.y_true)
+        labels, scored = getattr(model, "classes_", None), {}
+        if labels is not None and self.y_score is None and hasattr(model, "predict_proba"):
+            of = self.favorable if self.score_of is None else self.score_of
+            scored = scored_by(model, X, of)
+        task = self.task
+        if task is None:
+            task = (
+                "regression" if labels is None else "binary" if len(labels) <= 2 else "multiclass"
+            )
+        decided = None if self.threshold is not None else model.predict(X)
+        return replace(looked_up, y_pred=decided, task=task, **scored)
+
+    def _check_alone(self) -> None:
+        """Refuse columns beside counts, which were counted without them."""
+        given = [
+            name for name in ROLES if name not in ("y_true", *BESIDE_COUNTS) and self._has(name)
+        ]
+        if not _is_names(self.sensitive_features):
+            given.append("sensitive_features")
+        if given:
+            raise InputTypeError(
+                f"A {type(self.y_true).__name__} already holds the columns; drop "
+                f"{', '.join(given)}, or count them with the rows."
+            )
+
+
+Summary = Source | Evidence
+ROLES: dict[str, Role] = roles_of(Data)
+documented(roles="\n".join(one.entry for one in ROLES.values()))(Data)
+
+
+def columns_of(table: Any, names: Any, *, several: bool) -> Any:
+    """Columns of a table by name: one, or where there may be several a mapping of them."""
+    listed = list(names) if isinstance(names, list | tuple) else [names]
+    found = {str(name): column_of(table, name) for name in listed}
+    return found if several else found[str(listed[0])]
+
+
+def _is_names(value: Any, table: Any = None) -> bool:
+    """Whether this names columns, rather than being one; nothing at all names none.
+
+    A list of text could be either: beside a dataframe it is names if these are its columns. Columns
+    of an array are named by their position.
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return table is not None and not is_table(table)
+    if not isinstance(value, list | tuple):
+        return value is None or isinstance(value, str)
+    if not value or not all(isinstance(name, str | int) for name in value):
+        return False
+    if table is None or len(value) != rows_in(table):
+        return True
+    return is_frame(table) and set(value) <= set(names_in(table))
+
+
+def _is_model(value: Any) -> bool:
+    return callable(getattr(value, "predict", None))
