@@ -41,8 +41,8 @@ def main() -> None:
         lines = table(rows, strata)
         names = NAMES | ({"strata": "stratum"} if strata > 1 else {})
         contestants = {
-            "tally": lambda lines=lines, names=names: eh.tally_counts(lines, rows="n", **names),
-            "audit": lambda lines=lines, names=names: eh.audit_frame(lines, rows="n", **names),
+            "tally": lambda lines=lines, names=names: eh.tally(data=lines, rows="n", **names),
+            "audit": lambda lines=lines, names=names: eh.audit(data=lines, rows="n", **names),
         }
         times = take_turns(contestants, ROUNDS)
         busy = take_turns({"audit": contestants["audit"]}, ROUNDS, clock=process_time)["audit"]

@@ -43,12 +43,12 @@ def parameters(case: Case) -> np.ndarray:
 
 def means(v: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> Any:
     yhat = rng.gamma(2.0, (2 + v[group]) / 2)
-    return eh.moments(None, yhat, sensitive_features=group)
+    return eh.tally(None, yhat, sensitive_features=group, task="regression")
 
 
 def losses(v: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> Any:
     error = rng.normal(scale=np.sqrt(1 + v[group]))
-    return eh.moments(error, np.zeros(len(group)), sensitive_features=group)
+    return eh.tally(error, np.zeros(len(group)), sensitive_features=group, task="regression")
 
 
 def areas(v: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> Any:

@@ -117,7 +117,7 @@ def lines(engine: Any, turns: int) -> Iterator[Line]:
     contestants = {
         "labels by hand": engine.labels,
         "bins by hand": engine.bins,
-        "tally_frame": lambda: eh.tally_frame(engine.table, **NAMES),
+        "tally_frame": lambda: eh.tally(data=engine.table, **NAMES),
         "labels": lambda: evidence_from_frame(engine.table, **NAMES),
         "scores": lambda: evidence_from_frame(engine.table, **scored),
     }
@@ -133,7 +133,7 @@ def lines(engine: Any, turns: int) -> Iterator[Line]:
         who = name if name == "tally_frame" else f"audit_frame's counts, {name}"
         yield Line(engine.name, who, readable(spent[name]), spent[name] / least, BAR)
     start = _cpu_seconds()
-    eh.audit_frame(engine.table, **scored)
+    eh.audit(data=engine.table, **scored)
     whole = _cpu_seconds() - start
     yield Line(engine.name, "audit_frame, scores, all of it", readable(whole), whole / both)
 

@@ -277,7 +277,7 @@ def single_look(hits, sizes, measure):
             "n": np.stack([sizes - hits, hits], axis=1).ravel().astype(int),
         }
     )
-    counts = eh.tally_counts(lines, rows="n", y_pred="decision", sensitive_features="group")
+    counts = eh.tally(data=lines, rows="n", y_pred="decision", sensitive_features="group")
     return eh.interval("statistical_parity", counts, measure=measure, favorable=1)
 
 

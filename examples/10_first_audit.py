@@ -23,10 +23,10 @@ def main() -> None:
     model = make_pipeline(columns, LogisticRegression(max_iter=1000))
     model.fit(parts.X_train, parts.y_train)
 
-    found = eh.audit_model(
-        model,
-        parts.X_test,
+    found = eh.audit(
         parts.y_test,
+        model,
+        data=parts.X_test,
         sensitive_features=["sex", "race"],
         criteria=["statistical_parity", "equalized_odds", "accuracy_parity"],
         tolerances={"accuracy_parity.gini": 0.1},

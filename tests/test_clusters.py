@@ -140,12 +140,10 @@ def test_every_door_gives_the_same_audit_of_clusters(tmp_path) -> None:
     wanted = json.loads(whole.to_json())["findings"]
     counted = rows.groupby(["y", "p", "group", "school"]).size().reset_index(name="n")
     found = {
-        "frame": eh.audit_frame(rows, **names),
-        "counts": eh.audit(
-            eh.tally_counts(counted, rows="n", **names), sensitive_features=["group"]
-        ),
-        "table of counts": eh.audit_frame(counted, **names, rows="n"),
-        "tally": eh.audit(eh.tally_frame(rows, **names), sensitive_features=["group"]),
+        "frame": eh.audit(data=rows, **names),
+        "counts": eh.audit(eh.tally(data=counted, rows="n", **names), sensitive_features=["group"]),
+        "table of counts": eh.audit(data=counted, **names, rows="n"),
+        "tally": eh.audit(eh.tally(data=rows, **names), sensitive_features=["group"]),
     }
     for door, audit in found.items():
         assert json.loads(audit.to_json())["findings"] == wanted, door
@@ -155,9 +153,9 @@ def test_scores_counted_in_bins_know_their_clusters(monkeypatch: pytest.MonkeyPa
     rows = people(clusters=60, size=10)
     rows["score"] = rows.score.round(2)
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "group", "y_score": "score"}
-    exact = eh.audit_frame(rows, **names, cluster="school")
+    exact = eh.audit(data=rows, **names, cluster="school")
     monkeypatch.setattr("evenhand._data.tables.ROWS_TO_BRING", 0)
-    binned = eh.audit_frame(rows, **names, cluster="school")
+    binned = eh.audit(data=rows, **names, cluster="school")
     for one, two in zip(exact.findings, binned.findings, strict=True):
         for name, value in one.values.items():
             assert two.values[name].high == pytest.approx(value.high, abs=1e-6), one.criterion

@@ -122,7 +122,7 @@ def test_a_masked_label_weight_or_score_is_refused_and_a_masked_group_named():
     with pytest.raises(ValueError, match="y_score has values that are not finite"):
         eh.evaluate("performance_parity", full, y_score=scores, sensitive_features=full, g="auroc")
     with pytest.raises(ValueError, match="Row 0 of probabilities"):
-        eh.expected_tally(full, scores, classes=[0, 1], sensitive_features=full)
+        eh.tally(full, scores, classes=[0, 1], sensitive_features=full)
 
 
 @pytest.mark.slow

@@ -96,8 +96,8 @@ def test_counts_give_an_audit_the_evidence_that_the_rows_give(people, engine):
 def test_an_audit_of_counts_is_that_of_the_rows(people, engine):
     counts = counts_of(people, "y", "p", "sex", "race", "region")
     options = {**NAMES, "strata": "region"}
-    found = eh.audit_frame(ENGINES[engine](counts), rows="n", **options)
-    expected = eh.audit_frame(people, **options)
+    found = eh.audit(data=ENGINES[engine](counts), rows="n", **options)
+    expected = eh.audit(data=people, **options)
     assert found.document() == expected.document()
 
 
@@ -106,8 +106,8 @@ def test_an_audit_of_counts_is_that_of_the_rows(people, engine):
 @given(people=people(classes=3))
 def test_an_audit_of_counts_of_several_classes_is_that_of_the_rows(people):
     counts = counts_of(people, "y", "p", "sex", "race")
-    found = eh.audit_frame(counts, rows="n", **NAMES)
-    assert found.document() == eh.audit_frame(people, **NAMES).document()
+    found = eh.audit(data=counts, rows="n", **NAMES)
+    assert found.document() == eh.audit(data=people, **NAMES).document()
 
 
 @pytest.mark.slow
@@ -116,8 +116,8 @@ def test_an_audit_of_counts_of_several_classes_is_that_of_the_rows(people):
 def test_weights_are_those_of_each_row_of_a_line(people):
     counts = counts_of(people, "y", "p", "sex", "race", "weight")
     options = {**NAMES, "sample_weight": "weight"}
-    found = eh.audit_frame(counts, rows="n", **options)
-    assert_alike(found.document(), eh.audit_frame(people, **options).document())
+    found = eh.audit(data=counts, rows="n", **options)
+    assert_alike(found.document(), eh.audit(data=people, **options).document())
 
 
 @pytest.mark.slow
@@ -126,8 +126,8 @@ def test_weights_are_those_of_each_row_of_a_line(people):
 def test_an_audit_of_counted_scores_is_that_of_the_rows(people):
     counts = counts_of(people, "y", "score", "sex")
     options = {"y_true": "y", "y_score": "score", "sensitive_features": "sex", "threshold": 0.5}
-    found = eh.audit_frame(counts, rows="n", **options)
-    assert_alike(found.document(), eh.audit_frame(people, **options).document())
+    found = eh.audit(data=counts, rows="n", **options)
+    assert_alike(found.document(), eh.audit(data=people, **options).document())
 
 
 @pytest.mark.slow
@@ -137,8 +137,8 @@ def test_an_audit_of_counted_values_is_that_of_the_rows(people):
     counts = counts_of(people, "value", "amount", "sex")
     options = {"y_true": "value", "y_pred": "amount", "sensitive_features": "sex"}
     options["task"] = "regression"
-    found = eh.audit_frame(counts, rows="n", **options)
-    assert_alike(found.document(), eh.audit_frame(people, **options).document())
+    found = eh.audit(data=counts, rows="n", **options)
+    assert_alike(found.document(), eh.audit(data=people, **options).document())
 
 
 @pytest.mark.slow
@@ -152,8 +152,8 @@ def test_counts_of_more_rows_than_are_brought_in_are_binned_as_the_rows(monkeypa
         names = {"y_true": "value", "y_pred": "amount"}
     counts = counts_of(frame, *names.values(), "sex")
     options = {**names, "sensitive_features": "sex", "task": task}
-    found = eh.audit_frame(counts, rows="n", **options)
-    assert_alike(found.document(), eh.audit_frame(frame, **options).document())
+    found = eh.audit(data=counts, rows="n", **options)
+    assert_alike(found.document(), eh.audit(data=frame, **options).document())
 
 
 def drawn(rows=600, seed=3):
@@ -180,8 +180,8 @@ def test_quantile_bins_of_groups_are_those_of_the_rows():
     frame = drawn()
     counts = counts_of(frame, "y", "p", "age")
     options = {"y_true": "y", "y_pred": "p", "sensitive_features": "age", "bins": {"age": 4}}
-    found = eh.audit_frame(counts, rows="n", **options)
-    assert found.document() == eh.audit_frame(frame, **options).document()
+    found = eh.audit(data=counts, rows="n", **options)
+    assert found.document() == eh.audit(data=frame, **options).document()
 
 
 def test_a_tally_of_counts_is_that_of_the_rows(engine):
@@ -190,18 +190,18 @@ def test_a_tally_of_counts_is_that_of_the_rows(engine):
     counts = counts_of(frame, "y", "p", "sex", "race", "age")
     counts = pd.concat([counts, counts.iloc[:1].assign(n=0, sex="nobody")], ignore_index=True)
     options = {**NAMES, "missing": "group", "min_count": 20, "rare": "merge"}
-    found = eh.tally_counts(engine(counts), rows="n", **options)
-    assert_same_tally(found, eh.tally_frame(frame, **options))
+    found = eh.tally(data=engine(counts), rows="n", **options)
+    assert_same_tally(found, eh.tally(data=frame, **options))
 
 
 def test_counts_may_be_decimals_and_whole_floats():
     frame = drawn()
     counts = counts_of(frame, "y", "p", "sex", "race")
-    expected = eh.tally_frame(frame, **NAMES)
-    assert_same_tally(eh.tally_counts(counts.astype({"n": float}), rows="n", **NAMES), expected)
+    expected = eh.tally(data=frame, **NAMES)
+    assert_same_tally(eh.tally(data=counts.astype({"n": float}), rows="n", **NAMES), expected)
     lines = duckdb.from_arrow(pa.Table.from_pandas(counts))
     query = lines.aggregate("y, p, sex, race, sum(n::decimal(18, 2)) as n")
-    assert_same_tally(eh.tally_counts(query, rows="n", **NAMES), expected)
+    assert_same_tally(eh.tally(data=query, rows="n", **NAMES), expected)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_counts_may_be_decimals_and_whole_floats():
 def test_what_is_no_count_is_refused_with_its_column_and_value(local_engine, count, message):
     counts = pd.DataFrame({"g": ["a", "b", "c"], "p": [0, 1, 1], "n": [4.0, 5.0, count]})
     with pytest.raises(eh.InputError, match=message):
-        eh.tally_counts(local_engine(counts), rows="n", y_pred="p", sensitive_features="g")
+        eh.tally(data=local_engine(counts), rows="n", y_pred="p", sensitive_features="g")
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_what_makes_no_sense_is_refused(changed, message):
     ).assign(none=0)
     options = {"rows": "n", "y_pred": "p", "sensitive_features": "g"} | changed
     with pytest.raises((eh.InputError, eh.InputTypeError), match=message):
-        eh.tally_counts(counts, **options)
+        eh.tally(data=counts, **options)
 
 
 def published(**columns):
@@ -251,9 +251,7 @@ def published(**columns):
 
 
 def rated(table, **options):
-    return eh.tally_counts(
-        table, rows="applicants", rate="rate", sensitive_features="sex", **options
-    )
+    return eh.tally(data=table, rows="applicants", rate="rate", sensitive_features="sex", **options)
 
 
 def test_a_published_rate_gives_the_whole_number_it_was_rounded_from(engine):
@@ -296,8 +294,8 @@ def test_rates_that_no_number_of_people_has_are_refused(table, message):
 
 
 def test_an_audit_of_rates_is_that_of_the_people():
-    found = eh.audit_frame(
-        published(), rows="applicants", rate="rate", y_true=None, sensitive_features="sex"
+    found = eh.audit(
+        data=published(), rows="applicants", rate="rate", y_true=None, sensitive_features="sex"
     )
     group = ["F"] * 1203 + ["M"] * 600
     decision = [1] * 375 + [0] * 828 + [1] * 300 + [0] * 300
@@ -313,8 +311,8 @@ def test_an_audit_of_a_tally_is_that_of_its_rows(truth):
     frame = drawn()
     counts = counts_of(frame, "y", "p", "sex", "race", "age")
     names = {**NAMES, "y_true": truth, "strata": "age"}
-    found = eh.audit(eh.tally_counts(counts, rows="n", **names), sensitive_features=["sex", "race"])
-    assert found.document() == eh.audit_frame(frame, **names).document()
+    found = eh.audit(eh.tally(data=counts, rows="n", **names), sensitive_features=["sex", "race"])
+    assert found.document() == eh.audit(data=frame, **names).document()
     assert "<html" in found.to_html()
 
 
@@ -330,10 +328,12 @@ def test_a_tally_of_moments_is_audited_as_far_as_it_tells():
     sums = {"yhat": "amount", "yhat²": "amount²", "y": "value", "y²": "value²"}
     sums |= {"squared_error": "se", "squared_error²": "se²"}
     sums |= {"absolute_error": "ae", "absolute_error²": "se"}
-    counts = eh.tally_counts(
-        lines.reset_index(), rows="n", sensitive_features=["sex", "race"], sums=sums
+    counts = eh.tally(
+        data=lines.reset_index(), rows="n", sensitive_features=["sex", "race"], sums=sums
     )
-    expected = eh.moments(frame.value, frame.amount, sensitive_features=frame[["sex", "race"]])
+    expected = eh.tally(
+        frame.value, frame.amount, sensitive_features=frame[["sex", "race"]], task="regression"
+    )
     assert counts.axes == expected.axes
     for name in expected.sums:
         np.testing.assert_allclose(counts.sums[name], expected.sums[name], rtol=1e-12)
@@ -349,14 +349,14 @@ def test_a_tally_of_moments_is_audited_as_far_as_it_tells():
 def test_sums_of_squares_that_are_too_small_are_refused():
     lines = pd.DataFrame({"g": ["a", "b"], "n": [4, 4], "s": [8.0, 9.0], "ss": [16.0, 20.0]})
     with pytest.raises(eh.InputError, match=r"'ss' has the sum of squares 20, but 4 values .* 9"):
-        eh.tally_counts(lines, rows="n", sensitive_features="g", sums={"yhat": "s", "yhat²": "ss"})
+        eh.tally(data=lines, rows="n", sensitive_features="g", sums={"yhat": "s", "yhat²": "ss"})
 
 
 def test_a_gate_reads_a_tally():
     counts = pd.DataFrame(
         {"sex": ["F", "F", "M", "M"], "p": [0, 1, 0, 1], "n": [9000, 1000, 7000, 3000]}
     )
-    tally = eh.tally_counts(counts, rows="n", y_pred="p", sensitive_features="sex")
+    tally = eh.tally(data=counts, rows="n", y_pred="p", sensitive_features="sex")
     assert eh.assert_even(tally, fail_if="demographic_parity > 0.5").evidence.columns == ("group",)
     with pytest.raises(AssertionError, match="violated"):
         eh.assert_even(tally, sensitive_features="sex", fail_if="demographic_parity > 0.1")
@@ -364,8 +364,8 @@ def test_a_gate_reads_a_tally():
 
 def test_interval_and_chance_of_counts_are_those_of_the_rows():
     frame = drawn()
-    counts = eh.tally_counts(
-        counts_of(frame, "y", "p", "sex"),
+    counts = eh.tally(
+        data=counts_of(frame, "y", "p", "sex"),
         rows="n",
         y_true="y",
         y_pred="p",
@@ -382,7 +382,7 @@ def test_counts_have_an_interval_where_weights_have_none():
     as_weights = eh.interval(
         "statistical_parity", None, counts.p, sensitive_features=counts.g, sample_weight=counts.n
     )
-    tally = eh.tally_counts(counts, rows="n", y_pred="p", sensitive_features="g")
+    tally = eh.tally(data=counts, rows="n", y_pred="p", sensitive_features="g")
     as_rows = eh.interval("statistical_parity", tally)
     assert as_weights.value == pytest.approx(as_rows.value)
     assert as_weights.high - as_weights.low > 0.8
@@ -474,9 +474,9 @@ BY_SCORE = {"y_true": "y", "y_score": "score", "sensitive_features": "sex"}
 def test_scores_in_bins_tell_what_the_rows_tell_at_the_ends_of_bins(local_engine, scored):
     frame = in_bins(scored)
     counts = counts_of(frame, "y", "score", "sex")
-    found = eh.audit_frame(local_engine(counts), rows="n", threshold=0.4, **BY_SCORE)
-    expected = eh.audit_frame(frame, threshold=0.4, **BY_SCORE | {"y_score": "lower"})
-    exact = eh.audit_frame(scored, threshold=0.4, **BY_SCORE)
+    found = eh.audit(data=local_engine(counts), rows="n", threshold=0.4, **BY_SCORE)
+    expected = eh.audit(data=frame, threshold=0.4, **BY_SCORE | {"y_score": "lower"})
+    exact = eh.audit(data=scored, threshold=0.4, **BY_SCORE)
     for criterion in ("equalized_odds", "calibration_parity"):
         assert found.finding(criterion).p_value == exact.finding(criterion).p_value
     for finding in found.findings:
@@ -503,7 +503,7 @@ def test_bins_that_cannot_be_cut_are_refused(labels, options, message):
         {"y": [0, 1] * 4, "sex": [*"FFFFMMMM"], "score": [labels[i % 4 // 2] for i in range(8)]}
     ).assign(n=20)
     with pytest.raises(eh.InputError, match=message):
-        eh.audit_frame(counts, rows="n", **BY_SCORE, **options)
+        eh.audit(data=counts, rows="n", **BY_SCORE, **options)
 
 
 def test_bins_that_are_no_probabilities_are_cut_where_they_end():
@@ -515,7 +515,7 @@ def test_bins_that_are_no_probabilities_are_cut_where_they_end():
             "n": [90, 10, 50, 60, 70, 30, 40, 80],
         }
     )
-    found = eh.audit_frame(counts, rows="n", threshold=1, **BY_SCORE)
+    found = eh.audit(data=counts, rows="n", threshold=1, **BY_SCORE)
     assert found.finding("statistical_parity", "mpd").value == pytest.approx(120 / 220 - 110 / 210)
     assert not any("calibration" in finding.criterion for finding in found.findings)
     assert any("runs from 0 to 2, so it is no probability" in note for note in found.notes)

@@ -358,14 +358,14 @@ class TestASummaryHoldsItsColumns:
         with pytest.raises(TypeError, match="A Tally stands in place of the columns"):
             equalized_odds(Y, counts, **options)
         with pytest.raises(TypeError, match=r"y_pred is gini, which is no column.*measure="):
-            equalized_odds(Y, eh.gini, **options)
+            equalized_odds(Y, measure=eh.gini, **options)
         with pytest.raises(TypeError, match="statistical_parity is a criterion, not a measure"):
             equalized_odds(counts, statistical_parity)
 
     def test_a_batch_is_asked_of_the_criterion_itself(self):
         counts = SUMMARIES["equalized_odds"]
         batch = eh.Tally(counts.axes, counts.cells, {"rows": np.stack([counts.sums["rows"]] * 3)})
-        assert equalized_odds(batch, eh.gini).shape == (3,)
+        assert equalized_odds(batch, measure=eh.gini).shape == (3,)
         with pytest.raises(ValueError, match=r"a batch of tallies, \(3,\) in all"):
             eh.evaluate("equalized_odds", batch)
 
@@ -376,7 +376,7 @@ class TestASummaryHoldsItsColumns:
         counts = eh.tally(rows.y_true, rows.y_pred, **options)
         for criterion in (statistical_parity, equalized_odds, accuracy_parity):
             whole = criterion(rows.y_true, rows.y_pred, measure=measure, **options)
-            assert criterion(counts, measure) == pytest.approx(whole, nan_ok=True)
+            assert criterion(counts, measure=measure) == pytest.approx(whole, nan_ok=True)
 
 
 class TestAReading:
@@ -539,7 +539,7 @@ def values(rows):
     best = max(rows.y_true.max(), rows.y_pred.max())
     return {
         (name, measure): eh.CRITERIA[name](
-            counts, measure, favorable=best if eh.CRITERIA[name].one_class else None
+            counts, measure=measure, favorable=best if eh.CRITERIA[name].one_class else None
         )
         for name in COUNTED
         for measure in eh.MEASURES

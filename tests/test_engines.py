@@ -74,8 +74,8 @@ def assert_equal_tallies(found, expected):
 @pytest.mark.slow
 def test_the_tally_of_a_table_is_that_of_its_columns(engine):
     def law(frame):
-        found = eh.tally_frame(
-            engine(frame),
+        found = eh.tally(
+            data=engine(frame),
             **NAMES,
             sample_weight="weight",
             strata="stratum",
@@ -174,7 +174,7 @@ def people():
 def test_an_audit_of_a_table_is_that_of_its_columns(engine):
     frame = people()
     quick = {"criteria": ["equalized_odds", "performance_parity"], "measures": ["mpd"]}
-    found = eh.audit_frame(engine(frame), **SCORED, **quick)
+    found = eh.audit(data=engine(frame), **SCORED, **quick)
     expected = eh.audit(
         frame.event,
         frame.chosen,
@@ -192,7 +192,7 @@ def test_an_audit_of_a_table_is_that_of_its_columns(engine):
 
 MOST_PASSES = {"tally": 1, "labels": 2, "labels far apart": 2, "scores": 2, "score alone": 2}
 CALLS = {
-    "tally": lambda table: eh.tally_frame(table, **NAMES),
+    "tally": lambda table: eh.tally(data=table, **NAMES),
     "labels": lambda table: evidence_from_frame(
         table, y_true="event", y_pred="chosen", sensitive_features=["sex", "zone"]
     ),

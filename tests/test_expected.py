@@ -24,7 +24,7 @@ def test_certain_decisions_give_the_plain_tally(rows):
     chances, classes = one_hot(rows)
     how = {"sensitive_features": rows.group, "sample_weight": rows.weight}
     plain = eh.tally(rows.y_true, rows.y_pred, **how)
-    expected = eh.expected_tally(rows.y_true, chances, classes=classes, **how)
+    expected = eh.tally(rows.y_true, chances, classes=classes, **how)
     assert expected.axes == plain.axes
     assert (expected.cells == plain.cells).all()
     assert set(expected.sums) == set(plain.sums)
@@ -38,7 +38,7 @@ def test_expected_tallies_of_parts_add_up(rows):
     chances, classes = lots(rows, 4), range(4)
 
     def counted(part):
-        return eh.expected_tally(
+        return eh.tally(
             rows.y_true[part],
             chances[part],
             classes=classes,
@@ -57,7 +57,7 @@ def test_expected_tallies_of_parts_add_up(rows):
 def test_it_is_the_mean_of_the_tallies_of_many_draws():
     rows = predictions(rows=60)
     chances = lots(rows, 3)
-    expected = eh.expected_tally(
+    expected = eh.tally(
         rows.y_true, chances, classes=[0, 1, 2], sensitive_features=rows.group
     ).table("y", "yhat", "group")
     rng, draws = np.random.default_rng(1), 4000
@@ -70,7 +70,7 @@ def test_it_is_the_mean_of_the_tallies_of_many_draws():
 
 
 def test_a_criterion_reads_it_as_it_reads_a_tally():
-    counts = eh.expected_tally(
+    counts = eh.tally(
         ["no", "yes", "yes", "no"],
         [[0.5, 0.5], [0.2, 0.8], [0.4, 0.6], [1.0, 0.0]],
         classes=["no", "yes"],
@@ -83,7 +83,7 @@ def test_a_criterion_reads_it_as_it_reads_a_tally():
 
 
 def test_columns_follow_the_classes_in_the_order_given():
-    counts = eh.expected_tally(
+    counts = eh.tally(
         [1, 0], [[0.9, 0.1], [0.2, 0.8]], classes=[1, 0], sensitive_features=["a", "b"]
     )
     assert counts.labels("yhat") == (0, 1)
@@ -102,12 +102,10 @@ def test_columns_follow_the_classes_in_the_order_given():
 )
 def test_what_is_no_chance_is_refused(chances, complaint):
     with pytest.raises(ValueError, match=complaint):
-        eh.expected_tally([1], chances, classes=[0, 1], sensitive_features=["a"])
+        eh.tally([1], chances, classes=[0, 1], sensitive_features=["a"])
 
 
 def test_intervals_refuse_expected_rows_for_they_are_no_draws():
-    counts = eh.expected_tally(
-        [1, 0, 1, 0], [[0.5, 0.5]] * 4, classes=[0, 1], sensitive_features=[*"aabb"]
-    )
+    counts = eh.tally([1, 0, 1, 0], [[0.5, 0.5]] * 4, classes=[0, 1], sensitive_features=[*"aabb"])
     with pytest.raises(ValueError, match="whole rows"):
         eh.interval("equalized_odds", counts)

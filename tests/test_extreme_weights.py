@@ -126,7 +126,7 @@ def test_weights_whose_squares_are_no_numbers_are_refused(size):
 @pytest.mark.parametrize("size", [1e60, 1e-60, 1e-310, 5e-324])
 def test_values_whose_fourth_powers_are_no_numbers_are_refused(size):
     with pytest.raises(eh.InputError, match=r"multiply it by \de[+-]\d+\."):
-        eh.moments(None, np.full(ROWS, size), sensitive_features=G)
+        eh.tally(None, np.full(ROWS, size), sensitive_features=G, task="regression")
 
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.LazyFrame}
@@ -138,7 +138,7 @@ def test_a_weight_that_is_none_is_refused_in_every_frame(kind, bad):
     rows = {"y": Y.tolist(), "p": P.tolist(), "g": G.tolist(), "w": [*[1.0] * (ROWS - 1), bad]}
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "sample_weight": "w"}
     with pytest.raises(eh.InputError, match="'w'"):
-        eh.tally_frame(FRAMES[kind](rows), **names)
+        eh.tally(data=FRAMES[kind](rows), **names)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match="'sample_weight': 1"):
             eh.tally([1, 0, 1, 1], [1, 0, 1, 1], sensitive_features=A, sample_weight=[1.0])
         with pytest.raises(ValueError, match="'y_true': 1, 'y_pred': 2"):
-            eh.moments([1.0], [1.0, 2.0], sensitive_features=["a", "b"])
+            eh.tally([1.0], [1.0, 2.0], sensitive_features=["a", "b"], task="regression")
 
     def test_no_rows_are_refused(self):
         with pytest.raises(ValueError, match="no rows"):

@@ -27,7 +27,7 @@ def people():
 
 def counted(frame, **options):
     names = {"y_true": "truth", "y_pred": "guess", "sensitive_features": ["sex", "race"]}
-    return eh.tally_frame(frame, **names | options)
+    return eh.tally(data=frame, **names | options)
 
 
 @pytest.mark.slow
@@ -124,8 +124,8 @@ def test_rare_groups_are_those_of_the_arrays(engine, rare):
 
 def test_columns_may_have_any_name():
     odd = {"truth": "rows", "guess": "selected 0", "sex": "weight", "weight": "y"}
-    found = eh.tally_frame(
-        people().rename(columns=odd),
+    found = eh.tally(
+        data=people().rename(columns=odd),
         y_true="rows",
         y_pred="selected 0",
         sensitive_features=["weight", "race"],

@@ -165,7 +165,7 @@ READ_AMOUNTS = {
         "statistical_parity", TRUTH, PREDICTED, sensitive_features={"age": AGES}
     ),
     "audit": lambda: eh.audit(TRUTH, PREDICTED, sensitive_features={"age": AGES}),
-    "audit_frame": lambda: eh.audit_frame(FRAME, y_true="y", y_pred="p", sensitive_features="age"),
+    "audit_frame": lambda: eh.audit(data=FRAME, y_true="y", y_pred="p", sensitive_features="age"),
     "assert_even": lambda: eh.assert_even(
         TRUTH, PREDICTED, sensitive_features={"age": AGES}, fail_if="statistical_parity.mpd > 0.1"
     ),
@@ -174,11 +174,11 @@ READ_AMOUNTS = {
     ),
     "frontier": lambda: eh.frontier(TRUTH, SCORE, sensitive_features={"age": AGES}),
     "tally": lambda: eh.tally(TRUTH, PREDICTED, sensitive_features={"age": AGES}),
-    "tally_frame": lambda: eh.tally_frame(FRAME, y_true="y", y_pred="p", sensitive_features="age"),
-    "tally_counts": lambda: eh.tally_counts(
-        FRAME, y_true="y", y_pred="p", sensitive_features="age", rows="rows"
+    "tally_frame": lambda: eh.tally(data=FRAME, y_true="y", y_pred="p", sensitive_features="age"),
+    "tally_counts": lambda: eh.tally(
+        data=FRAME, y_true="y", y_pred="p", sensitive_features="age", rows="rows"
     ),
-    "moments": lambda: eh.moments(SCORE, SCORE, sensitive_features={"age": AGES}),
+    "moments": lambda: eh.tally(SCORE, SCORE, sensitive_features={"age": AGES}, task="regression"),
     "distribution": lambda: eh.distribution(SCORE, sensitive_features={"age": AGES}),
     "crossed": lambda: eh.groups({"sex": TRUTH, "age": AGES}),
     "strata": lambda: eh.tally(TRUTH, PREDICTED, sensitive_features=TRUTH, strata={"age": AGES}),

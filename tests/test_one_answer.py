@@ -86,7 +86,7 @@ def by_tally(rows, case):
 def by_frame(engine):
     def answer(rows, case):
         names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
-        return of_tally(eh.tally_frame(ENGINES[engine](rows), **names))
+        return of_tally(eh.tally(data=ENGINES[engine](rows), **names))
 
     return answer
 
@@ -94,7 +94,7 @@ def by_frame(engine):
 def by_counts(engine):
     def answer(rows, case):
         names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "rows": "n"}
-        return of_tally(eh.tally_counts(ENGINES[engine](rows.assign(n=1)), **names))
+        return of_tally(eh.tally(data=ENGINES[engine](rows.assign(n=1)), **names))
 
     return answer
 
@@ -108,7 +108,7 @@ def by_audit_frame(engine):
     def answer(rows, case):
         names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
         options = {"criteria": asked(rows), **QUICK, **case.options}
-        return of_evidence(eh.audit_frame(ENGINES[engine](rows), **names, **options).evidence)
+        return of_evidence(eh.audit(data=ENGINES[engine](rows), **names, **options).evidence)
 
     return answer
 
@@ -116,7 +116,9 @@ def by_audit_frame(engine):
 def by_audit_model(rows, case):
     labels = None if case.task == "regression" else np.unique([*rows.y.dropna(), *rows.p.dropna()])
     options = {"criteria": asked(rows), **QUICK, **case.options}
-    return of_evidence(eh.audit_model(Given(labels), rows, rows.y, group="g", **options).evidence)
+    return of_evidence(
+        eh.audit(rows.y, Given(labels), data=rows, sensitive_features="g", **options).evidence
+    )
 
 
 def by_compare(rows, case):
@@ -374,8 +376,8 @@ def test_bad_weights_are_refused_everywhere(bad):
         "compare": lambda *_: eh.compare(rows.y, {"m": rows.p}, **columns),
     }
     for name, engine in ENGINES.items():
-        entries[f"tally_frame {name}"] = lambda *_, e=engine: eh.tally_frame(e(rows), **names)
-        entries[f"audit_frame {name}"] = lambda *_, e=engine: eh.audit_frame(e(rows), **names)
+        entries[f"tally_frame {name}"] = lambda *_, e=engine: eh.tally(data=e(rows), **names)
+        entries[f"audit_frame {name}"] = lambda *_, e=engine: eh.audit(data=e(rows), **names)
     for name, message in refusals(rows, None, entries).items():
         assert "negative" in message if bad < 0 else "2 values that are" in message, name
 
@@ -391,8 +393,8 @@ def test_rare_groups_are_settled_alike(rare):
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", **settled}
     options = {"criteria": ["statistical_parity"], **QUICK}
     for engine in ENGINES.values():
-        assert of_tally(eh.tally_frame(engine(rows), **names)) == expected
-        found = of_evidence(eh.audit_frame(engine(rows), **names, **options).evidence)
+        assert of_tally(eh.tally(data=engine(rows), **names)) == expected
+        found = of_evidence(eh.audit(data=engine(rows), **names, **options).evidence)
         assert (found.groups, found.labels) == (expected.groups, expected.labels)
     for found in (
         eh.audit(rows.y, rows.p, sensitive_features=whole, **options).evidence,
@@ -414,8 +416,8 @@ def test_evaluate_is_that_of_every_count():
         *eh.compare(rows.y, {"m": rows.p}, sensitive_features=rows.g, **options).values["value"],
     ]
     for engine in ENGINES.values():
-        values.append(eh.evaluate("equalized_odds", eh.tally_frame(engine(rows), **names)))
-        values.append(eh.audit_frame(engine(rows), **names, **options).measured[0].value)
+        values.append(eh.evaluate("equalized_odds", eh.tally(data=engine(rows), **names)))
+        values.append(eh.audit(data=engine(rows), **names, **options).measured[0].value)
     assert values == [pytest.approx(value)] * len(values)
 
 
@@ -489,15 +491,15 @@ def every_value(rows, criterion, measure, favorable):
     asked = {"criteria": [criterion], "measures": [measure]}
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "favorable": favorable}
     tally = eh.tally(rows.y, rows.p, sensitive_features=rows.g)
-    scorer = eh.make_scorer(criterion, group="g", measure=measure, favorable=favorable)
+    scorer = eh.make_scorer(criterion, sensitive_features="g", measure=measure, favorable=favorable)
     gate = f"{criterion}.{measure} > 0.4"
     by = {"measure": measure, **columns}
     values = {
         "evaluate a tally": eh.evaluate(criterion, tally, measure=measure, favorable=favorable),
         "interval": eh.interval(criterion, rows.y, rows.p, **by).value,
         "audit": eh.audit(rows.y, rows.p, **columns, **asked).finding(criterion, measure).value,
-        "audit_frame": eh.audit_frame(rows, **names, **asked).finding(criterion, measure).value,
-        "audit_model": eh.audit_model(Scored(), rows, rows.y, **columns, **asked)
+        "audit_frame": eh.audit(data=rows, **names, **asked).finding(criterion, measure).value,
+        "audit_model": eh.audit(rows.y, Scored(), data=rows, **columns, **asked)
         .finding(criterion, measure)
         .value,
         "assert_even": eh.assert_even(rows.y, rows.p, **columns, fail_if=gate)

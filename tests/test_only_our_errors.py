@@ -472,7 +472,7 @@ def test_an_ugly_column_of_a_frame_has_an_answer_or_an_error_of_ours(kind):
 @pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
 def test_a_frame_with_a_score_is_audited(kind):
     frame = kind(FRAME.to_dict("list"))
-    found = eh.audit_frame(frame, **NAMES, y_score="s", **QUICK)
+    found = eh.audit(data=frame, **NAMES, y_score="s", **QUICK)
     assert found.finding("statistical_parity", "mpd").value >= 0
 
 

@@ -159,9 +159,9 @@ def test_a_scorer_takes_the_ratio_as_it_is(rows):
             return X["y"]
 
     for measure in (None, "ratio", eh.ratio):
-        scorer = eh.make_scorer("selection_rate_ratio", group="group", measure=measure)
+        scorer = eh.make_scorer("selection_rate_ratio", sensitive_features="group", measure=measure)
         assert scorer(Given(), X, y) == pytest.approx(0.36)
-    scorer = eh.make_scorer("selection_rate_ratio", group="group", measure="shortfall")
+    scorer = eh.make_scorer("selection_rate_ratio", sensitive_features="group", measure="shortfall")
     assert scorer(Given(), X, y) == pytest.approx(-0.64)
 
 

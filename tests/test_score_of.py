@@ -56,18 +56,18 @@ DOORS = {
         fail_if="statistical_parity > 0.9",
         **named,
     ),
-    "audit_frame": lambda rows, **named: eh.audit_frame(
-        rows, y_true="y", y_score="s", sensitive_features="g", **QUICK | named
+    "audit_frame": lambda rows, **named: eh.audit(
+        data=rows, y_true="y", y_score="s", sensitive_features="g", **QUICK | named
     ),
-    "audit_frame, lazily": lambda rows, **named: eh.audit_frame(
-        pl.from_pandas(rows).lazy(),
+    "audit_frame, lazily": lambda rows, **named: eh.audit(
+        data=pl.from_pandas(rows).lazy(),
         y_true="y",
         y_score="s",
         sensitive_features="g",
         **QUICK | named,
     ),
-    "audit_frame, duckdb": lambda rows, **named: eh.audit_frame(
-        duckdb.sql("select * from rows"),
+    "audit_frame, duckdb": lambda rows, **named: eh.audit(
+        data=duckdb.sql("select * from rows"),
         y_true="y",
         y_score="s",
         sensitive_features="g",
@@ -181,16 +181,18 @@ def test_a_fitted_model_knows_the_label_of_its_scores():
     chance = model.predict_proba(X)[:, 1]
     columns = {"sensitive_features": rows.g, "favorable": 0}
     by_hand = eh.audit(rows.y, model.predict(X), y_score=chance, score_of=1, **columns)
-    found = eh.audit_model(model, X, rows.y, **columns)
+    found = eh.audit(rows.y, model, data=X, **columns)
     for criterion in ("calibration_parity", "performance_parity(auroc)", "statistical_parity"):
         for measure in ("mpd", "gini", "pq"):
             value = by_hand.finding(criterion, measure).value
             assert found.finding(criterion, measure).value == pytest.approx(value, abs=1e-9)
     value = by_hand.finding("calibration_parity", "gini").value
-    scorer = eh.make_scorer("calibration_parity", group="g", measure="gini", favorable=0)
+    scorer = eh.make_scorer(
+        "calibration_parity", sensitive_features="g", measure="gini", favorable=0
+    )
     assert -scorer(model, X, rows.y) == pytest.approx(value, abs=1e-9)
     upside_down = LogisticRegression().fit(X, 1 - rows.y)  # a bad model, and no mistake of ours
-    assert eh.audit_model(upside_down, X, rows.y, sensitive_features=rows.g).notes
+    assert eh.audit(rows.y, upside_down, data=X, sensitive_features=rows.g).notes
 
 
 def test_labels_in_an_order_of_their_own_are_asked_about():

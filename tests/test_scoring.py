@@ -25,7 +25,7 @@ def people():
 def test_a_scorer_is_minus_the_criterion_on_the_predictions(people):
     X, y = people
     model = LogisticRegression().fit(X, y)
-    scorer = eh.make_scorer("equalized_odds", group="sex", measure="gini")
+    scorer = eh.make_scorer("equalized_odds", sensitive_features="sex", measure="gini")
     expected = eh.evaluate(
         "equalized_odds", y, model.predict(X), sensitive_features=X["sex"], measure="gini"
     )
@@ -46,7 +46,9 @@ def test_a_scorer_is_minus_the_criterion_on_the_predictions(people):
 )
 def test_any_criterion_by_any_measure_cross_validates(people, criterion, measure, options):
     X, y = people
-    scorer = eh.make_scorer(criterion, group=["sex", "old"], measure=measure, **options)
+    scorer = eh.make_scorer(
+        criterion, sensitive_features=["sex", "old"], measure=measure, **options
+    )
     scores = cross_validate(LogisticRegression(), X, y, cv=3, scoring=scorer, error_score="raise")
     best = 1 if measure == "ratio" else 0
     assert (scores["test_score"] <= best).all()
@@ -57,7 +59,7 @@ def test_any_criterion_by_any_measure_cross_validates(people, criterion, measure
 @pytest.mark.slow
 def test_a_grid_search_picks_the_most_even_model(people):
     X, y = people
-    scorer = eh.make_scorer("statistical_parity", group="sex", measure="mpd")
+    scorer = eh.make_scorer("statistical_parity", sensitive_features="sex", measure="mpd")
     search = GridSearchCV(
         LogisticRegression(),
         {"C": [1e-6, 1.0]},
@@ -71,15 +73,15 @@ def test_a_grid_search_picks_the_most_even_model(people):
 def test_a_regressor_is_scored(people):
     X, _ = people
     y = X["x"] + X["sex"]
-    scorer = eh.make_scorer("strong_parity", group="sex", measure="mpd")
+    scorer = eh.make_scorer("strong_parity", sensitive_features="sex", measure="mpd")
     assert scorer(LinearRegression().fit(X, y), X, y) < -0.3
 
 
 def test_the_group_may_be_a_position_of_an_array_or_a_column_of_polars(people):
     X, y = people
     model = LogisticRegression().fit(X.to_numpy(), y)
-    by_name = eh.make_scorer("statistical_parity", group="sex")
-    by_place = eh.make_scorer("statistical_parity", group=1)
+    by_name = eh.make_scorer("statistical_parity", sensitive_features="sex")
+    by_place = eh.make_scorer("statistical_parity", sensitive_features=1)
     assert by_place(model, X.to_numpy(), y) == pytest.approx(
         by_name(LogisticRegression().fit(pl.from_pandas(X), y), pl.from_pandas(X), y)
     )
@@ -87,20 +89,22 @@ def test_the_group_may_be_a_position_of_an_array_or_a_column_of_polars(people):
 
 def test_a_classifier_without_probabilities_is_ranked_by_its_decisions(people):
     X, y = people
-    scorer = eh.make_scorer("performance_parity", group="sex", g="auroc", measure="mpd")
+    scorer = eh.make_scorer(
+        "performance_parity", sensitive_features="sex", g="auroc", measure="mpd"
+    )
     assert -1 <= scorer(LinearSVC().fit(X, y), X, y) <= 0
 
 
 def test_scorers_pickle(people):
     X, y = people
-    scorer = eh.make_scorer("statistical_parity", group="sex", measure=eh.gini)
+    scorer = eh.make_scorer("statistical_parity", sensitive_features="sex", measure=eh.gini)
     model = LogisticRegression().fit(X, y)
     assert pickle.loads(pickle.dumps(scorer))(model, X, y) == scorer(model, X, y)
 
 
 def test_a_wrong_column_is_named(people):
     X, y = people
-    scorer = eh.make_scorer("statistical_parity", group="gender")
+    scorer = eh.make_scorer("statistical_parity", sensitive_features="gender")
     with pytest.raises(
         ValueError, match=r"no column 'gender'; its columns are \['x', 'sex', 'old'\]"
     ):
@@ -120,20 +124,22 @@ def test_a_wrong_column_is_named(people):
 )
 def test_a_scorer_refuses_what_it_does_not_know_when_it_is_made(options, message):
     with pytest.raises(eh.EvenhandError, match=re.escape(message)):
-        eh.make_scorer("statistical_parity", group="sex", **options)
+        eh.make_scorer("statistical_parity", sensitive_features="sex", **options)
 
 
 def test_strata_are_columns_of_x_too(people):
     X, y = people
     model = LogisticRegression().fit(X, y)
-    scorer = eh.make_scorer("conditional_statistical_parity", group="sex", strata="old")
+    scorer = eh.make_scorer(
+        "conditional_statistical_parity", sensitive_features="sex", strata="old"
+    )
     options = {"sensitive_features": X["sex"], "strata": X["old"]}
     within = eh.evaluate("conditional_statistical_parity", None, model.predict(X), **options)
     assert scorer(model, X, y) == -within
 
 
 def test_a_scorer_shows_how_it_was_made():
-    scorer = eh.make_scorer("strong_parity", group=["sex"], tau=0.1)
+    scorer = eh.make_scorer("strong_parity", sensitive_features=["sex"], tau=0.1)
     assert repr(scorer) == "FairnessScorer('strong_parity', sensitive_features=['sex'], tau=0.1)"
 
 
@@ -141,7 +147,7 @@ def test_weights_reach_the_criterion(people):
     X, y = people
     model = LogisticRegression().fit(X, y)
     weight = np.where(X["sex"] == 1, 2.0, 1.0) * np.arange(400)
-    scorer = eh.make_scorer("statistical_parity", group="sex")
+    scorer = eh.make_scorer("statistical_parity", sensitive_features="sex")
     expected = eh.evaluate(
         "statistical_parity",
         y,
@@ -158,7 +164,7 @@ def test_the_group_may_be_a_column_of_a_sparse_matrix():
     X = np.array([[0.0, 3], [1, 0], [0, 3], [1, 1]])
     y = np.array([0, 1, 1, 0])
     dense, thin = (
-        eh.make_scorer("statistical_parity", group=0, measure="mpd")(model, rows, y)
+        eh.make_scorer("statistical_parity", sensitive_features=0, measure="mpd")(model, rows, y)
         for model, rows in ((Threshold(), X), (Threshold(), sparse.csr_array(X)))
     )
     assert dense == thin == -1.0

@@ -144,7 +144,7 @@ def test_counts_that_come_out_are_those_of_the_rows(database):
     names = {"y_true": "hired", "y_pred": "the decision", "sensitive_features": [sex, "race"]}
     names |= {"strata": "region", "sample_weight": "weight"}
     lines = running.read(eh.count_query(table, dialect=dialect, **names))
-    assert_same_tally(eh.tally_counts(lines, rows="n", **names), eh.tally_frame(frame, **names))
+    assert_same_tally(eh.tally(data=lines, rows="n", **names), eh.tally(data=frame, **names))
 
 
 def test_a_threshold_cuts_in_the_database_where_the_audit_cuts(database):
@@ -152,10 +152,10 @@ def test_a_threshold_cuts_in_the_database_where_the_audit_cuts(database):
     running, dialect, table, frame, sex = loaded(database, people())
     names = {"y_true": "hired", "sensitive_features": sex}
     query = eh.count_query(table, dialect=dialect, y_score="score", threshold=0.7, **names)
-    found = eh.tally_counts(running.read(query), rows="n", y_pred="selected", **names)
+    found = eh.tally(data=running.read(query), rows="n", y_pred="selected", **names)
     selected = frame.score.astype(float) >= 0.7
     assert ((frame.score == np.float32(0.7)) & ~selected).any()
-    expected = eh.tally_frame(frame.assign(selected=selected * 1), y_pred="selected", **names)
+    expected = eh.tally(data=frame.assign(selected=selected * 1), y_pred="selected", **names)
     assert_same_tally(found, expected)
 
 
@@ -167,7 +167,7 @@ def test_scores_that_are_missing_or_not_finite_are_refused_when_the_counts_are_r
         table, dialect=dialect, y_score="score", threshold=0.7, sensitive_features=sex
     )
     with pytest.raises(eh.InputError, match="'selected' has 1 missing label"):
-        eh.tally_counts(running.read(query), rows="n", y_pred="selected", sensitive_features=sex)
+        eh.tally(data=running.read(query), rows="n", y_pred="selected", sensitive_features=sex)
 
 
 def test_scores_that_are_not_a_number_are_not_selected():
@@ -183,9 +183,9 @@ def test_rounded_scores_are_counted_as_the_rows_are(database):
     names = {"y_true": "hired", "y_pred": "the decision", "sensitive_features": sex}
     query = eh.count_query(table, dialect=dialect, y_score="score", digits=2, **names)
     names |= {"y_score": "score", "criteria": "calibration_parity", "measures": "mpd"}
-    found = eh.audit_frame(running.read(query), rows="n", **names)
+    found = eh.audit(data=running.read(query), rows="n", **names)
     rounded = frame.assign(score=frame.score.astype(float).round(2))
-    expected = eh.audit_frame(rounded, **names)
+    expected = eh.audit(data=rounded, **names)
     assert found.finding("calibration_parity").p_value == pytest.approx(
         expected.finding("calibration_parity").p_value
     )
@@ -195,13 +195,15 @@ def test_sums_of_values_are_those_that_moments_adds_up(database):
     running, dialect, table, frame, sex = loaded(database, people())
     names = {"y_true": "pay", "y_pred": "guess", "sensitive_features": [sex, "race"]}
     query = eh.count_query(table, dialect=dialect, task="regression", **names)
-    found = eh.tally_counts(
-        running.read(query), rows="n", sensitive_features=[sex, "race"], sums=MOMENT_COLUMNS
+    found = eh.tally(
+        data=running.read(query), rows="n", sensitive_features=[sex, "race"], sums=MOMENT_COLUMNS
     )
-    expected = eh.moments(frame.pay, frame.guess, sensitive_features=frame[[sex, "race"]])
+    expected = eh.tally(
+        frame.pay, frame.guess, sensitive_features=frame[[sex, "race"]], task="regression"
+    )
     assert_same_tally(found, expected)
-    audit = eh.audit_frame(
-        running.read(query),
+    audit = eh.audit(
+        data=running.read(query),
         rows="n",
         y_true=None,
         sensitive_features=[sex, "race"],
@@ -218,8 +220,12 @@ def test_a_missing_value_is_not_left_out_of_a_sum(database):
         table, dialect=dialect, task="regression", y_pred="guess", sensitive_features=sex
     )
     with pytest.raises(eh.InputError, match="'sum_prediction' has 1 value that is missing"):
-        eh.audit_frame(
-            running.read(query), rows="n", y_true=None, sensitive_features=sex, task="regression"
+        eh.audit(
+            data=running.read(query),
+            rows="n",
+            y_true=None,
+            sensitive_features=sex,
+            task="regression",
         )
 
 
@@ -228,12 +234,12 @@ def test_small_cells_stay_in_the_database(database):
     names = {"y_pred": "the decision", "sensitive_features": [sex, "race", "region"]}
     query = eh.count_query(table, dialect=dialect, min_count=20, **names)
     sizes = frame.groupby(["the decision", sex, "race", "region"]).size()
-    counts = eh.tally_counts(running.read(query), rows="n", **names)
+    counts = eh.tally(data=running.read(query), rows="n", **names)
     assert counts.sums["rows"].sum() == sizes[sizes >= 20].sum() < len(frame)
     query = eh.count_query(table, dialect=dialect, min_count=20, person="id", **names)
     cells = frame.groupby(["the decision", sex, "race", "region"])["id"]
     sizes = cells.agg(["size", "nunique"])
-    counts = eh.tally_counts(running.read(query), rows="n", **names)
+    counts = eh.tally(data=running.read(query), rows="n", **names)
     assert counts.sums["rows"].sum() == sizes["size"][sizes["nunique"] >= 20].sum()
 
 

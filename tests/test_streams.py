@@ -38,7 +38,7 @@ def framed(rows):
 
 
 def counted(frame):
-    return eh.tally_frame(frame, **NAMES, sample_weight="w", sums={"loss": "w"})
+    return eh.tally(data=frame, **NAMES, sample_weight="w", sums={"loss": "w"})
 
 
 @pytest.mark.slow
@@ -57,7 +57,13 @@ def test_moments_of_a_stream_add_up_to_one_pass(rows, data):
     def moments(part=slice(None)):
         value = rows.y_true[part] + rows.weight[part] / 7
         weight, group = rows.weight[part], rows.group[part]
-        return eh.moments(value, rows.y_pred[part], sensitive_features=group, sample_weight=weight)
+        return eh.tally(
+            value,
+            rows.y_pred[part],
+            sensitive_features=group,
+            sample_weight=weight,
+            task="regression",
+        )
 
     assert_same(sum(map(moments, batches(rows, data))), moments())
 
@@ -73,8 +79,10 @@ def test_distributions_of_a_stream_add_up_to_one_pass(rows, data):
     assert streamed.groups == whole.groups
     np.testing.assert_array_equal(streamed.values, whole.values)
     for measure in ("mpd", "gini"):
-        value = eh.CRITERIA["strong_parity"](streamed, measure)
-        assert value == pytest.approx(eh.CRITERIA["strong_parity"](whole, measure), nan_ok=True)
+        value = eh.CRITERIA["strong_parity"](streamed, measure=measure)
+        assert value == pytest.approx(
+            eh.CRITERIA["strong_parity"](whole, measure=measure), nan_ok=True
+        )
 
 
 @pytest.fixture
@@ -92,7 +100,7 @@ def stream(tmp_path):
 
 
 def of_file(file):
-    return eh.tally_frame(pl.scan_parquet(file), **NAMES)
+    return eh.tally(data=pl.scan_parquet(file), **NAMES)
 
 
 def alike(one, two):
@@ -104,12 +112,12 @@ def alike(one, two):
 def test_batches_of_a_parquet_stream_are_audited_as_one_table(stream):
     files, rows = stream
     streamed = (
-        eh.tally_frame(batch, **NAMES)
+        eh.tally(data=batch, **NAMES)
         for file in files
         for batch in pq.ParquetFile(file).iter_batches(batch_size=170)
     )
     report = eh.audit(sum(streamed), sensitive_features="g")
-    assert alike(report, eh.audit_frame(rows, **NAMES))
+    assert alike(report, eh.audit(data=rows, **NAMES))
 
 
 @pytest.mark.slow
@@ -117,7 +125,7 @@ def test_workers_count_files_and_their_sum_is_that_of_one_pass(stream):
     files, rows = stream
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         total = sum(pool.map(of_file, files))
-    assert_same(total, eh.tally_frame(rows, **NAMES))
+    assert_same(total, eh.tally(data=rows, **NAMES))
 
 
 def test_scores_of_a_stream_are_counted_by_value_and_audited_with_their_rows(stream):
@@ -125,8 +133,8 @@ def test_scores_of_a_stream_are_counted_by_value_and_audited_with_their_rows(str
     keys = ["y", "p", "g", "score"]
     parts = [pl.read_parquet(file).group_by(keys).len("n") for file in files]
     counts = pl.concat(parts).group_by(keys).agg(pl.col("n").sum())
-    report = eh.audit_frame(counts, **NAMES, y_score="score", rows="n")
-    whole = eh.audit_frame(rows, **NAMES, y_score="score")
+    report = eh.audit(data=counts, **NAMES, y_score="score", rows="n")
+    whole = eh.audit(data=rows, **NAMES, y_score="score")
     for finding in whole.findings:
         for name, value in finding.values.items():
             same = report.finding(finding.criterion).values[name]
@@ -168,7 +176,7 @@ def test_rare_groups_are_merged_after_batches_are_added():
 
 def test_counts_of_another_kind_are_refused():
     labels = eh.tally([0, 1], [1, 1], sensitive_features=["a", "b"])
-    values = eh.moments([0.5, 1.0], [1.0, 2.0], sensitive_features=["a", "b"])
+    values = eh.tally([0.5, 1.0], [1.0, 2.0], sensitive_features=["a", "b"], task="regression")
     with pytest.raises(eh.InputError, match="different axes"):
         labels + values
     with pytest.raises(TypeError):

@@ -163,11 +163,11 @@ def test_a_table_or_file_of_a_survey_is_read_by_the_names_of_its_columns(
     direct = eh.audit(
         people.y, people.p, sensitive_features=people[["group"]], sample_weight=weights
     )
-    found = eh.audit_frame(people, **labels, **named)
+    found = eh.audit(data=people, **labels, **named)
     for mine, theirs in zip(found.findings, direct.findings, strict=True):
         for name, value in mine.values.items():
             assert value.high == pytest.approx(theirs.values[name].high, rel=1e-9)
-    scored = eh.audit_frame(people, **labels, y_score="score", **named)
+    scored = eh.audit(data=people, **labels, y_score="score", **named)
     assert scored.finding("strong_parity").values["mpd"].high > 0
     monkeypatch.chdir(tmp_path)
     people.to_csv("people.csv", index=False)
@@ -183,7 +183,7 @@ def test_replicates_of_many_rows_are_added_up_where_they_are(people, weights, mo
     labels = {"y_true": "y", "y_pred": "p", "sensitive_features": "group", "sample_weight": "w"}
     named = {"replicate_weights": NAMES, "replicate_method": "jackknife"}
     table = pl.from_pandas(people).lazy()
-    found = eh.audit_frame(table, **labels, **named)
+    found = eh.audit(data=table, **labels, **named)
     direct = eh.audit(
         people.y, people.p, sensitive_features=people[["group"]], sample_weight=weights
     )
@@ -191,10 +191,10 @@ def test_replicates_of_many_rows_are_added_up_where_they_are(people, weights, mo
         for name, value in mine.values.items():
             assert value.high == pytest.approx(theirs.values[name].high, rel=1e-9)
     with pytest.raises(eh.InputError, match="With replicate weights"):
-        eh.audit_frame(table, **labels, y_score="score", **named)
+        eh.audit(data=table, **labels, y_score="score", **named)
     broken = table.with_columns(w3=pl.lit(float("nan")))
     with pytest.raises(eh.InputError, match="'w3' has 3,000 values that are missing"):
-        eh.audit_frame(broken, **labels, **named)
+        eh.audit(data=broken, **labels, **named)
 
 
 def test_a_sampled_part_of_a_population_leaves_less_to_chance():
@@ -257,8 +257,8 @@ def test_clusters_beside_replicates_are_refused(people, weights):
     with pytest.raises(eh.InputError, match="pass its weights"):
         eh.compare(people.y, {"m": people.p, "n": 1 - people.p}, **columns)
     with pytest.raises(eh.InputError, match="is no range"):
-        eh.audit_frame(
-            people,
+        eh.audit(
+            data=people,
             y_true="y",
             y_pred="p",
             sensitive_features="group",

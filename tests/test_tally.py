@@ -146,7 +146,7 @@ def test_many_groups_by_many_strata_stay_sparse():
 
 def test_moments_are_sums_by_group():
     y, yhat, w = np.array([1.0, 2, 4]), np.array([1.5, 2, 3]), np.array([1.0, 2, 3])
-    sums = eh.moments(y, yhat, sensitive_features=["a", "b", "b"], sample_weight=w)
+    sums = eh.tally(y, yhat, sensitive_features=["a", "b", "b"], sample_weight=w, task="regression")
     assert sums.table("group", of="squared_error").tolist() == [0.25, 3.0]
     assert sums.table("group", of="y").tolist() == [1.0, 16.0]
     assert sums.table("group").tolist() == [1.0, 5.0]
@@ -188,7 +188,7 @@ def test_groups_must_be_named():
 
 def test_moments_are_of_the_first_and_second_order_and_errors_of_the_fourth():
     y, yhat = np.array([1.0, 2.0, 4.0]), np.array([3.0, 2.0, -1.0])
-    sums = eh.moments(y, yhat, sensitive_features=["a", "b", "b"])
+    sums = eh.tally(y, yhat, sensitive_features=["a", "b", "b"], task="regression")
     assert {name: sums.table("group", of=name).tolist() for name in sums.sums} == {
         "rows": [1, 2],
         "yhat": [3, 1],
@@ -204,14 +204,14 @@ def test_moments_are_of_the_first_and_second_order_and_errors_of_the_fourth():
 
 @pytest.mark.parametrize("size", [1e50, 1e-50, 0.0])
 def test_values_that_can_just_be_squared_twice_are_taken(size):
-    sums = eh.moments([0.0, 0.0], [size, -size], sensitive_features=["a", "b"])
+    sums = eh.tally([0.0, 0.0], [size, -size], sensitive_features=["a", "b"], task="regression")
     assert sums.table("group", of="yhat²").tolist() == [size * size] * 2
 
 
 @pytest.mark.parametrize("size", [1.5e50, 0.6e-50])
 def test_values_that_are_lost_when_squared_twice_are_refused(size):
     with pytest.raises(eh.InputError, match=r"beyond what can be squared.*another unit"):
-        eh.moments([0.0, 0.0], [size, -size], sensitive_features=["a", "b"])
+        eh.tally([0.0, 0.0], [size, -size], sensitive_features=["a", "b"], task="regression")
 
 
 @pytest.mark.parametrize("name", ["sampel_weight", "stratum", "clusters"])

@@ -109,7 +109,7 @@ def test_the_cost_does_not_depend_on_the_rows():
 
 def test_an_expected_tally_is_refused():
     chances = [[0.5, 0.5], [0.2, 0.8]]
-    counts = eh.expected_tally([0, 1], chances, classes=[0, 1], sensitive_features=["a", "b"])
+    counts = eh.tally([0, 1], chances, classes=[0, 1], sensitive_features=["a", "b"])
     with pytest.raises(ValueError, match="Draw the labels"):
         eh.chance("statistical_parity", counts)
 

@@ -37,13 +37,13 @@ def table(**columns):
 def test_more_rows_than_floats_count_are_refused_by_every_engine(engine, counts):
     frame = TABLES[engine](table(n=counts))
     with pytest.raises(eh.InputError, match=f"reach {max(counts):,} and add up to more than"):
-        eh.tally_counts(frame, rows="n", y_pred="p", sensitive_features="g")
+        eh.tally(data=frame, rows="n", y_pred="p", sensitive_features="g")
 
 
 @pytest.mark.parametrize("engine", TABLES)
 def test_as_many_rows_as_floats_count_are_exact_in_every_engine(engine):
     frame = TABLES[engine](table(n=[MOST - 3, 1, 1, 1]))
-    counts = eh.tally_counts(frame, rows="n", y_true="y", y_pred="p", sensitive_features="g")
+    counts = eh.tally(data=frame, rows="n", y_true="y", y_pred="p", sensitive_features="g")
     assert sorted(counts.sums["rows"].tolist()) == [1, 1, 1, MOST - 3]
 
 
@@ -52,11 +52,11 @@ def test_as_many_rows_as_floats_count_are_exact_in_every_engine(engine):
 def test_what_is_no_count_is_refused_by_every_engine(engine, count, word):
     frame = TABLES[engine](table(n=[1.0, 2.0, 3.0, count]))
     with pytest.raises(eh.InputError, match=word):
-        eh.tally_counts(frame, rows="n", y_pred="p", sensitive_features="g")
+        eh.tally(data=frame, rows="n", y_pred="p", sensitive_features="g")
 
 
 def test_rows_beyond_what_is_exact_are_refused_however_they_come_together(tmp_path):
-    half = eh.tally_counts(table(n=[2**52, 1, 1, 1]), rows="n", y_pred="p", sensitive_features="g")
+    half = eh.tally(data=table(n=[2**52, 1, 1, 1]), rows="n", y_pred="p", sensitive_features="g")
     with pytest.raises(eh.InputError, match="can be counted exactly"):
         half + half
     watch = eh.Watch("statistical_parity")
@@ -104,7 +104,7 @@ def test_the_command_line_refuses_counts_that_are_not_exact(
         lambda values: eh.tally(**ROWS, sums={"v": values}),
         lambda values: eh.evaluate("statistical_parity", **ROWS, sample_weight=values),
         lambda values: eh.audit(**ROWS, sample_weight=values),
-        lambda values: eh.moments(values, values, sensitive_features=list("aabb")),
+        lambda values: eh.tally(values, values, sensitive_features=list("aabb"), task="regression"),
         lambda values: eh.distribution(values, sensitive_features=list("aabb")),
         lambda values: eh.audit([1, 0, 1, 0], y_score=values, sensitive_features=list("aabb")),
         lambda values: eh.frontier([1, 0, 1, 0], values, sensitive_features=list("aabb")),
@@ -196,11 +196,10 @@ def test_columns_with_numbers_for_names_are_read_or_the_way_out_is_told():
     assert eh.tally(frame[0], frame[1], sensitive_features=frame[[2]]).sums["rows"].sum() == 4
     for names in ((0, 1, 2), ("0", "1", "2")):
         with pytest.raises(eh.EvenhandError, match=r"rename\(columns=str\)"):
-            eh.tally_frame(frame, y_true=names[0], y_pred=names[1], sensitive_features=names[2])
+            eh.tally(data=frame, y_true=names[0], y_pred=names[1], sensitive_features=names[2])
     named = frame.rename(columns=str)
     assert (
-        eh.tally_frame(named, y_true="0", y_pred="1", sensitive_features="2").sums["rows"].sum()
-        == 4
+        eh.tally(data=named, y_true="0", y_pred="1", sensitive_features="2").sums["rows"].sum() == 4
     )
 
 

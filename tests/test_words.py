@@ -106,8 +106,8 @@ def test_a_model_is_audited_by_the_name_of_a_column_or_the_column_itself(people)
     model = LogisticRegression().fit(X[["score"]], y)
     asked = {"criteria": "statistical_parity", "measures": "mpd"}
     values = [
-        eh.audit_model(model, X[["score"]], y, sensitive_features=X["sex"], **asked),
-        eh.audit_model(model, X[["score"]], y, sensitive_features=[*X["sex"]], **asked),
+        eh.audit(y, model, data=X[["score"]], sensitive_features=X["sex"], **asked),
+        eh.audit(y, model, data=X[["score"]], sensitive_features=[*X["sex"]], **asked),
     ]
 
     class Scored(LogisticRegression):
@@ -119,8 +119,8 @@ def test_a_model_is_audited_by_the_name_of_a_column_or_the_column_itself(people)
 
     whole = Scored().fit(X[["score"]], y)
     values += [
-        eh.audit_model(whole, X, y, sensitive_features="sex", **asked),
-        eh.audit_model(whole, X, y, group=["sex"], **asked),
+        eh.audit(y, whole, data=X, sensitive_features="sex", **asked),
+        eh.audit(y, whole, data=X, sensitive_features=["sex"], **asked),
     ]
     assert len({found.findings[0]["mpd"].value for found in values}) == 1
 
@@ -129,9 +129,9 @@ def test_groups_are_named_once(people):
     X, y = people
     model = LogisticRegression().fit(X[["score"]], y)
     with pytest.raises(TypeError, match="no sensitive_features"):
-        eh.audit_model(model, X[["score"]], y)
+        eh.audit(y, model, data=X[["score"]])
     with pytest.raises(TypeError, match="both sensitive_features and group"):
-        eh.make_scorer("equalized_odds", sensitive_features="sex", group="sex")
+        eh.make_scorer("equalized_odds", sensitive_features="sex", sensitive_features="sex")
     with pytest.raises(TypeError, match="whose rows differ from fold to fold"):
         eh.make_scorer("equalized_odds", sensitive_features=X["sex"])
     either = [
@@ -183,8 +183,8 @@ def test_ordered_categories_keep_their_order(column):
     text = eh.tally(None, y, sensitive_features=[*column])
     assert list((named + text).groups) == list((text + named).groups) == ORDER
     kind = pd.DataFrame if isinstance(column, pd.Series) else pl.DataFrame
-    found = eh.audit_frame(
-        kind({"age": column, "p": y}),
+    found = eh.audit(
+        data=kind({"age": column, "p": y}),
         y_true=None,
         y_pred="p",
         sensitive_features="age",

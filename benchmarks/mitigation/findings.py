@@ -18,7 +18,7 @@ from adult import Adult, adult, head, row
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from evenhand import evaluate, expected_tally
+from evenhand import evaluate, tally
 from evenhand.mitigation import METHODS
 
 BASE = LogisticRegression(max_iter=1000)
@@ -87,7 +87,7 @@ def decided(made: Any, method: Any, X: Any) -> Any:
 
 
 def scored(chances: Any, part: Adult) -> dict[str, float]:
-    counts = expected_tally(part.y, chances, classes=[0, 1], sensitive_features=part.group)
+    counts = tally(part.y, chances, classes=[0, 1], sensitive_features=part.group)
     found = {"accuracy": counts.table("y", "yhat").trace() / len(part.y)}
     for name, (criterion, measure) in SCORES.items():
         found[name] = evaluate(criterion, counts, measure=measure)

@@ -19,7 +19,7 @@ from adult import Adult, adult, head, row, spent
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from evenhand import evaluate, expected_tally
+from evenhand import evaluate, tally
 from evenhand.mitigation import ReductionClassifier
 
 CRITERIA = ("statistical_parity", "equalized_odds")
@@ -77,7 +77,7 @@ def compared(criterion: str, softness: float, train: Adult) -> list[str]:
 
 def scored(chances: Any, criterion: str, part: Adult) -> tuple[float, float]:
     """Expected accuracy and disparity of a lottery."""
-    counts = expected_tally(part.y, chances, classes=[0, 1], sensitive_features=part.group)
+    counts = tally(part.y, chances, classes=[0, 1], sensitive_features=part.group)
     accuracy = counts.table("y", "yhat").trace() / len(part.y)
     return accuracy, evaluate(criterion, counts, measure="mpd")
 

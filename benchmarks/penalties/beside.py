@@ -102,7 +102,7 @@ def law_school_grades(seed: int) -> Iterator[tuple[str, float, dict[str, float]]
         error = float(np.sqrt(np.mean((values - y_test) ** 2)))
         source = distribution(values, sensitive_features=X_test["group"])
         means = X_test.assign(value=values).groupby("group")["value"].mean()
-        strong = float(CRITERIA["strong_parity"](source, "mpd"))
+        strong = float(CRITERIA["strong_parity"](source, measure="mpd"))
         return {"error": error, "mpd": float(np.ptp(means.to_numpy())), "strong": strong}
 
     base = PenalizedRegressor(**common, strength=0.0).fit(X, y)

@@ -71,7 +71,7 @@ def judge(task: Any, criterion: str, shares: Any, rows: Any) -> dict[str, float]
     options = {"aggregate": "mean", "favorable": 1}
     found = {"accuracy": float((shares.argmax(1) == y).float().mean())}
     for measure in ("pq", "mpd"):
-        found[measure] = float(CRITERIA[criterion](counts.tally(), measure, **options))
+        found[measure] = float(CRITERIA[criterion](counts.tally(), measure=measure, **options))
     for name, hard, noise in (
         ("pq less noise", True, "subtract"),
         ("soft pq", False, None),

@@ -118,7 +118,7 @@ def misspelt(
     options: Mapping[str, Any],
     also: Mapping[str, tuple[str, ...]] | None = None,
 ) -> InputTypeError:
-    """What is said of an argument that a function does not have; `also` are words for those it has."""
+    """What is said of an argument that a function does not have; `also` are its others' words."""
     known, title = _names(function), _title(function)
     name = next(name for name in options if name not in known)
     if name == "to":

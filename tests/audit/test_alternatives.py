@@ -101,9 +101,9 @@ def test_a_frame_that_is_counted_in_its_engine_has_a_frontier(monkeypatch):
     y, score, group = people()
     frame = pl.DataFrame({"y": y, "score": score, "group": group})
     names = {"y_true": "y", "y_score": "score", "sensitive_features": "group"}
-    exact = eh.audit_frame(frame, **names).alternatives.standing
+    exact = eh.audit(data=frame, **names).alternatives.standing
     monkeypatch.setattr(tables, "ROWS_TO_BRING", 100)
-    counted = eh.audit_frame(frame.lazy(), **names).alternatives.standing
+    counted = eh.audit(data=frame.lazy(), **names).alternatives.standing
     assert counted.value == pytest.approx(exact.value)
     assert np.allclose(np.interp(exact.bound, counted.bound, counted.cost), exact.cost, atol=2e-3)
 

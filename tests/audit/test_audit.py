@@ -314,12 +314,14 @@ def test_a_fitted_estimator_is_audited(people):
         def predict_proba(self, frame):
             return model.predict_proba(frame[["score", "female"]])
 
-    found = eh.audit_model(OnFrame(), X, X["y"], group="sex", criteria=["calibration_parity"])
+    found = eh.audit(
+        X["y"], OnFrame(), data=X, sensitive_features="sex", criteria=["calibration_parity"]
+    )
     assert found.evidence.task == "binary"
     assert found.finding("calibration_parity", "mpd").value > 0
     line = LinearRegression().fit(X[["score", "female"]], X["score"])
     asked = {"group": "female", "criteria": ["weak_parity"]}
-    found = eh.audit_model(line, X[["score", "female"]], X["score"], **asked)
+    found = eh.audit(X["score"], line, data=X[["score", "female"]], **asked)
     assert found.evidence.task == "regression"
 
 

@@ -24,8 +24,10 @@ def test_a_misspelt_option_is_refused_with_the_nearest(people):
     model = LogisticRegression().fit(people[["x", "sex"]], people.y)
     calls = [
         lambda: eh.audit(people.y, people.y.copy(), sensitive_features=people.sex, measure=["pq"]),
-        lambda: eh.audit_frame(people, y_true="y", y_pred="p", sensitive_features="sex", measure=1),
-        lambda: eh.audit_model(model, people[["x", "sex"]], people.y, group="sex", measure=["pq"]),
+        lambda: eh.audit(data=people, y_true="y", y_pred="p", sensitive_features="sex", measure=1),
+        lambda: eh.audit(
+            people.y, model, data=people[["x", "sex"]], sensitive_features="sex", measure=["pq"]
+        ),
         lambda: eh.compare(
             people.y, {"m": people.y.copy()}, sensitive_features=people.sex, measure=1
         ),
@@ -34,7 +36,7 @@ def test_a_misspelt_option_is_refused_with_the_nearest(people):
         with pytest.raises(TypeError, match=r"no argument 'measure'\. Did you mean 'measures'"):
             call()
     with pytest.raises(TypeError, match="Did you mean 'sample_weight'"):
-        eh.tally_frame(people, y_true="y", y_pred="p", sensitive_features="sex", weight="x")
+        eh.tally(data=people, y_true="y", y_pred="p", sensitive_features="sex", weight="x")
 
 
 @pytest.mark.parametrize("door", [eh.audit, eh.audit_model, eh.audit_frame, eh.compare])
@@ -51,7 +53,7 @@ def test_a_task_that_the_labels_contradict_is_refused(people):
         eh.audit(three, three.copy(), sensitive_features=people.sex, task="binary")
     table = people.assign(y=three, p=three)
     with pytest.raises(ValueError, match="two labels; here are 3"):
-        eh.audit_frame(table, y_true="y", y_pred="p", sensitive_features="sex", task="binary")
+        eh.audit(data=table, y_true="y", y_pred="p", sensitive_features="sex", task="binary")
 
 
 @pytest.mark.slow
@@ -59,7 +61,9 @@ def test_a_classifier_of_many_whole_numbers_needs_no_task():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.normal(size=600), "sex": rng.integers(0, 2, 600)})
     y = np.arange(600) % 30
-    found = eh.audit_model(_Constant(y), X, y, group="sex", criteria=["accuracy_parity"])
+    found = eh.audit(
+        y, _Constant(y), data=X, sensitive_features="sex", criteria=["accuracy_parity"]
+    )
     assert found.evidence.task == "multiclass"
 
 
@@ -78,14 +82,14 @@ def test_one_criterion_and_one_measure_may_stand_alone(people, door):
         "audit": lambda asked: eh.audit(
             people.y, people.y.copy(), sensitive_features=people.sex, **asked
         ),
-        "audit_frame": lambda asked: eh.audit_frame(
-            people, y_true="y", y_pred="p", sensitive_features="sex", **asked
+        "audit_frame": lambda asked: eh.audit(
+            data=people, y_true="y", y_pred="p", sensitive_features="sex", **asked
         ),
-        "audit_model": lambda asked: eh.audit_model(
-            LogisticRegression().fit(people[["x", "sex"]], people.y),
-            people[["x", "sex"]],
+        "audit_model": lambda asked: eh.audit(
             people.y,
-            group="sex",
+            LogisticRegression().fit(people[["x", "sex"]], people.y),
+            data=people[["x", "sex"]],
+            sensitive_features="sex",
             **asked,
         ),
     }
@@ -117,8 +121,8 @@ def aged():
 def test_rows_and_tables_are_grouped_alike(aged, options):
     column = "age" if "bins" in options else "region"
     rows = eh.audit(aged.y, aged.p, sensitive_features=aged[[column]], **QUICK, **options)
-    table = eh.audit_frame(
-        aged, y_true="y", y_pred="p", sensitive_features=column, **QUICK, **options
+    table = eh.audit(
+        data=aged, y_true="y", y_pred="p", sensitive_features=column, **QUICK, **options
     )
     before = eh.audit(
         aged.y, aged.p, sensitive_features=eh.groups(aged[[column]], **options), **QUICK
@@ -128,7 +132,7 @@ def test_rows_and_tables_are_grouped_alike(aged, options):
     assert table.document()["findings"] == rows.document()["findings"]
     with_scores = {"y_score": "score", **QUICK, **options}
     aged = aged.assign(score=aged.p)
-    exact = eh.audit_frame(aged, y_true="y", y_pred="p", sensitive_features=column, **with_scores)
+    exact = eh.audit(data=aged, y_true="y", y_pred="p", sensitive_features=column, **with_scores)
     assert exact.document()["groups"] == rows.document()["groups"]
 
 
@@ -140,8 +144,8 @@ def test_amounts_are_cut_alike_in_every_engine(aged, engine):
         "duckdb": lambda: pytest.importorskip("duckdb").from_df(aged),
     }[engine]()
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "age", "bins": {"age": 4}}
-    found = eh.audit_frame(table, **names, **QUICK).document()["groups"]
-    assert found == eh.audit_frame(aged, **names, **QUICK).document()["groups"]
+    found = eh.audit(data=table, **names, **QUICK).document()["groups"]
+    assert found == eh.audit(data=aged, **names, **QUICK).document()["groups"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +160,7 @@ def test_bins_that_cannot_be_are_refused_at_every_door(aged, bins, message):
     with pytest.raises(eh.InputError, match=message):
         eh.audit(aged.y, aged.p, sensitive_features=aged[["age"]], bins=bins)
     with pytest.raises(eh.InputError, match=message):
-        eh.audit_frame(aged, y_true="y", y_pred="p", sensitive_features="age", bins=bins)
+        eh.audit(data=aged, y_true="y", y_pred="p", sensitive_features="age", bins=bins)
     made = eh.groups(aged[["age"]], bins={"age": 4})
     with pytest.raises(eh.InputError, match="made already"):
         eh.audit(aged.y, aged.p, sensitive_features=made, bins=bins)

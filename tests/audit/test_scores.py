@@ -180,14 +180,14 @@ def test_a_threshold_that_cannot_be_meant_is_refused(given, error, message):
 
 @pytest.mark.parametrize("number", [4, 4.0, np.float32(4), np.int64(4)])
 def test_a_threshold_may_be_any_real_number(people, number):
-    found = eh.audit_frame(people, **NAMES, y_score="decile", threshold=number, **QUICK)
+    found = eh.audit(data=people, **NAMES, y_score="decile", threshold=number, **QUICK)
     assert found.evidence.decided_at == 4.0
 
 
 def test_a_model_is_cut_at_the_threshold_instead_of_its_own_decision(people):
     X = people[["margin"]].assign(sex=(people.sex == "a").astype(int))
     model = LogisticRegression().fit(X, people.y)
-    found = eh.audit_model(model, X, people.y, group="sex", threshold=0.8, **QUICK)
+    found = eh.audit(people.y, model, data=X, sensitive_features="sex", threshold=0.8, **QUICK)
     counts = found.evidence.sources["predictions"].table("yhat", of="rows")
     assert counts[1] == (model.predict_proba(X)[:, 1] >= 0.8).sum()
     assert found.evidence.decided_at == 0.8
@@ -283,7 +283,7 @@ def test_amounts_are_not_taken_for_groups(local_engine, kind):
     frame = pd.DataFrame({"income": income, "y": rng.integers(0, 2, 300)}).assign(p=1)
     message = r"sensitive column 'income' takes \d+ different values, such as .*bins=\{'income': 4"
     with pytest.raises(eh.InputError, match=message):
-        eh.audit_frame(local_engine(frame), y_true="y", y_pred="p", sensitive_features="income")
+        eh.audit(data=local_engine(frame), y_true="y", y_pred="p", sensitive_features="income")
     with pytest.raises(eh.InputError, match=message):
         eh.audit(frame.y, frame.y.copy(), sensitive_features=frame[["income"]].assign(sex="F"))
     whom = eh.groups({"income": frame.income.astype(float)}, bins={"income": 4})
@@ -308,7 +308,7 @@ def test_an_identifier_is_not_taken_for_a_group(people):
     message = '1,200 of the 1,200 groups by .*person have one row.*rare="merge"'
     for columns in ("person", ["sex", "person"], ["sex", "decile", "person"]):
         with pytest.raises(eh.InputError, match=message):
-            eh.audit_frame(numbered, **names, sensitive_features=columns, **QUICK)
+            eh.audit(data=numbered, **names, sensitive_features=columns, **QUICK)
 
 
 @pytest.mark.slow

@@ -287,7 +287,9 @@ def test_the_name_of_a_model_is_in_the_provenance():
     X = pd.DataFrame({"x": np.arange(200.0), "sex": np.tile([0, 1], 100)})
     y = np.tile([0, 0, 1, 1], 50)
     model = make_pipeline(StandardScaler(), DummyClassifier(strategy="stratified"))
-    found = eh.audit_model(model.fit(X, y), X, y, group="sex", criteria="accuracy_parity")
+    found = eh.audit(
+        y, model.fit(X, y), data=X, sensitive_features="sex", criteria="accuracy_parity"
+    )
     assert found.document()["provenance"]["model"] == "StandardScaler → DummyClassifier"
     assert found.date == result.document(found)["provenance"]["date"]
 

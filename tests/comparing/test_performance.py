@@ -125,14 +125,14 @@ def test_estimators_are_compared_as_their_predictions_are(people):
     X, y = people
     model = OnAge(LogisticRegression(), X, y)
     by_estimator = eh.compare(
-        y, {"fitted": model, "even": y * 0}, X=X, sensitive_features="sex", **ASK
+        y, {"fitted": model, "even": y * 0}, data=X, sensitive_features="sex", **ASK
     )
     by_columns = eh.compare(
         y, {"fitted": model.predict(X), "even": y * 0}, sensitive_features=X[["sex"]], **ASK
     )
     assert by_estimator.to_markdown() == by_columns.to_markdown()
     assert by_estimator.evidence.groups.names == ("sex",)
-    listed = eh.compare(y, {"fitted": model}, X=X, sensitive_features=["sex"], **ASK)
+    listed = eh.compare(y, {"fitted": model}, data=X, sensitive_features=["sex"], **ASK)
     assert listed.evidence.groups.names == ("sex",)
 
 

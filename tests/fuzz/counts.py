@@ -71,7 +71,7 @@ def lines_of(case: Case, rng: np.random.Generator) -> pd.DataFrame:
 def compared(engine: Any, lines: pd.DataFrame, case: Case, rng: np.random.Generator) -> None:
     criterion, measure = str(rng.choice(list(CELLS))), str(rng.choice(MEASURES))
     frame = engine(lines.astype({"n": str(rng.choice(TYPES))}))
-    counts = eh.tally_counts(frame, rows="n", y_true="y", y_pred="p", sensitive_features="g")
+    counts = eh.tally(data=frame, rows="n", y_true="y", y_pred="p", sensitive_features="g")
     assert int(counts.sums["rows"].sum()) == int(lines["n"].sum()), "rows were lost"
     rows = [(y, p, g, Fraction(int(n))) for y, p, g, n in lines.itertuples(index=False) if int(n)]
     kept = Case(tuple(rows), case.columns)
@@ -89,8 +89,8 @@ def refused(engine: Any, lines: pd.DataFrame, fault: str, rng: np.random.Generat
         counts = [float(count) for count in counts]
     column = pd.Series(counts, dtype="Int64" if value is None else None)
     try:
-        found = eh.tally_counts(
-            engine(lines.assign(n=column)), rows="n", y_pred="p", sensitive_features="g"
+        found = eh.tally(
+            data=engine(lines.assign(n=column)), rows="n", y_pred="p", sensitive_features="g"
         )
     except eh.EvenhandError:
         return

@@ -32,7 +32,7 @@ def originals() -> list[str]:
         for _ in range(4):
             g, y, p = rng.choice(["a", "b", "c"], 60), rng.integers(0, 2, 60), rng.random(60) < 0.6
             if kind == "amounts":
-                parts.append(eh.moments(None, 20 * p + y, sensitive_features=g))
+                parts.append(eh.tally(None, 20 * p + y, sensitive_features=g, task="regression"))
             else:
                 cluster = {"cluster": np.arange(60) // 2} if kind == "clusters" else {}
                 counts = eh.tally(y, p.astype(int), sensitive_features=g, **cluster)

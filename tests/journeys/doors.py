@@ -244,7 +244,7 @@ def framed(journey: Journey, found: Found) -> None:
     depth = {"depth": len(journey.people)}
 
     def ask() -> eh.Audit:
-        return eh.audit_frame(table, **journey.names, **journey.options, **asked, **depth)
+        return eh.audit(data=table, **journey.names, **journey.options, **asked, **depth)
 
     audit = answer(journey, ask)
     if audit is not None and len(audit.evidence.columns) == len(journey.people):
@@ -271,8 +271,8 @@ def predicted_by(journey: Journey, found: Found) -> None:
         return
     audit = answer(
         journey,
-        lambda: eh.audit_model(
-            Given(journey), table, y, sensitive_features=names, **given, **options, **asked
+        lambda: eh.audit(
+            y, Given(journey), data=table, sensitive_features=names, **given, **options, **asked
         ),
     )
     if audit is not None and len(audit.evidence.columns) == len(names):
@@ -372,7 +372,7 @@ def counts(journey: Journey, found: Found) -> None:
     }
     people = list(journey.people)
     names = {"y_true": "y", "y_pred": "p", "rows": "n", "sensitive_features": people, **settled}
-    counted = answer(journey, lambda: eh.tally_counts(held, **names))
+    counted = answer(journey, lambda: eh.tally(data=held, **names))
     if counted is not None:
         options = {"measure": question.measure, **question.favorable}
         value = eh.CRITERIA[question.criterion](counted, **options)

@@ -79,15 +79,15 @@ def test_counts_in_the_types_of_arrow_are_read_in_pandas(rows):
     plain = pd.DataFrame(lines)
     arrow = plain.convert_dtypes(dtype_backend="pyarrow")
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "sex", "rows": "n"}
-    counts = eh.tally_counts(arrow, **names)
-    wanted = eh.tally_counts(plain, **names)
+    counts = eh.tally(data=arrow, **names)
+    wanted = eh.tally(data=plain, **names)
     np.testing.assert_array_equal(
         counts.table("y", "yhat", "group"), wanted.table("y", "yhat", "group")
     )
-    found = eh.audit_frame(arrow, **names, criteria="statistical_parity")
+    found = eh.audit(data=arrow, **names, criteria="statistical_parity")
     assert found.evidence.rows.sum() == 100
     with pytest.raises(eh.InputError, match=r"0\.5, which is not whole"):
-        eh.tally_counts(arrow.assign(n=arrow["n"].astype("double[pyarrow]") / 20), **names)
+        eh.tally(data=arrow.assign(n=arrow["n"].astype("double[pyarrow]") / 20), **names)
 
 
 PEOPLE = {"sensitive_features": np.repeat(["a", "b"], 60)}
@@ -136,7 +136,7 @@ RESULTS = {
     "statistics": lambda: list(eh.STATISTICS.values()),
     "measures": lambda: list(eh.MEASURES.values()),
     "standards": lambda: list(eh.STANDARDS.values()),
-    "scorer": lambda: eh.make_scorer("statistical_parity", group="sex"),
+    "scorer": lambda: eh.make_scorer("statistical_parity", sensitive_features="sex"),
 }
 
 
@@ -173,7 +173,7 @@ def test_where_nobody_is_selected_every_door_knows_the_favorable_label():
         assert "nothing to compare" in str(eh.audit(None, rows, **asked))
         frame = pd.DataFrame({"p": rows, "g": group})
         named = {"y_true": None, "y_pred": "p", "sensitive_features": "g", "favorable": label}
-        assert eh.audit_frame(frame, **named).evidence.favorable in (1, "yes")
+        assert eh.audit(data=frame, **named).evidence.favorable in (1, "yes")
         both = {"one": rows, "other": rows}
         assert "statistical_parity" in str(
             eh.compare(None, both, criteria="statistical_parity", **asked)
@@ -249,9 +249,9 @@ def doors(y=TRUTH, p=DECIDED, s=SCORES):
         "compare": lambda **k: eh.compare(y, models, criteria=PARITY, replicates=20, **k),
         "frontier": lambda **k: eh.frontier(y, s, values=2, **k),
         "tally": lambda **k: eh.tally(y, p, **k),
-        "moments": lambda **k: eh.moments(y, s, **k),
+        "moments": lambda **k: eh.tally(y, s, **k, task="regression"),
         "distribution": lambda **k: eh.distribution(s, **k),
-        "expected_tally": lambda **k: eh.expected_tally(
+        "expected_tally": lambda **k: eh.tally(
             y, np.column_stack([1 - SCORES, SCORES]), classes=[0, 1], **k
         ),
     }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import evaluate, expected_tally
+from evenhand import evaluate, tally
 from evenhand.mitigation import EqualizedOddsClassifier
 from evenhand.mitigation.equalized_odds import equalizing_chances
 from mitigation.aif import GROUPS, dataset
@@ -89,7 +89,7 @@ def test_expected_odds_are_equal_on_the_fitting_rows():
         ReadsScores(("no", "yes")), group=0, prefit=True, random_state=0
     ).fit(X, names[y])
     chances = fitted.predict_proba(X)
-    counts = expected_tally(names[y], chances, classes=fitted.classes_, sensitive_features=group)
+    counts = tally(names[y], chances, classes=fitted.classes_, sensitive_features=group)
     assert evaluate("equalized_odds", counts, measure="mpd") < 1e-7
     many = np.mean([fitted.set_params(random_state=i).predict(X) == "yes" for i in range(400)], 0)
     assert abs(many - chances[:, 1]).max() < 0.12

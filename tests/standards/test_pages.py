@@ -51,7 +51,7 @@ def table():
 def audited(table, **options):
     columns = {"y_true": None, "y_pred": "selected", "sensitive_features": ["sex", "race"]}
     asked = {"criteria": ["selection_rate_ratio"], **options}
-    return eh.audit_frame(table, **columns, rows="n", **asked)
+    return eh.audit(data=table, **columns, rows="n", **asked)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_the_denominator_is_the_highest_of_all_or_of_those_not_left_out():
         }
     )
     names = {"y_true": None, "y_pred": "selected", "sensitive_features": "race", "rows": "n"}
-    audit = eh.audit_frame(table, **names, criteria=["selection_rate_ratio"])
+    audit = eh.audit(data=table, **names, criteria=["selection_rate_ratio"])
     ratios = {}
     for denominator in ("all", "included"):
         stated = {"leave_out": 0.02, "reason": "few", "denominator": denominator}
@@ -203,7 +203,7 @@ def test_a_group_of_a_few_never_sets_the_rate_that_others_are_held_against():
         }
     )
     columns = {"rows": "n", "y_true": None, "y_pred": "selected", "sensitive_features": ["race"]}
-    audit = eh.audit_frame(counts, **columns, criteria=["selection_rate_ratio"])
+    audit = eh.audit(data=counts, **columns, criteria=["selection_rate_ratio"])
     page = audit.document(standard="ugesp")
     rows = {row["group"]: row for row in rows_of(page, "By race")}
     tests = {row["group"]: row for row in rows_of(page, "By race, tests and people")}
@@ -300,8 +300,8 @@ def test_what_is_stated_must_be_known_and_of_its_kind(found):
 
 
 def test_weights_are_no_people(table):
-    weighted = eh.audit_frame(
-        table,
+    weighted = eh.audit(
+        data=table,
         y_true=None,
         y_pred="selected",
         sensitive_features="sex",
@@ -316,8 +316,8 @@ def test_weights_are_no_people(table):
 def test_with_three_columns_the_two_of_the_rule_are_named(table):
     wider = pd.concat([table.assign(office="x"), table.assign(office="y")])
     columns = {"y_true": None, "y_pred": "selected", "rows": "n"}
-    audit = eh.audit_frame(
-        wider,
+    audit = eh.audit(
+        data=wider,
         **columns,
         sensitive_features=["office", "sex", "race"],
         criteria="selection_rate_ratio",

@@ -69,7 +69,7 @@ def test_what_is_logged_is_what_the_decisions_show(rows):
         decided = model.layer(rows[0]).argmax(1).numpy()
     columns = (rows[1].numpy(), decided)
     counts = eh.tally(*columns, sensitive_features=np.array([*"abc"])[rows[2].numpy()])
-    expected = eh.CRITERIA["accuracy_parity"](counts, "mpd")
+    expected = eh.CRITERIA["accuracy_parity"](counts, measure="mpd")
     assert float(logged["val_accuracy_parity_mpd"]) == pytest.approx(expected, abs=1e-6)
     floor, high = (float(logged[f"val_accuracy_parity_mpd_{end}"]) for end in ("floor", "high"))
     assert 0 < floor < high < 0.5

@@ -30,11 +30,11 @@ def batch():
 def test_a_penalty_is_the_criterion_of_the_expected_counts(criterion, measure, batch):
     chances, y, group = batch
     penalty = Penalty(criterion, measure, groups=5, noise=None, aggregate="worst")
-    counts = eh.expected_tally(
+    counts = eh.tally(
         y.numpy(), chances.numpy(), classes=[0, 1, 2], sensitive_features=group.numpy()
     )
     favorable = 1 if eh.CRITERIA[criterion].one_class else None
-    known = eh.CRITERIA[criterion](counts, measure, aggregate="worst", favorable=favorable)
+    known = eh.CRITERIA[criterion](counts, measure=measure, aggregate="worst", favorable=favorable)
     assert float(penalty(chances, y, group=group)) == pytest.approx(known, abs=1e-12)
 
 
@@ -211,8 +211,8 @@ def test_counts_on_a_device_are_those_of_the_rows(batch):
         names[y.numpy()], names[chances.argmax(1).numpy()], sensitive_features=group.numpy()
     )
     for criterion in ("accuracy_parity", "equalized_odds"):
-        assert eh.CRITERIA[criterion](counts.tally(), "gini") == eh.CRITERIA[criterion](
-            known, "gini"
+        assert eh.CRITERIA[criterion](counts.tally(), measure="gini") == eh.CRITERIA[criterion](
+            known, measure="gini"
         )
     counts.update(torch.tensor([7]), torch.tensor([0]), torch.tensor([0]))
     with pytest.raises(eh.InputError, match="1 rows are beyond the 3 classes"):

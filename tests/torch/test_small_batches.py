@@ -155,10 +155,10 @@ def test_what_is_defined_in_a_small_batch_is_what_the_criterion_says(criterion, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", eh.UndefinedWarning)
         if criterion in LABELS:
-            counts = eh.expected_tally(y[kept], chances[kept], classes=range(classes), **columns)
+            counts = eh.tally(y[kept], chances[kept], classes=range(classes), **columns)
             one = classes == 2 or eh.CRITERIA[criterion].one_class
             options = {"aggregate": aggregate, "favorable": 1 if one else None}
-            known = eh.CRITERIA[criterion](counts, measure, **options)
+            known = eh.CRITERIA[criterion](counts, measure=measure, **options)
         else:
             known = eh.CRITERIA[criterion](None, predictions[kept], measure=measure, **columns)
     assert found == pytest.approx(np.nan_to_num(known), abs=1e-10)

@@ -77,7 +77,7 @@ def test_a_band_is_wider_than_a_single_looks_interval_but_not_by_much(measure, g
             "n": np.stack([sizes - hits, hits], axis=1).ravel(),
         }
     )
-    counts = eh.tally_counts(lines, rows="n", y_pred="decision", sensitive_features="group")
+    counts = eh.tally(data=lines, rows="n", y_pred="decision", sensitive_features="group")
     once = eh.interval("statistical_parity", counts, measure=measure, favorable=1)
     always = band(hits, sizes, measure)
     ratio = (always.high - always.low) / (once.high - once.low)
@@ -104,7 +104,7 @@ def test_a_band_of_pq_of_two_groups_alike_is_not_much_wider_than_a_single_looks(
                 "n": np.stack([rows - hits, hits], axis=1).ravel(),
             }
         )
-        counts = eh.tally_counts(lines, rows="n", y_pred="decision", sensitive_features="group")
+        counts = eh.tally(data=lines, rows="n", y_pred="decision", sensitive_features="group")
         once = eh.interval("statistical_parity", counts, measure=pq, favorable=1)
         always = band(hits, np.full(2, rows), pq)
         ratios.append((always.high - always.low) / (once.high - once.low))

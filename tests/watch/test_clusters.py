@@ -193,7 +193,7 @@ def test_truth_that_comes_later_and_bounded_means_are_watched_by_cluster(tmp_pat
     assert repr(again.status()) == repr(watched.status())
     paid = watch("weak_parity", limits={"weak_parity": (0, 50)})
     wage = rng.uniform(10, 30, len(group)) + 10 * (group == "b")
-    paid.update(eh.moments(None, wage, sensitive_features=group, cluster=person))
+    paid.update(eh.tally(None, wage, sensitive_features=group, cluster=person, task="regression"))
     finding = paid.status().findings[0]
     assert finding.intervals["mpd"].low < 10 < finding.intervals["mpd"].high
     assert finding.rates[0].rate == pytest.approx(20, abs=3)

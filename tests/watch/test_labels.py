@@ -160,10 +160,12 @@ def _more(options):
 
 def test_no_bound_is_kept_while_all_amounts_are_one():
     watched = eh.Watch("weak_parity", limits={"weak_parity": (0, 50)}, bounds=["weak_parity > 9"])
-    watched.update(eh.moments(None, [20.1] * 4000, sensitive_features=["a", "b"] * 2000))
+    watched.update(
+        eh.tally(None, [20.1] * 4000, sensitive_features=["a", "b"] * 2000, task="regression")
+    )
     assert "every row has the amount 20.1" in watched.status().judgements[0].sentence
     amounts = [20.1, 20.1, 19.0, 19.0] * 1000
-    watched.update(eh.moments(None, amounts, sensitive_features=["a", "b"] * 2000))
+    watched.update(eh.tally(None, amounts, sensitive_features=["a", "b"] * 2000, task="regression"))
     assert outcome(watched) == "pass"
 
 

@@ -210,14 +210,14 @@ def test_bounded_means_are_watched_within_the_limits_stated():
     group = rng.choice(["a", "b"], 4000)
     paid = rng.uniform(10, 30, 4000) + 4 * (group == "b")
     watched = watch("weak_parity", limits={"weak_parity": (0, 50)})
-    watched.update(eh.moments(None, paid, sensitive_features=group))
+    watched.update(eh.tally(None, paid, sensitive_features=group, task="regression"))
     (finding,) = watched.status().findings
     assert finding.verdict == "differs"
     assert finding.intervals["mpd"].low < 4 < finding.intervals["mpd"].high
     assert [round(rate.rate) for rate in finding.rates] == [20, 24]
     with pytest.raises(eh.InputError, match="not within"):
         watch("weak_parity", limits={"weak_parity": (0, 5)}).update(
-            eh.moments(None, paid, sensitive_features=group)
+            eh.tally(None, paid, sensitive_features=group, task="regression")
         )
 
 

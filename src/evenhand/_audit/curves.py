@@ -59,7 +59,7 @@ def threshold_curves(evidence: Evidence, questions: Sequence[Question]) -> Thres
         Curve(
             question.name,
             measure,
-            np.asarray(question.criterion(decided, measure, favorable=favorable)),
+            np.asarray(question.criterion(decided, measure=measure, favorable=favorable)),
         )
         for question in questions
         if question.criterion.kind.about == "labels"

@@ -180,7 +180,8 @@ class Data:
     )
     classes: Sequence[Label] | None = reading(
         "sequence of labels, optional",
-        "Labels of the columns of `y_score` or of probabilities, where the truth does not show all.",
+        """Labels of the columns of `y_score`, or of probabilities, where the truth does not show
+        all of them.""",
     )
     favorable: Label = reading(
         "label, optional",
@@ -334,11 +335,15 @@ class Data:
             return known.y_true
         if isinstance(known.y_true, Summary):
             return known.counted.counted
-        columns = {
+        columns: dict[str, Any] = {
             name: getattr(known, name)
             for name in ("sensitive_features", "sample_weight", "strata", "cluster")
         }
-        settled = {"missing": known.missing, "min_count": known.min_count, "rare": known.rare}
+        settled: dict[str, Any] = {
+            "missing": known.missing,
+            "min_count": known.min_count,
+            "rare": known.rare,
+        }
         if known.is_table:
             if known.rows is not None:
                 given = {
@@ -357,7 +362,7 @@ class Data:
             return counting.expected_tally(
                 known.y_true,
                 known.y_pred,
-                classes=known.classes,
+                classes=known.classes or (),
                 sensitive_features=known._groups,
                 sample_weight=known.sample_weight,
             )
@@ -391,7 +396,7 @@ class Data:
 
     @property
     def model(self) -> str | None:
-        """The class of the estimator that predicts, if one does; of a pipeline, those of its steps."""
+        """The class of the estimator that predicts, if any; of a pipeline, those of its steps."""
         if not _is_model(self.y_pred):
             return None
         steps = [step for _, step in getattr(self.y_pred, "steps", [])] or [self.y_pred]
@@ -421,7 +426,7 @@ class Data:
 
     @cached_property
     def _resolved(self) -> Data:
-        """The same with an estimator's predictions, and with names looked up unless all are names."""
+        """The same with an estimator's predictions; names are looked up unless all are names."""
         if _is_model(self.y_pred):
             return self._predicted()
         if self.data is None or self.is_table:
@@ -500,7 +505,7 @@ class Data:
         model, X = self.y_pred, self.data
         if X is None:
             raise InputTypeError(
-                f"A {type(model).__name__} predicts from data=, the features of the rows; pass them."
+                f"A {type(model).__name__} predicts from data=, the rows' features; pass them."
             )
         looked_up = replace(self, y_pred=None)._brought()
         X = features_for(model, X, self.y_true)

@@ -77,7 +77,7 @@ def distribution(
     >>> scores = distribution([0.9, 0.1, 0.4], sensitive_features=["a", "b", "a"])
     >>> scores.values
     array([0.1, 0.4, 0.9])
-    >>> strong_parity(scores, "mpd")
+    >>> strong_parity(scores, measure="mpd")
     1.0
 
     """
@@ -270,6 +270,16 @@ class RankedScores:
 
     classes: tuple[Label, ...]
     scores: tuple[Distribution, ...]
+
+    def __add__(self, other: RankedScores) -> RankedScores:
+        if not isinstance(other, RankedScores):
+            return NotImplemented
+        if self.classes != other.classes:
+            raise InputError(
+                f"Cannot add scores of {list(self.classes)} to those of {list(other.classes)}."
+            )
+        pairs = zip(self.scores, other.scores, strict=True)
+        return RankedScores(self.classes, tuple(mine + theirs for mine, theirs in pairs))
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> RankedScores:
         """Each group becomes the group `target` of the new labels."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES, Bin
+from evenhand._columns.codes import union
 from evenhand._data.distributions import Distribution, RankedScores, area_of_all
 from evenhand._data.groups import check_not_amounts, show
 from evenhand._data.summaries import KINDS, Source
@@ -113,6 +114,27 @@ class Evidence:
         if self.task == "regression":
             return f"every row has the prediction {value}, so there is nothing to compare"
         return f"every row has the score {value}, so there is nothing to compare in scores"
+
+    def __add__(self, other: Evidence) -> Evidence:
+        """What both parts tell; the curves over thresholds, cut where one part is, are left out."""
+        if not isinstance(other, Evidence):
+            return NotImplemented
+        for name in ("task", "columns", "favorable", "score_of"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise InputError(
+                    f"Parts of data that add up agree in {name}; here are {mine!r} and {theirs!r}."
+                )
+        both = {
+            need: source + other.sources[need]  # type: ignore[operator]
+            for need, source in self.sources.items()
+            if need in other.sources
+        }
+        notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
+        classes = union(self.classes, other.classes)
+        at = self.decided_at if self.decided_at == other.decided_at else None
+        whole = replace(self, sources=both, classes=classes, notes=notes, decided_at=at)
+        return replace(whole, thresholds=None)
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Evidence:
         """The same with every group moved to one of the new labels."""

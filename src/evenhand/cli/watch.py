@@ -317,8 +317,8 @@ def _counted(
             columns, lacked = names, None
         else:
             columns = {**names, "y_true": None}
-        more = {name: chosen.get(name) for name in ("rows", "rate", "cluster")}
-        return Data(data=table, **columns, **more).tally(), lacked
+        counts: dict[str, Any] = {name: chosen.get(name) for name in ("rows", "rate", "cluster")}
+        return Data(data=table, **columns, **counts).tally(), lacked
 
     return done_unless_stopped(counted, database.interrupt)
 

@@ -248,7 +248,7 @@ class Criterion:
     >>> from evenhand import gini, tally
     >>> from evenhand.criteria import statistical_parity
     >>> counts = tally(None, [1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"])
-    >>> round(statistical_parity(counts, gini, favorable=1), 4)
+    >>> round(statistical_parity(counts, measure=gini, favorable=1), 4)
     0.1667
     >>> print(statistical_parity)
     statistical_parity: worst over c of S over a of P(ŷ = c | a)
@@ -317,8 +317,8 @@ class Criterion:
         1.0
 
         """
-        asked = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-        value = self.read_data(data, **asked, g=g, to=to).value
+        how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+        value = self.read_data(data, **how, g=g, to=to).value
         return float(value) if np.ndim(value) == 0 else value
 
     @about_data()
@@ -361,29 +361,26 @@ class Criterion:
                [0.5, 1. ]]))
 
         """
-        asked = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-        return self.read_data(data, **asked, g=g, to=to)
+        how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+        return self.read_data(data, **how, g=g, to=to)
 
     def read_data(
         self,
         data: Data,
         *,
-        measure: MeasureLike | None = None,
-        aggregate: str | Aggregate | None = None,
         g: str | Callable[[Any, Any], Any] | None = None,
-        transform: str | None = None,
-        tau: float | None = None,
         to: Label = None,
+        **how: Any,
     ) -> Reading:
-        """As `read`, for data that are one object."""
+        """As `read`, for data that are one object; `how` they are measured is as for `settings`."""
         criterion, favorable = self.with_statistic(g), data.favorable
         source = data.source(criterion.statistic.needs, g if callable(g) else None)
         source = with_favorable(source, favorable)
         criterion.check(source)
-        settings = criterion.settings(measure, aggregate, transform, tau)
+        settings = criterion.settings(**how)
         if to is not None:
             reading = criterion._against(to, source, settings, favorable)
-        elif isinstance(criterion.statistic, F):
+        elif isinstance(source, Distribution):
             reading = criterion._sweep(source, settings)
         else:
             reading = criterion.reading(criterion.table(source, favorable), settings)

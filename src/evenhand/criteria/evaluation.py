@@ -83,8 +83,8 @@ def evaluate(
     0.5
 
     """
-    asked = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = named(criterion).read_data(data, **asked, g=g, to=to)
+    how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+    reading = named(criterion).read_data(data, **how, g=g, to=to)
     if np.ndim(reading.value):
         raise InputError(
             f"This is a batch of tallies, {np.shape(reading.value)} in all, and evaluate gives one "

@@ -13,7 +13,6 @@ from sklearn.base import clone
 
 from evenhand._data.counting import expected_tally
 from evenhand._data.dataframes import framed
-from evenhand._data.tasks import named_label
 from evenhand._errors import InputError, InputTypeError, UnboundWarning, refusing
 from evenhand._signatures import suggests_names
 from evenhand.criteria.evaluation import named
@@ -86,7 +85,6 @@ def tradeoff(
     criteria: str | Sequence[str] | None = None,
     measures: str | Sequence[str] = MEASURES,
     favorable: Any = None,
-    pos_label: Any = None,
     sample_weight: Any = None,
 ) -> Tradeoff:
     """Fit a method over its grid, and judge it on the fitting rows and on test rows.
@@ -112,8 +110,6 @@ def tradeoff(
     favorable : label, default None
         For criteria about one class of two: the label of the better outcome for people, by
         default the estimator's. Of 0 and 1, or −1 and 1, the second is assumed.
-    pos_label : label, default None
-        Another name for `favorable`, as in scikit-learn.
     sample_weight : array-like of shape (n_rows,), default None
         The weights of the fitting rows.
 
@@ -142,7 +138,7 @@ def tradeoff(
     [0.731, 0.742, 0.75]
 
     """
-    method, favorable = method_of(estimator), named_label(favorable, pos_label)
+    method, favorable = method_of(estimator), favorable
     questions = CRITERIA_OF[method.task] if criteria is None else _listed(criteria)
     if favorable is None:
         favorable = getattr(estimator, "favorable", None)

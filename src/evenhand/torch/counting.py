@@ -32,7 +32,7 @@ class DeviceTally:
     >>> from evenhand import CRITERIA
     >>> counts = DeviceTally(classes=2, groups=["a", "b"])
     >>> counts.update(torch.tensor([1, 0, 1]), torch.tensor([1, 1, 1]), torch.tensor([0, 1, 0]))
-    >>> CRITERIA["accuracy_parity"](counts.tally(), "mpd")
+    >>> CRITERIA["accuracy_parity"](counts.tally(), measure="mpd")
     1.0
 
     """
