@@ -392,10 +392,10 @@ def test_counts_have_an_interval_where_weights_have_none():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"y_pred": [1, 0]}, "A tally is already counted: y_pred"),
-        ({"strata": [1, 0]}, "already counted: strata"),
+        ({"y_pred": [1, 0]}, "already holds the columns; drop y_pred"),
+        ({"strata": [1, 0]}, "drop strata"),
         ({"sensitive_features": ["sex", "race"]}, "made of 1 column"),
-        ({"sensitive_features": [1]}, "must be the name of a column"),
+        ({"sensitive_features": np.array([1])}, "drop sensitive_features"),
         ({"task": "regression"}, "the tally counts labels"),
     ],
 )

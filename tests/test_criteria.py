@@ -1,7 +1,5 @@
 """Criteria against their definitions, fairlearn and scikit-learn."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from fairlearn import metrics as fairlearn
@@ -303,7 +301,7 @@ SUMMARIES = {
 }
 COLUMNS = {
     "y_pred": P,
-    "sensitive_features": GROUP,
+    "sensitive_features": np.array(GROUP),
     "sample_weight": [9.0] * 6,
     "y_score": [0.5] * 6,
     "strata": GROUP,
@@ -323,44 +321,35 @@ class TestASummaryHoldsItsColumns:
         assert answers == [answers[0]] * 3
         return answers[0]
 
-    @pytest.mark.parametrize(
-        "measure", [*eh.MEASURES.values(), partial(eh.pq, p=0.5), *eh.MEASURES]
-    )
-    @pytest.mark.parametrize("name", SUMMARIES)
-    def test_the_second_argument_is_the_measure(self, name, measure):
-        if name == "wasserstein_parity" and resolve(measure).falls:
-            return  # ratios are not added up over cut points, which another test is about
-        assert self.ask(name, measure) == self.ask(name, measure=measure)
-
     def test_gini_is_not_the_largest_difference(self):
         """False positive rates are 0, 0 and 1."""
-        assert self.ask("equalized_odds", eh.gini) == pytest.approx(eh.gini([0.0, 0.0, 1.0]))
+        assert self.ask("equalized_odds", measure=eh.gini) == pytest.approx(
+            eh.gini([0.0, 0.0, 1.0])
+        )
         assert self.ask("equalized_odds") == pytest.approx(1.0)
-        assert self.ask("equalized_odds", "pq") == pytest.approx(eh.pq([0.0, 0.0, 1.0]))
+        assert self.ask("equalized_odds", measure="pq") == pytest.approx(eh.pq([0.0, 0.0, 1.0]))
 
     @pytest.mark.parametrize("column", COLUMNS)
     @pytest.mark.parametrize("name", SUMMARIES)
     def test_a_column_beside_it_is_refused_by_name(self, name, column):
         kind = type(SUMMARIES[name]).__name__
-        with pytest.raises(eh.EvenhandError, match=f"A {kind} already holds .*; drop {column}.$"):
+        with pytest.raises(eh.EvenhandError, match=f"A {kind} already holds .*; drop {column},"):
             self.ask(name, **{column: COLUMNS[column]})
 
     def test_all_columns_beside_it_are_listed(self):
-        with pytest.raises(TypeError, match="drop y_pred, sensitive_features, sample_weight"):
-            self.ask("equalized_odds", P, sensitive_features=GROUP, sample_weight=[1] * 6)
-
-    def test_two_measures_are_one_too_many(self):
-        with pytest.raises(TypeError, match=r"Two measures were given: gini.*measure=mpd"):
-            self.ask("equalized_odds", eh.gini, measure="mpd")
+        with pytest.raises(TypeError, match="drop y_pred, sample_weight, sensitive_features"):
+            self.ask("equalized_odds", P, sensitive_features=np.array(GROUP), sample_weight=[1] * 6)
 
     def test_what_stands_in_the_wrong_place_is_named(self):
         counts, options = SUMMARIES["equalized_odds"], {"sensitive_features": GROUP}
-        with pytest.raises(TypeError, match="A Tally stands in place of the columns"):
+        with pytest.raises(TypeError, match="A Tally stands in place of all columns"):
             equalized_odds(Y, counts, **options)
         with pytest.raises(TypeError, match=r"y_pred is gini, which is no column.*measure="):
-            equalized_odds(Y, measure=eh.gini, **options)
+            equalized_odds(Y, eh.gini, **options)
+        with pytest.raises(TypeError, match=r"drop y_pred.*passed as measure="):
+            equalized_odds(counts, "gini")
         with pytest.raises(TypeError, match="statistical_parity is a criterion, not a measure"):
-            equalized_odds(counts, statistical_parity)
+            equalized_odds(counts, measure=statistical_parity)
 
     def test_a_batch_is_asked_of_the_criterion_itself(self):
         counts = SUMMARIES["equalized_odds"]

@@ -141,7 +141,7 @@ def test_columns_of_different_lengths_are_refused():
 
 
 def test_a_lazy_query_is_refused_with_the_way_out():
-    with pytest.raises(TypeError, match="use tally_frame"):
+    with pytest.raises(TypeError, match="pass it as data="):
         eh.groups(pl.from_pandas(PEOPLE).lazy())
 
 

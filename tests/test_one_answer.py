@@ -156,12 +156,12 @@ def by_estimator(rows, case):
     return Answer(sizes(fitted.sensitive_.labels, np.bincount(codes)))
 
 
-COUNTS = {"tally": by_tally} | {f"tally_frame {name}": by_frame(name) for name in ENGINES}
-COUNTS |= {f"tally_counts {name}": by_counts(name) for name in ENGINES}
+COUNTS = {"tally": by_tally} | {f"tally of {name}": by_frame(name) for name in ENGINES}
+COUNTS |= {f"counts of {name}": by_counts(name) for name in ENGINES}
 AUDITS = {
     "audit": by_audit,
-    **{f"audit_frame {name}": by_audit_frame(name) for name in ENGINES},
-    "audit_model": by_audit_model,
+    **{f"audit of {name}": by_audit_frame(name) for name in ENGINES},
+    "audit of a model": by_audit_model,
     "compare": by_compare,
     "command line": by_command,
 }
@@ -257,7 +257,7 @@ def refusals(rows, case, entries):
 @pytest.mark.slow
 def test_whole_numbers_that_can_be_either_are_asked_about():
     case = Case(np.arange(ROWS) % 50, np.arange(ROWS) % 50, "multiclass")
-    entries = {name: entry for name, entry in AUDITS.items() if name != "audit_model"}
+    entries = {name: entry for name, entry in AUDITS.items() if name != "audit of a model"}
     for name, message in refusals(case.rows(), case, entries).items():
         assert "50 different whole numbers" in message, name
         assert re.search(r"task[= ]\"?regression.*task[= ]\"?multiclass", message), name
@@ -265,7 +265,7 @@ def test_whole_numbers_that_can_be_either_are_asked_about():
 
 def test_scores_in_place_of_labels_are_pointed_out():
     case = Case(BITS, RNG.random(ROWS), "binary")
-    entries = {name: entry for name, entry in AUDITS.items() if name != "audit_model"}
+    entries = {name: entry for name, entry in AUDITS.items() if name != "audit of a model"}
     for name, message in refusals(case.rows(), case, entries).items():
         assert re.search(r"holds labels, and .* numbers such as [0-9.e-]+", message), name
 
@@ -376,8 +376,8 @@ def test_bad_weights_are_refused_everywhere(bad):
         "compare": lambda *_: eh.compare(rows.y, {"m": rows.p}, **columns),
     }
     for name, engine in ENGINES.items():
-        entries[f"tally_frame {name}"] = lambda *_, e=engine: eh.tally(data=e(rows), **names)
-        entries[f"audit_frame {name}"] = lambda *_, e=engine: eh.audit(data=e(rows), **names)
+        entries[f"tally of {name}"] = lambda *_, e=engine: eh.tally(data=e(rows), **names)
+        entries[f"audit of {name}"] = lambda *_, e=engine: eh.audit(data=e(rows), **names)
     for name, message in refusals(rows, None, entries).items():
         assert "negative" in message if bad < 0 else "2 values that are" in message, name
 
@@ -498,8 +498,8 @@ def every_value(rows, criterion, measure, favorable):
         "evaluate a tally": eh.evaluate(criterion, tally, measure=measure, favorable=favorable),
         "interval": eh.interval(criterion, rows.y, rows.p, **by).value,
         "audit": eh.audit(rows.y, rows.p, **columns, **asked).finding(criterion, measure).value,
-        "audit_frame": eh.audit(data=rows, **names, **asked).finding(criterion, measure).value,
-        "audit_model": eh.audit(rows.y, Scored(), data=rows, **columns, **asked)
+        "audit of a table": eh.audit(data=rows, **names, **asked).finding(criterion, measure).value,
+        "audit of a model": eh.audit(rows.y, Scored(), data=rows, **columns, **asked)
         .finding(criterion, measure)
         .value,
         "assert_even": eh.assert_even(rows.y, rows.p, **columns, fail_if=gate)

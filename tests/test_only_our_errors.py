@@ -186,11 +186,11 @@ DOORS = {  # the function, what it is given, its columns and its options
         ("y_true", "sample_weight"),
         (),
     ),
-    "expected_tally": (
-        eh.expected_tally,
+    "tally of probabilities": (
+        eh.tally,
         {
             "y_true": Y,
-            "probabilities": np.column_stack([S, 1 - S]),
+            "y_pred": np.column_stack([S, 1 - S]),
             "classes": [0, 1],
             "sensitive_features": G,
         },
@@ -311,35 +311,35 @@ DOORS = {  # the function, what it is given, its columns and its options
     "finding": (FOUND.finding, {"criterion": "statistical_parity"}, (), ("criterion", "measure")),
     "groups' values": (FOUND.by_group_frame, {}, (), ("criterion",)),
     "model card": (FOUND.to_model_card, {}, (), ("model", "dataset")),
-    "tally_frame": (eh.tally_frame, {"frame": FRAME, **NAMES}, (), ("frame", *NAMES, "sums")),
-    "tally_counts frame": (
-        eh.tally_counts,
-        {"frame": COUNTS, **NAMES, "rows": "n"},
+    "tally of a table": (eh.tally, {"data": FRAME, **NAMES}, (), ("data", *NAMES, "sums")),
+    "tally of counts": (
+        eh.tally,
+        {"data": COUNTS, **NAMES, "rows": "n"},
         (),
-        ("frame", *NAMES, "rows", "rate", "digits", "sums"),
+        ("data", *NAMES, "rows", "rate", "digits", "sums"),
     ),
-    "audit_frame": (
-        eh.audit_frame,
-        {"frame": FRAME, **NAMES, **QUICK},
+    "audit of a table": (
+        eh.audit,
+        {"data": FRAME, **NAMES, **QUICK},
         (),
-        ("frame", *NAMES, "sample_weight", "strata", "y_score"),
+        ("data", *NAMES, "sample_weight", "strata", "y_score"),
     ),
     "make_scorer": (
         scored,
         {"X": FRAME, "y": Y, "sensitive_features": "g"},
         ("sample_weight", "favorable"),
         (
-            *("criterion", "sensitive_features", "group", "strata", "measure", "aggregate"),
+            *("criterion", "sensitive_features", "strata", "measure", "aggregate"),
             *("transform", "tau", "g", "classes"),
         ),
     ),
-    "audit_model": (
-        eh.audit_model,
-        {"X": FRAME, "y": Y, "sensitive_features": "g", "model": Stubborn(), **QUICK},
+    "audit of a model": (
+        eh.audit,
+        {"data": FRAME, "y_true": Y, "sensitive_features": "g", "y_pred": Stubborn(), **QUICK},
         ("sample_weight", "strata", "favorable", "y_score"),
         (
-            *("model", "criteria", "measures", "tolerances", "confidence", "margin", "task"),
-            *("group", "threshold", "random_state", "title"),
+            *("y_pred", "criteria", "measures", "tolerances", "confidence", "margin", "task"),
+            *("sensitive_features", "threshold", "title"),
         ),
     ),
     "tradeoff": (
@@ -459,14 +459,14 @@ def test_an_ugly_column_of_a_frame_has_an_answer_or_an_error_of_ours(kind):
     for ugly, column in COLUMNS.items():
         for name in FRAME:
             try:
-                frame = {"frame": kind(FRAME.assign(**{name: column}))}
+                frame = {"data": kind(FRAME.assign(**{name: column}))}
             except Exception:  # no library has frames of such columns
                 continue
             case = f"the column {name} is {ugly}"
-            answered(case, eh.tally_frame, {**frame, **NAMES, "sample_weight": "s"})
-            answered(case, eh.tally_counts, {**frame, **NAMES, "rows": "s"})
-            answered(case, eh.tally_counts, {**frame, **rates})
-            answered(case, eh.audit_frame, {**frame, **NAMES, **QUICK, "y_score": "s"})
+            answered(case, eh.tally, {**frame, **NAMES, "sample_weight": "s"})
+            answered(case, eh.tally, {**frame, **NAMES, "rows": "s"})
+            answered(case, eh.tally, {**frame, **rates})
+            answered(case, eh.audit, {**frame, **NAMES, **QUICK, "y_score": "s"})
 
 
 @pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])

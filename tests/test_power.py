@@ -197,7 +197,7 @@ def test_a_tally_brings_its_rows_and_rates():
             "'predictive_equal",
         ),
         (({"a": 9, "b": 9},), {"rate": 0.3, "favorable": "yes"}, "favorable='yes' .* no tally"),
-        (({"a": 9, "b": 9},), {"rate": 0.3, "pos_label": 0}, "favorable=0 .* no tally"),
+        (({"a": 9, "b": 9},), {"rate": 0.3, "favorable": 0}, "favorable=0 .* no tally"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments, options, said):

@@ -96,7 +96,7 @@ print(json.dumps({
     "audited": [[finding.criterion, finding.measure, finding.value] for finding in report.measured],
     "page": "deviation" in report.to_html() and "f1 parity" in report.to_html().lower(),
     "parity": eh.evaluate(
-        "statistical_parity", eh.expected_tally(
+        "statistical_parity", eh.tally(
             truth, lottery.fit(people[["sex"]], truth).predict_proba(people[["sex"]]),
             sensitive_features=sex, classes=[0, 1]
         )

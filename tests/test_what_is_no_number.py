@@ -142,9 +142,9 @@ def test_a_signaling_nan_is_refused_by_name(column):
     frame = table(w=[1.0] * 4)
     frame[column] = pd.Series([Decimal(1), Decimal(0), Decimal(1), Decimal("sNaN")], dtype=object)
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "sample_weight": "w"}
-    for door in (eh.tally_frame, eh.audit_frame):
+    for door in (eh.tally, eh.audit):
         with pytest.raises(eh.EvenhandError, match="sNaN"):
-            door(frame, **names)
+            door(data=frame, **names)
     columns = {name: frame[at] for name, at in names.items()}
     for door in (eh.tally, eh.audit):
         with pytest.raises(eh.EvenhandError, match="sNaN"):

@@ -39,7 +39,7 @@ def test_a_misspelt_option_is_refused_with_the_nearest(people):
         eh.tally(data=people, y_true="y", y_pred="p", sensitive_features="sex", weight="x")
 
 
-@pytest.mark.parametrize("door", [eh.audit, eh.audit_model, eh.audit_frame, eh.compare])
+@pytest.mark.parametrize("door", [eh.audit, eh.evaluate, eh.tally, eh.compare, eh.frontier])
 def test_every_parameter_is_spelt_out_and_documented(door):
     parameters = inspect.signature(door).parameters
     assert not [p for p in parameters.values() if p.kind is inspect.Parameter.VAR_KEYWORD]
@@ -75,17 +75,17 @@ class _Constant:
         return np.full(len(X), self.classes_[0])
 
 
-@pytest.mark.parametrize("door", ["audit", "audit_frame", "audit_model"])
+@pytest.mark.parametrize("door", ["columns", "table", "model"])
 def test_one_criterion_and_one_measure_may_stand_alone(people, door):
     one = {"criteria": "statistical_parity", "measures": "mpd"}
     calls = {
-        "audit": lambda asked: eh.audit(
+        "columns": lambda asked: eh.audit(
             people.y, people.y.copy(), sensitive_features=people.sex, **asked
         ),
-        "audit_frame": lambda asked: eh.audit(
+        "table": lambda asked: eh.audit(
             data=people, y_true="y", y_pred="p", sensitive_features="sex", **asked
         ),
-        "audit_model": lambda asked: eh.audit(
+        "model": lambda asked: eh.audit(
             people.y,
             LogisticRegression().fit(people[["x", "sex"]], people.y),
             data=people[["x", "sex"]],

@@ -251,7 +251,7 @@ def doors(y=TRUTH, p=DECIDED, s=SCORES):
         "tally": lambda **k: eh.tally(y, p, **k),
         "moments": lambda **k: eh.tally(y, s, **k, task="regression"),
         "distribution": lambda **k: eh.distribution(s, **k),
-        "expected_tally": lambda **k: eh.tally(
+        "tally of probabilities": lambda **k: eh.tally(
             y, np.column_stack([1 - SCORES, SCORES]), classes=[0, 1], **k
         ),
     }
@@ -360,7 +360,7 @@ def test_an_estimator_says_that_the_group_is_a_column_of_X():
     ],
 )
 def test_an_argument_by_the_name_of_the_command_line_is_named(given, meant):
-    for ask in (eh.audit, eh.assert_even, eh.audit_frame):
+    for ask in (eh.audit, eh.assert_even, eh.evaluate, eh.tally):
         with pytest.raises(eh.InputTypeError, match=f"'{given}'. Did you mean '{meant}'"):
             ask(**{given: TRUTH})
 

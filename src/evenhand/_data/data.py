@@ -11,17 +11,17 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._data.counting import rows_in
-from evenhand._data.dataframes import column_of, is_frame, is_table, kind_of, names_in
+from evenhand._data.dataframes import column_of, is_frame, kind_of, names_in
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import Bins, Groups, Missing, Rare, groups
 from evenhand._data.roles import Role, reading, role, roles_of
-from evenhand._data.summaries import KINDS, Rows, Source, summarize
+from evenhand._data.summaries import KINDS, Rows, Source
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
 from evenhand._signatures import documented
 
-BESIDE_COUNTS = ("sensitive_features", "favorable", "task", "min_count", "rare", "classes")
+BESIDE_COUNTS = ("sensitive_features", "favorable", "task", "min_count", "rare")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,6 +233,16 @@ class Data:
             raise InputTypeError("These are data already; ask them, or replace parts of them.")
         if isinstance(self.y_true, Summary):
             self._check_alone()
+        elif isinstance(self.y_pred, Data | Summary):
+            raise InputTypeError(
+                f"A {type(self.y_pred).__name__} stands in place of all columns: pass it first, "
+                "without y_true."
+            )
+        elif callable(self.y_pred) and not _is_model(self.y_pred):
+            name = getattr(self.y_pred, "__name__", "a function")
+            raise InputTypeError(
+                f"y_pred is {name}, which is no column; a measure is passed as measure=."
+            )
 
     def __repr__(self) -> str:
         if isinstance(self.y_true, Summary):
@@ -310,7 +320,7 @@ class Data:
             return known._found(needs)
         if known.is_random and KINDS[needs].about == "labels":
             return known.tally()
-        return summarize(needs, known._rows(loss))
+        return KINDS[needs].summarize(known._rows(loss))
 
     def tally(self, sums: Mapping[str, Any] | None = None, digits: int | None = None) -> Tally:
         """The counts of labels, or for `task="regression"` the sums of values, by group.
@@ -529,9 +539,10 @@ class Data:
         if not _is_names(self.sensitive_features):
             given.append("sensitive_features")
         if given:
+            hint = " A measure is passed as measure=." if _is_measure(self.y_pred) else ""
             raise InputTypeError(
                 f"A {type(self.y_true).__name__} already holds the columns; drop "
-                f"{', '.join(given)}, or count them with the rows."
+                f"{', '.join(given)}, or count them with the rows.{hint}"
             )
 
 
@@ -554,14 +565,18 @@ def _is_names(value: Any, table: Any = None) -> bool:
     of an array are named by their position.
     """
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return table is not None and not is_table(table)
+        return table is not None
     if not isinstance(value, list | tuple):
         return value is None or isinstance(value, str)
     if not value or not all(isinstance(name, str | int) for name in value):
         return False
-    if table is None or len(value) != rows_in(table):
+    if table is None or not is_frame(table) or len(value) != rows_in(table):
         return True
-    return is_frame(table) and set(value) <= set(names_in(table))
+    return set(value) <= set(names_in(table))
+
+
+def _is_measure(value: Any) -> bool:
+    return isinstance(value, str) or (callable(value) and not _is_model(value))
 
 
 def _is_model(value: Any) -> bool:

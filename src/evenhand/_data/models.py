@@ -36,7 +36,8 @@ def features_for(estimator: Any, X: Any, target: Any = None) -> Any:
     import narwhals as nw
 
     there, known = names_in(X), getattr(estimator, "feature_names_in_", None)
-    wanted = [name for name in there if name != target] if known is None else list(known)
+    named = target if isinstance(target, str) else None
+    wanted = [name for name in there if name != named] if known is None else list(known)
     if wanted == there or not set(wanted) <= set(there):  # the estimator says what it lacks
         return X
     return nw.from_native(X, eager_only=True).select(*wanted).to_native()
