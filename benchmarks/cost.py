@@ -21,7 +21,6 @@ import duckdb
 import numpy as np
 
 import evenhand as eh
-from evenhand._data.tables import evidence_from_frame
 from evenhand.cli.files import connect, open_files
 
 PART = 10_000_000  # rows of a file; more of them are links to the same one
@@ -93,7 +92,7 @@ def rows(most: int) -> None:
         def counted(**more: str) -> Callable[[int], float]:
             def cost(number: int) -> float:
                 rows = open_files(connect(), at[number], ["y", "p", "g", "s"])
-                return seconds(lambda: evidence_from_frame(rows, **NAMES, **more))
+                return seconds(lambda: eh.Data(data=rows, **NAMES, **more).counted)
 
             return cost
 

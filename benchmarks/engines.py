@@ -24,7 +24,6 @@ from timing import readable, take_turns
 
 import evenhand as eh
 from evenhand._data.binned import MOST_BINS
-from evenhand._data.tables import evidence_from_frame
 from report import Bar, Line, shown
 
 ROWS = 2_000_000
@@ -118,8 +117,8 @@ def lines(engine: Any, turns: int) -> Iterator[Line]:
         "labels by hand": engine.labels,
         "bins by hand": engine.bins,
         "tally_frame": lambda: eh.tally(data=engine.table, **NAMES),
-        "labels": lambda: evidence_from_frame(engine.table, **NAMES),
-        "scores": lambda: evidence_from_frame(engine.table, **scored),
+        "labels": lambda: eh.Data(data=engine.table, **NAMES).counted,
+        "scores": lambda: eh.Data(data=engine.table, **scored).counted,
     }
     for run in contestants.values():  # compiled, and files in the cache
         run()

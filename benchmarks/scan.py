@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+import evenhand as eh
 from evenhand._audit.subgroups import Subgroup, ranked
 from evenhand._audit.views import views_of
-from evenhand._data.rows import from_rows
 
 WORLDS, ROWS, ERROR = 400, 6000, 0.05
 SIZES = (8, 12)  # values of the two columns; the k-th is 1 / k as frequent as the first
@@ -64,21 +64,21 @@ def scan(
     chosen = (rng.random(ROWS) < rate + more * planted).astype(np.int64)
     truth = (rng.random(ROWS) < 0.3).astype(np.int64)
     weight = weights(chosen, rng)
-    evidence = from_rows(
+    evidence = eh.Data(
         truth, chosen, sensitive_features=columns, sample_weight=weight, favorable=1
-    )
+    ).counted
     return ranked(list(views_of(evidence, 2)), ERROR, control)
 
 
 def losses(sigma: float, rng: np.random.Generator) -> list[Subgroup]:
     """A scan of a regression whose errors are lognormal and alike in all groups."""
     columns, error = people(rng), rng.lognormal(0, sigma, ROWS)
-    evidence = from_rows(
+    evidence = eh.Data(
         error,
         np.zeros(ROWS) + rng.normal(0, 1e-6, ROWS),
         sensitive_features=columns,
         task="regression",
-    )
+    ).counted
     return ranked(list(views_of(evidence, 2)), ERROR)
 
 

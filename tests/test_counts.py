@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import evenhand as eh
 from engines import LOCAL
 from evenhand._data import tables
-from evenhand._data.tables import evidence_from_frame
 
 ENGINES = {engine.name: engine for engine in LOCAL}
 
@@ -82,8 +81,8 @@ NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": ["sex", "race"]}
 def test_counts_give_an_audit_the_evidence_that_the_rows_give(people, engine):
     options = {**NAMES, "strata": "region"}
     counts = ENGINES[engine](counts_of(people, "y", "p", "sex", "race", "region"))
-    found = evidence_from_frame(counts, rows="n", **options)
-    expected = evidence_from_frame(people, **options)
+    found = eh.Data(data=counts, rows="n", **options).counted
+    expected = eh.Data(data=people, **options).counted
     assert found.fingerprint == expected.fingerprint
     assert found.sources.keys() == expected.sources.keys()
     for need in expected.sources:

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 import evenhand as eh
 from engines import FAR, watched
 from evenhand._data import tables as readers
-from evenhand._data.rows import from_rows
-from evenhand._data.tables import evidence_from_frame
 
 ROWS = 3000
 LABELS = {
@@ -99,16 +97,16 @@ def test_the_tally_of_a_table_is_that_of_its_columns(engine):
 @pytest.mark.slow
 def test_the_evidence_of_a_table_is_that_of_its_columns(engine):
     def law(frame):
-        found = evidence_from_frame(
-            engine(frame), **NAMES, strata="stratum", sample_weight="weight", missing="group"
-        )
-        expected = from_rows(
+        found = eh.Data(
+            data=engine(frame), **NAMES, strata="stratum", sample_weight="weight", missing="group"
+        ).counted
+        expected = eh.Data(
             frame.truth,
             frame.guess,
             sensitive_features=eh.groups(frame[["sex", "region"]], missing="group"),
             strata=frame.stratum,
             sample_weight=frame.weight,
-        )
+        ).counted
         assert (found.task, found.classes) == (expected.task, expected.classes)
         assert (found.favorable, found.groups) == (expected.favorable, expected.groups)
         assert set(found.sources) == set(expected.sources)
@@ -141,14 +139,14 @@ def test_scores_of_two_decimals_are_counted_in_bins_as_if_they_were_ordered(engi
     monkeypatch.setattr(readers, "ROWS_TO_BRING", 0)
 
     def law(frame):
-        found = evidence_from_frame(engine(frame), **SCORED, sample_weight="weight")
-        expected = from_rows(
+        found = eh.Data(data=engine(frame), **SCORED, sample_weight="weight").counted
+        expected = eh.Data(
             frame.event,
             frame.chosen,
             sensitive_features=frame[["sex"]],
             y_score=frame.score,
             sample_weight=frame.weight,
-        )
+        ).counted
         ours, theirs = scored_values(found), scored_values(expected)
         for name, values in theirs.items():
             np.testing.assert_allclose(ours[name], values, rtol=1e-9, atol=1e-12, err_msg=name)
@@ -193,12 +191,14 @@ def test_an_audit_of_a_table_is_that_of_its_columns(engine):
 MOST_PASSES = {"tally": 1, "labels": 2, "labels far apart": 2, "scores": 2, "score alone": 2}
 CALLS = {
     "tally": lambda table: eh.tally(data=table, **NAMES),
-    "labels": lambda table: evidence_from_frame(
-        table, y_true="event", y_pred="chosen", sensitive_features=["sex", "zone"]
+    "labels": lambda table: (
+        eh.Data(
+            data=table, y_true="event", y_pred="chosen", sensitive_features=["sex", "zone"]
+        ).counted
     ),
-    "labels far apart": lambda table: evidence_from_frame(table, **NAMES),
-    "scores": lambda table: evidence_from_frame(table, **SCORED),
-    "score alone": lambda table: evidence_from_frame(table, **{**SCORED, "y_pred": None}),
+    "labels far apart": lambda table: eh.Data(data=table, **NAMES).counted,
+    "scores": lambda table: eh.Data(data=table, **SCORED).counted,
+    "score alone": lambda table: eh.Data(data=table, **{**SCORED, "y_pred": None}).counted,
 }
 
 

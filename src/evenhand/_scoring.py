@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._data.data import ROLES
 from evenhand._data.dataframes import column_of
 from evenhand._data.models import scored_by
+from evenhand._data.roles import ROLES
 from evenhand._errors import InputTypeError
 from evenhand._signatures import SETTINGS, documented, suggests_names
 from evenhand.criteria import Criterion

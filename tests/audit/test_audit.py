@@ -12,7 +12,6 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import evenhand as eh
 from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import views_of
-from evenhand._data.rows import from_rows
 from evenhand._uncertainty.homogeneity import holm
 
 pytestmark = pytest.mark.slow
@@ -225,7 +224,7 @@ def test_fair_subgroups_are_flagged_in_one_audit_of_twenty_at_most():
     flagged = 0
     for _ in range(60):
         columns = {"one": rng.integers(0, 4, 800), "two": rng.integers(0, 5, 800)}
-        evidence = from_rows(None, rng.integers(0, 2, 800), sensitive_features=columns)
+        evidence = eh.Data(None, rng.integers(0, 2, 800), sensitive_features=columns).counted
         subgroups = ranked(list(views_of(evidence, depth=2)), 0.05)
         flagged += any(subgroup.flagged for subgroup in subgroups)
     assert flagged <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)

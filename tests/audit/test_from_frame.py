@@ -8,12 +8,11 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn.metrics import log_loss, roc_auc_score
 
+import evenhand as eh
 from evenhand import CRITERIA, InputError, groups
 from evenhand._data import tables
 from evenhand._data.binned import Spread
-from evenhand._data.rows import from_rows
 from evenhand._data.summaries import SCORE_BINS
-from evenhand._data.tables import evidence_from_frame
 
 ROWS = 4000
 
@@ -52,9 +51,9 @@ SCORES = {**LABELS, "sensitive_features": "sex", "y_score": "score"}
 
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_labels_are_counted_as_pandas_counts_them(local_engine, people, weight):
-    found = evidence_from_frame(
-        local_engine(people), **LABELS, strata="region", sample_weight=weight
-    )
+    found = eh.Data(
+        data=local_engine(people), **LABELS, strata="region", sample_weight=weight
+    ).counted
     weights = people[weight] if weight else pd.Series(1.0, people.index)
     table = found.sources["labels"].table("y", "yhat", "group")
     for (y, yhat, sex, race), part in people.groupby(["label", "decision", "sex", "race"]):
@@ -68,7 +67,7 @@ def test_labels_are_counted_as_pandas_counts_them(local_engine, people, weight):
 
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_moments_in_bins_are_those_of_the_rows(local_engine, people, in_bins, weight):
-    found = evidence_from_frame(local_engine(people), **VALUES, sample_weight=weight)
+    found = eh.Data(data=local_engine(people), **VALUES, sample_weight=weight).counted
     sums = found.sources["moments"]
     error = people.value - people.guess
     weights = people[weight] if weight else 1.0
@@ -93,7 +92,7 @@ def stated(notes, words):
 def test_the_largest_gap_of_distributions_is_off_by_no_more_than_stated(
     local_engine, people, in_bins
 ):
-    found = evidence_from_frame(local_engine(people), **VALUES)
+    found = eh.Data(data=local_engine(people), **VALUES).counted
     value = CRITERIA["strong_parity"](found.sources["steps"], measure="mpd")
     parts = [people.guess[people.sex == one] for one in "abc"]
     pairs = [(parts[i], parts[j]) for i in range(3) for j in range(i)]
@@ -108,8 +107,8 @@ def test_coarse_bins_say_so(people, in_bins, monkeypatch):
 
     monkeypatch.setattr(binned, "MOST_BINS", 16)
     monkeypatch.setattr(binned, "LEAST_BINS", 16)
-    found = evidence_from_frame(people, **VALUES)
-    exact = evidence_from_frame(people, **VALUES).sources["steps"]
+    found = eh.Data(data=people, **VALUES).counted
+    exact = eh.Data(data=people, **VALUES).counted.sources["steps"]
     assert len(np.unique(exact.values)) <= 17
     bound = stated(found.notes, r"\(Kolmogorov")
     at = np.unique(found.sources["steps"].values)
@@ -131,7 +130,7 @@ def test_coarse_bins_say_so(people, in_bins, monkeypatch):
 
 def test_few_distinct_values_are_exact(people, in_bins):
     rounded = people.assign(guess=people.guess.round(1))
-    found = evidence_from_frame(rounded, **VALUES)
+    found = eh.Data(data=rounded, **VALUES).counted
     assert found.notes == (
         f"All {rounded.guess.nunique()} distinct values of 'guess' were counted.",
     )
@@ -142,7 +141,7 @@ def test_few_distinct_values_are_exact(people, in_bins):
 
 
 def test_areas_and_losses_in_bins_are_those_of_scikit_learn(local_engine, people, in_bins):
-    found = evidence_from_frame(local_engine(people), **SCORES)
+    found = eh.Data(data=local_engine(people), **SCORES).counted
     ask = CRITERIA["performance_parity"]
     areas = ask.with_statistic("auroc").table(found.sources["ranks"]).values[0]
     losses = ask.with_statistic("cross_entropy").table(found.sources["losses"]).values[0]
@@ -154,7 +153,7 @@ def test_areas_and_losses_in_bins_are_those_of_scikit_learn(local_engine, people
 
 
 def test_calibration_and_thresholds_in_bins_are_those_of_the_rows(local_engine, people, in_bins):
-    found = evidence_from_frame(local_engine(people), **SCORES)
+    found = eh.Data(data=local_engine(people), **SCORES).counted
     tenth = np.minimum((people.score * 10).astype(int), 9)
     hits = people.groupby([tenth, "sex"]).label.sum().unstack(fill_value=0)
     np.testing.assert_allclose(found.sources["bins"].table("bin", "group", of="hits"), hits)
@@ -177,7 +176,7 @@ def test_scores_beside_the_edges_of_calibration_bins_are_on_their_side(
     score = np.concatenate([beside, 0.5 + spread * np.tile([-1, 1], 5000)])
     rows = pd.DataFrame({"score": score, "sex": np.resize(["a", "b"], len(score))})
     rows["label"] = rows["decision"] = np.resize([0, 1, 1], len(score))
-    found = evidence_from_frame(local_engine(rows), **SCORES)
+    found = eh.Data(data=local_engine(rows), **SCORES).counted
     counted = found.sources["bins"].table("bin")
     exact = np.bincount(np.searchsorted(edges, score, side="right"), minlength=10)
     np.testing.assert_array_equal(counted, exact)
@@ -197,17 +196,17 @@ def test_bins_of_one_width_begin_at_every_tenth():
 def test_a_quick_look_misses_no_score_that_is_not_finite(engine, people, in_bins, wrong):
     damaged = people.assign(score=people.score.where(people.index != 7, wrong))
     with pytest.raises(InputError, match="'score' has 1 value that is missing or not finite"):
-        evidence_from_frame(engine(damaged), **SCORES)
+        eh.Data(data=engine(damaged), **SCORES).counted
 
 
 def test_scores_that_are_nearly_alike_are_looked_at_with_care(engine, people, in_bins):
     moved = people.assign(score=1e9 + people.score)
-    found = evidence_from_frame(engine(moved), **SCORES).sources["steps"]
+    found = eh.Data(data=engine(moved), **SCORES).counted.sources["steps"]
     assert len(np.unique(found.values)) > 1000
 
 
 def test_a_score_alone_decides_at_a_half(local_engine, people, in_bins):
-    found = evidence_from_frame(local_engine(people), **{**SCORES, "y_pred": None})
+    found = eh.Data(data=local_engine(people), **{**SCORES, "y_pred": None}).counted
     chosen = (people.score >= 0.5).groupby(people.sex).sum()
     rows = found.sources["predictions"].table("yhat", "group", of="rows")
     assert rows[1].tolist() == chosen.tolist()
@@ -225,10 +224,10 @@ def test_labels_and_scores_are_counted_together_as_they_are_one_after_the_other(
     monkeypatch.setattr(
         tables, "count_scores", lambda *a, **k: calls.append("keys" in k) or counted(*a, **k)
     )
-    together = evidence_from_frame(local_engine(people), **names, sample_weight=weight)
+    together = eh.Data(data=local_engine(people), **names, sample_weight=weight).counted
     assert calls == [True]
     monkeypatch.setattr(tables, limit, 100)
-    apart = evidence_from_frame(local_engine(people), **names, sample_weight=weight)
+    apart = eh.Data(data=local_engine(people), **names, sample_weight=weight).counted
     assert calls[1:] == ([False] if limit == "ROWS_AT_ONCE" else [True, False])
     assert together.notes == apart.notes
     assert (together.classes, together.favorable) == (apart.classes, apart.favorable)
@@ -257,7 +256,7 @@ def test_where_labels_or_groups_are_not_known_beforehand_they_are_counted_first(
     changed = people.assign(**change)
     if "label" in change:
         changed = changed.assign(decision=changed.label)
-    found = evidence_from_frame(changed, **SCORES, favorable=changed.label.max())
+    found = eh.Data(data=changed, **SCORES, favorable=changed.label.max()).counted
     rows = changed.groupby("sex").size()
     assert found.sources["labels"].table("group", of="rows").tolist() == rows.tolist()
     assert found.rows.sum() == ROWS
@@ -270,7 +269,7 @@ def test_rare_groups_are_settled_in_every_summary(people, monkeypatch, bring, ra
     monkeypatch.setattr(tables, "ROWS_TO_BRING", bring)
     least = int((people.sex == "c").sum()) + 1
     for names in (SCORES, VALUES, {**LABELS, "sensitive_features": "sex"}):
-        found = evidence_from_frame(people, **names, min_count=least, rare=rare)
+        found = eh.Data(data=people, **names, min_count=least, rare=rare).counted
         assert len(found.groups) == (3 if rare == "merge" else 2)
         kept = ROWS if rare == "merge" else int((people.sex != "c").sum())
         assert found.rows.sum() == kept
@@ -288,7 +287,7 @@ def test_rare_groups_are_settled_in_every_summary(people, monkeypatch, bring, ra
 def test_the_task_is_seen_in_the_columns(local_engine, people, change, task):
     names = {"y_true": change["label"], "y_pred": "predicted", "sensitive_features": "sex"}
     people = people.assign(predicted=people[change["label"]])
-    assert evidence_from_frame(local_engine(people), **names).task == task
+    assert eh.Data(data=local_engine(people), **names).counted.task == task
 
 
 def test_very_many_whole_numbers_can_be_either_so_the_caller_is_asked(local_engine, people):
@@ -296,22 +295,22 @@ def test_very_many_whole_numbers_can_be_either_so_the_caller_is_asked(local_engi
     many = people.assign(income=income, predicted=income)
     names = {"y_true": "income", "y_pred": "predicted", "sensitive_features": "sex"}
     with pytest.raises(ValueError, match=r"'income' takes 4000 different whole numbers.*task="):
-        evidence_from_frame(local_engine(many), **names)
-    assert evidence_from_frame(local_engine(many), **names, task="regression").task == "regression"
+        eh.Data(data=local_engine(many), **names).counted
+    assert eh.Data(data=local_engine(many), **names, task="regression").counted.task == "regression"
     few = people.assign(income=people.region * 1000, predicted=people.region * 1000)
-    assert evidence_from_frame(local_engine(few), **names).task == "multiclass"
+    assert eh.Data(data=local_engine(few), **names).counted.task == "multiclass"
 
 
 def test_a_favorable_label_may_be_given_as_it_is_written(people):
     names = {**SCORES, "favorable": "0", "score_of": "1"}
-    found = evidence_from_frame(people, **names)
+    found = eh.Data(data=people, **names).counted
     assert (found.favorable, found.score_of) == (0, 1)
 
 
 def test_missing_values_in_the_stratum_are_refused(people):
     holes = people.assign(region=people.region.where(people.index > 3))
     with pytest.raises(ValueError, match="4 of 4000 rows have no value of 'region'"):
-        evidence_from_frame(holes, **LABELS, strata="region")
+        eh.Data(data=holes, **LABELS, strata="region").counted
 
 
 @pytest.mark.parametrize("bring", [0, 10**6])
@@ -321,16 +320,16 @@ def test_missing_values_in_the_stratum_are_refused(people):
 def test_the_threshold_behind_the_decisions_is_found(people, monkeypatch, bring, decision, at):
     monkeypatch.setattr(tables, "ROWS_TO_BRING", bring)
     chosen = people.score > decision if decision else people.label == 1
-    found = evidence_from_frame(people.assign(decision=chosen.astype(int)), **SCORES)
+    found = eh.Data(data=people.assign(decision=chosen.astype(int)), **SCORES).counted
     assert found.decided_at == (people.score[chosen].min() if at == "least" else at)
 
 
 def test_scores_in_place_of_predictions_are_pointed_out(local_engine, people):
     names = {"y_true": "label", "y_pred": "score", "sensitive_features": "sex"}
     with pytest.raises(ValueError, match="'label' holds labels, and 'score' numbers such as"):
-        evidence_from_frame(local_engine(people), **names)
+        eh.Data(data=local_engine(people), **names).counted
     assert (
-        evidence_from_frame(local_engine(people), **names, task="regression").task == "regression"
+        eh.Data(data=local_engine(people), **names, task="regression").counted.task == "regression"
     )
 
 
@@ -345,8 +344,8 @@ def test_columns_may_have_any_name(people, monkeypatch, bring):
         part: [odd[one] for one in name] if isinstance(name, list) else odd.get(name, name)
         for part, name in names.items()
     }
-    one = evidence_from_frame(people, **names, sample_weight="weight")
-    two = evidence_from_frame(renamed, **given, sample_weight="rows")
+    one = eh.Data(data=people, **names, sample_weight="weight").counted
+    two = eh.Data(data=renamed, **given, sample_weight="rows").counted
     for need in ("labels", "strata", "losses"):
         ours, theirs = one.sources[need], two.sources[need]
         assert ours.axes == theirs.axes
@@ -356,9 +355,9 @@ def test_columns_may_have_any_name(people, monkeypatch, bring):
 def test_labels_seen_in_dropped_groups_only_are_still_labels(people):
     odd = people.assign(label=np.where(people.sex == "c", 2, people.label))
     names = {**LABELS, "sensitive_features": "sex", "min_count": 1000, "rare": "drop"}
-    one = evidence_from_frame(odd, **names)
+    one = eh.Data(data=odd, **names).counted
     whole = groups(odd.sex, min_count=1000, rare="drop")
-    other = from_rows(odd.label, odd.decision, sensitive_features=whole)
+    other = eh.Data(odd.label, odd.decision, sensitive_features=whole).counted
     assert one.classes == other.classes == (0, 1, 2)
     assert one.groups == other.groups == ("a", "b")
 
@@ -366,4 +365,4 @@ def test_labels_seen_in_dropped_groups_only_are_still_labels(people):
 def test_a_score_alone_needs_the_truth(people):
     names = {"y_true": None, "y_pred": None, "y_score": "score", "sensitive_features": "sex"}
     with pytest.raises(ValueError, match="a score alone decides"):
-        evidence_from_frame(people, **names)
+        eh.Data(data=people, **names).counted

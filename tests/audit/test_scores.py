@@ -9,8 +9,6 @@ from sklearn.linear_model import LogisticRegression
 
 import evenhand as eh
 from evenhand._data import tables
-from evenhand._data.rows import from_rows
-from evenhand._data.tables import evidence_from_frame
 
 ROWS = 1200
 NAMES = {"y_true": "y", "y_pred": None, "sensitive_features": "sex"}
@@ -48,22 +46,22 @@ def test_scores_that_are_no_probabilities_are_refused_without_a_threshold(
     low, high = people[score].min(), people[score].max()
     message = f"'{score}' runs from {low:g} to {high:g}, .* Pass threshold=.* or y_pred"
     with pytest.raises(eh.InputError, match=message):
-        evidence_from_frame(local_engine(people), **NAMES, y_score=score)
+        eh.Data(data=local_engine(people), **NAMES, y_score=score).counted
     with pytest.raises(eh.InputError, match=message.replace(f"'{score}'", "y_score")):
         eh.audit(people.y, y_score=people[score], sensitive_features=people.sex)
 
 
 @pytest.mark.parametrize(("score", "at"), [("decile", 5), ("margin", -2.5), ("chance", 0.3)])
 def test_a_threshold_decides_for_scores_of_any_range(local_engine, people, bring, score, at):
-    found = evidence_from_frame(local_engine(people), **NAMES, y_score=score, threshold=at)
+    found = eh.Data(data=local_engine(people), **NAMES, y_score=score, threshold=at).counted
     chosen = (people[score] >= at).groupby(people.sex).sum().tolist()
     assert 0 < sum(chosen) < ROWS
     assert selected(found) == chosen
     assert found.decided_at == at
     assert found.notes[0].startswith(f"Selected: score at least {at:g}, the given threshold.")
-    rows = from_rows(
+    rows = eh.Data(
         people.y, None, sensitive_features=people.sex, y_score=people[score], threshold=at
-    )
+    ).counted
     assert (selected(rows), rows.decided_at, rows.notes[0]) == (chosen, at, found.notes[0])
 
 
@@ -71,7 +69,7 @@ def test_a_threshold_decides_for_scores_of_any_range(local_engine, people, bring
 def test_criteria_of_probabilities_are_left_out_with_a_note_where_there_are_none(
     local_engine, people, bring, score
 ):
-    found = evidence_from_frame(local_engine(people), **NAMES, y_score=score, threshold=0.5)
+    found = eh.Data(data=local_engine(people), **NAMES, y_score=score, threshold=0.5).counted
     probable = score == "chance"
     assert ({"losses", "bins"} <= set(found.sources)) == probable
     assert {"ranks", "steps"} <= set(found.sources)
@@ -124,21 +122,23 @@ def test_the_cut_is_said_in_every_form(people, threshold):
 def test_the_cut_is_where_it_was_asked_for_and_not_at_the_next_score():
     y, score = [0, 1, 0, 1], [0.1, 0.9, 0.2, 0.8]
     for at in (0.21, 0.5, 0.79):
-        found = from_rows(y, None, sensitive_features=list("aabb"), y_score=score, threshold=at)
+        found = eh.Data(
+            y, None, sensitive_features=list("aabb"), y_score=score, threshold=at
+        ).counted
         assert found.decided_at == at
 
 
 def test_a_threshold_is_a_least_score_and_itself_selected():
     y, score = [0, 1, 0, 1], [1, 3, 2, 3]
-    found = from_rows(y, None, sensitive_features=list("aabb"), y_score=score, threshold=3)
+    found = eh.Data(y, None, sensitive_features=list("aabb"), y_score=score, threshold=3).counted
     assert selected(found) == [1, 1]
 
 
 def test_the_favorable_label_is_the_one_selected(local_engine, people, bring):
     named = people.assign(y=np.where(people.y == 1, "paid", "late"))
-    found = evidence_from_frame(
-        local_engine(named), **NAMES, y_score="decile", threshold=8, favorable="paid"
-    )
+    found = eh.Data(
+        data=local_engine(named), **NAMES, y_score="decile", threshold=8, favorable="paid"
+    ).counted
     assert selected(found) == (people.decile >= 8).groupby(people.sex).sum().tolist()
     assert "count as predicted paid" in found.notes[0]
 
@@ -146,14 +146,14 @@ def test_the_favorable_label_is_the_one_selected(local_engine, people, bring):
 def test_of_a_column_for_each_label_the_favorable_one_decides(people):
     both = np.column_stack([1 - people.chance, people.chance])
     for favorable, column in ((1, people.chance), (0, 1 - people.chance)):
-        found = from_rows(
+        found = eh.Data(
             people.y,
             None,
             sensitive_features=people.sex,
             y_score=both,
             threshold=0.4,
             favorable=favorable,
-        )
+        ).counted
         counts = found.sources["predictions"].table("yhat", of="rows")
         assert counts[favorable] == (column >= 0.4).sum()
 

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
+import evenhand as eh
 from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import views_of
-from evenhand._data.rows import from_rows
 from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
 
 
 def scan(y, p, columns, control="familywise", depth=2, **options):
-    evidence = from_rows(y, p, sensitive_features=columns, **options)
+    evidence = eh.Data(y, p, sensitive_features=columns, **options).counted
     return ranked(list(views_of(evidence, depth)), 0.05, control)
 
 

@@ -343,7 +343,7 @@ def test_figures_are_saved_in_three_formats_with_their_points(drawings, tmp_path
 def test_every_public_part_can_be_had(results):
     assert all(hasattr(figures, name) for name in figures.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'pie'"):
-        figures.pie  # noqa: B018
+        figures.pie
 
 
 def test_without_matplotlib_the_error_says_what_to_install(results, monkeypatch):

@@ -5,46 +5,37 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from evenhand._columns import Bin, Label
+from evenhand._columns import Bin
 from evenhand._data.evidence import Evidence, check_names, check_several
-from evenhand._data.groups import Rare
+from evenhand._data.roles import Columns
 from evenhand._data.summaries import Source, with_favorable
 from evenhand._data.tallies import Tally, gathered
 from evenhand._data.tasks import check_task, favorable_label, task_of_labels
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError
 from evenhand._kinds import check_columns, check_kinds
 
 
-def from_tally(
-    counts: Tally,
-    sensitive_features: Any = None,
-    *,
-    min_count: int = 0,
-    rare: Rare = "keep",
-    task: str | None = None,
-    favorable: Label = None,
-) -> Evidence:
-    """What the counts can tell; `sensitive_features` are the names of the columns of the groups."""
-    check_kinds(min_count=min_count, rare=rare, task=task)
-    given, axes = check_task(task), [axis.name for axis in counts.whole.axes]
+def from_tally(counts: Tally, given: Columns) -> Evidence:
+    """What the counts can tell; beside them, columns of the groups are named."""
+    check_kinds(min_count=given.min_count, rare=given.rare, task=given.task)
+    task, favorable = check_task(given.task), given.favorable
+    axes = [axis.name for axis in counts.whole.axes]
     if "group" not in axes or counts.sums["rows"].ndim > 1:
         raise InputError(f"{counts} cannot be audited: it is not one count by group.")
     if (counts.sums["rows"] % 1 != 0).any():
         raise InputError(f"{counts} cannot be audited: its rows are expected ones, not whole.")
-    counts = counts.settle_rare(min_count, rare)
-    columns = names_of(counts, sensitive_features)
+    counts = counts.settle_rare(given.min_count, given.rare)
+    columns = names_of(counts, given.sensitive_features)
     check_several(counts.groups)
     check_names(columns, counts.groups)
     if "yhat" in axes and set(axes) <= {"y", "yhat", "stratum", "group"}:
-        if given == "regression":
-            raise InputError(
-                'task="regression", but the tally counts labels; `moments` sums values.'
-            )
+        if task == "regression":
+            raise InputError('task="regression", but the tally counts labels.')
         counts = with_favorable(counts, favorable)
         labels = counts.labels("yhat")
         good = favorable_label(labels, favorable, required=False)
         return Evidence(
-            task_of_labels(labels, given),
+            task_of_labels(labels, task),
             columns,
             _label_sources(counts, axes),
             labels,
@@ -53,24 +44,14 @@ def from_tally(
             notes=counts.notes,
         )
     if axes == ["group"] and {"yhat", "yhat²"} <= counts.sums.keys():
-        if given not in (None, "regression"):
+        if task not in (None, "regression"):
             raise InputError(f"task={task!r}, but the tally has sums of values and no labels.")
         return Evidence("regression", columns, {"moments": counts}, notes=counts.notes)
     raise InputError(
         f"{counts} cannot be audited: it has neither predicted labels (an axis 'yhat') nor sums "
-        "'yhat' and 'yhat²' of predicted values, as `moments` makes them. Criteria read it one by "
+        "'yhat' and 'yhat²' of predicted values, as for task='regression'. Criteria read it one by "
         "one: evenhand.interval(criterion, counts)."
     )
-
-
-def refuse_columns(**columns: Any) -> None:
-    """Refuse columns beside a tally, which has been counted without them."""
-    given = [name for name, value in columns.items() if value is not None]
-    if given:
-        raise InputTypeError(
-            f"A tally is already counted: {', '.join(given)} must be counted with the rows. Name "
-            "the columns of the groups alone, by sensitive_features=."
-        )
 
 
 def names_of(counts: Tally, sensitive_features: Any) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
-from evenhand._data.data import ROLES, Data, Summary
+from evenhand._data.data import Data, Summary
+from evenhand._data.roles import ROLES, Columns
 from evenhand._errors import InputTypeError
 from evenhand._signatures import documented, misfit, misspelt
 
@@ -85,7 +86,7 @@ def _signature(function: Callable[..., Any], offered: Mapping[str, Any], second:
             before.append(parameter)
         else:
             after.append(parameter)
-    hints = Data.__annotations__
+    hints = Columns.__annotations__
     default = None if second in offered else Parameter.empty
     places = [
         Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="Any")

@@ -1,10 +1,15 @@
-"""Which part a column plays: declared once, as fields of `Data`, for every verb to offer."""
+"""Which part a column plays: declared once, here, for every function and command to offer."""
 
 from __future__ import annotations
 
-from dataclasses import Field, field, fields
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, Field, dataclass, field, fields
 from functools import cache
 from typing import Any, NamedTuple
+
+from evenhand._columns import Label
+from evenhand._data.groups import Bins, Missing, Rare
+from evenhand._data.tasks import Task
 
 PART = "part"  # in the metadata of a field
 
@@ -45,6 +50,192 @@ def reading(kind: str, about: str, *, default: Any = None, **more: Any) -> Any:
     return role(kind, about, default=default, is_column=False, **more)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Columns:
+    """Which column plays which part, and how columns are read: all that can be said of data."""
+
+    y_true: Any = role(
+        "array-like, name of a column, Data or Tally, optional",
+        """True labels or values; None where they are not known. Or all of the data: a `Data`
+        object, or the counts that `tally` or `distribution` made; then no other column follows.""",
+        option="--target",
+        brief="The truth: labels or values.",
+        also=("target", "targets", "truth", "actual", "labels", "ground_truth"),
+    )
+    y_pred: Any = role(
+        "array-like, name of a column or estimator, optional",
+        """Predicted labels or values; without them the score decides, at the threshold. A fitted
+        estimator predicts them from `data`. A matrix holds for each row the probability of every
+        label in `classes`, where decisions are made at random.""",
+        option="--prediction",
+        brief="What the model predicted.",
+        also=(
+            "prediction",
+            "predictions",
+            "predicted",
+            "decision",
+            "decisions",
+            "y_hat",
+            "yhat",
+        ),
+    )
+    _: KW_ONLY
+    sensitive_features: Any = role(
+        "array-like, dataframe or names of columns",
+        """The columns that name the groups, or what `groups` made of them; several are crossed.
+        Beside counts, only their names.""",
+        option="--group",
+        brief="Whom to compare; repeat to cross.",
+        is_several=True,
+        also=(
+            "group",
+            "groups",
+            "sensitive",
+            "protected",
+            "sensitive_feature",
+            "attribute",
+            "attributes",
+        ),
+    )
+    data: Any = reading(
+        "dataframe, lazy query or database table, optional",
+        """A table of pandas, Polars, Arrow, DuckDB, Dask, Ibis, Spark or anything else that
+        narwhals reads. The other arguments then name columns of it, and its engine counts the rows.
+        Beside an estimator, the features that it predicts from.""",
+        also=("frame", "df", "table", "X"),
+    )
+    y_score: Any = role(
+        "array-like or name of a column, optional",
+        """Scores or probabilities of one label, or a column for each label: for thresholds,
+        AUROC, calibration, cross-entropy and distributions.""",
+        option="--score",
+        brief="The score or probability of one label.",
+        also=("probability", "probabilities", "proba", "y_prob", "scores", "score"),
+    )
+    score_of: Label = reading(
+        "label, optional",
+        """The label that a single column of scores is about. By default the one that sorts last, as
+        in scikit-learn's `predict_proba[:, 1]`; where the other one is favorable, say which.
+        Scores that clearly rank against their label (AUROC below one half) are refused unless it
+        is stated.""",
+        option="--score-of",
+        brief="The label that it is of, if not the one that sorts last.",
+    )
+    threshold: float | None = reading(
+        "float, optional",
+        """In place of `y_pred`: from this score on rows count as predicted `score_of`.""",
+        option="--threshold",
+        brief="Predict --score-of from this score on, where there is no --prediction.",
+        also=("cut", "cutoff"),
+    )
+    sample_weight: Any = role(
+        "array-like, SurveyWeights or name of a column, optional",
+        "Weights of the rows; by default every row weighs 1.",
+        option="--weight",
+        brief="Weights of the rows.",
+        also=("weight", "weights"),
+    )
+    strata: Any = role(
+        "array-like, dataframe or names of columns, optional",
+        'Within which "conditional_statistical_parity" compares groups.',
+        option="--stratum",
+        brief="Compare groups within this column too; repeat to cross.",
+        is_several=True,
+        also=("stratum",),
+    )
+    cluster: Any = role(
+        "array-like, dataframe or names of columns, optional",
+        """Which rows belong together and are not independent: decisions about one person, pupils
+        of one school, prompts of one template. Intervals and tests allow for it; values stay as
+        they are.""",
+        option="--cluster",
+        brief="Which rows belong together, such as a person or a school; repeatable.",
+        is_several=True,
+        also=("clusters",),
+    )
+    rows: Any = role(
+        "array-like or name of a column, optional",
+        """How many rows each line stands for, where the table holds counts. With
+        `task="regression"` and no `y_pred`, its columns are sums of values, under the names that
+        `count_query` gives them.""",
+        option="--rows",
+        brief="How many rows a line stands for, in a table of counts.",
+        also=("count", "counts", "n"),
+    )
+    rate: Any = role(
+        "name of a column, optional",
+        """In place of `y_pred`, in a table of counts: the column of the share that was selected,
+        between 0 and 1.""",
+        option="--rate",
+        brief="In place of --prediction, the share that was selected, in a table of counts.",
+        also=("selection_rate", "share"),
+    )
+    replicate_weights: Any = role(
+        "names of columns, optional",
+        """The columns of a survey's replicate weights, by name or as a range: "PWGTP1-80".
+        Intervals and tests then allow for the survey's design.""",
+        option="--replicate-weights",
+        brief="Columns of a survey's replicate weights, such as PWGTP1-80.",
+        is_several=True,
+    )
+    replicate_method: str | float | None = reading(
+        "str or float, optional",
+        """How they were made, as in `survey_weights`: "acs", "jackknife", "paired jackknife",
+        "brr"; or what squared deviations are multiplied by.""",
+        option="--replicate-method",
+        brief="How they were made, such as acs.",
+    )
+    classes: Sequence[Label] | None = reading(
+        "sequence of labels, optional",
+        """Labels of the columns of `y_score`, or of probabilities, where the truth does not show
+        all of them.""",
+    )
+    favorable: Label = reading(
+        "label, optional",
+        """The label of the better outcome for people, where a criterion asks about one. Of 0 and
+        1, −1 and 1, or False and True the second is assumed; name it if that is bad for people,
+        such as a default or a relapse. Of other labels none is assumed.""",
+        option="--favorable",
+        brief="The label of the better outcome for people.",
+        also=("positive", "positive_label", "favourable", "pos_label"),
+    )
+    task: Task | None = reading(
+        '{"binary", "multiclass", "regression"}, optional',
+        """Found from the columns if it is not said: text, truth values and up to 20 different whole
+        numbers are labels, fractions are numbers, and more whole numbers must be explained.""",
+        option="--task",
+        brief="What is predicted, where the columns can be read in two ways.",
+    )
+    bins: Bins | None = reading(
+        "mapping of str to int or sequence of float, optional",
+        """For a sensitive column of amounts, by name: into how many quantile bins it is cut, or at
+        which edges.""",
+        option="--bins",
+        brief="Cut a column of amounts, such as age=4 or age=0,30,50,120; repeatable.",
+    )
+    missing: Missing = reading(
+        '{"error", "group"}, default "error"',
+        "Whether rows without a group are refused, or are a group of their own.",
+        default="error",
+        option="--missing",
+        brief="What becomes of rows without a group.",
+    )
+    min_count: int = reading(
+        "int, default 0",
+        "Groups of fewer rows are rare.",
+        default=0,
+        option="--min-count",
+        brief="Groups of fewer rows are rare.",
+    )
+    rare: Rare = reading(
+        '{"keep", "merge", "drop"}, default "keep"',
+        "What becomes of rare groups; a note says so.",
+        default="keep",
+        option="--rare",
+        brief="What becomes of rare groups.",
+    )
+
+
 @cache
 def roles_of(cls: type) -> dict[str, Role]:
     """The roles that a class declares, by name."""
@@ -54,3 +245,6 @@ def roles_of(cls: type) -> dict[str, Role]:
 def _role(one: Field[Any]) -> Role:
     kind, about, more = one.metadata[PART]
     return Role(one.name, kind, about, one.default, **more)
+
+
+ROLES: dict[str, Role] = roles_of(Columns)

@@ -31,7 +31,8 @@ from evenhand._data.evidence import (
     no_probability_note,
     threshold_behind,
 )
-from evenhand._data.groups import Bins, Groups, Missing, Rare, clusters, groups
+from evenhand._data.groups import Groups, clusters, groups
+from evenhand._data.roles import Columns
 from evenhand._data.summaries import Rows, Source, summarize, with_favorable
 from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import Tally
@@ -46,85 +47,71 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_distinct
 
 
-def from_rows(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    y_score: Any = None,
-    score_of: Label = None,
-    threshold: float | None = None,
-    sample_weight: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    bins: Bins | None = None,
-    missing: Missing = "error",
-    min_count: int = 0,
-    rare: Rare = "keep",
-    task: str | None = None,
-    favorable: Label = None,
-) -> Evidence:
+def evidence_from_rows(given: Columns) -> Evidence:
     """Summarize columns, each once."""
-    at = check_threshold(threshold, decided=y_pred is not None, scored=y_score is not None)
-    check_distinct(
-        y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
+    y_true, y_pred, y_score, favorable = given.y_true, given.y_pred, given.y_score, given.favorable
+    at = check_threshold(given.threshold, decided=y_pred is not None, scored=y_score is not None)
+    known = {
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "y_score": y_score,
+        "sensitive_features": given.sensitive_features,
+    }
+    common: dict[str, Any] = {"sample_weight": given.sample_weight, "cluster": given.cluster}
+    check_distinct(**known)
+    check_order(**known, **common, strata=given.strata)
+    group = groups(
+        given.sensitive_features,
+        bins=given.bins,
+        missing=given.missing,
+        min_count=given.min_count,
+        rare=given.rare,
     )
-    check_order(
-        y_true=y_true,
-        y_pred=y_pred,
-        y_score=y_score,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        strata=strata,
-        cluster=cluster,
-    )
-    group = groups(sensitive_features, bins=bins, missing=missing, min_count=min_count, rare=rare)
     check_several(group.labels)
-    common: dict[str, Any] = {"sensitive_features": group, "sample_weight": sample_weight}
-    common["cluster"] = clusters(cluster) or None
+    common |= {"sensitive_features": group, "cluster": clusters(given.cluster) or None}
     if y_pred is None and y_score is None:
         raise InputError("Pass y_pred, the predictions to audit, or y_score.")
-    check_scored(score_of, scored=y_score is not None)
-    targets = read_targets(y_true, {} if y_pred is None else {"y_pred": y_pred}, task)
+    check_scored(given.score_of, scored=y_score is not None)
+    targets = read_targets(y_true, {} if y_pred is None else {"y_pred": y_pred}, given.task)
     if targets.are_numbers:
         return _regression(y_true, y_pred, group, common)
     truth = None if y_true is None else classes(targets.y_true, "y_true")
     scores = None if y_score is None else _scores(y_score)
-    given = _Given(scores, score_of, favorable)
-    decisions = _decisions(truth, targets.predictions.get("y_pred"), given, at)
+    scored = _Scores(scores, given.score_of, favorable)
+    decisions = _decisions(truth, targets.predictions.get("y_pred"), scored, at)
     counted = with_favorable(tally_columns(truth, decisions.column, **common), favorable)
     labels = counted.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
-    given = given.of(labels)
+    scored = scored.of(labels)
     sources: dict[str, Source] = {"predictions": counted}
     if truth is not None:
         sources["labels"] = counted
     rows = Rows(
         truth,
         decisions.column,
-        y_score=given.scores,
-        score_of=given.score_of,
-        strata=strata,
+        y_score=scored.scores,
+        score_of=scored.score_of,
+        strata=given.strata,
         favorable=good,
-        classes=None if given.score_of is None else labels,
+        classes=None if scored.score_of is None else labels,
         **common,
     )
-    if strata is not None:
+    if given.strata is not None:
         sources["strata"] = with_favorable(summarize("strata", rows), favorable)
     evidence = Evidence(
-        task_of_labels(labels, check_task(task)),
+        task_of_labels(labels, check_task(given.task)),
         group.names,
         sources,
         labels,
         good,
         assumed=good is not None and favorable is None,
         decided_at=None if decisions.cut is None else decisions.cut.at,
-        notes=(*decisions.notes(given.score_of, good), *group.notes),
-        score_of=given.score_of,
+        notes=(*decisions.notes(scored.score_of, good), *group.notes),
+        score_of=scored.score_of,
     )
     if scores is None:
         return evidence
-    return with_scores(evidence, rows, is_stated=score_of is not None or scores.ndim == 2)
+    return with_scores(evidence, rows, is_stated=given.score_of is not None or scores.ndim == 2)
 
 
 def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:
@@ -162,17 +149,17 @@ def cut_scores(
     """The decisions of a score that is cut at a threshold."""
     at = check_threshold(threshold, decided=False, scored=y_score is not None)
     truth = None if y_true is None else classes(y_true, "y_true")
-    return _decisions(truth, None, _Given(_scores(y_score), score_of, favorable), at).column
+    return _decisions(truth, None, _Scores(_scores(y_score), score_of, favorable), at).column
 
 
-class _Given(NamedTuple):
+class _Scores(NamedTuple):
     """Scores as they were given, and of which label they are, as far as that is known."""
 
     scores: NDArray[np.float64] | None
     score_of: Label
     favorable: Label
 
-    def of(self, labels: Sequence[Label]) -> _Given:
+    def of(self, labels: Sequence[Label]) -> _Scores:
         """One column of scores of one of two labels; of two columns, that of the favorable one."""
         if self.scores is None or len(labels) != 2:
             return self
@@ -237,7 +224,7 @@ class _Decisions(NamedTuple):
 
 
 def _decisions(
-    truth: Column | None, y_pred: Any, given: _Given, threshold: float | None
+    truth: Column | None, y_pred: Any, given: _Scores, threshold: float | None
 ) -> _Decisions:
     """The decisions; where there are none, the score decides at the threshold, else at a half."""
     if y_pred is not None:

@@ -21,7 +21,7 @@ from evenhand._data.binned import (
     binned_scores,
     count_scores,
 )
-from evenhand._data.counted import from_tally, refuse_columns
+from evenhand._data.counted import from_tally
 from evenhand._data.counting import share_classes
 from evenhand._data.counts import CountedTable, read_counts, tally_moment_columns
 from evenhand._data.evidence import (
@@ -47,15 +47,13 @@ from evenhand._data.group_by import (
     read_table,
 )
 from evenhand._data.groups import (
-    Bins,
     Groups,
-    Missing,
-    Rare,
     amounts_as_groups,
     groups,
     missing_note,
 )
-from evenhand._data.rows import from_rows
+from evenhand._data.roles import ROLES, Columns
+from evenhand._data.rows import evidence_from_rows
 from evenhand._data.score_bins import read_score_bins
 from evenhand._data.summaries import Source, with_favorable
 from evenhand._data.surveys import replicate_columns, replicate_scale, survey_weights
@@ -72,34 +70,13 @@ from evenhand._data.tasks import (
 from evenhand._errors import InputError
 from evenhand._kinds import check_columns, check_kinds
 
+NAMED = tuple(name for name, one in ROLES.items() if one.is_column and name != "replicate_weights")
 ROUGH = 1e-8  # of the mean square: a variance that rounding may have made
 ROWS_TO_BRING = 1_000_000  # so many rows of scores, of engines in this process, are ordered exactly
 ROWS_AT_ONCE = 10_000_000  # whose cells, if each were one of its own, an engine can hold
 
 
-def evidence_from_frame(
-    frame: Any,
-    *,
-    y_true: str | None,
-    y_pred: str | None,
-    sensitive_features: str | Sequence[str],
-    y_score: str | None = None,
-    score_of: Label = None,
-    threshold: float | None = None,
-    sample_weight: str | None = None,
-    strata: str | Sequence[str] | None = None,
-    cluster: str | Sequence[str] | None = None,
-    bins: Bins | None = None,
-    missing: Missing = "error",
-    min_count: int = 0,
-    rare: Rare = "keep",
-    task: str | None = None,
-    favorable: Label = None,
-    rows: str | None = None,
-    rate: str | None = None,
-    replicate_weights: str | Sequence[str] | None = None,
-    replicate_method: str | float | None = None,
-) -> Evidence:
+def evidence_from_table(given: Columns) -> Evidence:
     """Summarize a pandas, Polars (also lazy), Arrow, DuckDB, Dask, Ibis or Spark table.
 
     Where `rows` names a column of counts, every line stands for so many rows.
@@ -111,54 +88,45 @@ def evidence_from_frame(
     """
     import narwhals as nw
 
-    decided = y_pred is not None or rate is not None
-    at = check_threshold(threshold, decided=decided, scored=y_score is not None)
-    check_kinds(bins=bins, missing=missing, min_count=min_count, rare=rare, task=task)
-    check_columns(
-        y_true=y_true,
-        y_pred=y_pred,
-        y_score=y_score,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        strata=strata,
-        rows=rows,
-        rate=rate,
-        cluster=cluster,
-    )
-    if rows is not None and task == "regression" and not decided and y_score is None:
-        counts = tally_moment_columns(
-            frame,
-            rows=rows,
-            sensitive_features=sensitive_features,
-            missing=missing,
-            min_count=min_count,
-            rare=rare,
-        )
-        refuse_columns(y_true=y_true, sample_weight=sample_weight, strata=strata, bins=bins or None)
-        return from_tally(counts, listed(sensitive_features), task=task)
-    check_scored(score_of, scored=y_score is not None)
+    y_score, rows, bins = given.y_score, given.rows, given.bins
+    decided = given.y_pred is not None or given.rate is not None
+    at = check_threshold(given.threshold, decided=decided, scored=y_score is not None)
+    policy: dict[str, Any] = {
+        "missing": given.missing,
+        "min_count": given.min_count,
+        "rare": given.rare,
+    }
+    check_kinds(bins=bins, task=given.task, **policy)
+    check_columns(**{name: getattr(given, name) for name in NAMED})
+    if rows is not None and given.task == "regression" and not decided and y_score is None:
+        return _from_sums(given, policy)
+    check_scored(given.score_of, scored=y_score is not None)
     if not decided and y_score is None:
         raise InputError("Name the column of the predictions (y_pred), or of the score.")
-    group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
-    within = GroupColumns(listed(strata), missing)
-    together = listed(cluster)
-    names = ColumnNames(y_true, y_pred, y_score, sample_weight, within, group, together)
-    meant = Meant(favorable, score_of)
-    if replicate_weights is not None or replicate_method is not None:
-        repeated = _replicates(replicate_weights, replicate_method, names, rows)
+    names = ColumnNames(
+        given.y_true,
+        given.y_pred,
+        y_score,
+        given.sample_weight,
+        GroupColumns(listed(given.strata), given.missing),
+        GroupColumns(listed(given.sensitive_features), **policy),
+        listed(given.cluster),
+    )
+    meant = Meant(given.favorable, given.score_of)
+    if given.replicate_weights is not None or given.replicate_method is not None:
+        repeated = _replicates(given.replicate_weights, given.replicate_method, names, rows)
         names = replace(names, replicates=repeated)
-    given = check_task(task)
-    counted = _table(frame, names, rows, rate)
+    task = check_task(given.task)
+    counted = _table(given.data, names, rows, given.rate)
     table, y_pred = counted.table, counted.y_pred
     names = replace(names, y_pred=y_pred, rows=rows)
     if bins:
-        table, spans = cut_columns(table, bins, group.names, rows)
-        group = replace(group, spans=spans)
-        names = replace(names, groups=group)
+        table, spans = cut_columns(table, bins, names.groups.names, rows)
+        names = replace(names, groups=replace(names.groups, spans=spans))
     score_bins = None
     if rows and y_score is not None:
         table, score_bins = read_score_bins(table, y_score)
-    survey = survey_of(table, names, given)
+    survey = survey_of(table, names, task)
     spread = survey.spread
     cut = None
     if y_pred is None and spread is not None:
@@ -171,11 +139,10 @@ def evidence_from_frame(
         number = int(table.select(nw.len()).collect().item())
     bring = number <= ROWS_TO_BRING and not _stays_there(table)
     if spread is None and not (bring and names.replicates):
-        evidence = from_labels(table, names, survey, given, meant)
+        evidence = from_labels(table, names, survey, task, meant)
     elif bring:
         _check_amounts(table, names, survey.doubtful)
-        task = "regression" if survey.are_numbers else given
-        evidence = _exactly(table, names, task, meant, at)
+        evidence = _exactly(table, names, "regression" if survey.are_numbers else task, meant, at)
     elif names.replicates or spread is None:
         raise InputError(
             f"With replicate weights, scores and numbers of at most {ROWS_TO_BRING:,} rows of a "
@@ -184,15 +151,27 @@ def evidence_from_frame(
         )
     elif survey.are_numbers:
         _check_amounts(table, names)
-        evidence = binned_regression(
-            table, y_true, str(y_pred), sample_weight, group, spread, rows, together
-        )
+        columns = (given.y_true, str(y_pred), given.sample_weight, names.groups)
+        evidence = binned_regression(table, *columns, spread, rows, names.cluster)
     else:
-        evidence = _from_scores(table, names, survey, spread, given, meant, cut)
+        evidence = _from_scores(table, names, survey, spread, task, meant, cut)
     if score_bins:
         evidence = score_bins.limited(evidence)
     check_several(evidence.groups)
     return replace(evidence, notes=(*counted.notes, *evidence.notes))
+
+
+def _from_sums(given: Columns, policy: dict[str, Any]) -> Evidence:
+    """Evidence of a table of counts whose columns are sums of values."""
+    columns = (given.y_true, given.sample_weight, given.strata, given.bins)
+    if any(column is not None for column in columns):
+        raise InputError(
+            "Sums of values are added up already: y_true, sample_weight, strata and bins have to "
+            "be counted with the rows. Name the columns of the groups alone."
+        )
+    names = given.sensitive_features
+    counts = tally_moment_columns(given.data, rows=given.rows, sensitive_features=names, **policy)
+    return from_tally(counts, Columns(sensitive_features=list(listed(names)), task=given.task))
 
 
 @dataclass(frozen=True)
@@ -670,13 +649,13 @@ def _exactly(
             scale=list(names.replicates.values()),
         )
     if task == "regression":
-        return from_rows(**given | {"y_score": None}, task=task)
+        return evidence_from_rows(Columns(**given | {"y_score": None}, task=task))
     for part, name in (("y_true", names.y_true), ("y_pred", names.y_pred)):
         if name is not None:
             given[part] = classes(given[part], repr(name))
     if names.strata.names:
         given["strata"] = _grouped(columns, names.strata)
-    return from_rows(**given, threshold=threshold, task=task, **meant._asdict())
+    return evidence_from_rows(Columns(**given, threshold=threshold, task=task, **meant._asdict()))
 
 
 def _grouped(columns: dict[str, Any], chosen: GroupColumns) -> Groups:

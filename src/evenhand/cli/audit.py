@@ -15,7 +15,7 @@ from evenhand._audit.api import MEASURES
 from evenhand._audit.examination import Progress
 from evenhand._audit.gate import Judgement, judge, tolerances
 from evenhand._audit.questions import answerable
-from evenhand._data.tables import evidence_from_frame
+from evenhand._data.data import Data
 from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.failures import (
@@ -102,7 +102,7 @@ def evidence_of(request: Request, told: Progress | None = None) -> Evidence:
 
     def counted() -> Evidence:
         table = open_files(database, request.files, request.wanted)
-        return evidence_from_frame(table, **request.columns, **request.reading)
+        return Data(data=table, **request.columns, **request.reading).counted
 
     def look() -> None:
         if told is not None and hasattr(database, "query_progress"):  # not in DuckDB 1.1
