@@ -25,6 +25,7 @@ from evenhand._kinds import check_roles
 from evenhand._words import did_you_mean
 from evenhand._writing import write_all
 from evenhand.cli import failures
+from evenhand.cli.columns import role_options
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.numbers import NumberRange
@@ -48,9 +49,22 @@ EXAMPLES = "\n".join(
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
+COLUMNS = (
+    "y_true",
+    "sensitive_features",
+    "rows",
+    "sample_weight",
+    "cluster",
+    "favorable",
+    "task",
+    "bins",
+    "missing",
+)
+
+
+@role_options(COLUMNS, sensitive_features={"required": True})
 @click.command("compare", help=HELP, epilog=EXAMPLES)
 @click.argument("files", nargs=-1, metavar="FILE...", required=True)
-@click.option("--target", metavar="COLUMN", help="True labels or values; needed for accuracy.")
 @click.option(
     "--prediction",
     multiple=True,
@@ -58,32 +72,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     metavar="[MODEL=]COLUMN",
     help="Predictions of a model; repeatable.",
 )
-@click.option(
-    "--group", multiple=True, required=True, metavar="COLUMN", help="Groups; repeat to cross them."
-)
-@click.option("--rows", metavar="COLUMN", help="How many rows a line stands for.")
-@click.option("--weight", metavar="COLUMN", help="Weights of the rows.")
-@click.option(
-    "--cluster",
-    metavar="COLUMN",
-    multiple=True,
-    help="Rows with the same value go together: a person, a school; intervals allow for it.",
-)
-@click.option("--favorable", metavar="LABEL", help="The favorable label, if it is not 1.")
-@click.option(
-    "--task", type=click.Choice(["binary", "multiclass", "regression"]), help="If it is not plain."
-)
 @click.option("--criterion", multiple=True, metavar="NAME", help="Ask this; repeatable.")
 @click.option(
     "--measure", multiple=True, metavar="NAME", help="By this; repeatable; the first is drawn."
-)
-@click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for evenhand audit.")
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "group"]),
-    default="error",
-    show_default=True,
-    help="Rows without a group.",
 )
 @click.option(
     "--confidence",

@@ -13,6 +13,7 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_roles
 from evenhand._writing import write_all
 from evenhand.cli import failures
+from evenhand.cli.columns import role_options
 from evenhand.cli.compare import columns_of_files, people_of
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.files import check_outputs, found_files
@@ -42,21 +43,22 @@ EXAMPLES = "\n".join(
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
+COLUMNS = (
+    "y_true",
+    "y_pred",
+    "sensitive_features",
+    "y_score",
+    "score_of",
+    "sample_weight",
+    "favorable",
+    "bins",
+    "missing",
+)
+
+
+@role_options(COLUMNS, sensitive_features={"required": True}, y_score={"required": True})
 @click.command("frontier", help=HELP, epilog=EXAMPLES)
 @click.argument("files", nargs=-1, metavar="FILE...", required=True)
-@click.option("--target", metavar="COLUMN", help="True labels; without, the scores are believed.")
-@click.option("--score", required=True, metavar="COLUMN", help="Scores of one label.")
-@click.option(
-    "--score-of",
-    metavar="LABEL",
-    help="The label that they are of, if not the one that sorts last.",
-)
-@click.option("--prediction", metavar="COLUMN", help="The decisions in use.")
-@click.option(
-    "--group", multiple=True, required=True, metavar="COLUMN", help="Groups; repeat to cross them."
-)
-@click.option("--weight", metavar="COLUMN", help="Weights of the rows.")
-@click.option("--favorable", metavar="LABEL", help="The favorable label, if it is not 1.")
 @click.option(
     "--criterion",
     metavar="NAME",
@@ -90,14 +92,6 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--capacity", type=Number(), help="How many are selected, or if below 1 which share.")
 @click.option("--reference", metavar="GROUP", help="The group beside which others are measured.")
-@click.option("--bins", multiple=True, metavar="COLUMN=BINS", help="As for evenhand audit.")
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "group"]),
-    default="error",
-    show_default=True,
-    help="Rows without a group.",
-)
 @click.option("--rule", type=NumberRange(0), help="Print the rule for this disparity.")
 @click.option("--csv", type=FILE, metavar="PATH", help="Write the curve.")
 @click.option("--json", type=FILE, metavar="PATH", help="Write the rule; needs --rule.")

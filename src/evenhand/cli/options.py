@@ -18,11 +18,13 @@ from evenhand._audit.subgroups import CONTROLS
 from evenhand._data.counts import MOMENT_COLUMNS
 from evenhand._data.evidence import check_scored, check_threshold
 from evenhand._data.group_by import listed
+from evenhand._data.roles import ROLES
 from evenhand._data.surveys import replicate_columns
 from evenhand._errors import InputError, require
 from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, read_number
-from evenhand.cli.numbers import Number, NumberRange, WholeRange
+from evenhand.cli.columns import columns_given, role_option
+from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.terminal import tell
 from evenhand.measures import resolve
 from evenhand.standards.profiles import STANDARDS, Standard
@@ -119,58 +121,7 @@ def _output(name: str, what: str) -> click.Option:
 
 PARAMETERS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, metavar="FILE…"),
-    _option("--target", metavar="COLUMN", help="The truth: labels or values."),
-    _option("--prediction", metavar="COLUMN", help="What the model predicted."),
-    _option("--score", metavar="COLUMN", help="The score or probability of one label."),
-    _option(
-        "--score-of",
-        metavar="LABEL",
-        help="The label that it is of, if not the one that sorts last.",
-    ),
-    _option(
-        "--threshold",
-        type=Number(),
-        metavar="NUMBER",
-        help="Predict --score-of from this score on, where there is no --prediction.",
-    ),
-    _option("--group", multiple=True, metavar="COLUMN", help="Whom to compare; repeat to cross."),
-    _option(
-        "--rows", metavar="COLUMN", help="How many rows a line stands for, in a table of counts."
-    ),
-    _option(
-        "--rate",
-        metavar="COLUMN",
-        help="The share of --rows that was selected, in place of --prediction.",
-    ),
-    _option("--weight", metavar="COLUMN", help="The weights of the rows."),
-    _option(
-        "--replicate-weights",
-        metavar="COLUMNS",
-        help="A survey's replicate weights, such as PWGTP1-80; intervals use them.",
-    ),
-    _option(
-        "--replicate-method",
-        metavar="NAME",
-        help="How they were made: acs, jackknife, 'paired jackknife', brr; or a number.",
-    ),
-    _option(
-        "--cluster",
-        metavar="COLUMN",
-        multiple=True,
-        help="Rows with the same value go together: a person, a school; intervals allow for it.",
-    ),
-    _option("--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."),
-    _option(
-        "--favorable",
-        "--pos-label",
-        metavar="LABEL",
-        help="The label of the better outcome for people, if not 1.",
-    ),
-    _option(
-        "--task",
-        type=click.Choice(["binary", "multiclass", "regression"]),
-        help="What is predicted, if the columns do not show it.",
-    ),
+    *(role_option(name) for name, one in ROLES.items() if one.option),
     _option(
         "--criterion",
         multiple=True,
@@ -188,22 +139,6 @@ PARAMETERS: list[click.Parameter] = [
         type=WholeRange(1),
         default=2,
         help="Combine at most so many --group columns.",
-    ),
-    _option(
-        "--bins",
-        multiple=True,
-        metavar="COLUMN=BINS",
-        help="Cut a --group of amounts: age=4 for quarters, age=0,30,50,120 at edges; repeatable.",
-    ),
-    _option("--min-count", type=WholeRange(0), default=0, help="Groups of fewer rows are rare."),
-    _option(
-        "--rare", type=click.Choice(["keep", "merge", "drop"]), help="What to do with rare groups."
-    ),
-    _option(
-        "--missing",
-        type=click.Choice(["error", "group"]),
-        default="error",
-        help="Rows without a group.",
     ),
     _option(
         "--confidence",
@@ -309,15 +244,7 @@ def request_of(given: dict[str, Any]) -> Request:
     return Request(
         files=given["files"],
         columns={
-            "y_true": given["target"],
-            "y_pred": given["prediction"],
-            "y_score": given["score"],
-            "sample_weight": given["weight"],
-            "rows": given["rows"],
-            "rate": given["rate"],
-            "sensitive_features": list(given["group"]),
-            "strata": list(given["stratum"]) or None,
-            "cluster": list(given["cluster"]) or None,
+            **columns_given(given),
             "replicate_weights": _columns(given["replicate_weights"]),
         },
         reading={

@@ -18,6 +18,7 @@ from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._writing import write_all
 from evenhand.cli.audit import status_of
+from evenhand.cli.columns import role_options
 from evenhand.cli.failures import (
     STATUSES,
     done_unless_stopped,
@@ -62,31 +63,17 @@ state_option = click.option(
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
-def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which columns are read; `init` remembers them."""
-    options = [
-        click.option("--target", metavar="COLUMN", help="The truth, where a criterion needs it."),
-        click.option("--prediction", metavar="COLUMN", help="What was decided."),
-        click.option(
-            "--group", multiple=True, metavar="COLUMN", help="Whom to compare; repeat to cross."
-        ),
-        click.option(
-            "--stratum", multiple=True, metavar="COLUMN", help="Compare within these; repeatable."
-        ),
-        click.option(
-            "--cluster", metavar="COLUMN", help="Rows with the same value go together: a person."
-        ),
-        click.option("--rows", metavar="COLUMN", help="How many rows a line stands for."),
-        click.option(
-            "--rate", metavar="COLUMN", help="The share of --rows selected, for --prediction."
-        ),
-        click.option(
-            "--missing", type=click.Choice(["error", "group"]), help="Rows without a group."
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+COLUMNS = (
+    "y_true",
+    "y_pred",
+    "sensitive_features",
+    "strata",
+    "cluster",
+    "rows",
+    "rate",
+    "missing",
+)
+column_options = role_options(COLUMNS, cluster={"multiple": False}, missing={"default": None})
 
 
 @click.group("watch", epilog=EXAMPLES)
@@ -99,15 +86,13 @@ def watch() -> None:
     """
 
 
+@column_options
 @watch.command("init")
 @state_option
-@_column_options
 @click.option("--criterion", multiple=True, required=True, metavar="NAME", help="Watch this.")
 @click.option("--measure", multiple=True, metavar="NAME", help="By this; default mpd, gini, pq.")
 @click.option("--fail-if", multiple=True, metavar="GATE", help="Such as 'equal_opportunity > 0.1'.")
-@click.option(
-    "--favorable", "--pos-label", metavar="LABEL", help="The label of the better outcome."
-)
+@click.option("--favorable", metavar="LABEL", help="The label of the better outcome.")
 @click.option(
     "--confidence",
     type=NumberRange(0.5, 1, min_open=True, max_open=True),
@@ -166,10 +151,10 @@ def init(
     tell(f"{state} watches {', '.join(criterion)}.")
 
 
+@column_options
 @watch.command("append")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @state_option
-@_column_options
 @click.option("--part", metavar="NAME", help="The part's name; by default that of its files.")
 @click.option("--date", metavar="DAY", help="Its day; by default that in the name, else today.")
 @click.option("--late", is_flag=True, help="The decisions were counted; only the truth is new.")

@@ -1,0 +1,79 @@
+"""Options that say which columns are read, and how: those that every function offers too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, get_args, get_type_hints
+
+import click
+
+from evenhand._data.roles import ROLES, Columns, Role
+from evenhand.cli.numbers import Number, WholeRange
+
+SHAPES: dict[str, dict[str, Any]] = {  # of options that take no column
+    "score_of": {"metavar": "LABEL"},
+    "favorable": {"metavar": "LABEL"},
+    "threshold": {"metavar": "NUMBER", "type": Number()},
+    "min_count": {"type": WholeRange(0), "default": 0},
+    "bins": {"metavar": "COLUMN=BINS", "multiple": True},
+    "replicate_weights": {"metavar": "COLUMNS", "multiple": False},
+    "replicate_method": {"metavar": "NAME"},
+    "missing": {"default": "error"},
+}
+
+
+def flag_of(role: str) -> str:
+    """The name under which click passes the option of a role on.
+
+    >>> flag_of("sensitive_features"), flag_of("score_of")
+    ('group', 'score_of')
+    """
+    return ROLES[role].option.removeprefix("--").replace("-", "_")
+
+
+def role_option(role: str, **settings: Any) -> click.Option:
+    """The option of a role; `settings` are what a command says otherwise."""
+    declared = ROLES[role]
+    given = {"help": declared.brief, **_shape(declared), **SHAPES.get(role, {}), **settings}
+    shown = given.get("default") is not None
+    return click.Option([declared.option], show_default=shown, **given)
+
+
+def role_options(
+    roles: Collection[str] | None = None, **settings: Mapping[str, Any]
+) -> Callable[[click.Command], click.Command]:
+    """Give a command the options of these roles, by default of all, before its own."""
+    chosen = [name for name, one in ROLES.items() if one.option and (not roles or name in roles)]
+
+    def add(command: click.Command) -> click.Command:
+        at = sum(isinstance(one, click.Argument) for one in command.params)
+        command.params[at:at] = [role_option(name, **settings.get(name, {})) for name in chosen]
+        return command
+
+    return add
+
+
+def columns_given(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that were named on the command line, by role; several as a list."""
+    named = {name: given.get(flag_of(name)) for name, one in ROLES.items() if is_named(one)}
+    return {
+        name: (list(value) or None) if isinstance(value, tuple) else value
+        for name, value in named.items()
+    }
+
+
+def is_named(role: Role) -> bool:
+    """Whether it is a column that a command may name."""
+    return role.is_column and bool(role.option)
+
+
+def _shape(role: Role) -> dict[str, Any]:
+    """A column, or several, or one of a few words."""
+    if role.is_column:
+        return {"metavar": "COLUMN", "multiple": role.is_several}
+    words = [word for part in get_args(_HINTS[role.name]) for word in get_args(part) or [part]]
+    texts = [word for word in words if isinstance(word, str)]
+    return {"type": click.Choice(texts)} if texts else {}
+
+
+_HINTS = get_type_hints(Columns)

@@ -1,0 +1,225 @@
+"""One object for the data: columns, a table of any engine, counts and a model answer alike."""
+
+import inspect
+from dataclasses import fields
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import evenhand as eh
+from evenhand._data.roles import ROLES, Columns
+from evenhand.cli.audit import audit as audit_command
+
+RNG = np.random.default_rng(5)
+ROWS = 400
+SEX, RACE = RNG.choice(["F", "M"], ROWS), RNG.choice(["x", "y", "z"], ROWS)
+SCORE = np.clip(RNG.normal(0.5 + 0.15 * (SEX == "M"), 0.2, ROWS), 0.01, 0.99).round(3)
+TRUTH = (RNG.random(ROWS) < SCORE).astype(int)
+PEOPLE = pd.DataFrame(
+    {
+        "y": TRUTH,
+        "p": (SCORE >= 0.5).astype(int),
+        "s": SCORE,
+        "sex": SEX,
+        "race": RACE,
+        "w": RNG.integers(1, 4, ROWS).astype(float),
+        "firm": RNG.integers(0, 40, ROWS),
+    }
+)
+TABLES = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "duckdb": lambda frame: duckdb.from_df(frame),
+}
+NAMES = {"sensitive_features": ["sex", "race"], "sample_weight": "w", "cluster": "firm"}
+GIVEN = {
+    "sensitive_features": PEOPLE[["sex", "race"]],
+    "sample_weight": PEOPLE.w,
+    "cluster": PEOPLE.firm,
+}
+QUESTIONS = {
+    "evaluate": lambda *of, **how: eh.evaluate("equalized_odds", *of, **how, measure="gini"),
+    "interval": lambda *of, **how: eh.interval("statistical_parity", *of, **how),
+    "contrasts": lambda *of, **how: eh.contrasts("equal_opportunity", *of, **how),
+    "audit": lambda *of, **how: [
+        (found.criterion, found.measure, found.value, found.interval.low)
+        for found in eh.audit(*of, **how, criteria=["accuracy_parity"]).measured
+    ],
+    "gate": lambda *of, **how: [
+        found.value
+        for found in eh.assert_even(*of, **how, fail_if="statistical_parity > 0.99").measured
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_names_of_columns_answer_as_the_columns_do(question, kind):
+    ask, table = QUESTIONS[question], TABLES[kind](PEOPLE)
+    expected = ask(PEOPLE.y, PEOPLE.p, **GIVEN)
+    found = [ask("y", "p", data=table, **NAMES), ask(eh.Data("y", "p", data=table, **NAMES))]
+    for answer in found:
+        assert np.allclose(flat(answer), flat(expected), rtol=1e-9, atol=1e-12)
+
+
+def flat(answer):
+    """The numbers of an answer, in order."""
+    if isinstance(answer, float | int):
+        return [float(answer)]
+    if isinstance(answer, eh.ConfidenceInterval):
+        return [answer.value, answer.low, answer.high]
+    if isinstance(answer, tuple | list):
+        return [number for part in answer for number in flat(part)]
+    return []
+
+
+@pytest.mark.parametrize("needs", ["auroc", "cross_entropy"])
+def test_scores_of_a_table_answer_as_columns_do(needs):
+    columns = eh.evaluate(
+        "performance_parity", TRUTH, y_score=SCORE, sensitive_features=SEX, g=needs
+    )
+    named = eh.evaluate(
+        "performance_parity", "y", y_score="s", sensitive_features="sex", g=needs, data=PEOPLE
+    )
+    assert named == pytest.approx(columns, rel=1e-12)
+
+
+def test_a_loss_of_ones_own_reads_the_columns_of_a_table():
+    def loss(truth, predicted):
+        return np.abs(np.asarray(truth) - np.asarray(predicted))
+
+    named = eh.evaluate(
+        "performance_parity", "y", "p", sensitive_features="sex", data=PEOPLE, g=loss
+    )
+    wrong = (PEOPLE.y != PEOPLE.p).groupby(PEOPLE.sex).mean()
+    assert named == pytest.approx(wrong.max() - wrong.min())
+
+
+def test_names_and_columns_go_together_beside_a_dataframe():
+    mixed = eh.evaluate("equalized_odds", TRUTH, "p", sensitive_features="sex", data=PEOPLE)
+    assert mixed == eh.evaluate("equalized_odds", TRUTH, PEOPLE.p, sensitive_features=SEX)
+
+
+def test_a_threshold_decides_at_every_door():
+    cut = {"y_score": SCORE, "threshold": 0.5, "sensitive_features": SEX}
+    expected = eh.evaluate("equalized_odds", TRUTH, PEOPLE.p, sensitive_features=SEX)
+    assert eh.evaluate("equalized_odds", TRUTH, **cut) == expected
+    assert eh.interval("equalized_odds", TRUTH, **cut).value == expected
+    assert eh.audit(TRUTH, **cut).finding("equalized_odds").value == expected
+    assert eh.evaluate("equalized_odds", eh.tally(TRUTH, **cut)) == expected
+
+
+def test_bins_and_rare_groups_are_settled_at_every_door():
+    age = np.arange(ROWS) % 70
+    policy = {"sensitive_features": {"age": age}, "bins": {"age": 4}}
+    expected = eh.evaluate(
+        "statistical_parity",
+        None,
+        PEOPLE.p,
+        sensitive_features=eh.groups({"age": age}, bins={"age": 4}),
+    )
+    assert eh.evaluate("statistical_parity", None, PEOPLE.p, **policy) == expected
+    assert eh.interval("statistical_parity", None, PEOPLE.p, **policy).value == expected
+    models = eh.compare(None, {"m": PEOPLE.p}, **policy, criteria="statistical_parity", favorable=1)
+    assert models.values["value"][0] == pytest.approx(expected)
+
+
+def test_parts_add_up_to_the_data():
+    whole = eh.Data(TRUTH, PEOPLE.p, y_score=SCORE, sensitive_features=SEX)
+    parts = [
+        eh.Data(part.y, part.p, y_score=part.s, sensitive_features=part.sex)
+        for part in (PEOPLE[:150], PEOPLE[150:])
+    ]
+    added = sum(parts)
+    for criterion in ("equalized_odds", "calibration_parity", "strong_parity"):
+        found = eh.evaluate(criterion, added)
+        assert found == pytest.approx(eh.evaluate(criterion, whole), rel=1e-12)
+    assert eh.audit(added).finding("equalized_odds").value == pytest.approx(
+        eh.audit(whole).finding("equalized_odds").value
+    )
+
+
+def test_parts_that_do_not_agree_do_not_add_up():
+    one = eh.Data(None, [1, 0, 1, 0], sensitive_features=[*"aabb"])
+    other = eh.Data(None, [1, 0, 1, 0], sensitive_features=[*"aabb"], favorable=0)
+    with pytest.raises(eh.InputError, match=r"agree in favorable; here are 1 and 0"):
+        one + other
+
+
+class Scored:
+    """A model that looks at the score alone."""
+
+    classes_ = np.array([0, 1])
+
+    def predict(self, X):
+        return (np.asarray(X["s"]) >= 0.5).astype(int)
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X["s"], X["s"]])
+
+
+def test_a_model_predicts_from_the_table():
+    expected = eh.evaluate("equalized_odds", TRUTH, PEOPLE.p, sensitive_features=SEX)
+    named = {"sensitive_features": "sex", "data": PEOPLE}
+    assert eh.evaluate("equalized_odds", "y", Scored(), **named) == expected
+    assert eh.audit("y", Scored(), **named).finding("equalized_odds").value == expected
+    models = eh.compare("y", {"m": Scored(), "n": "p"}, **named, criteria="equalized_odds")
+    assert models.values["value"][:2].tolist() == pytest.approx([expected, expected])
+
+
+def test_a_watch_counts_a_table_by_itself():
+    one, other = (eh.Watch("equal_opportunity", favorable=1) for _ in range(2))
+    one.update(eh.tally(TRUTH, PEOPLE.p, sensitive_features=SEX), part="a", at="2026-01-01")
+    other.update("y", "p", sensitive_features="sex", data=PEOPLE, part="a", at="2026-01-01")
+    assert one.status().findings == other.status().findings
+
+
+DOORS = {
+    name: getattr(eh, name)
+    for name in ("audit", "evaluate", "interval", "contrasts", "assert_even", "tally", "chance")
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_role_is_offered_and_explained_at_every_door(door):
+    shown = inspect.signature(DOORS[door]).parameters
+    for name, role in ROLES.items():
+        assert shown[name].default is role.default
+        assert f"\n    {name} : {role.kind}\n" in DOORS[door].__doc__
+
+
+def test_every_role_with_a_flag_is_an_option_of_the_command():
+    said = CliRunner().invoke(audit_command, ["--help"]).output
+    assert [one.name for one in fields(Columns)] == list(ROLES)
+    for role in ROLES.values():
+        assert not role.option or role.option in said
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: eh.audit(data=PEOPLE, y_pred="p"), "sensitive_features"),
+        (
+            lambda: eh.evaluate(
+                "statistical_parity", "y", "q", sensitive_features="sex", data=PEOPLE
+            ),
+            "'q'",
+        ),
+        (lambda: eh.audit(eh.Data(None, [1, 0]), y_score=[1, 2]), "drop y_score"),
+        (lambda: eh.Data(eh.Data(None, [1])), "data already"),
+        (lambda: eh.audit("y", Scored(), sensitive_features="sex"), "predicts from data="),
+        (
+            lambda: eh.audit(TRUTH, TRUTH.copy(), sensitive_features=SEX, rows=TRUTH),
+            "about a table",
+        ),
+        (lambda: eh.evaluate("weak_parity", eh.tally(None, [1], sensitive_features=["a"])), "sum"),
+    ],
+)
+def test_what_does_not_fit_is_told(call, message):
+    with pytest.raises(eh.EvenhandError, match=message):
+        call()
