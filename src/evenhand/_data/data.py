@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._columns.encoding import check_order
 from evenhand._data.counting import rows_in
 from evenhand._data.dataframes import column_of, is_frame, kind_of, names_in
 from evenhand._data.evidence import Evidence
@@ -91,6 +92,8 @@ class Data(Columns):
                 f"A {type(known.y_true).__name__} answers criteria one by one; to audit, pass the "
                 "columns."
             )
+        if known.sensitive_features is None:
+            raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
         if known.is_table:
             return tables.evidence_from_table(known)
         for name in OF_TABLES:
@@ -98,8 +101,6 @@ class Data(Columns):
                 raise InputTypeError(
                     f"{name}= is about a table: pass it as data=, and name columns."
                 )
-        if known.sensitive_features is None:
-            raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
         if known.is_random:
             return Data(
                 known.tally(),
@@ -132,6 +133,8 @@ class Data(Columns):
             return known._found(needs)
         if known.is_random and KINDS[needs].about == "labels":
             return known.tally()
+        if known.is_table:
+            known = known._brought()
         return KINDS[needs].summarize(known._rows(loss))
 
     def tally(self, sums: Mapping[str, Any] | None = None, digits: int | None = None) -> Tally:
@@ -166,6 +169,8 @@ class Data(Columns):
             "min_count": known.min_count,
             "rare": known.rare,
         }
+        if known.sensitive_features is None:
+            raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
         if known.is_table:
             if known.rows is not None:
                 given = {
@@ -179,6 +184,7 @@ class Data(Columns):
             found = known.counted.sources["moments"]
             assert isinstance(found, Tally)
             return found
+        check_order(y_true=known.y_true, y_pred=known.y_pred, **columns)
         columns["sensitive_features"] = known._groups
         if known.is_random:
             return counting.expected_tally(

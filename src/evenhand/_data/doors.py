@@ -48,9 +48,9 @@ def about_data(
             if lacking or len(args) > len(places) or not given.keys().isdisjoint(taken):
                 raise misfit(door, args, given) or AssertionError
             given |= dict(zip(taken, args, strict=True))
-            about = {name: given.pop(name) for name in offered if name in given}
-            leading = [given.pop(name) for name in lead if name in given]
-            return function(*leading, data=_data(about), **given)
+            about = {name: value for name, value in given.items() if name in offered}
+            rest = {name: value for name, value in given.items() if name not in offered}
+            return function(data=_data(about), **rest)
 
         door.__signature__ = _signature(function, offered, second)  # type: ignore[attr-defined]
         documented(data="\n".join(one.entry for one in offered.values()))(door)
