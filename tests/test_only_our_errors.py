@@ -5,6 +5,7 @@ import warnings
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -173,7 +174,7 @@ REPLICATES = RNG.random((ROWS, 4)) + 1
 
 DOORS = {  # the function, what it is given, its columns and its options
     "tally": (eh.tally, LABELS, ("sample_weight", "strata"), ()),
-    "moments": (eh.moments, NUMBERS, ("sample_weight",), ()),
+    "tally of numbers": (partial(eh.tally, task="regression"), NUMBERS, ("sample_weight",), ()),
     "groups": (
         eh.groups,
         {"sensitive_features": G},
