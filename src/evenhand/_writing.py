@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -65,7 +66,8 @@ def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     """Let `fill` write beside the target, flush to the disk, then rename.
 
     Of a link, the target is what it leads to. A device or pipe is written to: a new file must not
-    take its place. Whatever fails, nothing is left beside the target, and the error names it.
+    take its place. Whatever fails, nothing is left beside the target, and the error names it; what
+    a killed process left there goes with the next write.
     """
     try:
         if path.exists() and not path.is_file():
@@ -84,6 +86,8 @@ def _fill_beside(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     if not folder.is_dir():
         raise FileNotFoundError(f"the folder {folder} does not exist")
     rights = path.stat().st_mode & 0o777 if path.exists() else None
+    with suppress(OSError):  # a folder that cannot be listed can be written to all the same
+        _clear(folder.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}{UNFINISHED}"))
     file = _new_file(path, rights)
     beside = Path(file.name)
     try:
@@ -104,8 +108,13 @@ def _fill_beside(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes that are no more have left; a file that is being written is locked."""
-    for left in folder.rglob(f".*{UNFINISHED}"):
+    """Remove what processes that are no more have left in a folder and those inside it."""
+    _clear(folder.rglob(f".*{UNFINISHED}"))
+
+
+def _clear(leftovers: Iterable[Path]) -> None:
+    """Remove files that nobody writes any more; one that is being written is locked."""
+    for left in leftovers:
         # An error: it is finished now, someone is writing it, or it is not ours.
         with suppress(OSError), open(left, "rb") as file:
             _own(file)

@@ -34,6 +34,25 @@ def test_an_interrupt_leaves_no_half_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a file that is written is locked on POSIX")
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path):
+    import fcntl
+
+    names = {
+        "left": ".r[1].html.0123abcd.unfinished",
+        "written": ".r[1].html.89abcdef.unfinished",
+        "of another file": ".r1.html.0123abcd.unfinished",
+        "not ours": ".r[1].html.notes.unfinished",
+    }
+    for name in names.values():
+        (tmp_path / name).write_text("half")
+    with open(tmp_path / names["written"], "rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        write_whole(tmp_path / "r[1].html", "new")
+    there = {path.name for path in tmp_path.iterdir()}
+    assert there == {"r[1].html", *names.values()} - {names["left"]}
+
+
 def test_a_file_keeps_its_rights_and_a_new_one_gets_the_usual_ones(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_text("x")

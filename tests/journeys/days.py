@@ -355,6 +355,29 @@ class Days(RuleBasedStateMachine):
 DONE, REFUSED, BROKEN, SURVIVED = 0, 3, 4, 5
 
 
+def fail_every_write(folder, how):
+    """Let the first system call of a write fail, then the second, until none is left to fail."""
+    path = Path(folder) / "w.json"
+    part = Part(rows_of(0, 30, ("a", "b"), True, 0.5), 739_000, late=False)
+    watched = eh.Watch("statistical_parity", favorable=1)
+    watched.update(part.counts(), part="1", at="2026-01-01")
+    watched.save(path)
+    old, outcomes = path.read_bytes(), set()
+    for at in range(1, 200):
+        path.write_bytes(old)
+        status = failing(path, how, at, lambda watch: watch.update(part.counts(), part="2"))
+        parts = eh.Watch.load(path).status().parts
+        outcomes.add((status, parts))
+        assert (status, parts) in {(DONE, 2), (SURVIVED, 2), (REFUSED, 1), (-9, 1), (-9, 2)}, at
+        left = [*path.parent.glob(".*.unfinished")]  # by a killed writer, until the next is done
+        assert status == -9 or not left, left
+        if status == DONE:
+            break
+    else:
+        raise AssertionError("it never ends")
+    assert outcomes & {(REFUSED, 1), (-9, 1)}
+
+
 def failing(path, how, at, change):
     """The exit status of a process that changes a state while its `at`th system call fails."""
     with warnings.catch_warnings():

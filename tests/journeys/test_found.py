@@ -166,3 +166,19 @@ def test_a_truth_of_one_label_has_no_area_whichever_label_is_favorable(seen, fav
     with pytest.warns(eh.UndefinedWarning):
         value = eh.evaluate("performance_parity", [seen] * 12, y_score=np.arange(12.0), **asked)
     assert np.isnan(value)
+
+
+def test_one_answer_in_two_spellings_is_refused_and_never_four_labels(tmp_path):
+    """Of files with 0 and 1, and with yes and no, half the rows were nobody's hits."""
+    for name, (no, yes) in {"a": (0, 1), "b": ("no", "yes")}.items():
+        labels = {"y": [[no, yes][k] for k in Y], "p": [[no, yes][k] for k in P], "g": G}
+        pd.DataFrame(labels).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    done = CliRunner().invoke(audit, [*files, "--target=y", "--prediction=p", "--group=g"])
+    assert done.exit_code == 2
+    assert "'0', '1', 'no' and 'yes' are one answer, written in 2 ways" in done.output
+    mixed = [["no", "yes", "0", "1"][k] for k in [0, 1, 2] * 4]
+    with pytest.raises(eh.InputError, match="written in 2 ways"):
+        eh.tally(None, mixed, sensitive_features=G)
+    several = [["no", "yes", "maybe"][k] for k in [0, 1, 2] * 4]
+    assert eh.tally(None, several, sensitive_features=G).labels("yhat") == ("maybe", "no", "yes")

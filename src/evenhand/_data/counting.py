@@ -35,10 +35,12 @@ from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import Axis, Tally, gathered, one_kind
 from evenhand._data.tasks import unseen_label
 from evenhand._errors import InputError
+from evenhand._words import listing
 
 ROWS_FOR_THREADS = 1 << 17
 ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
 LARGEST = 1e50  # squared errors are squared once more for their variance, and weighted
+ANSWERS = {"0": "0 1", "1": "0 1", "no": "words", "yes": "words", "false": "truth", "true": "truth"}
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
 
 
@@ -213,10 +215,22 @@ def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dic
     labels = union(*(column.labels for column in columns.values()))
     unseen = None if favorable is None else unseen_label(labels, favorable)
     labels = one_kind(labels if unseen is None else union(labels, [unseen]))
+    _check_spellings(labels)
     return {
         name: Column(_moved(column, labels), labels) if column.labels != labels else column
         for name, column in columns.items()
     }
+
+
+def _check_spellings(labels: Sequence[Label]) -> None:
+    """Refuse one answer written in two ways, as where one file has 0 and 1, another yes and no."""
+    words = [str(label).strip().casefold().removesuffix(".0") for label in labels]
+    ways = {ANSWERS.get(word) for word in words}
+    if len(words) > 2 and len(ways) > 1 and None not in ways:
+        raise InputError(
+            f"The labels {listing([repr(label) for label in labels])} are one answer, written in "
+            f"{len(ways)} ways, as where files differ. Write it in one way in all rows."
+        )
 
 
 def _in_threads(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
