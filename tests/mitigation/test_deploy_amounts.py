@@ -13,6 +13,7 @@ import pytest
 from evenhand import InputError
 from evenhand._data.sql import DIALECTS
 from evenhand.mitigation import (
+    AmountRule,
     BarycenterRegressor,
     GivenScores,
     ParityConstrainedRegressor,
@@ -200,3 +201,53 @@ def test_a_rule_of_amounts_is_told_in_words_and_kept_as_json():
     assert [each["cuts"] for each in content["rules"]] == [[], [], []]
     drawn = MODELS["corridor"].fit(X, X["p"]).rule_
     assert "a lot decides" in drawn.explain()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_rule_of_amounts_that_is_read_again_is_the_same(name):
+    X = people(300, 0)
+    rule = MODELS[name].fit(X, X["p"]).rule_
+    again = AmountRule.from_json(rule.to_json())
+    random = np.random.default_rng(1)
+    before, codes = random.normal(size=500), random.integers(0, rule.moves.pools, 500)
+    lots = random.random(500)
+    assert again.amounts(before, codes, lots).tolist() == rule.amounts(before, codes, lots).tolist()
+    assert (again.explain(), again.to_json()) == (rule.explain(), rule.to_json())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rule: rule.pop("checksum"), "no checksum"),
+        (lambda rule: rule["rules"][0]["pieces"][0].update(anchor=7), "other contents"),
+        (lambda rule: signed(rule, format="evenhand decision rule 1"), "not an 'evenhand amount"),
+        (lambda rule: signed(rule, rules=rule["rules"][:2]), "groups do not fit"),
+        (lambda rule: signed(rule, groups=None), "none is named"),
+        (lambda rule: signed(rule, rules=[{"cuts": [1.0], "pieces": []}] * 3), "damaged"),
+        (lambda rule: signed(rule, rules=[bad([[0.5, 1, 1]])] * 3), "do not rise to 1"),
+        (
+            lambda rule: signed(rule, rules=[bad([[1, 1, 1]], cuts=[2.0])] * 3),
+            "do not fit its cuts",
+        ),
+        (lambda rule: signed(rule, rules=[bad([[1, "x", 1]])] * 3), "damaged"),
+        (lambda rule: signed(rule, rules=5), "is no list"),
+    ],
+)
+def test_a_rule_of_amounts_that_was_changed_is_refused(change, said):
+    X = people(300, 0)
+    content = json.loads(MODELS["means"].fit(X, X["p"]).rule_.to_json())
+    change(content)
+    with pytest.raises(InputError, match=said):
+        AmountRule.from_json(json.dumps(content))
+
+
+def bad(outcomes, cuts=()):
+    return {"cuts": [*cuts], "pieces": [{"anchor": 0.0, "outcomes": outcomes}]}
+
+
+def signed(content, **changes):
+    """The same content with changes, and the checksum of those."""
+    del content["checksum"]
+    content |= changes
+    text = json.dumps(content)
+    content["checksum"] = hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,22 @@ from evenhand.mitigation.deploy import (
     moves_source,
     moves_words,
 )
+from evenhand.mitigation.deploy.description import check_plain
+from evenhand.mitigation.deploy.stored import (
+    check_grouping,
+    grouping_of,
+    listed,
+    restored,
+    stored,
+    whole_rule,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 FORMAT = "evenhand amount rule 1"
 MOST_PIECES = 5000  # of a group, in an export
+MOST_NUMBERS = 1 << 24  # of a rule that is read, if every group had as many as the largest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,7 +226,39 @@ class AmountRule:
             {"cuts": cuts, "pieces": [{"anchor": at, "outcomes": lines} for at, lines in pieces]}
             for cuts, pieces in map(self.moves.listed, range(self.moves.pools))
         ]
-        return json.dumps(content, default=str)
+        return stored(content)
+
+    @classmethod
+    def from_json(cls, text: str) -> AmountRule:
+        """The rule that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            What it wrote.
+
+        Returns
+        -------
+        AmountRule
+            The same rule.
+
+        Raises
+        ------
+        InputError
+            If the text is no rule, has no checksum, is too large, or was damaged since.
+
+        """
+        with whole_rule():
+            content = restored(text, FORMAT)
+            grouping = grouping_of(content)
+            pools = [(rule["cuts"], rule["pieces"]) for rule in listed(content["rules"])]
+            moves = replace(_padded(pools), grouping=grouping)
+            if grouping is None and moves.pools != 1:
+                raise InputError("The rule is damaged: it has several groups, and none is named.")
+            if grouping is not None:
+                check_plain((), grouping)
+                check_grouping(grouping, moves.pools)
+        return cls(moves)
 
     def _check_size(self) -> None:
         if self.pieces > MOST_PIECES:
@@ -225,6 +266,31 @@ class AmountRule:
                 f"A group has {self.pieces:,} pieces, more than the {MOST_PIECES:,} that are "
                 "written down. rule_.simplified(tolerance) has fewer; or fit in bins, support=100."
             )
+
+
+def _padded(pools: Sequence[tuple[Any, Any]]) -> Moves:
+    """Cuts and pieces of each pool as arrays, all as long as the longest."""
+    pieces = max(len(own) for _, own in pools)
+    outcomes = max(len(piece["outcomes"]) for _, own in pools for piece in own)
+    if len(pools) * pieces * outcomes > MOST_NUMBERS:
+        raise InputError("The rule is too large to be read.")
+    cuts = np.full((len(pools), pieces - 1), np.inf)
+    anchor = np.zeros((len(pools), pieces))
+    lines = np.zeros((len(pools), pieces, outcomes, 3))
+    lines[..., 0] = 1.0
+    for pool, (edges, own) in enumerate(pools):
+        cuts[pool, : len(edges)] = edges
+        for place, piece in enumerate(own):
+            anchor[pool, place] = piece["anchor"]
+            known = np.array(piece["outcomes"], dtype=np.float64)
+            lines[pool, place, : len(known)] = known
+            if known[-1, 0] != 1 or (np.diff(known[:, 0], prepend=0) < 0).any():
+                raise InputError("The rule is damaged: the ends of its lots do not rise to 1.")
+        if len(own) != len(edges) + 1 or (np.diff(edges) < 0).any():
+            raise InputError("The rule is damaged: its pieces do not fit its cuts.")
+    if not all(np.isfinite(part).all() for part in (anchor, lines)):
+        raise InputError("The rule is damaged: some of its numbers are infinite.")
+    return Moves(cuts, anchor, *np.moveaxis(lines, -1, 0))
 
 
 def shifts(by: Floats, grouping: Grouping | None) -> Moves:

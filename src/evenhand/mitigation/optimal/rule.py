@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._errors import EvenhandError, InputError
+from evenhand._errors import InputError
 from evenhand._kinds import check_labels
 from evenhand.mitigation.deploy import (
     Description,
@@ -22,12 +20,19 @@ from evenhand.mitigation.deploy import (
     sql_query,
 )
 from evenhand.mitigation.deploy.description import Reads, check_plain, thresholds
+from evenhand.mitigation.deploy.stored import (
+    check_grouping,
+    grouping_of,
+    listed,
+    restored,
+    stored,
+    whole_rule,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 FORMAT = "evenhand decision rule 1"
-MOST_TEXT = 1 << 26  # characters of a rule that is read
 MOST_PRICES = 1 << 24  # of all pools, if each had as many rules as the one that has most
 ROWS_AT_A_TIME = 1 << 14
 TILT = 1e-10
@@ -294,8 +299,7 @@ class DecisionRule:
             content["classes"] = list(self.classes)
         if self.grouping is not None:
             content["groups"] = asdict(self.grouping)
-        text = json.dumps(content, default=str)
-        return json.dumps({**json.loads(text), "checksum": _checksum(text)})
+        return stored(content)
 
     @classmethod
     def from_json(cls, text: str) -> DecisionRule:
@@ -317,32 +321,11 @@ class DecisionRule:
             If the text is no rule, has no checksum, is too large, or was damaged since.
 
         """
-        if isinstance(text, str | bytes) and len(text) > MOST_TEXT:
-            raise InputError(
-                f"This is not an {FORMAT!r}: none has {len(text):,} characters, more than "
-                f"{MOST_TEXT:,}."
-            )
-        try:
-            content = json.loads(text, parse_constant=_no_number)
-        except (TypeError, ValueError, RecursionError) as failure:
-            raise InputError(f"This is not an {FORMAT!r}: {failure}.") from failure
-        known = content.get("format") if isinstance(content, dict) else None
-        if known != FORMAT:
-            raise InputError(f"This is not an {FORMAT!r}: its format is {known!r}.")
-        if content.pop("checksum", None) != _checksum(json.dumps(content)):
-            raise InputError(
-                "The rule is damaged: it has no checksum, or that of other contents. Write it with "
-                "to_json again."
-            )
-        try:
-            parts = _read(content)
+        with whole_rule():
+            parts = _read(restored(text, FORMAT))
             _check_numbers(*parts[:3])
             rule = cls(*parts)
             _check(rule)
-        except EvenhandError:
-            raise
-        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as failure:
-            raise InputError(f"The rule is damaged: {failure!r}.") from failure
         return rule
 
     def _only(self, chosen: Codes) -> DecisionRule:
@@ -377,27 +360,9 @@ def _read(content: Mapping[str, Any]) -> tuple[Any, ...]:
     prices, pool, share = (
         np.array([rule[name] for rule in content["rules"]]) for name in ("prices", "pool", "share")
     )
-    classes, groups = content.get("classes"), content.get("groups")
-    grouping = None
-    if groups is not None:
-        grouping = Grouping(
-            _listed(groups["columns"]),
-            tuple(map(_listed, _listed(groups["labels"]))),
-            {name: _listed(cut) for name, cut in groups["cuts"].items()},
-            _listed(groups["names"]),
-        )
-    named = None if classes is None else _listed(classes)
+    classes, grouping = content.get("classes"), grouping_of(content)
+    named = None if classes is None else listed(classes)
     return prices, pool, share, named, grouping, content.get("reads", "scores")
-
-
-def _listed(values: Any) -> tuple[Any, ...]:
-    if not isinstance(values, list):  # text would be taken for a list of letters
-        raise TypeError(f"{values!r:.60} is no list")
-    return tuple(values)
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _check_numbers(prices: NDArray[Any], pool: NDArray[Any], share: NDArray[Any]) -> None:
@@ -433,33 +398,7 @@ def _check(rule: DecisionRule) -> None:
     if features != classes and (rule.pools > 1 or features % classes):
         raise InputError("The rule is damaged: it reads another number of scores than of classes.")
     if rule.grouping is not None:
-        _check_grouping(rule.grouping, rule.pools)
-
-
-def _check_grouping(grouping: Grouping, pools: int) -> None:
-    columns, labels = grouping.columns, grouping.labels
-    fits = (
-        all(isinstance(name, str) for name in (*columns, *grouping.names))
-        and len(set(columns)) == len(columns) > 0
-        and len(set(labels)) == len(labels) == pools
-        and len(grouping.names) in (0, pools)
-        and all(len(label) == len(columns) for label in labels)
-        and set(grouping.cuts) <= set(columns)
-        and all(map(_are_edges, grouping.cuts.values()))
-        and all(
-            type(value) is int and 0 <= value <= len(grouping.cuts[name])
-            for label in labels
-            for name, value in zip(columns, label, strict=True)
-            if name in grouping.cuts
-        )
-    )
-    if not fits:
-        raise InputError("The rule is damaged: its groups do not fit its columns and pools.")
-
-
-def _are_edges(cut: tuple[Any, ...]) -> bool:
-    numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) for edge in cut)
-    return numbers and all(map(np.isfinite, cut)) and sorted(cut) == list(cut)
+        check_grouping(rule.grouping, rule.pools)
 
 
 def _totals(features: Floats, prices: Floats) -> Floats:
@@ -468,10 +407,6 @@ def _totals(features: Floats, prices: Floats) -> Floats:
     for place in range(1, features.shape[1]):
         totals = totals + features[:, place] * prices[:, place].T
     return np.asarray(totals)
-
-
-def _checksum(text: str) -> str:
-    return sha256(text.encode("utf-8")).hexdigest()[:32]
 
 
 def most_frequent(pool: Codes, share: Floats) -> Codes:
