@@ -412,6 +412,42 @@ def test_scores_that_are_off_in_a_group_are_named():
     assert any("not calibrated in 1 group: of g2" in note for note in notes)
 
 
+@pytest.mark.parametrize("favorable", [0, 1])
+def test_a_column_for_each_class_is_read_alike_at_fit_test_and_decision(favorable):
+    """Where the favorable label sorts first the columns changed places, but in the fit only."""
+    y, score, group = people(rows=300, groups=2)
+    both = np.column_stack([1 - score, score])
+    asked = {"sensitive_features": group, "favorable": favorable, "values": [0.05]}
+    asked |= {"rate_error": None}
+    found = eh.frontier(y, both, **asked, test=(y, both, group))
+    point, rule = found.points[0], found.rule(0.05)
+    assert point.test.cost == pytest.approx(point.fitted.cost, abs=1e-9)
+    decided = rule.predict(both, group, ids=np.arange(300))
+    assert np.corrcoef(decided, score)[0, 1] > 0.5
+    single = eh.frontier(y, score, **asked, score_of=1).rule(0.05)
+    chances = single.predict_proba(score, group)
+    np.testing.assert_allclose(rule.predict_proba(both, group), chances, atol=1e-9)
+    if favorable == 0:
+        with pytest.raises(eh.InputError, match="two columns of scores, of 0 and 1"):
+            rule.predict(score, group)
+
+
+def test_scores_whose_cuts_would_be_lost_are_refused_at_fit_and_decision():
+    """Beyond 1e15, 1 − s is −s: rules decided against everyone."""
+    y, score, group = people(rows=100, groups=2)
+    asked = {"sensitive_features": group, "values": [0.1], "rate_error": None}
+    rule = eh.frontier(y, score * 1e14, **asked).rule(0.1)
+    plain = eh.frontier(y, score * 100, **asked).rule(0.1)  # no probabilities either
+    chances = plain.predict_proba(score * 100, group)
+    np.testing.assert_allclose(rule.predict_proba(score * 1e14, group), chances, atol=1e-9)
+    for ask in (
+        lambda: eh.frontier(y, score * 1e17, **asked),
+        lambda: rule.predict(score * 1e17, group),
+    ):
+        with pytest.raises(eh.InputError, match=r"beyond 1e\+15.*scale them"):
+            ask()
+
+
 def test_the_favorable_label_may_be_the_first():
     y, score, group = people(rows=300)
     words = np.where(y == 1, "accept", "reject")

@@ -23,7 +23,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 OURS = 0xE7E2
-LARGEST = 1e100  # of a score or cost: they are multiplied and added up
+LARGEST = 1e100  # of an amount or cost: they are multiplied and added up
+LARGEST_SCORE = 1e15  # a rule reads 1 − s beside s, which beyond this is no longer another number
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,8 @@ class Rows:
     probability of each group by the features, rules do not know the group; `by_group` (rows,
     groups, classes) then holds scores that depend on the group, where they were recalibrated. The
     favorable class may have been `stated`, or goes without saying. Scores are `turned` where a
-    single column was that of the other class.
+    single column was that of the other class, and `swapped` where the favorable class, which is the
+    second here, was the first of the `given` columns.
     """
 
     scores: Floats
@@ -51,6 +53,8 @@ class Rows:
     by_group: Floats | None = None
     stated: bool = False
     turned: bool = False
+    given: int = 1
+    swapped: bool = False
 
     @property
     def features(self) -> Floats:
@@ -159,10 +163,16 @@ def read_rows(
             f"y_score has {scores.shape[1]} columns, and there are {len(known)} classes: "
             f"{[show(label) for label in known]}."
         )
-    if like is None and len(known) == 2 and best == 0:  # the favorable class is the second
+    swapped = like.swapped if like is not None else len(known) == 2 and best == 0
+    if like is None and swapped:  # the favorable class is the second
         known, best = known[::-1], 1
-        if not single:
-            scores = scores[:, ::-1]
+    if swapped and not single:
+        scores = scores[:, ::-1]
+    if like is not None and swapped and single and like.given > 1:
+        raise InputError(
+            f"The rules were fitted to two columns of scores, of {show(known[1])} and "
+            f"{show(known[0])}, and y_score is one: of which is not known. Pass both."
+        )
     codes = None if truth is None else _truth_codes(truth, known)
     inside = bool((scores >= 0).all() and (np.abs(scores.sum(axis=1) - 1) < 1e-6).all())
     if len(known) > 2 and not inside:
@@ -189,6 +199,8 @@ def read_rows(
         _group_probabilities(group_proba, len(scores), len(group_labels)),
         stated=like.stated if like is not None else favorable is not None,
         turned=turned,
+        given=scores.shape[1] if not single else 1,
+        swapped=swapped,
     )
 
 
@@ -234,9 +246,10 @@ def _scores(y_score: Any) -> Floats:
     table = floats(y_score, "y_score") if is_table else finite(y_score, "y_score")[:, None]
     if table.ndim != 2 or not np.isfinite(table).all():
         raise InputError("y_score holds values that are no finite numbers.")
-    if np.abs(table).max(initial=0) > LARGEST:
+    if np.abs(table).max(initial=0) > LARGEST_SCORE:
         raise InputError(
-            f"y_score holds numbers beyond {LARGEST:g}; order is all that matters: scale them."
+            f"y_score holds numbers beyond {LARGEST_SCORE:g}, where cuts between them are lost; "
+            "order is all that matters: scale them."
         )
     return table
 
