@@ -31,7 +31,7 @@ def test_after_any_days_a_watch_says_what_all_rows_say():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which is POSIX's")
 @pytest.mark.parametrize("how", ["kill", errno.ENOSPC, errno.EIO, "full"])
 def test_every_write_with_its_nth_system_call_failing(tmp_path, how):
-    """In an interpreter of its own: to fork one in which Arrow and DuckDB have threads may crash."""
+    """In an interpreter of its own: one in which DuckDB has threads may crash when forked."""
     code = (
         f"from journeys.days import fail_every_write; fail_every_write({str(tmp_path)!r}, {how!r})"
     )
