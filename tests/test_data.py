@@ -179,6 +179,35 @@ def test_a_watch_counts_a_table_by_itself():
     assert one.status().findings == other.status().findings
 
 
+PAPER = {  # the paper's names, and ours
+    "SP": "statistical_parity",
+    "S-SP": "statistical_parity",
+    "EO": "equalized_odds",
+    "S-EO": "average_odds",
+}
+
+
+@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("measure", ["MPD", "Gini", "PQ"])
+def test_the_papers_names_are_understood(name, measure):
+    columns, ours = {"sensitive_features": SEX}, {"measure": measure.lower()}
+    expected = eh.evaluate(PAPER[name], TRUTH, PEOPLE.p, **columns, **ours)
+    assert eh.evaluate(name, TRUTH, PEOPLE.p, **columns, measure=measure) == expected
+    found = eh.audit(TRUTH, PEOPLE.p, **columns, criteria=name, measures=measure)
+    assert found.finding(PAPER[name], measure.lower()).value == expected
+    gate = {"fail_if": f"{name}.{measure} > 0.28", "inconclusive": "pass"}
+    assert eh.assert_even(TRUTH, PEOPLE.p, **columns, **gate).measured[0].value == expected
+    models = eh.compare(TRUTH, {"m": PEOPLE.p}, **columns, criteria=name, measures=measure)
+    assert models.values["value"][0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("name", "ours"), [("max", "worst"), ("sum", "total"), ("mean", "mean")])
+def test_the_papers_aggregates_are_understood(name, ours):
+    how = {"sensitive_features": RACE, "measure": "pq"}
+    expected = eh.evaluate("equalized_odds", TRUTH, PEOPLE.p, aggregate=ours, **how)
+    assert eh.evaluate("equalized_odds", TRUTH, PEOPLE.p, aggregate=name, **how) == expected
+
+
 DOORS = {
     name: getattr(eh, name)
     for name in ("audit", "evaluate", "interval", "contrasts", "assert_even", "tally", "chance")

@@ -1,4 +1,4 @@
-"""A stranger adds a measure, a criterion and an estimator, each in one place, as CONTRIBUTING says.
+"""A stranger adds a measure, a criterion, a role of a column and an estimator, each in one place.
 
 It is done in a copy of the package, with nothing else changed: what was added must then work
 wherever it is promised to.
@@ -54,6 +54,13 @@ class LotteryClassifier(GroupClassifier):
     def _decide(self, X, group):
         return np.tile(self.shares_, (len(group), 1))
 '''
+ROLE = """    reviewer: Any = role(
+        "array-like or name of a column, optional",
+        "Who decided about each person.",
+        option="--reviewer",
+        brief="Who decided.",
+    )
+    bins: Bins"""
 METHOD = """
 
 from evenhand.mitigation.lottery import LotteryClassifier  # noqa: E402
@@ -61,7 +68,9 @@ from evenhand.mitigation.lottery import LotteryClassifier  # noqa: E402
 METHODS["Lottery"] = _ours("Lottery", LotteryClassifier, "nobody")
 """
 USE = """
+import inspect
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -80,6 +89,7 @@ asked = {"criteria": ["f1_parity"], "measures": ["deviation", "mpd"]}
 report = eh.audit(truth, predicted, sensitive_features=sex, **asked)
 lottery = METHODS["Lottery"](group="sex", random_state=0)
 curve = tradeoff(lottery, people[["sex"]], truth, criteria=["f1_parity"], measures=["deviation"])
+Path("reviewed.toml").write_text('reviewer = "truth"')
 columns = "--target truth --prediction predicted --group sex".split()
 named = "--criterion f1_parity --measure deviation --fail-if".split()
 gated = CliRunner().invoke(audit, ["people.csv", *columns, *named, "f1_parity.deviation > 0.9"])
@@ -101,6 +111,26 @@ print(json.dumps({
             sensitive_features=sex, classes=[0, 1]
         )
     ),
+    "reviewed": [
+        eh.evaluate(
+            "statistical_parity", "truth", "predicted", sensitive_features="sex",
+            reviewer="truth", data=people,
+        ),
+        eh.interval(
+            "statistical_parity", truth, predicted, sensitive_features=sex, reviewer=truth
+        ).value,
+        eh.evaluate("statistical_parity", truth, predicted, sensitive_features=sex),
+    ],
+    "offered": [
+        "reviewer : array-like or name of a column" in door.__doc__
+        and "reviewer" in inspect.signature(door).parameters
+        for door in (eh.audit, eh.evaluate, eh.interval, eh.contrasts, eh.tally, eh.assert_even)
+    ],
+    "options": [
+        CliRunner().invoke(audit, ["--help"]).output,
+        CliRunner().invoke(audit, ["people.csv", *columns, "--reviewer", "truth"]).exit_code,
+        CliRunner().invoke(audit, ["people.csv", *columns, "--config", "reviewed.toml"]).exit_code,
+    ],
     "curve": sorted(curve.points[0]),
     "gated": [gated.exit_code, gated.output],
     **listed,
@@ -120,6 +150,8 @@ def used(tmp_path_factory):
     shutil.copytree(Path(evenhand.__file__).parent, home)
     append(home / "measures" / "catalogue.py", MEASURE)
     append(home / "criteria" / "catalogue.py", CRITERION)
+    roles = home / "_data" / "roles.py"
+    roles.write_text(roles.read_text().replace("    bins: Bins", ROLE, 1))
     (home / "mitigation" / "lottery.py").write_text(ESTIMATOR)
     append(home / "mitigation" / "methods.py", METHOD)
     environment = os.environ | {"PYTHONPATH": str(folder)}
@@ -157,6 +189,14 @@ def test_the_command_line_lists_them_and_gates_by_them(used):
     status, said = used["gated"]
     assert status == 0, said
     assert "f1_parity.deviation > 0.9: passed" in said
+
+
+def test_a_role_of_a_column_is_offered_everywhere(used):
+    assert all(used["offered"])
+    assert len(set(used["reviewed"])) == 1
+    said, *statuses = used["options"]
+    assert "--reviewer COLUMN" in said
+    assert statuses == [0, 0]
 
 
 def test_an_estimator_is_a_method_with_a_trade_off(used):

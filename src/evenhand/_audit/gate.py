@@ -18,7 +18,7 @@ from evenhand.measures import MEASURES, resolve
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
 Sign = Literal[">", ">=", "<", "<="]
 
-FORM = re.compile(r"\s*(\w+(?:\(\w+\))?)\s*(?:\.\s*(\w+))?\s*(>=|>|<=|<)\s*([^\s<>=]+)\s*")
+FORM = re.compile(r"\s*([\w-]+(?:\(\w+\))?)\s*(?:\.\s*(\w+))?\s*(>=|>|<=|<)\s*([^\s<>=]+)\s*")
 BEYOND: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,

@@ -89,9 +89,8 @@ def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Questio
     asked = (names,) if isinstance(names, str | Criterion) else names
     if not isinstance(asked, Iterable):  # another function
         raise InputTypeError(f"criteria must be criteria or their names, not {names!r}.")
-    by = (measures,) if isinstance(measures, str) else tuple(measures)
-    for measure in by:
-        resolve_measure(measure)
+    given = (measures,) if isinstance(measures, str) else tuple(measures)
+    by = tuple(resolve_measure(measure).name for measure in given)
     return [_question(name, by) for name in asked]
 
 

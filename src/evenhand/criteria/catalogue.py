@@ -15,7 +15,7 @@ statistical_parity = Criterion(
     P("yhat"),
     asks="Is each label predicted equally often in every group?",
     is_not="It ignores the truth: a perfect classifier violates it when base rates differ.",
-    also_called=("demographic_parity", "independence"),
+    also_called=("demographic_parity", "independence", "SP", "S-SP"),
 )
 
 equalized_odds = Criterion(
@@ -24,7 +24,7 @@ equalized_odds = Criterion(
     asks="Among people with the same true label, is each label predicted equally often in every "
     "group?",
     is_not="It does not say that errors are few, only that every group has the same share of them.",
-    also_called=("separation", "error_rate_balance"),
+    also_called=("separation", "error_rate_balance", "EO"),
 )
 
 average_odds = Criterion(
@@ -33,7 +33,7 @@ average_odds = Criterion(
     asks="Is the average of the true and the false positive rate the same in every group?",
     is_not="It is not equalized odds: a higher true positive rate can offset a lower false "
     "positive rate.",
-    also_called=("average_odds_parity",),
+    also_called=("average_odds_parity", "S-EO"),  # the paper's, of any measure
 )
 
 performance_parity = Criterion(

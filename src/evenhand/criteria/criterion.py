@@ -24,6 +24,7 @@ from evenhand._kinds import check_kinds, check_labels
 from evenhand._signatures import REFERENCE, SETTINGS, documented
 from evenhand._words import did_you_mean
 from evenhand.measures import Aggregate, Measure, MeasureLike, name_of
+from evenhand.measures.aggregates import named_aggregate
 from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Source, Statistic, Table
 
 
@@ -486,7 +487,8 @@ class Criterion:
         if any(option is not None for option in (measure, aggregate, transform, tau)):
             check_kinds(measure=measure, aggregate=aggregate, transform=transform, tau=tau)
         chosen = self.measure if measure is None else measure
-        settings = Settings(chosen, aggregate or self.across, transform, tau)
+        across = self.across if aggregate is None else named_aggregate(aggregate)
+        settings = Settings(chosen, across, transform, tau)
         settings.check(sweeps=isinstance(self.statistic, F))
         return settings
 

@@ -83,6 +83,16 @@ def total(cells: Values) -> Any:
 
 
 AGGREGATES: dict[str, Aggregate] = {"worst": worst, "mean": mean, "total": total}
+OTHER_NAMES = {"max": "worst", "maximum": "worst", "average": "mean", "sum": "total"}
+
+
+def named_aggregate(aggregate: str | Aggregate) -> str | Aggregate:
+    """Our name for an aggregate that is known by another one.
+
+    >>> named_aggregate("sum"), named_aggregate("worst")
+    ('total', 'worst')
+    """
+    return OTHER_NAMES.get(aggregate, aggregate) if isinstance(aggregate, str) else aggregate
 
 
 def resolve_aggregate(aggregate: str | Aggregate) -> Aggregate:
@@ -109,6 +119,7 @@ def resolve_aggregate(aggregate: str | Aggregate) -> Aggregate:
     'mean'
 
     """
+    aggregate = named_aggregate(aggregate)
     if callable(aggregate):
         return aggregate
     if aggregate not in AGGREGATES:

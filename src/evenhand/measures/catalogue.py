@@ -390,8 +390,8 @@ def resolve(measure: MeasureLike) -> Measure:
     """
     if isinstance(measure, Measure):
         return measure
-    if isinstance(measure, str) and measure in MEASURES:
-        return MEASURES[measure]
+    if isinstance(measure, str) and measure.lower() in MEASURES:  # the paper writes MPD and PQ
+        return MEASURES[measure.lower()]
     if not callable(measure):
         ordered = sorted(MEASURES.values(), key=lambda known: not known.falls)
         terms = {known.name: known.terms for known in ordered}  # "max ratio" means the ratio
