@@ -19,14 +19,26 @@ def test_the_audits_frontier_is_that_of_the_frontier_function():
     y, score, group = people()
     audit = eh.audit(y, sensitive_features=group, y_score=score, criteria="statistical_parity")
     place = audit.alternatives.standing
-    full = eh.frontier(
-        y, score, sensitive_features=group, values=list(place.bound), rate_error=None
-    )
-    assert np.allclose(place.cost, full.to_dict()["cost"], atol=1e-7)
+    options = {"capacity": float(np.mean(score >= 0.5)), "favorable": 1, "rate_error": None}
+    full = eh.frontier(y, score, sensitive_features=group, values=list(place.bound), **options)
+    curve = full.to_dict()
+    assert np.allclose(place.cost, np.add(curve["cost"], curve["rising_cost"]), atol=1e-6)
     assert place.value == pytest.approx(full.model.value, abs=1e-12)
     assert place.model_cost == pytest.approx(full.model.cost, abs=1e-12)
-    assert place.least == pytest.approx(full.least_at_model_cost, abs=1e-4)
-    assert place.summary == tuple(full.sentences[:5])
+    assert place.summary[0] == full.sentences[0]
+
+
+def test_closing_the_gap_selects_as_many_as_the_model_and_says_for_whom_that_changes():
+    y, score, group = people(groups=3)
+    audit = eh.audit(y, sensitive_features=group, y_score=score, criteria="statistical_parity")
+    decided = score >= 0.5
+    for name in np.unique(group):
+        own = group == name
+        change = decided.mean() * own.sum() - decided[own].sum()  # at equal rates
+        word = "more" if change > 0 else "fewer"
+        assert f"{abs(change):.0f} {word} of {name}" in audit.alternatives.standing.people
+        assert f"{abs(change):.0f} {word} of {name}" in audit.to_html()
+        assert f"{abs(change):.0f} {word} of {name}" in audit.to_markdown()
 
 
 def test_the_model_stands_where_the_finding_says():
@@ -43,8 +55,10 @@ def test_weights_and_a_favorable_zero_are_heeded():
     options = {"sensitive_features": group, "sample_weight": weight, "favorable": 0, "score_of": 0}
     audit = eh.audit(y, y_score=1 - score, criteria="statistical_parity", **options)
     place = audit.alternatives.standing
-    full = eh.frontier(y, 1 - score, values=list(place.bound), rate_error=None, **options)
-    assert np.allclose(place.cost, full.to_dict()["cost"], atol=1e-7)
+    selected = float(np.average(1 - score >= 0.5, weights=weight))
+    held = {"rate_error": None, "capacity": selected, "values": list(place.bound)}
+    curve = eh.frontier(y, 1 - score, **held, **options).to_dict()
+    assert np.allclose(place.cost, np.add(curve["cost"], curve["rising_cost"]), atol=1e-6)
     options["score_of"] = 1
     turned = eh.audit(y, y_score=score, criteria="statistical_parity", **options)
     assert np.allclose(turned.alternatives.standing.cost, place.cost, atol=1e-7)

@@ -227,7 +227,7 @@ def test_the_least_disparity_at_the_models_cost_is_proved():
     below, above = max(least - 2e-3, 0), least + 2e-3
     assert curve(y, score, group, values=[below]).points[0].cost > found.model.cost - 2e-6
     assert curve(y, score, group, values=[above]).points[0].cost <= found.model.cost + 2e-6
-    assert found.sentences[0].startswith("By statistical parity the model's largest")
+    assert found.sentences[0].startswith("By statistical parity, the model's gap is ")
 
 
 def test_a_person_gets_the_same_decision_in_any_company():
@@ -564,7 +564,7 @@ def test_amounts_move_as_little_as_can_be(criterion, measure):
         assert np.allclose(columns["value"], columns["bound"], atol=1e-6)
         assert np.allclose(np.square(columns["error"]), columns["cost"], atol=1e-6)
     assert columns["test_value"] == columns["value"]
-    assert found.sentences[0].startswith(f"By {criterion.replace('_', ' ')} the model's ")
+    assert found.sentences[0].startswith(f"By {criterion.replace('_', ' ')}, the model's ")
     assert found.rule(0.1).cost >= 0
     with pytest.raises(eh.InputError, match="'shortfall'"):
         eh.frontier(y, y.copy(), sensitive_features=group, criterion=criterion, measure="shortfall")

@@ -1,4 +1,4 @@
-"""Is there a less discriminatory alternative: the frontier beside what an audit has found.
+"""Less discriminatory alternatives: where the audited model stands on the frontier.
 
 Traced when a report is first written, from what was counted, and no row is read again: an audit
 that only gates pays nothing for it. Scores that were ordered exactly are read exactly; of more than
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.finding import Finding
+from evenhand._audit.naming import Names
 from evenhand._columns.codes import positions
 from evenhand._data.distributions import Distribution, RankedScores
 from evenhand._data.evidence import Evidence
@@ -44,8 +45,12 @@ KNOWN_GROUP = (
     "to the benefit of those who fare worse."
 )
 HINDSIGHT = (
-    "They are judged by the rows that they are fitted to, and do worse on others. To see how much, "
-    f"and to get a rule: eh.frontier, or {COMMAND}."
+    "They are judged by the rows they are fitted to, and do somewhat worse on others. To see how "
+    f"much, and to get a rule, call eh.frontier with held_out=0.3, or run {COMMAND}."
+)
+RISING = (
+    "All of these rules select as many as the model does, and within a group none prefers a lower "
+    "score to a higher one."
 )
 COUNTED = "Rows whose scores were counted together are decided alike."
 
@@ -69,7 +74,9 @@ def alternatives(evidence: Evidence, findings: Sequence[Finding]) -> Alternative
         traced, exact = _traced(evidence, *question)
     except MissingExtraError as lacking:
         return Alternatives(None, (f"The frontier is not traced. {lacking}",))
-    notes = (KNOWN_GROUP, HINDSIGHT) if exact else (KNOWN_GROUP, COUNTED, HINDSIGHT)
+    more = () if exact else (COUNTED,)
+    rules = () if evidence.task == "regression" else (RISING,)
+    notes = (KNOWN_GROUP, *rules, *more, HINDSIGHT)
     return Alternatives(traced, notes)
 
 
@@ -104,13 +111,13 @@ def _question(evidence: Evidence, findings: Sequence[Finding]) -> tuple[str, str
 def _missing(evidence: Evidence) -> str:
     """Why no frontier can be traced, and what to do about it; nothing where it can."""
     if evidence.task == "regression" and "steps" not in evidence.sources:
-        return "What less disparity would cost, this report shows where it has the predictions."
+        return "To see what closing the gap would cost, audit the predictions row by row."
     if evidence.task != "regression" and (reason := _unscored(evidence)):
         return reason
     if len(evidence.groups) > MOST_GROUPS:
         return (
-            f"Of {len(evidence.groups):,} groups a frontier takes minutes, and is not traced here: "
-            f"call eh.frontier, or {COMMAND}."
+            f"With {len(evidence.groups):,} groups a frontier takes minutes, so it is not traced "
+            f"here: call eh.frontier, or run {COMMAND}."
         )
     return ""
 
@@ -119,13 +126,13 @@ def _unscored(evidence: Evidence) -> str:
     """Why decisions have no frontier; nothing where they have."""
     if len(evidence.classes) != 2 or evidence.favorable is None:
         return (
-            "What less disparity would cost, eh.frontier traces from the probability of every "
-            "class; of two classes, name the favorable one and this report shows it."
+            "What closing the gap would cost, eh.frontier traces from the probability of every "
+            "class; with two classes, name the favorable one and this report shows it."
         )
     if "labels" not in evidence.sources or "ranks" not in evidence.sources:
         return (
-            "What less disparity would cost, this report shows where it has scores and true labels "
-            "(y_score=, or --score and --target)."
+            "To see what closing the gap would cost, pass scores and true labels (y_score=, or "
+            "--score and --target)."
         )
     return ""
 
@@ -138,6 +145,7 @@ class _Scores(NamedTuple):
     group: NDArray[np.intp]
     weight: Floats
     confusion: Floats
+    names: Sequence[str]
 
 
 def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
@@ -165,8 +173,11 @@ def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
     score, positive, group, weight = parts
     kept = weight > 0
     seen, code = np.unique(group[kept], return_inverse=True)
-    confusion = _confusion(labels, evidence)[positions([names[i] for i in seen], labels.groups)]
-    return _Scores(score[kept], positive[kept], code, weight[kept], confusion), exact
+    known = [names[i] for i in seen]
+    confusion = _confusion(labels, evidence)[positions(known, labels.groups)]
+    said = Names.of([(evidence.columns, label) for label in evidence.groups])
+    shown = [said(evidence.columns, label) for label in known]
+    return _Scores(score[kept], positive[kept], code, weight[kept], confusion, shown), exact
 
 
 def _amounts(evidence: Evidence) -> tuple[Amounts, bool]:
@@ -209,4 +220,5 @@ def alternatives_document(found: Alternatives | None) -> dict[str, Any] | None:
             "unit": traced.unit,
         }
     told = [] if traced is None else list(traced.summary)
-    return {"curve": curve, "sentences": told, "notes": list(found.notes)}
+    people = "" if traced is None else traced.people
+    return {"curve": curve, "sentences": told, "people": people, "notes": list(found.notes)}

@@ -15,6 +15,7 @@ from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.naming import Names
 from evenhand._audit.parts import AuditParts
+from evenhand._audit.steps import steps
 from evenhand._audit.subgroups import MARGIN, Subgroup
 from evenhand._audit.summary import names_of, summary
 from evenhand._audit.views import View
@@ -30,6 +31,7 @@ PACKAGES = ("evenhand", "numpy", "scipy")
 def document(audit: AuditParts) -> dict[str, Any]:
     """The whole audit; labels are text as people read it, undefined numbers are None."""
     evidence, names = audit.evidence, names_of(audit)
+    summarized, too_few = summary(audit), _too_few(audit, names)
     labels = [names(evidence.columns, label) for label in evidence.groups]
     rows, weight = evidence.rows, evidence.counted.table("group")
     return {
@@ -58,13 +60,14 @@ def document(audit: AuditParts) -> dict[str, Any]:
         },
         "provenance": _provenance(audit),
         "notes": list(audit.notes),
-        "summary": summary(audit),
+        "summary": summarized,
+        "next": steps(audit, summarized, too_few),
         "criteria": [_criterion(one) for one in audit.group_values],
         "findings": [_finding(row, audit, names) for row in rows_of(audit.findings)],
         "views": [_view(one) for one in audit.views],
         "scan": _scan(audit),
         "subgroups": [_subgroup(one, names) for one in audit.subgroups[:MOST_SUBGROUPS]],
-        "too_few": _too_few(audit, names),
+        "too_few": too_few,
         "thresholds": _thresholds(audit.thresholds),
         "distributions": _levels(audit.levels, audit, names),
         "frontier": alternatives_document(audit.alternatives),
@@ -183,21 +186,20 @@ def _scan(audit: AuditParts) -> dict[str, Any]:
     error = _level(audit.confidence)
     comparisons = max((one.comparisons for one in audit.subgroups), default=0)
     meaning = {
-        "familywise": f"All these bounds hold at once with {100 - 100 * error:g}% confidence",
-        "false_discovery": f"Of the flagged ones, an expected {100 * error:g}% at most are flagged "
-        "wrongly",
+        "familywise": f"Significant at {100 - 100 * error:g}%, corrected",
+        "false_discovery": f"An expected {100 * error:g}% at most of these are flagged wrongly",
     }[audit.control]
     return {
         "control": audit.control,
         "error": error,
         "comparisons": comparisons,
         "flagged": sum(one.flagged for one in audit.subgroups),
-        "sentence": f"{meaning}, over all {plural(comparisons, 'comparison')}.",
+        "sentence": f"{meaning}, over {plural(comparisons, 'comparison')}.",
     }
 
 
 def _too_few(audit: AuditParts, names: Names) -> dict[str, Any]:
-    """The groups of too few rows to say, and in words how many would do."""
+    """The groups too small to judge, and in words how many rows they would need."""
     groups = [
         {
             "label": names(one.columns, one.label),
@@ -218,11 +220,12 @@ def _lacking(audit: AuditParts, names: Names) -> str:
     more = len(groups) - len(named)
     named += [f"{more} more"] if more else []
     needed = max((one.rows_needed for one in groups if np.isfinite(one.rows_needed)), default=0.0)
-    enough = f"; about {float(f'{needed:.2g}'):,.0f} each would do" if needed else ""
+    rows = f"{float(f'{needed:.2g}'):,.0f}"
+    enough = f" Each would need about {rows} rows." if needed else ""
     has = "has" if len(groups) == 1 else "have"
     return (
         f"{len(groups)} of {plural(len(audit.evidence.groups), 'group')} {has} too few rows to "
-        f"show a difference of {by} from the others: {listing(named)}{enough}."
+        f"show a difference of {by} from the others: {listing(named)}.{enough}"
     )
 
 

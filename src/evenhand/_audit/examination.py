@@ -295,9 +295,10 @@ def _worst(reading: Reading, favorable: Label) -> tuple[Label, np.ndarray[Any, A
 
 
 def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
-    """The two groups that are most clearly apart, by bounds that hold for all groups at once.
+    """The two groups furthest apart of those with disjoint bounds, which hold for all at once.
 
-    So a group of a few rows does not lead because chance threw it far.
+    So a group of a few rows does not lead because chance threw it far, and the groups that a
+    sentence names are those with the largest observed difference wherever that is significant.
     """
     estimates = known.estimates
     if np.isfinite(estimates.values).sum() < 2:
@@ -310,21 +311,35 @@ def _pair(known: Assessment, favorable: Label, level: float) -> Pair | None:
         seen = np.flatnonzero(np.isfinite(values))
         if len(seen) < 2:
             continue
-        tops, bottoms = np.argsort(lower[seen])[-2:], np.argsort(upper[seen])[:2]
-        a, b = max(
-            ((a, b) for a in tops for b in bottoms if a != b),
-            key=lambda pair: lower[seen][pair[0]] - upper[seen][pair[1]],
-        )
-        sure = float(lower[seen][a] - upper[seen][b]) + (
+        a, b = _furthest(values[seen], lower[seen], upper[seen])
+        if not lower[seen][a] > upper[seen][b]:
+            continue
+        sure = float(values[seen][a] - values[seen][b]) + (
             1e-9 if class_of(cell) == favorable else 0.0
         )
         if best is None or sure > best[0]:
             ends = (estimates.groups[seen[a]], float(values[seen[a]]))
             others = (estimates.groups[seen[b]], float(values[seen[b]]))
             best = sure, Pair(*(ends + others if ends[1] >= others[1] else others + ends), cell)
-    if best is not None and best[0] > 0:
-        return best[1]
-    return _furthest_in_errors(estimates, favorable)
+    return _furthest_in_errors(estimates, favorable) if best is None else best[1]
+
+
+def _furthest(values: Floats, lower: Floats, upper: Floats) -> tuple[int, int]:
+    """The groups (high, low) with the largest difference of values among disjoint bounds.
+
+    >>> _furthest(np.array([0.9, 0.6, 0.1]), np.array([0.0, 0.5, 0.0]), np.array([1.0, 0.7, 0.2]))
+    (1, 2)
+    """
+    order = np.argsort(upper)
+    lowest = np.minimum.accumulate(values[order])
+    ends = np.searchsorted(upper[order], lower)  # how many groups end below each one's bound
+    ends[np.isnan(lower)] = 0
+    gaps = np.where(ends > 0, values - lowest[np.maximum(ends - 1, 0)], -np.inf)
+    high = int(np.argmax(gaps))
+    if not ends[high]:
+        return int(np.argmax(lower)), int(np.argmin(upper))
+    below = order[: ends[high]]
+    return high, int(below[np.argmin(values[below])])
 
 
 def _furthest_in_errors(estimates: Estimates, favorable: Label) -> Pair | None:

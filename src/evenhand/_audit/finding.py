@@ -194,7 +194,7 @@ class Finding:
     margin : float or None
         Differences up to this count as alike; None where none was stated.
     pair : Pair or None
-        The two groups that are most clearly apart, and their values.
+        The two groups furthest apart of those shown to differ, and their values.
     level : float
         Of the test: 1 − confidence.
     is_rate : bool
@@ -257,9 +257,8 @@ class Finding:
             else "The groups differ.",
             "alike": f"The groups are alike within {number(self.margin or 0.0)}: "
             f"they differ by at most {high}.",
-            "not tested": f"The groups are up to {number(self.gap.value)} apart.",
-            "cannot tell": f"These rows cannot tell: the groups may be alike, or up to {high} "
-            "apart.",
+            "not tested": f"The largest observed gap is {number(self.gap.value)}.",
+            "cannot tell": f"Inconclusive: the true gap may be anything from 0 to {high}.",
         }
         return sentences[self.verdict] + self._apart() + self._lacking()
 
@@ -271,7 +270,7 @@ class Finding:
         cell, where = self.pair.cell, ""
         if self.estimates is None and isinstance(cell, float):
             where = f", in the share at or below {number(cell)}"
-        return f" Most clearly apart{where}: {ends}."
+        return f" Furthest apart{where}: {ends}."
 
     @cached_property
     def needed(self) -> Needed | None:

@@ -51,7 +51,7 @@ class AuditParts:
 
     @property
     def too_few(self) -> tuple[Subgroup, ...]:
-        """The groups of too few rows to say, with the `rows_needed` that would do; smallest first.
+        """The groups too small to judge, with the `rows_needed` to judge them; smallest first.
 
         Nothing is sure of such a group in the scan of subgroups, and its rows could not have shown
         a difference of the margin (0.05 of a rate) from everybody else in the selection or error

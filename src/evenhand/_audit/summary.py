@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def _about(audit: AuditParts) -> str:
     if few:
         whole = few == len(evidence.groups)
         which = "all of them" if whole else plural(few, "group")
-        text += f"; {which} {'is' if few == 1 else 'are'} too small to say"
+        text += f"; {which} {'is' if few == 1 else 'are'} too small to judge"
     return f"{text}.{assumed_label(evidence)}"
 
 
@@ -237,8 +238,9 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
     if not np.nanmax(rates, initial=0.0) > 0:
         return None
     top = len(rates) - 1 - int(np.nanargmax(rates[::-1]))  # of equal rates, not the first twice
+    least = int(np.nanargmin(rates))
+    least, top = _named_ends(audit, table) or (least, top)
     ratios = rates / rates[top]
-    least = int(np.nanargmin(ratios))
     low, high = _ratio_interval(audit.findings)
     side = "cannot tell"
     if high is not None and high < FOUR_FIFTHS:
@@ -264,6 +266,19 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
     }
 
 
+def _named_ends(audit: AuditParts, table: MetricTable) -> tuple[int, int] | None:
+    """The groups that the sentence names, so that the impact ratio is about the same two."""
+    for finding in sorted(audit.findings, key=_rank):
+        pair = finding.pair
+        if COLUMNS.get(finding.criterion) != "selection_rate" or pair is None:
+            continue
+        if finding.verdict != "differs" or class_of(pair.cell) != audit.evidence.favorable:
+            return None
+        groups = list(table.groups)
+        return (groups.index(pair.low), groups.index(pair.high)) if pair.high_value else None
+    return None
+
+
 def _ratio_interval(findings: Iterable[Finding]) -> tuple[float | None, float | None]:
     """The interval of the lowest selection rate over the highest, where it was asked."""
     for finding in findings:
@@ -281,17 +296,19 @@ def _ratio_sentence(
     ends: Sequence[str],
     confidence: float,
 ) -> str:
-    between = ""
-    if low is not None and high is not None:
-        between = f", {confidence:.0%} interval {low:.2f} to {high:.2f}"
-    text = (
-        f"Impact ratio: {value:.2f} ({ends[0]} over {ends[1]}, the lowest selection rate over the "
-        f"highest{between})"
+    text = f"Impact ratio: {value:.2f} ({ends[0]} against {ends[1]})"
+    if low is None or high is None:
+        return f"{text}; the four-fifths line is 0.80."
+    which = (
+        "inconclusive: these rows do not show on which side of the four-fifths line, 0.80, it is"
     )
-    which = "these rows cannot tell on which side of the four-fifths line, 0.80, it is"
     if side != "cannot tell":
         which = f"{side} the four-fifths line of 0.80"
-    return f"{text}: {which}." if between else f"{text}; the four-fifths line is 0.80."
+    low, high = floor(100 * low + 1e-9) / 100, ceil(100 * high - 1e-9) / 100
+    return (
+        f"{text}; lowest over highest rate, {confidence:.0%} interval: {low:.2f} to {high:.2f}, "
+        f"{which}."
+    )
 
 
 def _line(finding: Finding, wording: Wording) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor
 
 import numpy as np
 
@@ -89,18 +90,19 @@ class Wording:
             return self._undefined(finding)
         if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
             ratio = finding["ratio"]
-            between = f" (between {ratio.low:.2f} and {ratio.high:.2f})"
+            low, high = floor(100 * ratio.low + 1e-9) / 100, ceil(100 * ratio.high - 1e-9) / 100
+            between = f" (between {low:.2f} and {high:.2f})"
             return f"the lowest rate is {ratio.value:.2f} times the highest{between}"
         if finding.verdict == "differs":
             apart = self._at_least(finding)
-            apart = f"largest difference at least {apart}" if apart else ""
+            apart = f"the largest gap is at least {apart}" if apart else ""
             pair = self._pair(finding)
             return "; ".join(filter(None, (pair, apart))) or "the groups differ"
         if finding.verdict == "alike":
-            return f"at most {self._at_most(finding)} apart"
+            return f"the groups differ by at most {self._at_most(finding)}"
         if np.isfinite(finding.gap.high):
-            return f"may be alike, or up to {self._at_most(finding)} apart"
-        return "may be alike, or far apart"
+            return f"the true gap may be anything from 0 to {self._at_most(finding)}"
+        return "the true gap may be anything"
 
     def short(self, finding: Finding) -> str:
         """How far the groups are apart, at least or at most, in a word or two."""
@@ -160,35 +162,38 @@ class Wording:
         name, texts = self.metric(finding, cell), self._values(finding, low_value, high_value)
         against = f"{texts[0]} against {texts[1]}"
         alone = len(values.groups) == 2 and len(values.cells) <= len(self.evidence.classes or "1")
-        end = f"; at least {apart} apart)" if apart and alone else ")"
-        more = f"; the largest difference between groups is at least {apart}" if apart else ""
-        more = "" if alone else more
+        gap = "The gap" if alone else "The largest gap between groups"
+        more = f" {gap} is at least {apart}." if apart else ""
         ratio = low_value / high_value if high_value else 0.0
         if finding.criterion in SELECTION and name != "selection rate" and ratio > 0:
             often = fraction(ratio).removesuffix(" of")
             return (
                 f"“{show(class_of(cell))}” was predicted {often} as often for {self._name(low)} as "
-                f"for {self._name(high)} ({against}{end}{more}."
+                f"for {self._name(high)} ({against}).{more}"
             )
-        if self.is_share(finding) and ratio > 0:
+        if name == "selection rate" and ratio > 0:
+            often = fraction(ratio).removesuffix(" of")
             return (
-                f"{self._name(low)} had {fraction(ratio)} the {name} of {self._name(high)} "
-                f"({against}{end}{more}."
+                f"{self._name(low)} were selected {often} as often as {self._name(high)} "
+                f"({against}).{more}"
             )
         return (
             f"{self._name(low)} had {_article(name)} {name} of {texts[0]}, against {texts[1]} for "
-            f"{self._name(high)}{f' (at least {apart} apart)' if apart and alone else more}."
+            f"{self._name(high)}.{more}"
         )
 
     def _alike(self, finding: Finding, values: GroupValues) -> str:
         name = self._plural(finding, values)
-        return f"The groups are alike in {name}: at most {self._at_most(finding)} apart."
+        most = self._at_most(finding)
+        return f"The groups are alike in {name}: they differ by at most {most}."
 
     def _unsure(self, finding: Finding, values: GroupValues) -> str:
         name, seen = self._plural(finding, values), self._seen(finding, values)
-        most = f", and may be up to {self._at_most(finding)} apart"
-        most = most if np.isfinite(finding.gap.high) else ""
-        return f"These rows cannot tell whether the groups differ in {name}: {seen}{most}."
+        most = ""
+        if np.isfinite(finding.gap.high):
+            most = f" The true gap may be anything from 0 to {self._at_most(finding)}."
+        said = f"Inconclusive: these rows do not show whether the groups differ in {name} ({seen})."
+        return f"{said}{most}"
 
     def _undefined(self, finding: Finding) -> str:
         lacking = "fewer than two groups have a value, so there is nothing to compare"
@@ -215,10 +220,10 @@ class Wording:
         texts = self._values(finding, float(row[low]), float(row[high]))
         if len(known) == 2:
             return (
-                f"they show {texts[0]} for {self._name(values.groups[low])} and {texts[1]} for "
+                f"{texts[0]} for {self._name(values.groups[low])} and {texts[1]} for "
                 f"{self._name(values.groups[high])}"
             )
-        return f"they show {texts[0]} to {texts[1]}"
+        return f"{texts[0]} to {texts[1]}"
 
 
 def fraction(share: float) -> str:

@@ -205,9 +205,7 @@ class Frontier(Curve):
         """What the frontier says, the plain sentences first."""
         model = Place(self.model.value, self.model.cost, self._told(self.model))
         least = self.least_at_model_cost
-        found = sentences(
-            self.criterion, self.measure, self._unit, model, least, self._gap, self.cost_at
-        )
+        found = sentences(self.criterion, self.measure, self._unit, model, least, self.cost_at)
         return found + self._told_lots() + self._told_rising()
 
     @property
@@ -234,10 +232,6 @@ class Frontier(Curve):
         count = len(self.rows.classes)
         is_error = np.array_equal(self.question.cost, 1 - np.eye(count))
         return "accuracy" if is_error else "cost"
-
-    @property
-    def _gap(self) -> float:
-        return max(point.gap for point in self.points)
 
     def _told_lots(self) -> list[str]:
         drawn = np.flatnonzero(self.lot > 0.005)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from evenhand._frontier.wording import Place, sentences
 from evenhand.mitigation.optimal import Curves
 
 POINTS = 13
+NAMED = 2  # groups whose changes are named, in either direction
+HELD = ", with as many selected,"
 WRONG = "Share of wrong decisions"
 MOVED = "How far predictions move (root mean square)"
 
@@ -40,6 +43,8 @@ class Standing:
         What a cost is: the share of wrong decisions, or how far predictions move.
     summary : tuple of str
         The same in sentences.
+    people : str
+        How many more or fewer of each group a rule without disparity selects, in words.
 
     """
 
@@ -53,6 +58,7 @@ class Standing:
     gap: float
     unit: str
     summary: tuple[str, ...]
+    people: str = ""
 
 
 def standing(
@@ -61,6 +67,7 @@ def standing(
     group: Codes,
     weight: Floats,
     confusion: Floats,
+    names: Sequence[str],
     *,
     criterion: str,
     measure: str,
@@ -69,14 +76,17 @@ def standing(
     """Trace the frontier of two classes, the favorable one second, and place the model by it.
 
     `confusion` holds the model's decisions (groups, truth, decision). Every rule is judged by the
-    labels of these same rows, and where that class was `stated`, by its rates alone. No row is
+    labels of these same rows, and where that class was `stated`, by its rates alone; it selects as
+    many as the model, and within a group never prefers a lower score. No row is
     decided upon, which is most of the work of `frontier`: the cost is that of the corners of the
     groups' ROC curves.
     """
-    question = Question(criterion, measure, 1 - np.eye(2), stated=stated)
-    population = Curves.of(score, positive, group, weight, len(confusion))
-    tracer = Tracer(population, question, 1)
     table = confusion / confusion.sum()
+    # As many are selected as by the model: without that, selecting nearly everyone closes any gap.
+    selected = float(table[:, :, 1].sum())
+    question = Question(criterion, measure, 1 - np.eye(2), stated=stated, capacity=selected)
+    population = Curves.of(score, positive, group, weight, len(confusion), rising=True)
+    tracer = Tracer(population, question, 1)
     value, cost = question.value(table, 1), question.price(table)
     most = max(value, tracer.free().value)
     bounds = np.linspace(0, most, POINTS).tolist()
@@ -84,6 +94,14 @@ def standing(
     least = tracer.least_value(cost, most)
     gap = max(solution.gap for solution in solutions)
     model = Place(value, cost, 1 - cost)
+    sizes = confusion.sum(axis=(1, 2))
+    own = confusion[:, :, 1].sum(axis=1)
+
+    def people_at(bound: float) -> str:
+        rates = next(iter(tracer.along([bound]))).rates[-1]  # capacity is the last requirement
+        return _people(names, np.nan_to_num(rates) * sizes - own)
+
+    told = sentences(criterion, measure, "accuracy", model, least, tracer.cost_at, HELD, people_at)
     return Standing(
         criterion,
         measure,
@@ -94,8 +112,29 @@ def standing(
         least,
         gap,
         WRONG,
-        tuple(sentences(criterion, measure, "accuracy", model, least, gap, tracer.cost_at)),
+        tuple(told),
+        people_at(0.0).removeprefix(": "),
     )
+
+
+def _people(names: Sequence[str], change: Floats) -> str:
+    """Who is selected more often and who less, in people; the largest changes are named.
+
+    >>> _people(["F", "M"], np.array([311.6, -40.2]))
+    ': 312 more of F selected, 40 fewer of M'
+    """
+    order = np.argsort(change)
+    more = [(round(float(change[i])), names[i]) for i in order[::-1] if change[i] >= 0.5]
+    fewer = [(round(-float(change[i])), names[i]) for i in order if change[i] <= -0.5]
+    parts = []
+    for many, word in ((more, "more"), (fewer, "fewer")):
+        said = [f"{count:,} {word} of {name}" for count, name in many[:NAMED]]
+        rest = sum(count for count, _ in many[NAMED:])
+        parts += [*said, *([f"{rest:,} {word} of others"] if rest else [])]
+    if not parts:
+        return ""
+    first, *others = parts
+    return ": " + ", ".join([f"{first} selected", *others])
 
 
 def standing_of_amounts(rows: Amounts, *, criterion: str, measure: str) -> Standing:

@@ -9,7 +9,11 @@ from typing import NamedTuple
 from evenhand._words import number
 from evenhand.measures import MEASURES
 
-SHARES = (0.5, 0.25, 0.0)  # of today's disparity, at which the cost is told
+GOALS = (  # shares of today's disparity at which the cost is told
+    (0.5, "Halving the {what}, to {goal},"),
+    (0.0, "Closing the {what}"),
+)
+LEAST = 5e-5  # a cost that is said
 
 
 class Place(NamedTuple):
@@ -26,27 +30,54 @@ def sentences(
     unit: str,
     model: Place,
     least: float,
-    gap: float,
     cost_at: Callable[[float], float],
+    held: str = "",
+    people_at: Callable[[float], str] | None = None,
 ) -> list[str]:
-    """Where the model stands, the least disparity at its cost, and what less of it costs."""
-    lines = [
-        f"By {criterion.replace('_', ' ')} the model's {MEASURES[measure].phrase} is "
-        f"{number(model.value)} at {unit} {number(model.shown, 4)}."
-    ]
+    """Where the model stands, the least disparity at its cost, and what less of it costs.
+
+    `held` says what all rules have in common, and `people_at` for whom decisions change at a bound.
+    """
+    what = "gap" if measure == "mpd" else MEASURES[measure].phrase
+
+    def told(value: float) -> str:
+        return points_of(value) if measure == "mpd" else number(value)
+
+    name = criterion.replace("_", " ")
+    at = f"at a cost of {number(model.cost, 4)}"
+    if unit == "accuracy":
+        at = f"at an accuracy of {100 * model.shown:.1f}%"
+    lines = [f"By {name}, the model's {what} is {told(model.value)} {at}."]
     if least < model.value - 1e-4:
         lines.append(
-            f"At that {unit} it could be {number(least)}, and no rule on these scores is below "
-            f"{number(least)} (proved to {gap:.0e})."
+            f"At the same {unit}{held} the {what} could be {told(least)}; no rule on these scores "
+            "does better."
         )
     else:
-        lines.append(f"No rule on these scores of that {unit} is more even (proved to {gap:.0e}).")
-    for share in SHARES:
+        lines.append(f"No rule on these scores of the same {unit}{held} has a smaller {what}.")
+    for share, start in GOALS:
         goal = share * model.value
-        price = cost_at(goal) - model.cost
-        how = f"costs {number(price, 2)}" if price > 5e-5 else "costs nothing"
-        lines.append(f"{number(model.value)} → {number(goal)} {how} of {unit}.")
+        price = _price(cost_at(goal) - model.cost, unit)
+        people = people_at(goal) if people_at is not None and not share else ""
+        lines.append(f"{start.format(what=what, goal=told(goal))} costs {price}{people}.")
     return lines
+
+
+def _price(more: float, unit: str) -> str:
+    if more <= LEAST:
+        return f"no {unit}" if unit == "accuracy" else "nothing"
+    return f"{points_of(more)} of accuracy" if unit == "accuracy" else number(more, 2)
+
+
+def points_of(value: float) -> str:
+    """A difference of rates in points, with as many decimals as it takes to see it.
+
+    >>> points_of(0.2594), points_of(0.0021), points_of(0.00004), points_of(0.0), points_of(0.01)
+    ('25.9 points', '0.2 points', '0.004 points', '0 points', '1.0 points')
+    """
+    if value < 1e-12:
+        return "0 points"
+    return f"{100 * value:.1f} points" if value >= 0.0005 else f"{100 * value:.1g} points"
 
 
 def moving_sentences(
@@ -61,16 +92,15 @@ def moving_sentences(
     `moved_to` has the root mean square of the moves that a bound takes, and the error after them;
     errors are NaN where the truth is not known.
     """
+    what = MEASURES[measure].phrase
     known = "" if isnan(error) else f" at a root mean squared error of {number(error, 4)}"
-    lines = [
-        f"By {criterion.replace('_', ' ')} the model's {MEASURES[measure].phrase} is "
-        f"{number(value)}{known}."
-    ]
-    for share in (SHARES[0], SHARES[-1]):
+    name = criterion.replace("_", " ")
+    lines = [f"By {name}, the model's {what} is {number(value)}{known}."]
+    for share, start in ((0.5, f"Halving it, to {number(0.5 * value)},"), (0.0, "Closing the gap")):
         move, after = moved_to(share * value)
         then = "" if isnan(after) else f"; the error is then {number(after, 4)}"
         lines.append(
-            f"{number(value)} → {number(share * value)} moves predictions by {number(move)} (root "
-            f"mean square), and no less would do (proved){then}."
+            f"{start} moves predictions by {number(move)} (root mean square), the least that "
+            f"does{then}."
         )
     return lines

@@ -53,7 +53,7 @@ Document = Mapping[str, Any]
 MOST_OPEN = 6  # groups in the table that is not closed
 MOST_DRAWN = 20
 FOLDED = 500  # lines of a table that is closed
-STEPS = 101  # points of a curve that is drawn
+STEPS = 81  # points of a curve that is drawn
 SUBGROUPS = 15
 FEW = 3
 MOST_NAMED = 8
@@ -152,13 +152,19 @@ def groups(document: Document) -> Section:
     blocks.append(group_table(table, chosen))
     blocks.append(Text(_legend(document), "quiet"))
     if hidden:
-        whole = group_table(table, _largest(table, FOLDED))
-        all_of = plural(len(table["groups"]), "group")
-        shown = len(whole.rows)
-        title = f"{shown} of {all_of}" if shown < len(table["groups"]) else f"All {all_of}"
-        blocks.append(Fold(title, [whole]))
+        others = [i for i in _largest(table, FOLDED) if i not in chosen]
+        rest = replace(group_table(table, others), foot=())
+        title = f"The other {plural(hidden, 'group')}"
+        if len(others) < hidden:
+            title = f"The largest {count(len(others))} of {plural(hidden, 'other group')}"
+        blocks.append(Fold(title, [rest]))
     title = f"{capitalized(rate['name'])} by group" if rate else "The groups"
-    brief = [Text(" "), group_table(table, range(len(table["groups"])), elastic="group"), *impact]
+    whole = group_table(table, range(len(table["groups"])), elastic="group")
+    rows = [
+        replace(row, weight=len(row.cells) if at in chosen else 0)
+        for at, row in enumerate(whole.rows)
+    ]
+    brief = [Text(" "), replace(whole, rows=rows), *impact]
     return Section("groups", title, blocks, brief=brief, link="The groups")
 
 
@@ -182,7 +188,7 @@ def group_table(table: Document, chosen: Iterable[int], *, elastic: str = "") ->
 def _group_row(group: Document, metrics: Sequence[Document], *, own: bool = True) -> Row:
     cells = [Cell(name(group["label"])), Cell(count(group["rows"]))]
     for value, metric, side in zip(group["values"], metrics, group["apart"], strict=True):
-        cells.append(Cell(amount(value, metric["is_rate"]), key(value), side))
+        cells.append(Cell(amount(value, metric["is_rate"]), side=side))
     return Row(cells, {"group": group["label"]} if own else {})
 
 
@@ -330,10 +336,10 @@ def closing_the_gap(document: Document) -> Section | None:
     if chart is not None:
         caption = f"{capitalized(chart.upward)} against {chart.across}. {CAPTION}"
         blocks = [Bullets(known["sentences"]), Figure("frontier-curve", chart, caption)]
-    notes = [Text(note, "quiet") for note in known["notes"]]
-    if chart is not None and notes:
-        notes[0] = Text(notes[0].text, "caution")
-    brief = [Text(" ".join(known["sentences"][:FEW]))] if chart is not None else []
+    first, *others = known["notes"]
+    notes = [Text(first, "caution" if chart is not None else "quiet")]
+    notes.append(Text(" ".join(others), "quiet"))
+    brief = [Text(" ".join(known["sentences"][:2]))] if chart is not None else []
     return Section("frontier", "What closing the gap would cost", [*blocks, *notes], brief=brief)
 
 
@@ -361,12 +367,12 @@ def criteria(document: Document) -> Section:
     asked = [(key, measure_name(key)) for key in _measures(document)]
     controls = Template("controls.html", {"measures": asked, "sections": parts})
     swept = {"distributions": document["distributions"] is not None}
-    folds = [Template("criterion.html", {"section": part, **swept}) for part in parts]
+    folds = Template("criteria.html", {"sections": parts, **swept})
     lines = document["summary"]["criteria"]
     return Section(
         "criteria",
         "Criteria",
-        [Text(NOT_FAIR, "caution"), controls, *folds],
+        [Text(NOT_FAIR, "caution"), controls, folds],
         text=[criteria_table(lines)],
         brief=list(_by_verdict(lines)),
     )
@@ -408,12 +414,14 @@ def _short(line: Document) -> str:
     return " ".join(filter(None, (named, line["short"], line["judged"])))
 
 
-def too_small(document: Document) -> Section | None:
+def too_small(document: Document) -> Fold | None:
     """The groups whose rows could not have shown a difference that matters."""
     told = (document.get("too_few") or {"sentence": ""})["sentence"]
     if not told:
         return None
-    return Section("small", "Groups too small to judge", [Text(told)], brief=[])
+    many = len(document["too_few"]["groups"])
+    title = f"{plural(many, 'group')} {'is' if many == 1 else 'are'} too small to judge"
+    return Fold(title, [Text(told)], "small")
 
 
 def notes(document: Document) -> Section | None:
@@ -441,7 +449,11 @@ def detail(document: Document) -> Section:
         "more",
         "In detail",
         blocks,
-        text=[Fold("All values by measure", list(_values_as_text(document))), Text(made, "quiet")],
+        text=[
+            *([small] if (small := too_small(document)) else []),
+            Fold("All values by measure", list(_values_as_text(document))),
+            Text(made, "quiet"),
+        ],
         brief=[Text(_closing(document), "quiet")],
         is_titled=False,
     )
@@ -739,12 +751,12 @@ SECTIONS: list[Callable[[Document], Section | None]] = [
     next_steps,
     closing_the_gap,
     standing_out,
-    too_small,
     criteria,
     notes,
     detail,
 ]
 FOLDS: list[Callable[[Document], Fold | Template | None]] = [
+    too_small,
     values,
     intersections,
     thresholds,

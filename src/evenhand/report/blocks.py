@@ -85,10 +85,14 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table; `data` are attributes that a page's controls find it by."""
+    """A line of a table; `data` are attributes that a page's controls find it by.
+
+    Where there is no room for all, lines of more `weight` are kept.
+    """
 
     cells: Sequence[Cell]
     data: Mapping[str, str] = field(default_factory=dict)
+    weight: int = 0
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,8 @@ VERDICTS = {
     "cannot tell": Verdict(
         "?",
         "undefined",
-        "These rows cannot tell whether the groups differ. That is not evidence of equality: look "
+        "Inconclusive: these rows do not show whether the groups differ. That is not evidence of "
+        "equality: look "
         "at the upper end of the interval.",
     ),
     "undefined": Verdict(

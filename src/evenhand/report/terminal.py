@@ -34,7 +34,7 @@ FEW = 3
 LONGEST_HEAD = 12
 INDENT = "  "
 POINTS = " pts"
-PIECES = re.compile(r" +|[^ _]+_*|_+")
+WORDS, PARTS = re.compile(r" +|[^ ]+"), re.compile(r"[^_]+_*|_+")
 
 
 class Line(NamedTuple):
@@ -193,8 +193,8 @@ def _aligned(cells: Sequence[str], places: Sequence[int], fixed: Sequence[bool])
 
 
 def _weight(row: Row) -> int:
-    """Rows with marks come before others; of equal ones, the first."""
-    return -sum(bool(cell.side) for cell in row.cells)
+    """Rows with weight or marks come before others; of equal ones, the first."""
+    return -row.weight - sum(bool(cell.side) for cell in row.cells)
 
 
 def _widths(texts: Sequence[Sequence[str]], fixed: Sequence[bool], width: int) -> list[int]:
@@ -215,9 +215,14 @@ def _wrapped(text: str, width: int, style: str = "", hang: str = "") -> Iterator
 
 
 def _broken(text: str, width: int, hang: str = "") -> list[str]:
-    """Text in lines of so many columns, broken after spaces and underscores, else anywhere."""
+    """Text in lines of so many columns, broken at spaces, or within words too long."""
     made, width = [""], max(width, LEAST_LABEL)
-    for piece in PIECES.findall(text):
+    pieces = (
+        piece
+        for word in WORDS.findall(text)
+        for piece in (PARTS.findall(word) if columns_of(word) > width else [word])
+    )
+    for piece in pieces:
         if columns_of(made[-1]) + columns_of(piece) > width:
             if piece.isspace():
                 continue

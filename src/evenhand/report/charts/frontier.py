@@ -9,7 +9,7 @@ from typing import NamedTuple
 from evenhand._words import number
 from evenhand.report.charts.svg import UNIT, Markup, Scale, element, framed, line, path, together
 
-HEIGHT = 240
+HEIGHT = 190
 
 
 class Tested(NamedTuple):

@@ -1,0 +1,232 @@
+"""What to do next, from what was found: each step with its remedy, the call, and its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evenhand._audit.finding import Finding
+from evenhand._audit.parts import AuditParts
+from evenhand._audit.summary import names_of
+from evenhand._columns import Label
+from evenhand._words import listing, plural
+
+Step = dict[str, str]
+Summary = Mapping[str, Any]
+
+MOST = 3
+NOTABLE = 0.05  # a difference of base rates that explains one of selection rates
+MOST_NAMED = 3
+INNER = 0.1  # the share of thresholds at either end that nobody would use
+SELECTION = ("statistical_parity", "selection_rate_ratio")
+ERRORS = ("equalized_odds", "equal_opportunity", "predictive_equality")
+ACCURACY = (*ERRORS, "average_odds", "accuracy_parity", "error_parity", "predictive_parity")
+CALIBRATION = ("calibration_parity", "calibration_within_groups")
+AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
+
+
+NOTHING = {
+    "found": "There is nothing to compare.",
+    "remedy": "All rows share one decision, label or score: audit rows in which both occur.",
+    "call": "",
+    "cost": "",
+}
+
+
+def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
+    """The steps that the findings call for, the most urgent first."""
+    differing = {f.criterion: f for f in audit.findings if f.verdict == "differs"}
+    if all(f.sameness is not None or f.verdict == "undefined" for f in audit.findings):
+        return [NOTHING]
+    made: list[Step] = []
+    for find in FINDERS:
+        made += find(audit, summary, differing)
+    if too_few["groups"]:
+        made.append(_small(too_few))
+    if not made:
+        made.append(_watching(audit))
+    return made[:MOST]
+
+
+def _step(found: str, remedy: str, call: str = "", cost: str = "") -> Step:
+    return {"found": found, "remedy": remedy, "call": call, "cost": cost}
+
+
+def _selection(
+    audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
+) -> Iterator[Step]:
+    """Selection rates differ: because base rates do, or errors, or neither is known."""
+    if audit.evidence.task == "regression" or not set(SELECTION) & set(differing):
+        return
+    bases = _spread(summary, "base_rate")
+    call, cost = _rule(audit, "statistical_parity")
+    if set(ERRORS) & set(differing):
+        yield _step(
+            "Selection rates and error rates differ.",
+            "The model errs more in some groups than in others. Look for features that work less "
+            "well there; until then, a rule that knows the groups can even out the rates.",
+            call,
+            cost,
+        )
+    elif bases is not None and bases >= NOTABLE:
+        yield _step(
+            "Selection rates differ, error rates are not shown to.",
+            f"Base rates differ by {100 * bases:.0f} points, so the model passes on what the "
+            "labels say. Ask first whether the labels are fair; if they are not, a rule with even "
+            "selection rates makes up for it.",
+            call,
+            cost,
+        )
+    else:
+        yield _step(
+            "Selection rates differ.",
+            "If that is not justified by the task, use a rule that selects each group alike.",
+            call,
+            cost,
+        )
+
+
+def _errors(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+    """Errors differ where selection is not shown to."""
+    if audit.evidence.task == "regression" or set(SELECTION) & set(differing):
+        return
+    if not set(ACCURACY) & set(differing):
+        return
+    call, cost = "", ""
+    if len(audit.evidence.classes) == 2:
+        call, cost = _rule(audit, "equalized_odds")
+    yield _step(
+        "The model works less well for some groups.",
+        "Look for features, labels and training rows that are worse there; until then, a rule that "
+        "knows the groups can even out the errors.",
+        call,
+        cost,
+    )
+
+
+def _threshold(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+    """Another threshold, the same for all, that would at least halve the first gap."""
+    curves = audit.thresholds
+    if curves is None or curves.used is None:
+        return
+    for curve in curves.curves:
+        if curve.criterion not in differing or curve.measure != "mpd":
+            continue
+        at, values = np.asarray(curves.at, float), np.asarray(curve.values, float)
+        edge = int(len(at) * INNER)
+        inner = slice(edge, len(at) - edge)
+        known = np.isfinite(values[inner])
+        if not known.any():
+            return
+        best = int(np.nanargmin(np.where(known, values[inner], np.inf)))
+        own = float(np.interp(curves.used, at, values))
+        if values[inner][best] <= own / 2:
+            name = curve.criterion.replace("_", " ")
+            yield _step(
+                f"The threshold matters for {name}.",
+                f"At {at[inner][best]:.2g} instead of {curves.used:.2g} the gap would be "
+                f"{100 * values[inner][best]:.0f} instead of {100 * own:.0f} points, with the same "
+                "threshold for all. It changes how many are selected: see “Other thresholds”.",
+                f"eh.audit(y_true, y_score=scores, threshold={at[inner][best]:.2g}, "
+                "sensitive_features=groups)",
+            )
+        return
+
+
+def _calibration(_: AuditParts, __: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+    """Equal scores that do not mean the same in every group."""
+    if set(CALIBRATION) & set(differing):
+        yield _step(
+            "Scores mean different things in different groups.",
+            "Map each group's scores to what its labels say before they are compared with a "
+            "threshold.",
+            "eh.frontier(y_true, y_score, sensitive_features=groups, recalibrate=True)",
+        )
+
+
+def _amounts(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+    """Predicted amounts that differ between groups."""
+    found = [name for name in AMOUNTS if name in differing]
+    if audit.evidence.task != "regression" or not found:
+        return
+    called, cost = _rule(audit, found[0])
+    yield _step(
+        "Predicted amounts differ between groups.",
+        "If the true amounts do not, correct the predictions: this is the least change that does.",
+        called,
+        cost,
+    )
+
+
+def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> Iterator[Step]:
+    """Groups of which a criterion says nothing, because it has nothing to divide by."""
+    gaps: dict[Label, None] = {}
+    for finding in audit.findings:
+        for value in finding.values.values():
+            gaps |= dict.fromkeys(group for _, group in value.left_out)
+    if gaps:
+        names, columns = names_of(audit), audit.evidence.columns
+        named = [names(columns, label) for label in gaps]
+        more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
+        who = listing([*named[:MOST_NAMED], *more])
+        yield _step(
+            f"Some criteria say nothing about {who}.",
+            "No row of that kind was observed there (0/0). Collect labeled rows, or merge small "
+            "groups that belong together.",
+            "eh.audit(…, sensitive_features=eh.groups(columns, rare=30))",
+        )
+
+
+def _small(too_few: Summary) -> Step:
+    many = len(too_few["groups"])
+    needed = [group["rows_needed"] for group in too_few["groups"] if group["rows_needed"]]
+    cost = ""
+    if needed:
+        each = f"{float(f'{max(needed):.2g}'):,.0f}"
+        cost = f"Each would need about {each} rows."
+    is_or_are = "is" if many == 1 else "are"
+    return _step(
+        f"{plural(many, 'group')} {is_or_are} too small to judge.",
+        "Collect rows of them, or say in the report that nothing is known about them.",
+        "eh.power(tally)",
+        cost,
+    )
+
+
+def _watching(audit: AuditParts) -> Step:
+    if any(f.verdict == "cannot tell" for f in audit.findings):
+        return _step(
+            "No difference is shown.",
+            "That is not evidence of fairness: look at the upper end of the intervals, and at what "
+            "these rows could have shown.",
+            "eh.power(tally, margin=0.05)",
+        )
+    name = audit.findings[0].criterion
+    return _step(
+        "The groups are alike in these respects.",
+        "Keep it that way: watch the model after release.",
+        f'eh.Watch("{name}", bounds={{"{name}.mpd": 0.05}})',
+    )
+
+
+def _spread(summary: Summary, metric: str) -> float | None:
+    keys = [one["key"] for one in summary["table"]["metrics"]]
+    return summary["table"]["difference"][keys.index(metric)] if metric in keys else None
+
+
+def _rule(audit: AuditParts, criterion: str) -> tuple[str, str]:
+    """The call that gives a rule, and what closing the gap costs, where that was traced."""
+    regression = audit.evidence.task == "regression"
+    given = "y_true, y_pred" if regression else "y_true, y_score"
+    held = "" if regression else ", held_out=0.3"
+    known = audit.alternatives
+    traced = None if known is None else known.standing
+    named = criterion if traced is None else traced.criterion
+    call = f'eh.frontier({given}, sensitive_features=groups, criterion="{named}"{held}).rule(0)'
+    return call, "" if traced is None else traced.summary[-1]
+
+
+Finder = Callable[[AuditParts, Summary, Mapping[str, Finding]], Iterator[Step]]
+FINDERS: Sequence[Finder] = (_selection, _errors, _amounts, _threshold, _calibration, _without_data)
