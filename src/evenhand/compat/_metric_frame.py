@@ -354,7 +354,6 @@ class MetricFrame:
         *,
         sample_weight: Any = None,
         favorable: Label = None,
-        pos_label: Label = None,
         criteria: str | Criterion | Sequence[str | Criterion] | None = None,
         title: str | None = None,
     ) -> Audit:
@@ -366,8 +365,6 @@ class MetricFrame:
             Weights of the rows; those in `sample_params` are of single metrics, and not used.
         favorable : label, optional
             The label of the better outcome for people; of 0 and 1 the second is assumed.
-        pos_label : label, optional
-            Another name for `favorable`, as in scikit-learn.
         criteria : sequence of str or Criterion, optional
             By default all that fit.
         title : str, optional
@@ -388,7 +385,6 @@ class MetricFrame:
             strata=strata or None,
             sample_weight=sample_weight,
             favorable=favorable,
-            pos_label=pos_label,
             criteria=criteria,
             title=title,
         )

@@ -628,7 +628,7 @@ What it is not: {criterion.is_not}{also}
 
 It reads {criterion.kind.columns}. By default the measure is {criterion.measure!r}.
 
-    {criterion.name}(counts, measure)                      for a summary made before
+    {criterion.name}(counts, measure=…)                     for counts made before
     {criterion.name}(y_true, y_pred, sensitive_features=…)  for columns
 
 `help(type({criterion.name}).__call__)` explains every argument.
