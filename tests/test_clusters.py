@@ -118,7 +118,7 @@ def test_repeated_rows_amount_to_single_ones_beyond_rates(of: str) -> None:
     assert naive < repeated
 
 
-def test_an_audit_of_clusters_has_the_same_values_and_wider_intervals() -> None:
+def test_an_audit_of_clusters_has_the_same_values_and_wider_intervals_of_groups() -> None:
     rows = people()
     common = {"sensitive_features": rows[["group", "sex"]], "y_score": rows.score}
     alone = eh.audit(rows.y, rows.p, **common)
@@ -126,11 +126,10 @@ def test_an_audit_of_clusters_has_the_same_values_and_wider_intervals() -> None:
     for before, after in zip(alone.findings, together.findings, strict=True):
         for name, value in before.values.items():
             assert after.values[name].value == pytest.approx(value.value)
-            assert after.values[name].high >= 0.99 * value.high
     assert any("80 clusters" in note for note in together.notes)
-    parity = (audit.finding("statistical_parity") for audit in (alone, together))
-    before, after = (finding.values["mpd"] for finding in parity)
-    assert after.high - after.low > 1.2 * (before.high - before.low)
+    for one, other in zip(alone.group_values, together.group_values, strict=True):
+        if np.isfinite(one.low).any():
+            assert np.nanmean(other.high - other.low) >= 0.99 * np.nanmean(one.high - one.low)
 
 
 def test_every_door_gives_the_same_audit_of_clusters(tmp_path) -> None:
@@ -179,23 +178,16 @@ def test_a_cluster_may_lie_in_several_parts(data: st.DataObject) -> None:
     np.testing.assert_allclose(shown[0].sizes, shown[1].sizes)
 
 
-def test_of_crossed_clusters_the_one_counts_by_which_rows_say_less() -> None:
+def test_a_clustering_inside_another_adds_nothing_to_it() -> None:
     rows = people()
-    sizes = {
-        name: estimates_of(
+    inside = [f"{school} {rater}" for school, rater in zip(rows.school, rows.rater, strict=True)]
+    sizes = [
+        estimates_of(
             eh.tally(None, rows.p, sensitive_features=rows.group, cluster=cluster), ASKED, 1
         ).sizes
-        for name, cluster in {
-            "school": rows.school,
-            "rater": rows.rater,
-            "both": rows[["school", "rater"]],
-        }.items()
-    }
-    np.testing.assert_allclose(sizes["both"], np.minimum(sizes["school"], sizes["rater"]))
-    audit = eh.audit(
-        rows.y, rows.p, sensitive_features=rows.group, cluster=rows[["school", "rater"]]
-    )
-    assert any("crossed" in note for note in audit.notes)
+        for cluster in (rows.school, pd.DataFrame({"school": rows.school, "inside": inside}))
+    ]
+    np.testing.assert_allclose(*sizes)
 
 
 def test_few_clusters_are_said_to_be_few() -> None:
@@ -222,8 +214,9 @@ def test_places_that_every_cluster_fills_make_differences_vary_more() -> None:
     assert (estimates_of(counts, ASKED, 1).sizes < 400).all()  # of 600 each: twice the variance
 
 
-def test_chance_makes_more_of_clusters() -> None:
+def test_chance_makes_more_of_clusters_inside_of_groups() -> None:
     rows = people()
+    inside = rows.school.astype(str) + rows.group.astype(str)
     common = {"sensitive_features": rows.group}
     for asked in (
         ("statistical_parity", None, rows.p),
@@ -231,7 +224,7 @@ def test_chance_makes_more_of_clusters() -> None:
         ("strong_parity", None, rows.value),
         ("weak_parity", None, rows.value),
     ):
-        alone, together = (eh.chance(*asked, **common, cluster=c) for c in (None, rows.school))
+        alone, together = (eh.chance(*asked, **common, cluster=c) for c in (None, inside))
         assert together.value == pytest.approx(alone.value)
         assert together.floor > 1.2 * alone.floor
 

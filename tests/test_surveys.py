@@ -282,7 +282,7 @@ def test_a_group_whose_outcomes_are_alike_borrows_the_design_of_the_others(peopl
         table = tally.table("yhat", "group")[None]
         return table[:, 1:], table.sum(axis=1, keepdims=True)
 
-    rows = rates_amount(counts, read_any).rows[0]
+    rows = rates_amount(counts, read_any).alone[0]
     independent = counts.table("group") ** 2 / counts.table("group", of="weight²")
     effects = independent / rows
     assert effects[2] == pytest.approx(effects[:2].mean(), rel=0.3)

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import brentq
 from scipy.stats import beta, binom, binomtest, chi2, norm, t
 from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
@@ -11,7 +10,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 import evenhand as eh
 from evenhand._data.distributions import area_error as _area_error
 from evenhand._uncertainty import clusters, crowds, replicates
-from evenhand._uncertainty.clusters import Amount, Units, as_known, smallest
+from evenhand._uncertainty.clusters import Units, amount_of, as_known
 from evenhand._uncertainty.curves import (
     DISTANCES,
     Estimates,
@@ -23,7 +22,7 @@ from evenhand._uncertainty.curves import (
 )
 from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
 from evenhand._uncertainty.estimates import estimates_of
-from evenhand._uncertainty.means import _steadied
+from evenhand._uncertainty.influence import Known
 from evenhand._uncertainty.rates import Draws, _kinds, _linearized, _weighed
 from evenhand._uncertainty.reference import (
     _apart,
@@ -81,24 +80,23 @@ def test_stretched_distances_are_exceeded_by_students_t_as_seldom(free):
 def test_students_limits_are_the_textbooks_within_bounds_and_bent_where_rows_are_skewed():
     table = Table(np.array([[2.0, 3.0]]), ("all",), ("a", "b"))
     center, error = table.values, np.array([[0.5, 0.25]])
-    free = np.array([[4.0, 9.0]])
-    plain = student_limits(table, center, error, free, (0.9, 3.5), np.zeros((1, 2)))
+    free, none = np.array([[4.0, 9.0]]), np.zeros((1, 2))
+    plain = student_limits(table, center, Known(error, free, none), (0.9, 3.5))
     low, high = plain.exact(0.05)
     reach = t.isf(0.025, free) * error
     np.testing.assert_allclose(low, np.clip(center - reach, 0.9, 3.5))
     np.testing.assert_allclose(high, np.clip(center + reach, 0.9, 3.5))
     assert plain.sizes.tolist() == [[5, 10]]
     skew = np.array([[0.3, 0.0]])
-    bent = student_limits(table, center, error, free, (-np.inf, np.inf), skew)
+    bent = student_limits(table, center, Known(error, free, skew), (-np.inf, np.inf))
     low, high = bent.exact(0.05)
     z = t.isf(0.025, 4.0)
     upper, lower = (10 * (1 - np.cbrt(1 - 0.3 * side)) for side in (z, -z))  # Hall's, 3 / 0.3
     assert high[0, 0] == pytest.approx(2 + 0.5 * upper)
-    assert low[0, 0] == pytest.approx(2 + 0.5 * max(lower, -z))
+    assert low[0, 0] == pytest.approx(2 + 0.5 * lower)
     assert (low[0, 1], high[0, 1]) == pytest.approx((3 - reach[0, 1], 3 + reach[0, 1]))
-    unknown = student_limits(
-        table, np.array([[np.nan, 3.0]]), error, free, (0.0, 9.0), np.zeros((1, 2))
-    )
+    known = Known(error, free, none)
+    unknown = student_limits(table, np.array([[np.nan, 3.0]]), known, (0.0, 9.0))
     assert np.isnan(unknown.curves[:, 0, 0]).all()
 
 
@@ -375,7 +373,9 @@ def test_rows_that_are_their_own_clusters_amount_to_themselves():
     share = np.array([hits[:40].mean(), hits[40:].mean()])
     units = Units(owner, np.arange(100), 2)
     ones = np.ones((1, 100))
-    amount = units.amount((hits - share[owner])[None], ones, ones, (share * (1 - share))[None])
+    amount = amount_of(
+        [(1, units.varied((hits - share[owner])[None], ones, ones, (share * (1 - share))[None]))]
+    )
     np.testing.assert_allclose(amount.rows, [[40, 60]], rtol=0.05)
     assert (amount.rows <= [[40, 60]]).all()
     sandwich = units.sandwich((hits - share[owner])[None], ones)
@@ -390,26 +390,28 @@ def test_clusters_of_alike_rows_amount_to_one_row_each():
     share = np.array([struck[owner == g].sum() / (size * 200) for g in range(3)])
     units = Units(owner, np.arange(600), 3)
     residuals = (struck - share[owner] * size)[None]
-    amount = units.amount(residuals, weight, weight, (share * (1 - share))[None])
+    amount = amount_of([(1, units.varied(residuals, weight, weight, (share * (1 - share))[None]))])
     np.testing.assert_allclose(amount.rows, [[200] * 3], rtol=0.03)
     assert (amount.free > 100).all()
 
 
 def test_a_single_cluster_in_every_group_is_known_as_one_row():
     units = Units(np.array([0, 1]), np.array([0, 1]), 2)
-    amount = units.amount(
-        np.zeros((1, 2)), np.full((1, 2), 5.0), np.full((1, 2), 5.0), np.full((1, 2), 0.25)
+    amount = amount_of(
+        [
+            (
+                1,
+                units.varied(
+                    np.zeros((1, 2)),
+                    np.full((1, 2), 5.0),
+                    np.full((1, 2), 5.0),
+                    np.full((1, 2), 0.25),
+                ),
+            )
+        ]
     )
     assert amount.rows.tolist() == [[1, 1]]
     assert amount.free.tolist() == [[clusters.KNOWN] * 2]
-
-
-def test_groups_that_go_against_each_other_vary_more_in_their_differences():
-    units = Units(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 0, 1, 2]), 2)
-    one = np.array([1.0, -2.0, 1.0])
-    for other, factor in ((-one, 2.0), (one, 1.0), (np.array([1.0, 0.0, -1.0]), 1.0)):
-        residuals = np.concatenate([one, other])[None]
-        assert units._opposed(residuals, units.by_group(residuals**2)) == pytest.approx(factor)
 
 
 def test_degrees_of_freedom_are_fewer_where_few_units_make_up_the_variance():
@@ -422,11 +424,7 @@ def test_degrees_of_freedom_are_fewer_where_few_units_make_up_the_variance():
     np.testing.assert_allclose(found, np.minimum(by_size, by_tail))
 
 
-def test_of_crossed_clusters_those_count_that_leave_the_fewest_rows():
-    one = Amount(np.array([[5.0, 9.0]]), np.array([[3.0, 4.0]]))
-    two = Amount(np.array([[6.0, 2.0]]), np.array([[7.0, 8.0]]))
-    rows, free = smallest([one, two])
-    assert (rows.tolist(), free.tolist()) == ([[5, 2]], [[3, 8]])
+def test_rows_that_are_less_well_known_count_as_fewer():
     known = as_known(np.array([50.0]), np.array([6.0]), 0.05)
     assert known == pytest.approx(50 * (norm.isf(0.025) / t.isf(0.025, 6)) ** 2)
 
@@ -435,7 +433,8 @@ def test_replicates_that_all_move_a_group_alike_say_as_much_as_their_number():
     """Ten replicates move each of two groups by ±0.1: a variance of 0.1, beside 0.25 a row."""
     moved = 0.1 * np.array([[1.0, -1.0], [-1.0, 1.0]] * 5)
     found = replicates.amount(moved, np.full(2, 0.25), np.full(2, 50.0))
-    np.testing.assert_allclose(found.rows, [2.5, 2.5])
+    np.testing.assert_allclose(found.alone, [2.5, 2.5])
+    assert (found.rows < found.alone).all()  # groups that go against each other differ the more
     # 2 / (1 / 10 − 1 / 10) is cut at 2 / (2 / 10): ten; and eight more are lent.
     assert found.free.tolist() == [18, 18]
 
@@ -443,7 +442,7 @@ def test_replicates_that_all_move_a_group_alike_say_as_much_as_their_number():
 def test_replicates_that_hardly_differ_do_not_say_that_all_is_known():
     moved = 1e-6 * np.array([[1.0, -1.0], [-1.0, 1.0]] * 5)
     found = replicates.amount(moved, np.full(2, 0.25), np.array([50.0, 80.0]))
-    np.testing.assert_allclose(found.rows, [1000.0, 1600.0])  # a design effect of 1 / 20
+    np.testing.assert_allclose(found.alone, [1000.0, 1600.0])  # a design effect of 1 / 20
 
 
 def test_replicates_that_move_nothing_leave_rows_as_they_are():
@@ -459,21 +458,6 @@ def test_few_rows_are_no_better_known_than_their_number():
 
 
 # Means and areas
-
-
-def test_small_groups_are_lent_two_rows_of_the_variance_of_all():
-    variance, mean, sizes = np.array([4.0, 1.0]), np.array([2.0, 1.0]), np.array([3.0, 97.0])
-    pooled = (4 * 3 + 1 * 97) / 100
-    expected = [(12 + 2 * pooled) / 4, (97 + 2 * pooled) / 98]
-    own = [12 / 2, 97 / 96]
-    found = _steadied(variance, mean, sizes, 0.0)
-    np.testing.assert_allclose(found, np.maximum(expected, own))
-    common = (2 * 3 + 1 * 97) / 100
-    lent = 2 + 4 * pooled / common**2
-    expected = [(12 + lent * pooled) / (2 + lent), (97 + lent * pooled) / (96 + lent)]
-    np.testing.assert_allclose(_steadied(variance, mean, sizes, 4.0), np.maximum(expected, own))
-    alone = _steadied(np.array([0.0, 1.0]), np.array([5.0, 1.0]), np.array([1.0, 99.0]), 0.0)
-    assert alone[0] == pytest.approx(0.99)  # of a single row all variance is lent
 
 
 def test_limits_of_weighted_means_of_many_rows_are_those_of_their_effective_number():
@@ -499,27 +483,6 @@ def test_the_error_of_an_area_is_hanley_and_mcneils():
     variance = area * (1 - area) + (m - 1) * (q1 - area**2) + (n - 1) * (q2 - area**2)
     np.testing.assert_allclose(_area_error(area, m, n), np.sqrt(variance / (m * n)))
     assert _area_error(np.ones(1), m[:1], n[:1])[0] == pytest.approx(1e-9)
-
-
-def test_limits_of_an_area_are_where_it_is_z_errors_away():
-    rng, rows = np.random.default_rng(8), 120
-    y, group = rng.integers(0, 2, rows), np.repeat(["a", "b"], 60)
-    score = y + rng.normal(0, 1.2, rows)
-    asked = eh.CRITERIA["performance_parity"].with_statistic("auroc")
-    source = asked.read(y, y_score=score, sensitive_features=group).source
-    estimates = estimates_of(source, asked)
-    assert estimates.sizes.ravel().tolist() == [60, 60]
-    for at, name in enumerate("ab"):
-        m, n = ((y[group == name] == c).sum() for c in (1, 0))
-        value = estimates.values[0, at]
-        for z in (-1.875, 0.625, 2.125):
-
-            def away(x, z=z, m=m, n=n, value=value):
-                return x - value - z * float(_area_error(*(np.array(v) for v in (x, m, n))))
-
-            end = brentq(away, 1e-6, 1 - 1e-6)
-            place = int(np.flatnonzero(np.isclose(DISTANCES, z))[0])
-            assert estimates.curves[place, 0, at] == pytest.approx(end, abs=1e-9)
 
 
 # Many groups
@@ -686,7 +649,7 @@ def test_no_correlation_within_clusters_is_above_1():
     units = Units(owner, np.arange(20), 2)
     residuals = 3.0 * np.tile([1.0, -1.0], 10)[None]
     weight = np.full((1, 20), 4.0)
-    found = units.amount(residuals, weight, weight, np.full((1, 2), 0.25))
+    found = amount_of([(1, units.varied(residuals, weight, weight, np.full((1, 2), 0.25)))])
     np.testing.assert_allclose(found.rows, 40**2 / ((9 * 400 + 8 * 160) / 17))
     np.testing.assert_allclose(found.free, 17)
 
@@ -717,11 +680,3 @@ def test_functions_of_a_rate_have_the_exact_limits_of_the_rate():
         at = int(np.flatnonzero(np.isclose(DISTANCES, 1.625))[0])
         limit = beta.ppf(norm.cdf(1.625), hits + 0.75, rows - hits + 0.25)
         assert estimates.curves[at].ravel()[-1] == pytest.approx(link(limit))
-
-
-def test_the_variance_that_means_are_lent_does_not_depend_on_where_they_are():
-    variance, sizes = np.array([4.0, 1.0]), np.array([3.0, 3.0])
-    expected = (variance * 3 + 2 * 2.5) / 4
-    for mean in ([1.0, -1.0], [0.0, 0.0], [7.0, 9.0]):
-        found = _steadied(variance, np.array(mean), sizes, 0.0)
-        np.testing.assert_allclose(found, np.maximum(expected, variance * 3 / 2))

@@ -326,7 +326,7 @@ def _rates(
     def sides(error: float) -> tuple[_Draws, _Draws]:
         if amount is None:
             return _sides(sums)
-        rows = as_known(amount.rows[0], amount.free[0], error)
+        rows = as_known(amount.alone[0], amount.free[0], error)
         return _sides(_as_clustered(sums, rows))
 
     ours, theirs = sides(0.05)
@@ -444,7 +444,7 @@ def _means(view: View, sums: Tally, of: str, name: str, margin: float | None) ->
     (value, variance, size), (rest, theirs, rest_size) = map(_moments, (table, _others(table)))
     amount = means_amount(sums, of, np.nan_to_num(value), np.nan_to_num(variance))
     if amount is not None:
-        kept = np.minimum(np.nan_to_num(ratio(amount.rows, size)), 1.0)
+        kept = np.minimum(np.nan_to_num(ratio(amount.alone, size)), 1.0)
         rest_size = rest_size * ratio(_others((size * kept)[None])[0], _others(size[None])[0])
         size = size * kept
     spread = np.fmax(variance, theirs)

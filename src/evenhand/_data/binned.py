@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Column, Label
 from evenhand._columns.codes import positions
+from evenhand._data.counting import moment_products
 from evenhand._data.distributions import Distribution, RankedScores, check_direction, distribution
 from evenhand._data.evidence import (
     MOST_THRESHOLDS,
@@ -157,13 +158,8 @@ def binned_regression(
 ) -> Evidence:
     """Moments exactly, and the distribution in bins."""
     yhat = as_float(y_pred)
-    sums = {"yhat": yhat, "yhat²": yhat * yhat}
-    if y_true:
-        y = as_float(y_true)
-        error = y - yhat
-        square = error * error
-        sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
-        sums |= {"absolute_error": error.abs(), "absolute_error²": square}
+    y = as_float(y_true) if y_true else None
+    sums = moment_products(yhat, y, None if y is None else (y - yhat).abs())
     number = _bins_for(distinct(table, grouping.names))
     cells = count_cells(
         table,
@@ -263,13 +259,15 @@ def binned_scores(
 def _losses(counted: Binned, truth: Column, good: Label, *, turned: bool) -> dict[str, Source]:
     """Losses and calibration of probabilities; turned, those of the other label are one minus."""
     cells, groups = counted.cells, counted.groups
-    hits = cells.weight * (truth.codes == truth.labels.index(good))
+    hit = truth.codes == truth.labels.index(good)
+    hits = {f"{of}·hits": cells.sums[of] * hit for of in ("weight²",) if of in cells.sums}
+    hits["hits"] = cells.weight * hit
     places = cells.keys.get("bin")
     if places is None:  # the bins of a cell begin where these do
         places = np.searchsorted(SCORE_BINS[1:-1], cells.least["value"], side="right")
     bins = Column(places.astype(np.uint8), SCORE_BINS[:-1])
     score = cells.weight - cells.sums["score"] if turned else cells.sums["score"]
-    with_hits = replace(cells, sums={**cells.sums, "hits": hits, "score": score})
+    with_hits = replace(cells, sums={**cells.sums, **hits, "score": score})
     within = {"bin": bins, **counted.together}
     return {
         "losses": cells.tally(counted.together, groups),

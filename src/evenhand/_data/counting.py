@@ -32,7 +32,7 @@ from evenhand._columns.encoding import (
 )
 from evenhand._data.groups import Groups, clusters, groups, strata_of
 from evenhand._data.surveys import SurveyWeights
-from evenhand._data.tallies import Axis, Tally, gathered, one_kind
+from evenhand._data.tallies import Axis, Tally, gathered, one_kind, weighed
 from evenhand._data.tasks import unseen_label
 from evenhand._errors import InputError
 from evenhand._words import listing
@@ -110,15 +110,27 @@ def moments(
 def moment_columns(y_true: Any, y_pred: Any) -> dict[str, NDArray[np.float64]]:
     """What `moments` adds up, row by row."""
     yhat = _measurable(y_pred, "y_pred")
-    sums = {"yhat": yhat, "yhat²": yhat * yhat}
-    if y_true is not None:
-        y = _measurable(y_true, "y_true")
-        check_lengths(y_true=y, y_pred=yhat)
-        error = y - yhat
-        square = error * error
-        sums |= {"y": y, "y²": y * y, "squared_error": square, "squared_error²": square * square}
-        sums |= {"absolute_error": abs(error), "absolute_error²": square}
-    return sums
+    if y_true is None:
+        return moment_products(yhat)
+    y = _measurable(y_true, "y_true")
+    check_lengths(y_true=y, y_pred=yhat)
+    return moment_products(yhat, y, abs(y - yhat))
+
+
+def moment_products(yhat: Any, y: Any = None, absolute: Any = None) -> dict[str, Any]:
+    """What criteria of regression add up, of arrays or of expressions; y and |y − ŷ| if known.
+
+    Products of several say how much means vary, and functions of several means.
+    """
+    sums = {"yhat": yhat, "yhat²": yhat * yhat, "yhat³": yhat * yhat * yhat}
+    sums["yhat⁴"] = sums["yhat²"] * sums["yhat²"]
+    if y is None:
+        return sums
+    square, error = y * y, absolute * absolute
+    sums |= {"y": y, "y²": square, "y³": square * y, "y⁴": square * square}
+    sums |= {"squared_error": error, "squared_error²": error * error}
+    sums |= {"y·squared_error": error * y, "y²·squared_error": error * square}
+    return sums | {"absolute_error": absolute, "absolute_error²": error}
 
 
 def _measurable(values: Any, name: str) -> NDArray[np.float64]:
@@ -176,7 +188,7 @@ def count(
 ) -> Tally:
     """Add up rows, weights and named sums in every observed cell of coded columns and groups."""
     coded = {**columns, **clusters(cluster), "group": Column(whom.codes, whom.labels)}
-    named = {name: finite(values, name) for name, values in (sums or {}).items()}
+    named: dict[str, Any] = {name: finite(values, name) for name, values in (sums or {}).items()}
     survey = sample_weight if isinstance(sample_weight, SurveyWeights) else None
     weight = weights(sample_weight) if survey is None else survey.weight
     check_lengths(**coded, **named, sample_weight=weight)
@@ -194,8 +206,10 @@ def count(
     codes = [column.codes for column in coded.values()]
     replicated = {} if survey is None else _replicated(codes, sizes, named, survey)
     if weight is not None:
-        weighted = {name: values * weight for name, values in named.items()}
-        named = {"weight": weight, "weight²": weight * weight} | weighted
+        named = {
+            name: _Product(weight, power, None if of is None else named[of])
+            for name, (power, of) in weighed(named).items()
+        }
     if survey is not None and survey.left is not None:
         named["fpc"] = survey.weight**2 * survey.left
     flat, totals = _count(codes, sizes, named)
@@ -256,7 +270,7 @@ def _moved(column: Column, labels: Sequence[Any]) -> Codes:
 
 
 def _count(
-    codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
+    codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, Numbers]
 ) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
     """Indices of the observed cells, and their totals."""
     if prod(sizes) <= MOST_DENSE:
@@ -275,10 +289,10 @@ def _replicated(
 ) -> dict[str, NDArray[Any]]:
     """The sums of every replicate weight, and of named columns times it (replicates, cells).
 
-    Squares are left out: they are there for variances, which replicates tell by themselves.
+    Those are left out that are there for variances, which replicates tell by themselves.
     """
     found: dict[str, list[NDArray[Any]]] = {}
-    columns = {f"replicates of {k}": v for k, v in named.items() if not k.endswith("²")}
+    columns = {f"replicates of {name}": named[name] for name in named if not _is_for_variance(name)}
     for weight in survey.replicates:
         parts = {"replicates": weight} | {name: each * weight for name, each in columns.items()}
         totals = _count(codes, sizes, parts)[1]
@@ -287,8 +301,27 @@ def _replicated(
     return {name: np.array(rows) for name, rows in found.items()}
 
 
+def _is_for_variance(name: str) -> bool:
+    return name != "y²" and (name.endswith(("²", "³", "⁴")) or "·" in name)
+
+
+class _Product:
+    """A column times a power of the weight, which is made a few rows at a time."""
+
+    def __init__(self, weight: NDArray[np.float64], power: int, of: Any) -> None:
+        self.weight, self.power, self.of = weight, power, of
+
+    def __getitem__(self, rows: slice) -> NDArray[np.float64]:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            factor = self.weight[rows] ** self.power
+            return np.asarray(factor if self.of is None else factor * self.of[rows])
+
+
+Numbers = NDArray[np.float64] | _Product
+
+
 def _dense(
-    codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, NDArray[np.float64]]
+    codes: Sequence[NDArray[Any]], sizes: Sequence[int], named: Mapping[str, Numbers]
 ) -> dict[str, NDArray[Any]]:
     """Totals of all cells, observed or not, chunk by chunk."""
     space = prod(sizes)

@@ -23,7 +23,7 @@ from evenhand._data.group_by import (
     read_table,
 )
 from evenhand._data.groups import Groups, Missing, Rare
-from evenhand._data.tallies import MOST_ROWS, Tally
+from evenhand._data.tallies import MOST_ROWS, Tally, weighed
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._words import plural
@@ -35,8 +35,14 @@ SLACK = 1e-9  # of sums that were rounded when they were written
 MOMENT_COLUMNS = {  # what `moments` adds up, by the names that a counted table has for it
     "yhat": "sum_prediction",
     "yhat²": "sum_prediction_squared",
+    "yhat³": "sum_prediction_cubed",
+    "yhat⁴": "sum_prediction_to_the_fourth",
     "y": "sum_truth",
     "y²": "sum_truth_squared",
+    "y³": "sum_truth_cubed",
+    "y⁴": "sum_truth_to_the_fourth",
+    "y·squared_error": "sum_squared_error_times_truth",
+    "y²·squared_error": "sum_squared_error_times_truth_squared",
     "squared_error": "sum_squared_error",
     "squared_error²": "sum_squared_error_squared",
     "absolute_error": "sum_absolute_error",
@@ -211,7 +217,7 @@ def tally_lines(
     """Count coded lines, each of which stands for so many rows."""
     sums = {"times": times.astype(np.float64)}
     if weight is not None:
-        sums |= {"weight": weight * times, "weight²": weight * weight * times}
+        sums |= {name: weight**power * times for name, (power, _) in weighed([]).items()}
     counted = tally_columns(y_true, y_pred, sensitive_features=group, sums=sums)
     totals: dict[str, NDArray[Any]] = dict(counted.sums)
     totals["rows"] = totals.pop("times").astype(np.int64)

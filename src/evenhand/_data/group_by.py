@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import reduce
 from numbers import Real
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from evenhand._data.groups import (
     missing_note,
     settle_rare,
 )
-from evenhand._data.tallies import Axis, Tally, gathered
+from evenhand._data.tallies import Axis, Tally, gathered, weighed
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._words import did_you_mean, plural
@@ -263,11 +265,12 @@ def count_cells(
     import narwhals as nw
 
     share = as_float(weight) if weight else None
-    totals = {
-        name: values if share is None else values * share for name, values in (sums or {}).items()
-    }
+    totals = dict(sums or {})
     if share is not None:
-        totals |= {"weight": share, "weight²": share * share}
+        totals = {
+            name: reduce(mul, [*([] if of is None else [totals[of]]), *[share] * power])
+            for name, (power, of) in weighed(totals).items()
+        }
     if rows:
         totals = {name: values * as_float(rows) for name, values in totals.items()}
     totals |= totaled or {}

@@ -254,13 +254,16 @@ def _moments(y_true: str | None, y_pred: str | None, dialect: str) -> dict[str, 
     if y_pred is None:
         raise InputError("Name the column of the predicted values (y_pred).")
     yhat = exp.cast(column_named(y_pred, dialect), "DOUBLE")
-    sums = {"yhat": yhat, "yhat²": yhat * yhat}
+    sums = {"yhat": yhat, "yhat²": yhat * yhat, "yhat³": yhat * yhat * yhat}
+    sums["yhat⁴"] = yhat * yhat * yhat * yhat
     if y_true is not None:
         y = exp.cast(column_named(y_true, dialect), "DOUBLE")
         error = exp.paren(y - yhat)
         square = error * error
         sums |= {"y": y, "y²": y * y, "squared_error": square}
         sums |= {"squared_error²": square * error * error, "absolute_error": exp.Abs(this=error)}
+        sums |= {"y³": y * y * y, "y⁴": y * y * y * y}
+        sums |= {"y·squared_error": square * y, "y²·squared_error": square * y * y}
     whole = exp.Count(this=exp.Star(), big_int=True)
     totals: dict[str, Expression] = {name: exp.Sum(this=values) for name, values in sums.items()}
     for name in {"yhat", "y"} & sums.keys():

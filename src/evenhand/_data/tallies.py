@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -278,6 +278,35 @@ def one_kind(classes: tuple[Label, ...]) -> tuple[Label, ...]:
             "Give y_true and y_pred the same kind of labels, in every part."
         )
     return classes
+
+
+POWERS = {2: "²", 3: "³", 4: "⁴"}
+INFLUENCE = {  # sums times a power of the weight, from which it is known how much statistics vary
+    2: (
+        *("yhat", "yhat²", "y", "y²", "y³", "y⁴", "squared_error", "squared_error²"),
+        *("y·squared_error", "y²·squared_error", "absolute_error", "absolute_error²"),
+        *("cross_entropy", "cross_entropy²", "loss", "loss²"),
+        "hits",
+    ),
+    3: ("yhat", "yhat²", "yhat³"),
+    4: ("yhat", "yhat²", "yhat³", "yhat⁴"),
+}
+
+
+def weighed(names: Iterable[str]) -> dict[str, tuple[int, str | None]]:
+    """The sums of weighted rows: each a power of the weight, times a column or nothing else.
+
+    >>> weighed(["hits"])["weight²·hits"], weighed([])["weight⁴"]
+    ((2, 'hits'), (4, None))
+    """
+    known = list(names)
+    sums: dict[str, tuple[int, str | None]] = {name: (1, name) for name in known}
+    sums |= {"weight": (1, None)} | {f"weight{mark}": (at, None) for at, mark in POWERS.items()}
+    for power, mark in POWERS.items():
+        for name in INFLUENCE[power]:
+            if name in known:
+                sums[f"weight{mark}·{name}"] = (power, name)
+    return sums
 
 
 def _joined(left: Tally, right: Tally) -> tuple[Axis, ...]:

@@ -1,4 +1,4 @@
-"""Areas under ROC curves, by score limits."""
+"""Areas under ROC curves, by score limits with DeLong's variance."""
 
 from __future__ import annotations
 
@@ -16,84 +16,136 @@ from evenhand._data.distributions import (
     auroc_influences,
 )
 from evenhand._uncertainty import replicates
-from evenhand._uncertainty.clusters import Amount, are_dependent, smallest, units_of_scores
+from evenhand._uncertainty.clusters import (
+    LENT_UNITS,
+    Amount,
+    amount_of,
+    crossings,
+    units_of_scores,
+)
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, read_off, stretched
 from evenhand.statistics import Table
 from evenhand.statistics.forms import ratio
+
+PRIOR = 2.0  # degrees of freedom that Hanley and McNeil's model counts for
 
 
 def areas(source: RankedScores, table: Table) -> Estimates:
     """Areas under ROC curves by score limits: the variance is that at the supposed area.
 
     Hanley and McNeil's variance (1982) at the limit itself (Newcombe 2006), so that a small group
-    that happens to be ranked perfectly still has an interval.
+    that happens to be ranked perfectly still has an interval; times how much larger DeLong's is at
+    the area that was observed, which supposes nothing of the scores.
     """
     kept = [i for i, c in enumerate(source.classes) if c in table.cells]
     sizes = np.array([_both(source.scores[i], source.classes[i]) for i in kept])
-    z: Floats = DISTANCES[:, None, None]
-    if are_dependent(source):
-        parts = [_areas_amount(source.scores[i], source.classes[i]) for i in kept]
-        sizes = sizes * np.array([part.rows for part in parts])[:, None]
-        z = stretched(z, np.array([part.free for part in parts]))
+    known = [
+        _amount(source.scores[i], source.classes[i], both, area_error(value, *both))
+        for i, both, value in zip(kept, np.maximum(sizes, 1e-9), table.values, strict=True)
+    ]
+    z = stretched(DISTANCES[:, None, None], np.array([amount.free for amount in known]))
+    parts = (np.array([amount[at] for amount in known])[:, None] for at in (0, 2))
+    beside, alone = (_limits(table.values, sizes * part, z) for part in parts)
+    strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
+    return Estimates(
+        table.values,
+        beside,
+        table.cells,
+        table.groups,
+        sizes.sum(axis=1),
+        strata,
+        looks,
+        partial(read_off, beside),
+        alone=partial(read_off, alone),
+    )
+
+
+def _limits(values: Floats, sizes: Floats, z: Floats) -> Floats:
+    """The areas that lie z standard errors from those observed, by halving."""
     positives, negatives = np.maximum(sizes[:, 0], 1e-9), np.maximum(sizes[:, 1], 1e-9)
-    low, high = (np.full((len(DISTANCES), *table.values.shape), end) for end in (0.0, 1.0))
+    low, high = (np.full((len(DISTANCES), *values.shape), end) for end in (0.0, 1.0))
     for _ in range(50):
         middle = (low + high) / 2
-        far = (middle - table.values) / area_error(middle, positives, negatives)
+        far = (middle - values) / area_error(middle, positives, negatives)
         low, high = np.where(far < z, middle, low), np.where(far < z, high, middle)
-    curves = np.where(np.isnan(table.values), np.nan, (low + high) / 2)
-
-    exact = partial(read_off, curves)
-    strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
-    rows = positives + negatives
-    return Estimates(table.values, curves, table.cells, table.groups, rows, strata, looks, exact)
+    return np.asarray(np.where(np.isnan(values), np.nan, (low + high) / 2))
 
 
-def _areas_amount(scores: Distribution, positive: Label) -> Amount:
-    """The part of the rows that clustered ones amount to for an area under the ROC curve.
+def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats) -> Amount:
+    """The part of the rows that would vary as much by Hanley and McNeil's model.
 
     A row moves the area by its placement among the rows of the other kind (DeLong et al. 1988), and
     what those of a cluster do together is added up (Obuchowski 1997).
     """
     moved = auroc_influences(scores, positive)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    groups, squares = len(scores.groups), scores.squared_weights
 
-    def added(codes: NDArray[Any], parts: Floats, size: int) -> Floats:
+    def added(codes: NDArray[Any], parts: Floats, size: int = groups) -> Floats:
         return np.asarray(np.bincount(codes, parts, minlength=size), np.float64)
 
+    rows = added(scores.codes, weight)
+    if scores.clusters or scores.survey is not None:
+        spread = np.nan_to_num(ratio(added(scores.codes, weight * moved**2), rows))
+        amount = _dependent(scores, moved, weight, spread, added)
+        known = (np.nan_to_num(ratio(error**2 * part, spread), nan=1.0) for part in amount[::2])
+        beside, alone = known
+        return Amount(beside, amount.free, alone)
+    own, free = np.zeros(groups), np.zeros(groups)
+    fourth = np.zeros(groups)
+    for chosen, size in zip(_kinds(scores, positive), sizes, strict=True):
+        square = added(scores.codes, np.where(chosen, squares * moved**2, 0.0))
+        own += square * size / np.maximum(size - 1, 1.0)  # the area is fitted to the same rows
+        heavy = squares * ratio(squares, weight) ** 2
+        fourth += added(scores.codes, np.where(chosen, heavy * moved**4, 0.0))
+    few = 1 / np.maximum(sizes.sum(axis=0), 1.0)
+    tail = np.nan_to_num(ratio(fourth, own**2)) - few
+    free = np.where(own > 0, 2 / np.maximum(tail, 2 * few), 0.0)
+    effect = np.nan_to_num(ratio(own, rows**2 * error**2))
+    every = float(free.sum())
+    common = (float((free * effect).sum()) + PRIOR) / (every + PRIOR)
+    lent = np.minimum(LENT_UNITS, every - free + PRIOR)
+    part = (free + lent) / (free * effect + lent * common)
+    return Amount(part, free + lent, part)
+
+
+def _dependent(
+    scores: Distribution, moved: Floats, weight: Floats, spread: Floats, added: Any
+) -> Amount:
+    """What rows amount to that go together, in clusters or by the replicates of a survey."""
     groups, squares = len(scores.groups), scores.squared_weights
-    rows, alone = (added(scores.codes, part, groups) for part in (weight, squares))
-    spread = np.nan_to_num(ratio(added(scores.codes, weight * moved**2, groups), rows))
-    independent = ratio(rows**2, alone)
     if scores.survey is not None:
 
         def shifted(weight: Floats) -> Floats:
-            mass = added(scores.codes, weight, groups)
-            return np.nan_to_num(ratio(added(scores.codes, weight * moved, groups), mass))
+            mass = added(scores.codes, weight)
+            return np.nan_to_num(ratio(added(scores.codes, weight * moved), mass))
 
         again = map(shifted, scores.survey.replicates)
         moved_by = replicates.deviations(again, np.zeros(groups), scores.survey.scale)
-        amount = replicates.amount(moved_by, spread, independent)
-        return Amount(np.nan_to_num(amount.rows / independent), amount.free)
-    amounts = []
-    for which in range(len(scores.clusters)):
-        units, unit = units_of_scores(scores, which)
-        parts = (added(unit, part, len(units.owner)) for part in (weight * moved, weight, squares))
-        residuals, sizes, each = (part[None] for part in parts)
-        amounts.append(units.amount(residuals, sizes, each, spread[None]))
-    amount = smallest(amounts)
-    return Amount(np.nan_to_num(amount.rows[0] / independent), amount.free[0])
+        independent = ratio(added(scores.codes, weight) ** 2, added(scores.codes, squares))
+        return replicates.amount(moved_by, spread, independent)
+    parts = []
+    for sign, which in crossings(range(len(scores.clusters))):
+        units, unit = units_of_scores(scores, *which)
+        columns = (weight * moved, weight, squares)
+        moves, sizes, each = (added(unit, part, len(units.owner))[None] for part in columns)
+        parts.append((sign, units.varied(moves, sizes, each, spread[None])))
+    return Amount(*(part[0] for part in amount_of(parts)))
+
+
+def _kinds(scores: Distribution, positive: Label) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which rows are positive, and which are not."""
+    assert scores.truth is not None
+    hit = np.array([label == positive for label in scores.truth.labels])[scores.truth.codes]
+    return hit, ~hit
 
 
 def _both(scores: Distribution, positive: Label) -> tuple[Floats, Floats]:
     """Effective rows of each group that are positive, and that are not."""
-    assert scores.truth is not None
-    is_positive = np.array([label == positive for label in scores.truth.labels])
-    hit = is_positive[scores.truth.codes]
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
     square = scores.squared_weights
     sizes = []
-    for chosen in (hit, ~hit):
+    for chosen in _kinds(scores, positive):
         total = np.bincount(scores.codes, weight * chosen, minlength=len(scores.groups))
         squares = np.bincount(scores.codes, square * chosen, minlength=len(scores.groups))
         sizes.append(np.nan_to_num(ratio(np.asarray(total**2, float), np.asarray(squares, float))))

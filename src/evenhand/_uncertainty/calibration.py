@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from evenhand._data.tallies import Tally
-from evenhand._uncertainty.clusters import are_dependent
 from evenhand._uncertainty.curves import (
     DISTANCES,
     Estimates,
@@ -26,24 +25,24 @@ def calibration_errors(source: Tally, table: Table) -> Estimates:
     The error is a convex function of the gaps g of the bins. Above: every gap at the limit of its
     rate that is z away, their moves added up as independent ones are (a bin without a hit may still
     be far from its score). Below: the distance to the gaps with a smaller error, which
-    are those shrunk by a constant; as many bins as vanish count as degrees of freedom.
+    are those shrunk by a constant; as many bins as vanish count as degrees of freedom. How many
+    rows fall into each bin is left to chance too, which moves the error by as much as gaps differ
+    from bin to bin: its variance is added.
     """
     from scipy.special import chdtrc, ndtri
 
     weight = source.table("bin", "group")
     hits = source.table("bin", "group", of="hits")
     score = source.table("bin", "group", of="score")
-    squares = source.table("bin", "group", of="weight²") if "weight²" in source.sums else weight
-    rows, wider = np.nan_to_num(ratio(weight**2, squares)), np.ones(1)
-    if are_dependent(source):
-        draws = bins_drawn(source, "bin", "hits")
-        assert draws.free is not None
-        rows, wider = draws.sizes, widened(draws.free)
+    draws = bins_drawn(source, "bin", "hits")
+    rows, wider = draws.sizes, np.ones(1) if draws.free is None else widened(draws.free)
     share = np.nan_to_num(ratio(weight, weight.sum(axis=0, keepdims=True)))
     gap = np.nan_to_num(ratio(hits - score, weight))
     rate = (np.nan_to_num(ratio(hits, weight)) * rows + 0.5) / (rows + 1)
     variance = wider**2 * np.where(rows > 0, rate * (1 - rate) / np.maximum(rows, 1), 0.0)
     value = (share * np.abs(gap)).sum(axis=0)
+    mixed = (share * (np.abs(gap) - value) ** 2).sum(axis=0)
+    mixing = np.max(wider) * np.sqrt(np.nan_to_num(ratio(mixed, rows.sum(axis=0))))
     curves = np.empty((len(DISTANCES), 1, len(value)))
     above = DISTANCES > 0
     limits = rate_curves(np.nan_to_num(ratio(hits, weight)) * rows, rows)
@@ -65,6 +64,8 @@ def calibration_errors(source: Tally, table: Table) -> Estimates:
         far = np.maximum.accumulate(np.maximum(-ndtri(tail / 2), 0.0))
         errors = (share[:, a] * shrunk).sum(axis=1)
         curves[~above, 0, a] = np.interp(-DISTANCES[~above], far, errors, right=0.0)
+    both = np.hypot(curves - value, DISTANCES[:, None, None] * mixing)
+    curves = value + np.sign(DISTANCES)[:, None, None] * both
     curves = np.clip(np.where(np.isnan(table.values), np.nan, curves), 0.0, 1.0)
 
     strata = np.zeros(1, np.intp)

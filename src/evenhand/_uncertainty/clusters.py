@@ -10,18 +10,20 @@ correlation ρ within clusters that they have in common, with which a unit varie
 that would vary as much; degrees of freedom say how well that is known (Satterthwaite), from how
 unequal the units are.
 
-Groups that share clusters do not vary independently. Where their units go against each other, as
-where every cluster has a fixed number to select, differences vary more than the groups do, and
-rows count for less by as much, on average over all pairs of groups. Where they go together,
-differences vary less; nothing is taken off for that, since the level of all groups varies, and the
-limits err on the side of caution.
+Groups that share clusters do not vary independently: what a cluster does to one it does to another,
+too. Effective rows are those of differences, by quasi-variances (`influence.py`), so that where
+every template is asked of every group, or everyone rated by the same people, groups are compared
+within clusters; where every cluster has a fixed number to select, differences vary more. Of several
+clusterings that cross, variances add up, less those of rows that share all of them (Cameron,
+Gelbach and Miller 2011, Journal of Business & Economic Statistics 29, 238–249).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import combinations
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,7 @@ from numpy.typing import NDArray
 from evenhand._data.distributions import Distribution, RankedScores
 from evenhand._data.summaries import Source
 from evenhand._data.tallies import Axis, Tally, gathered
+from evenhand._uncertainty.influence import quasi_ratio
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
@@ -38,13 +41,33 @@ ROUNDS = 12  # until the correlation and the variance that it is relative to agr
 KNOWN = 1e6  # degrees of freedom where nothing is estimated: a cluster counts as one row
 LEAST_LEFT = 0.05  # of a variance, after what the fitted mean takes from it
 ROUNDING = 1e-8  # standard deviations by which units differ where only their sums were rounded
+MOST_PAIRED = 400  # groups whose covariances are looked at pair by pair
+LEAST_RATIO = 0.02  # of a quasi-variance to its variance
 
 
 class Amount(NamedTuple):
-    """Rows of equal weight that say as much, and the degrees of freedom of their variance."""
+    """Rows of equal weight that say as much (cells, groups), and the degrees of freedom of that.
+
+    `rows` are those of differences between groups, and `alone` those of single ones.
+    """
 
     rows: Floats
     free: Floats
+    alone: Floats
+
+
+class Varied(NamedTuple):
+    """How much groups vary by one clustering (cells, groups).
+
+    `variance` is relative to that of a single row; `own` and `covariance` are sums of squares and
+    of products, and `floor` is what a single further unit would add to them.
+    """
+
+    variance: Floats
+    free: Floats
+    own: Floats
+    covariance: Floats | None
+    floor: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +91,8 @@ class Units:
         square = ratio(units, units - 1) * self.by_group(residuals**2)
         return ratio(square, self.by_group(weight) ** 2)
 
-    def amount(self, residuals: Floats, weight: Floats, squares: Floats, spread: Floats) -> Amount:
-        """What the rows of each group amount to.
+    def varied(self, residuals: Floats, weight: Floats, squares: Floats, spread: Floats) -> Varied:
+        """How much the statistics of the groups vary.
 
         `residuals` h_c − m n_c, `weight` n_c and `squares` u_c are those of units (cells, units);
         `spread` is the variance of single rows (cells, groups).
@@ -97,20 +120,39 @@ class Units:
         lent = np.minimum(LENT_UNITS, free.sum(axis=-1, keepdims=True) - free)
         both = free + lent
         variance = np.where(both > 0, ratio(free * own + lent * common, both), common)
-        variance = np.maximum(variance, alone) * self._opposed(residuals, square)
-        rows = np.nan_to_num(ratio(total**2, variance))
-        return Amount(rows, np.where(both > 0, np.maximum(both, 1.0), KNOWN))
+        variance = np.nan_to_num(ratio(np.maximum(variance, alone), total**2))
+        units = np.maximum(self.by_group(np.ones_like(weight)), 1.0)
+        covariance = self._covariance(residuals / size[:, self.owner])
+        if covariance is not None:  # groups are then lent what they know themselves
+            both = np.minimum(both, max(float(self.cluster.max()), 1.0))
+        free = np.where(both > 0, np.maximum(both, 1.0), KNOWN)
+        floor = spread * alone / units / size**2 / 2
+        return Varied(variance, free, square / size**2, covariance, floor)
 
-    def _opposed(self, residuals: Floats, square: Floats) -> Floats:
-        """How much more differences of groups vary than independent ones would; at least 1."""
+    def _covariance(self, residuals: Floats) -> Floats | None:
+        """Covariances of groups (cells, groups, groups); None where no two share a cluster.
+
+        Of very many groups each pair is given what all of them have on average.
+        """
+        from scipy.sparse import csr_array
+
+        clusters = int(self.cluster.max(initial=-1)) + 1
+        if len(np.unique(self.cluster)) == len(self.cluster):
+            return None
+        shape, each = (clusters, self.groups), []
+        if self.groups <= MOST_PAIRED:
+            for row in residuals:
+                moved = csr_array((row, (self.cluster, self.owner)), shape=shape)
+                each.append((moved.T @ moved).toarray())
+            return np.array(each)
+        square = self.by_group(residuals**2)
         scale = np.sqrt(np.where(square > 0, square, np.inf))
-        seen = (square > 0).sum(axis=-1, keepdims=True)
-        sums = np.array(
-            [np.bincount(self.cluster, row) for row in residuals / scale[:, self.owner]]
-        )
-        together = (sums**2).sum(axis=-1, keepdims=True)
-        pairs = np.maximum(seen * (seen - 1), 1)
-        return np.asarray(np.maximum((seen**2 - together) / pairs, 1.0))
+        seen = (square > 0).sum(axis=-1)
+        for row, of in zip(residuals / scale[:, self.owner], range(len(square)), strict=True):
+            together = float((np.bincount(self.cluster, row) ** 2).sum())
+            pairs = max(int(seen[of] * (seen[of] - 1)), 1)
+            each.append(1 - (together - seen[of]) / pairs)
+        return np.array(each)[:, None] * np.ones(square.shape)
 
     def _free(self, residuals: Floats, square: Floats, varied: Floats) -> Floats:
         """Degrees of freedom: by the sizes of the units, and by how much single ones weigh."""
@@ -121,14 +163,18 @@ class Units:
         return np.asarray(np.maximum(np.minimum(by_size - 1, by_tail), 0.0))
 
 
-def units_of(source: Tally, axis: str) -> tuple[Units, Tally]:
-    """The units of a tally, and the tally in which each of them is a group."""
+def units_of(source: Tally, *clusterings: str) -> tuple[Units, Tally]:
+    """The units of a tally, and the tally in which each of them is a group.
+
+    Of several clusterings, rows go together that share all of them.
+    """
     names = [each.name for each in source.axes]
-    group, cluster = source.axis("group"), source.axis(axis)
-    places = source.cells[names.index("group")], source.cells[names.index(axis)]
-    pair = np.ravel_multi_index(places, (group.size, cluster.size))
-    known, unit = np.unique(pair, return_inverse=True)
-    units = Units(*np.divmod(known, cluster.size), group.size)
+    group = source.axis("group")
+    cluster, size = _shared([source.cells[names.index(axis)] for axis in clusterings])
+    known, unit = np.unique(
+        source.cells[names.index("group")] * size + cluster, return_inverse=True
+    )
+    units = Units(*np.divmod(known, size), group.size)
     kept = [i for i, name in enumerate(names) if name not in source.clusters]
     cells = source.cells[kept].copy()
     cells[[names[i] for i in kept].index("group")] = unit
@@ -137,14 +183,20 @@ def units_of(source: Tally, axis: str) -> tuple[Units, Tally]:
     return units, gathered(axes, cells, source.sums, ())
 
 
-def units_of_scores(scores: Distribution, which: int) -> tuple[Units, NDArray[np.intp]]:
+def units_of_scores(scores: Distribution, *which: int) -> tuple[Units, NDArray[np.intp]]:
     """The units of ordered scores, and that of each score."""
-    cluster = scores.clusters[which]
-    size = len(cluster.labels)
-    known, unit = np.unique(
-        scores.codes.astype(np.int64) * size + cluster.codes, return_inverse=True
-    )
+    cluster, size = _shared([scores.clusters[i].codes for i in which])
+    known, unit = np.unique(scores.codes.astype(np.int64) * size + cluster, return_inverse=True)
     return Units(*np.divmod(known, size), len(scores.groups)), unit
+
+
+def _shared(codes: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
+    """One number for each combination of clusters, from 0, and how many there are."""
+    known = np.zeros(len(codes[0]), np.int64)
+    for each in codes:
+        known = known * (int(each.max(initial=0)) + 1) + each.astype(np.int64)
+        known = np.unique(known, return_inverse=True)[1]
+    return known, int(known.max(initial=-1)) + 1
 
 
 def are_dependent(source: Source) -> bool:
@@ -178,28 +230,68 @@ def rates_amount(source: Tally, read: Reader) -> Amount | None:
         return None
     hits, total = (part[-2:] for part in read(source.whole))
     share = np.nan_to_num(ratio(hits[0], total[0]))
-    amounts = []
-    for axis in source.clusters:
-        units, each = units_of(source, axis)
+    parts = []
+    for sign, axes in crossings(source.clusters):
+        units, each = units_of(source, *axes)
         struck, counted = (part[-2:] for part in read(each))
         residuals = struck[0] - share[:, units.owner] * counted[0]
-        amounts.append(units.amount(residuals, counted[0], counted[-1], share * (1 - share)))
-    return smallest(amounts)
+        varied = units.varied(residuals, counted[0], counted[-1], share * (1 - share))
+        parts.append((sign, varied))
+    return amount_of(parts)
 
 
 def means_amount(source: Tally, of: str, mean: Floats, variance: Floats) -> Amount | None:
     """What clustered rows amount to for the means of a sum, by group."""
     if not source.clusters:
         return None
-    amounts = []
-    for axis in source.clusters:
-        units, each = units_of(source, axis)
+    parts = []
+    for sign, axes in crossings(source.clusters):
+        units, each = units_of(source, *axes)
         weight = each.table("group")
         squares = each.table("group", of="weight²") if "weight²" in each.sums else weight
         residuals = each.table("group", of=of) - mean[units.owner] * weight
-        parts = (part[None] for part in (residuals, weight, squares, variance))
-        amounts.append(units.amount(*parts))
-    return Amount(*(part[0] for part in smallest(amounts)))
+        columns = (part[None] for part in (residuals, weight, squares, variance))
+        parts.append((sign, units.varied(*columns)))
+    return Amount(*(part[0] for part in amount_of(parts)))
+
+
+Name = TypeVar("Name")
+
+
+def crossings(clusterings: Sequence[Name]) -> Iterator[tuple[int, tuple[Name, ...]]]:
+    """Clusterings alone and those that rows share all of, with the sign that each counts with."""
+    for number in range(1, len(clusterings) + 1):
+        for chosen in combinations(clusterings, number):
+            yield (-1) ** (number + 1), chosen
+
+
+def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
+    """What rows amount to, given how much groups vary by every clustering and crossing of them."""
+    single = [varied for sign, varied in parts if sign > 0]
+    variance = np.sum([sign * varied.variance for sign, varied in parts], axis=0)
+    variance = np.maximum(variance, np.max([varied.variance for varied in single], axis=0))
+    free = np.min([varied.free for varied in single], axis=0)
+    alone = np.nan_to_num(ratio(np.ones_like(variance), variance))
+    shared = [varied.covariance for _, varied in parts if varied.covariance is not None]
+    if not shared:
+        return Amount(alone, free, alone)
+    if shared[0].ndim == 2:  # of very many groups
+        return Amount(alone / np.maximum(shared[0], LEAST_RATIO), free, alone)
+    every = np.eye(variance.shape[-1])
+    each = (
+        sign * (varied.own[..., None] * every if varied.covariance is None else varied.covariance)
+        for sign, varied in parts
+    )
+    less = quasi_ratio(_psd(np.sum(list(each), axis=0)), single[0].floor)
+    return Amount(alone / np.maximum(less, LEAST_RATIO), free, alone)
+
+
+def _psd(covariance: Floats) -> Floats:
+    """The nearest covariance without a direction of negative variance."""
+    if (np.linalg.eigvalsh(covariance) >= 0).all():
+        return covariance
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray((vectors * np.maximum(values, 0.0)[:, None]) @ np.swapaxes(vectors, -1, -2))
 
 
 def as_known(rows: Floats, free: Floats, error: float) -> Floats:
@@ -207,11 +299,3 @@ def as_known(rows: Floats, free: Floats, error: float) -> Floats:
     from scipy.special import ndtri, stdtrit
 
     return np.asarray(rows * (ndtri(error / 2) / stdtrit(free, error / 2)) ** 2)
-
-
-def smallest(amounts: list[Amount]) -> Amount:
-    """Of crossed clusters those that leave the fewest rows, group by group."""
-    rows = np.array([amount.rows for amount in amounts])
-    free = np.array([amount.free for amount in amounts])
-    least = rows.argmin(axis=0)[None]
-    return Amount(*(np.take_along_axis(each, least, axis=0)[0] for each in (rows, free)))

@@ -9,13 +9,14 @@ Everything that intervals need of the data is in these curves, whatever the stat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._uncertainty.influence import Known
 from evenhand.statistics import Table
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,8 @@ class Estimates:
     bounds of single values that hold with the stated error, proved for finitely many rows where
     the statistic is a rate; it is a partial of a module's function, so that it can be pickled.
     `counts` are hits and rows where it is a function of a rate, and `is_weighted` says whether
-    those are not rows but what weighted ones amount to.
+    those are not rows but what weighted ones amount to. Curves and `exact` are those of groups
+    beside each other; where they share clusters, a group `alone` has other bounds.
     """
 
     values: Floats
@@ -49,6 +51,7 @@ class Estimates:
     exact: Exact
     counts: tuple[Floats, Floats] | None = None
     is_weighted: bool = False
+    alone: Exact | None = None
 
     @cached_property
     def simultaneous(self) -> dict[float, tuple[Floats, Floats]]:
@@ -67,11 +70,15 @@ class Estimates:
         """Whether the exact bounds are proved: those of a rate, or of a function of one."""
         return self.counts is not None
 
+    def with_alone(self, other: Estimates) -> Estimates:
+        """The same, with the bounds of single groups that others have."""
+        return replace(self, alone=other.exact)
+
     def single(self, confidence: float) -> tuple[Floats, Floats]:
         """Lower and upper limits of every single value; exact ones of a rate."""
-        if self.proved:
-            return self.exact(1 - confidence)
-        return read_off(self.curves, 1 - confidence)
+        if self.alone is not None:
+            return self.alone(1 - confidence)
+        return self.exact(1 - confidence) if self.proved else read_off(self.curves, 1 - confidence)
 
 
 def read_off(curves: Floats, error: float) -> tuple[Floats, Floats]:
@@ -123,47 +130,33 @@ def widened(free: Floats) -> Floats:
 
 
 def student_limits(
-    table: Table,
-    center: Floats,
-    error: Floats,
-    free: Floats,
-    bounds: tuple[float, float],
-    skew: Floats,
+    table: Table, center: Floats, known: Known, bounds: tuple[float, float]
 ) -> Estimates:
-    """Student's limits, bent by `skew`, the skewness of a row over the root of the rows.
+    """Student's limits, bent by the skewness of a row over the root of the rows.
 
     A mean of skewed rows is more often too small than too large, with too small an error. Hall's
     cubic transformation of Student's t (1992, Journal of the Royal Statistical Society B 54)
-    removes that; its limits are never nearer than the plain ones above the mean.
+    removes that: limits are farther on the side of the tail, and nearer on the other one.
     """
-    at = partial(_bent_limits, center=center, error=error, free=free, bounds=bounds, skew=skew)
+    at = partial(_bent_limits, center=center, known=known, bounds=bounds)
     curves = np.array([at(np.asarray(z)) for z in DISTANCES])
     curves = np.where(np.isnan(center), np.nan, curves)
     strata, looks = np.zeros(len(table.cells), np.intp), float(max(len(table.cells) - 1, 1))
-    exact = partial(_both_limits, at)
+    exact = partial(both_limits, at)
     return Estimates(
-        table.values, curves, table.cells, table.groups, free + 1, strata, looks, exact
+        table.values, curves, table.cells, table.groups, known.free + 1, strata, looks, exact
     )
 
 
-def _bent_limits(
-    z: Floats,
-    *,
-    center: Floats,
-    error: Floats,
-    free: Floats,
-    bounds: tuple[float, float],
-    skew: Floats,
-) -> Floats:
+def _bent_limits(z: Floats, *, center: Floats, known: Known, bounds: tuple[float, float]) -> Floats:
     """Means that are z standard errors from those observed, by Student's t and Hall's bend."""
-    reach = stretched(z, free)
-    by = np.where(skew > 0, skew, 1.0)
-    bent = np.fmax(reach, 3 / by * (1 - np.cbrt(1 - by * reach)))
-    reach = np.where(skew > 0, bent, reach)
-    return np.asarray(np.clip(center + reach * error, *bounds))
+    reach = stretched(z, known.free)
+    by = np.where(known.skew != 0, known.skew, 1.0)
+    bent = np.where(known.skew != 0, 3 / by * (1 - np.cbrt(1 - by * reach)), reach)
+    return np.asarray(np.clip(center + bent * known.error, *bounds))
 
 
-def _both_limits(at: Callable[[Floats], Floats], error: float) -> tuple[Floats, Floats]:
+def both_limits(at: Callable[[Floats], Floats], error: float) -> tuple[Floats, Floats]:
     from scipy.special import ndtri
 
     reach = np.asarray(-ndtri(error / 2))

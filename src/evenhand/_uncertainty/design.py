@@ -20,7 +20,7 @@ from evenhand._uncertainty.homogeneity import (
     MOST_ROWS,
     _statistics,
 )
-from evenhand._uncertainty.means import LENT_ROWS
+from evenhand._uncertainty.influence import LENT_ROWS
 from evenhand._uncertainty.normal_design import SEED, Floats, NormalModel, Stratum, farthest
 
 LARGE_SHARE = 0.2

@@ -1,80 +1,206 @@
-"""Means and losses, and functions of several means, by Student's limits."""
+"""Means and losses, and functions of several means, by what single rows do to them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from evenhand._data.tallies import Tally
+from evenhand._data.tallies import POWERS, Tally
+from evenhand._uncertainty.clusters import Amount, amount_of, crossings, units_of
 from evenhand._uncertainty.curves import Estimates, Floats, student_limits
-from evenhand._uncertainty.replicates import means_amount
+from evenhand._uncertainty.influence import Known, RowMoments, steadied
+from evenhand._uncertainty.replicates import amount as replicated
+from evenhand._uncertainty.replicates import deviations, means_amount, replicates_of
 from evenhand.statistics import Derived, E, Table
 from evenhand.statistics.forms import ratio
 
-ROUNDING = 1e-13  # of a mean square: a variance that only rounding makes, and the order of rows
-LENT_ROWS = 2.0  # rows of pooled variance that steady the variance of a small group
-SKEW = 3.0  # skewness of losses over their coefficient of variation: gamma's is 2, lognormal's 3
-LENT_BY_TAILS = 4.0  # more of them, times the squared coefficient of variation of losses
+SKEWNESS = 3.0  # of a loss, over its coefficient of variation: gamma's is 2, lognormal's 3
+EXCESS = 6.0  # its excess kurtosis over the square of that, as gamma's
 
 
 def means(source: Tally, statistic: Any, table: Table) -> Estimates:
-    """Means by Student's limits; a function of several means varies with the first of them."""
-    names = (statistic.of,) if isinstance(statistic, E) else statistic.of
-    weight = source.table("group")
-    mean = ratio(source.table("group", of=names[0]), weight)
-    square = ratio(source.table("group", of=f"{names[0]}²"), weight)
-    by = next((name for name in ("fpc", "weight²") if name in source.sums), "weight")
-    sizes = np.nan_to_num(ratio(weight**2, source.table("group", of=by)))
-    variance = np.nan_to_num(square - mean**2)
-    variance = np.where(variance > ROUNDING * square, variance, 0.0)
-    is_loss = names[0] != "yhat"
-    free = np.maximum(sizes - 1, 0.0) + LENT_ROWS
-    amount = means_amount(source, names[0], np.nan_to_num(mean), variance)
-    if amount is not None:
-        sizes = amount.rows if source.scale else np.minimum(amount.rows, sizes)
-        free = amount.free
-    steadied = _steadied(variance, mean, sizes, LENT_BY_TAILS if is_loss else 0.0)
-    error = np.sqrt(steadied / np.maximum(sizes, 1.0))
-    least = 0.0 if is_loss else -np.inf
+    """Means by Student's limits; a function of several means varies with all, or with the first."""
+    if isinstance(statistic, Derived) and statistic.scale is not None:
+        return _scaled(source, statistic, table)
+    of = statistic.of if isinstance(statistic, E) else statistic.of[0]
+    mean = ratio(source.table("group", of=of), source.table("group"))
+    moments, is_loss = _row_moments(source, of, mean), of != "yhat"
+    known, alone = _dependent(source, moments, _amount(source, of, mean, moments))
     plain = Table(mean[None], ("all",), table.groups)
-    skew = SKEW * np.nan_to_num(ratio(error, mean)) if is_loss else np.zeros_like(error)
-    student = student_limits(
-        plain, mean[None], error[None], free[None], (least, np.inf), skew[None]
+    bounds = (0.0 if is_loss else -np.inf, np.inf)
+    student, single = (student_limits(plain, mean[None], each, bounds) for each in (known, alone))
+    student = student.with_alone(single)
+    return student if isinstance(statistic, E) else _derived(source, statistic, table, student)
+
+
+def _amount(source: Tally, of: str, mean: Floats, moments: RowMoments) -> Amount | None:
+    amount = means_amount(source, of, np.nan_to_num(mean), (moments.variance * moments.rows)[0])
+    return None if amount is None else Amount(*(part[None] for part in amount))
+
+
+def _dependent(source: Tally, moments: RowMoments, amount: Amount | None) -> tuple[Known, Known]:
+    """What is known of groups beside each other, and of each alone."""
+    known = steadied(moments)
+    if amount is None:
+        part = _sampled_part(source)
+        return (known._replace(error=known.error * np.sqrt(part)),) * 2
+    spread = moments.variance * moments.rows
+    both = []
+    for rows in (amount.rows, amount.alone):
+        few = steadied(moments._replace(variance=ratio(spread, rows), rows=np.maximum(rows, 1e-9)))
+        error = np.sqrt(np.nan_to_num(ratio(spread, rows)))
+        both.append(few._replace(error=error, free=amount.free))
+    return both[0], both[1]
+
+
+def _sampled_part(source: Tally) -> Floats:
+    """What a finite population leaves to chance, of the variance."""
+    if "fpc" not in source.sums:
+        return np.ones(1)
+    return np.nan_to_num(
+        ratio(source.table("group", of="fpc"), source.table("group", of="weight²")), nan=1.0
     )
-    if isinstance(statistic, E):
-        return student
-    return _derived(source, statistic, table, student)
 
 
-def _steadied(variance: Floats, mean: Floats, sizes: Floats, per_tail: float) -> Floats:
-    """Variances of small groups, by the rows that all groups lend them; never less than their own.
+def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
+    """Moments of the influences wᵢ (vᵢ − T) / W, from sums of powers; of losses by their tails."""
+    weight, center = source.table("group"), np.nan_to_num(mean)
+    second, third, fourth = (_central(source, of, power, center) for power in (2, 3, 4))
+    squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
+    rows = np.nan_to_num(ratio(weight**2, squares))
+    if second is None:  # the weights are taken not to go with the value
+        square = ratio(source.table("group", of=f"{of}²"), weight)
+        second = np.maximum(np.nan_to_num(square - center**2), 0.0) * squares
+    second = np.nan_to_num(ratio(second, weight**2))
+    if third is not None and fourth is not None:
+        moments = RowMoments.of(second, ratio(third, weight**3), ratio(fourth, weight**4), rows)
+    elif of != "yhat":
+        variation = ratio(np.sqrt(second * rows), center)
+        moments = RowMoments(second, SKEWNESS * variation, 3 + EXCESS * variation**2, rows)
+    else:
+        unknown = np.full(second.shape, np.nan)
+        moments = RowMoments(second, unknown, unknown, rows)
+    return RowMoments(*(part[None] for part in moments))
 
-    Where losses have heavy tails a small group has seldom seen its tail, so its own variance is too
-    small. The heavier the tail, the larger is the squared coefficient of variation of all rows,
-    and the more of them are lent.
+
+def _central(source: Tally, of: str, power: int, center: Floats) -> Floats | None:
+    """Σ wʲ (v − T)ʲ by group, for the power j; None where the sums were not counted."""
+    mark = POWERS[power]
+    names = [of, *(f"{of}{POWERS[k]}" for k in range(2, power + 1))]
+    if "weight" in source.sums:
+        names = [f"weight{mark}", *(f"weight{mark}·{name}" for name in names)]
+    else:
+        names = ["rows", *names]
+    if not set(names) <= source.sums.keys():
+        return None
+    sums = [source.table("group", of=name) for name in names]
+    if not np.isfinite(sums).all() or not (sums[0] > 0).any():
+        return None
+    parts = [comb(power, k) * sums[k] * (-center) ** (power - k) for k in range(power + 1)]
+    total = np.sum(parts, axis=0)
+    rounding = 1e-13 * np.max(np.abs(parts), axis=0)
+    total = np.where(np.abs(total) > rounding, total, 0.0)
+    return np.asarray(total if power == 3 else np.maximum(total, 0.0))
+
+
+def _scaled(source: Tally, statistic: Derived, table: Table) -> Estimates:
+    """A function of several means, all of which vary, on the scale where it varies evenly.
+
+    Its influence is the sum of those on the means, times how it changes with each.
     """
-    rows = max(float(sizes.sum()), 1.0)
-    pooled = float((variance * sizes).sum()) / rows
-    common = float((np.nan_to_num(mean) * sizes).sum()) / rows
-    lent_rows = LENT_ROWS + (per_tail * pooled / common**2 if common else 0.0)
-    steadied = (variance * sizes + lent_rows * pooled) / (np.maximum(sizes - 1, 0.0) + lent_rows)
-    return np.asarray(np.fmax(steadied, variance * sizes / np.maximum(sizes - 1, 1.0)))
+    scale, weight = statistic.scale, source.table("group")
+    assert scale is not None
+    center = [np.nan_to_num(ratio(source.table("group", of=o), weight)) for o in statistic.of]
+    slopes = scale.gradient(*center)
+    squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
+    rows = np.nan_to_num(ratio(weight**2, squares))
+    second = np.zeros(len(weight))
+    for i, products in enumerate(scale.products):
+        for j, name in enumerate(products, start=i):
+            product = _product(source, statistic.of[i], statistic.of[j], name, center[i], center[j])
+            second += (1 if i == j else 2) * slopes[i] * slopes[j] * product
+    second = np.maximum(np.nan_to_num(ratio(second, weight**2)), 0.0)
+    unknown = np.full(second.shape, np.nan)
+    heavy = 3 + EXCESS * second * rows  # as of a gamma variable that varies as much
+    moments = RowMoments(*(part[None] for part in (second, unknown, heavy, rows)))
+    amount = _scaled_amount(source, statistic, center, slopes, second * rows)
+    known, alone = _dependent(source, moments, amount)
+    place = np.where(np.isnan(table.values), np.nan, scale.at(*center))
+    plain = Table(place, ("all",), table.groups)
+    ends = (student_limits(plain, place, each, (-np.inf, np.inf)) for each in (known, alone))
+    student, single = ends
+    return _moved_along(table, student.with_alone(single), scale.value)
+
+
+def _product(source: Tally, one: str, two: str, name: str, center: Floats, other: Floats) -> Floats:
+    """Σ w² (x − x̄) (z − z̄) by group; where it was not counted, that of weights of their own."""
+    if "weight" not in source.sums:
+        both = [source.table("group", of=of) for of in (one, two)]
+        rows, mixed = source.table("group"), _or_alike(source, name, *both)
+    elif f"weight²·{name}" in source.sums:
+        names = [f"weight²·{of}" for of in (one, two, name)]
+        *both, mixed = (source.table("group", of=of) for of in names)
+        rows = source.table("group", of="weight²")
+    else:
+        weight, rows = source.table("group"), source.table("group", of="weight²")
+        both = [source.table("group", of=of) for of in (one, two)]
+        heavy = np.nan_to_num(ratio(rows, weight))
+        mixed = _or_alike(source, name, *both) * heavy
+        both = [part * heavy for part in both]
+    return np.asarray(mixed - other * both[0] - center * both[1] + center * other * rows)
+
+
+def _or_alike(source: Tally, name: str, one: Floats, two: Floats) -> Floats:
+    """A sum of products; where it was not counted, that of columns that do not go together."""
+    if name in source.sums:
+        return source.table("group", of=name)
+    return np.nan_to_num(ratio(one * two, source.table("group")))
+
+
+def _scaled_amount(
+    source: Tally,
+    statistic: Derived,
+    center: Sequence[Floats],
+    slopes: Sequence[Floats],
+    spread: Floats,
+) -> Amount | None:
+    """What dependent rows amount to for a function of several means."""
+
+    def moved(counts: Tally, owner: Any, weight: Floats) -> Floats:
+        parts = [
+            slope[owner] * (counts.table("group", of=of) - mean[owner] * weight)
+            for of, mean, slope in zip(statistic.of, center, slopes, strict=True)
+        ]
+        return np.asarray(np.sum(parts, axis=0))
+
+    if source.scale:
+        everyone = np.arange(len(spread))
+        each = (
+            np.nan_to_num(ratio(moved(one, everyone, one.table("group")), one.table("group")))
+            for one in replicates_of(source)
+        )
+        squares = source.table("group", of="weight²")
+        rows = np.nan_to_num(ratio(source.table("group") ** 2, squares))
+        by = deviations(each, np.zeros(len(spread)), source.scale)
+        return Amount(*(part[None] for part in replicated(by, spread, rows)))
+    parts = []
+    for sign, axes in crossings(source.clusters):
+        units, each_unit = units_of(source, *axes)
+        weight = each_unit.table("group")
+        squares = each_unit.table("group", of="weight²") if "weight" in source.sums else weight
+        columns = (moved(each_unit, units.owner, weight), weight, squares, spread)
+        parts.append((sign, units.varied(*(column[None] for column in columns))))
+    return amount_of(parts) if parts else None
 
 
 def _derived(source: Tally, statistic: Derived, table: Table, first: Estimates) -> Estimates:
     weight = source.table("group")
     others = [ratio(source.table("group", of=name), weight) for name in statistic.of[1:]]
-    moved = partial(_moved, statistic, [*others, weight])
-    curves = moved(first.curves)
-    falls = np.nanmean(curves[-1] - curves[0]) < 0
-    curves = curves[::-1] if falls else curves
-    strata, exact = np.zeros(1, np.intp), partial(_moved_bounds, moved, first)
-    return Estimates(
-        table.values, curves, table.cells, table.groups, first.sizes, strata, 1.0, exact
-    )
+    return _moved_along(table, first, partial(_moved, statistic, [*others, weight]))
 
 
 def _moved(statistic: Derived, others: Sequence[Floats], means: Floats) -> Floats:
@@ -82,8 +208,20 @@ def _moved(statistic: Derived, others: Sequence[Floats], means: Floats) -> Float
     return np.asarray([statistic.function(one[0], *others)[None] for one in means])
 
 
+def _moved_along(table: Table, first: Estimates, moved: Callable[[Floats], Floats]) -> Estimates:
+    """Limits of a monotone function, from those of what it is a function of."""
+    curves = moved(first.curves)
+    falls = np.nanmean(curves[-1] - curves[0]) < 0
+    curves = curves[::-1] if falls else curves
+    strata = np.zeros(1, np.intp)
+    assert first.alone is not None
+    exact, alone = (partial(_moved_bounds, moved, of) for of in (first.exact, first.alone))
+    known = (table.values, curves, table.cells, table.groups, first.sizes, strata, 1.0, exact)
+    return Estimates(*known, alone=alone)
+
+
 def _moved_bounds(
-    moved: Callable[[Floats], Floats], first: Estimates, error: float
+    moved: Callable[[Floats], Floats], bounds: Callable[[float], Any], error: float
 ) -> tuple[Floats, Floats]:
-    ends = moved(np.array(first.exact(error)))
+    ends = moved(np.array(bounds(error)))
     return np.fmin(ends[0], ends[1]), np.fmax(ends[0], ends[1])

@@ -16,20 +16,23 @@ from evenhand._uncertainty.clusters import (
     KNOWN,
     Amount,
     Reader,
+    amount_of,
     are_dependent,
     as_known,
-    smallest,
+    crossings,
     units_of,
     units_of_scores,
 )
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, rate_curves, student_limits
 from evenhand._uncertainty.differences import rate_bounds
+from evenhand._uncertainty.influence import Known
 from evenhand._uncertainty.replicates import rates_amount
 from evenhand.statistics import Average, E, P, Ratio, Table
 from evenhand.statistics.forms import one_against_rest, ratio
 
 LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
 MOST_CUTS = 24
+NORMAL = 100.0  # degrees of freedom from which on Student's t is as good as normal
 ROUNDING = 1e-12  # of a group's weight, in what is left when its hits are taken away
 
 
@@ -104,14 +107,14 @@ def cuts(scores: Distribution) -> Estimates:
     if scores.weights is not None:
         hits, total = _linearized(hits, total, *below(square, codes, groups))
     draws, share = _unweighed(hits, np.asarray(total)), np.nan_to_num(share)
-    amounts = []
-    for which in range(len(scores.clusters)):
-        units, unit = units_of_scores(scores, which)
+    parts = []
+    for sign, which in crossings(range(len(scores.clusters))):
+        units, unit = units_of_scores(scores, *which)
         under, weight = below(scores.weights, unit, len(units.owner))
         alone = below(square, unit, len(units.owner))[1]
         residuals = under - share[:, units.owner] * weight
-        amounts.append(units.amount(residuals, weight, alone, share * (1 - share)))
-    draws = _fewer(draws, smallest(amounts)) if amounts else draws
+        parts.append((sign, units.varied(residuals, weight, alone, share * (1 - share))))
+    draws = _amounting(draws, amount_of(parts)) if parts else draws
     if scores.survey is not None:
         each = (ratio(*below(weight, codes, groups)) for weight in scores.survey.replicates)
         moved = replicates.deviations(map(np.nan_to_num, each), share, scores.survey.scale)
@@ -150,7 +153,9 @@ def bins_drawn(source: Tally, given: str, of: str) -> Draws:
     share, is_weighted = np.nan_to_num(ratio(hits, total)), "weight²" in source.sums
     squares = source.table(given, "group", of="weight²") if is_weighted else total
     if is_weighted:
-        hits, total = _linearized(hits, total, squares * share, squares)
+        heavy = f"weight²·{of}"
+        struck = source.table(given, "group", of=heavy) if heavy in source.sums else squares * share
+        hits, total = _linearized(hits, total, struck, squares)
     draws = _unweighed(hits, total)
 
     def read(counts: Tally) -> tuple[Floats, Floats]:
@@ -159,21 +164,21 @@ def bins_drawn(source: Tally, given: str, of: str) -> Draws:
         return np.broadcast_to(counts.table(given, "group", of=of), rows.shape), rows
 
     amount = rates_amount(source, read)
-    if amount is None:
-        return draws
-    return _amounting(draws, amount) if source.scale else _fewer(draws, amount)
+    return draws if amount is None else _amounting(draws, amount)
 
 
 class Draws(NamedTuple):
     """Hits of so many rows of equal weight; the odds say how much more a hit weighs than a miss.
 
-    Where rows come in clusters, `free` are the degrees of freedom of what they amount to.
+    Where rows come in clusters, `free` are the degrees of freedom of what they amount to, and
+    `alone` are the rows that they amount to in a single group, not beside others.
     """
 
     hits: Floats
     sizes: Floats
     odds: Floats
     free: Floats | None = None
+    alone: Floats | None = None
 
     @property
     def is_weighted(self) -> bool:
@@ -204,7 +209,12 @@ def _rates(
     curves = np.where(np.isnan(table.values), np.nan, curves)
     exact = partial(_linked_bounds, draws, link)
     known = (table.values, curves, table.cells, table.groups, draws.sizes, strata, looks, exact)
-    return Estimates(*known, counts=draws.counts, is_weighted=draws.is_weighted)
+    alone = exact
+    if draws.alone is not None:
+        share = np.nan_to_num(ratio(draws.hits, draws.sizes))
+        single = draws._replace(hits=share * draws.alone, sizes=draws.alone)
+        alone = partial(_linked_bounds, single, link)
+    return Estimates(*known, counts=draws.counts, is_weighted=draws.is_weighted, alone=alone)
 
 
 def _linked_bounds(
@@ -254,8 +264,25 @@ def _drawn(source: Tally, read: Reader) -> Draws:
     draws = _unweighed(hits[0], total[0]) if len(hits) == 1 else _weighed(hits, total)
     amount = rates_amount(source, read)
     if amount is not None:
-        return _amounting(draws, amount) if source.scale else _fewer(draws, amount)
-    return _corrected(draws, source, read) if "fpc" in source.sums else draws
+        return _amounting(draws, amount)
+    if "fpc" in source.sums:
+        return _corrected(draws, source, read)
+    return _with_heavy_rows(draws, source, read) if "weight⁴" in source.sums else draws
+
+
+def _with_heavy_rows(draws: Draws, source: Tally, read: Reader) -> Draws:
+    """Limits as those of Student's t, where a few rows weigh nearly all that a group does.
+
+    A sum of weighted outcomes is as far from normal as that of (Σ w²)² / Σ w⁴ equal ones.
+    """
+    with np.errstate(over="ignore"):
+        square, fourth = (
+            read(Tally(source.axes, source.cells, {"rows": source.sums[name]}))[1][0]
+            for name in ("weight²", "weight⁴")
+        )
+        equal = ratio(square**2, fourth)
+    free = np.where(np.isfinite(equal), equal, np.inf) ** 2 / 2
+    return draws if (free > NORMAL).all() else draws._replace(free=np.minimum(free, KNOWN))
 
 
 def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
@@ -269,15 +296,10 @@ def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
     return Draws(hits / part, sizes / part, np.ones(1), np.full(sizes.shape, KNOWN))
 
 
-def _fewer(draws: Draws, amount: Amount) -> Draws:
-    """The same rates of as few rows as clustered ones amount to."""
-    return _amounting(draws, Amount(np.minimum(amount.rows, draws.counts[1]), amount.free))
-
-
 def _amounting(draws: Draws, amount: Amount) -> Draws:
     """The same rates of as many rows as dependent ones amount to."""
     share = np.nan_to_num(ratio(*draws.counts))
-    return Draws(share * amount.rows, amount.rows, np.ones(1), amount.free)
+    return Draws(share * amount.rows, amount.rows, np.ones(1), amount.free, amount.alone)
 
 
 def _shares_drawn(source: Tally, axes: list[str], kept: list[int]) -> Draws:
@@ -361,21 +383,21 @@ def _linear_fractional(source: Tally, statistic: Ratio, table: Table, kept: list
     square = added(source, {name: move**2 for name, move in moves(value).items()})
     variance, free = ratio(square, total**2), np.maximum(total, 2.0)
     everyone = np.broadcast_to(source.table("group", of="rows"), total.shape)
-    spread, amounts = np.nan_to_num(ratio(square, everyone)), []
-    for axis in source.clusters:
-        units, each = units_of(source, axis)
+    spread, parts = np.nan_to_num(ratio(square, everyone)), []
+    for sign, axes in crossings(source.clusters):
+        units, each = units_of(source, *axes)
         rows = np.broadcast_to(each.table("group", of="rows"), (len(kept), len(units.owner)))
         moved = added(each, moves(value[:, units.owner]))
-        amounts.append(units.amount(moved, rows, rows, spread))
+        parts.append((sign, units.varied(moved, rows, rows, spread)))
     if source.scale:
         again = (_places_of(statistic, one, kept) for one in replicates.replicates_of(source))
         variance = (replicates.deviations(again, value, source.scale) ** 2).sum(axis=0)
         free = np.minimum(free, len(source.scale))
-    elif amounts:
-        amount = smallest(amounts)
+    elif parts:
+        amount = amount_of(parts)
         variance, free = variance * ratio(everyone, amount.rows), amount.free
-    error, none = np.sqrt(variance), np.zeros_like(variance)
-    return student_limits(table, table.values, error, free, statistic.bounds, none)
+    known = Known(np.sqrt(variance), free, np.zeros_like(variance))
+    return student_limits(table, table.values, known, statistic.bounds)
 
 
 def _places_of(statistic: Ratio, counts: Tally, kept: list[int]) -> Floats:

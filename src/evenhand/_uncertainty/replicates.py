@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from evenhand._data.tallies import Tally
 from evenhand._uncertainty import clusters
-from evenhand._uncertainty.clusters import LENT_UNITS, Amount, Reader
+from evenhand._uncertainty.clusters import LEAST_RATIO, LENT_UNITS, MOST_PAIRED, Amount, Reader
+from evenhand._uncertainty.influence import quasi_ratio
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
@@ -83,8 +84,12 @@ def amount(moved: Floats, spread: Floats, independent: Floats) -> Amount:
     lent = np.minimum(LENT_UNITS, every - free)
     both = free + lent
     effect = np.where(both > 0, ratio(free * own + lent * common, both), common)
-    rows = independent / np.maximum(effect, LEAST_EFFECT)
-    return Amount(rows, np.maximum(both, 1.0))
+    alone = independent / np.maximum(effect, LEAST_EFFECT)
+    if moved.shape[-1] > MOST_PAIRED:
+        return Amount(alone, np.maximum(both, 1.0), alone)
+    covariance = np.einsum("r...a,r...b->...ab", moved, moved)
+    less = np.maximum(quasi_ratio(covariance, varied / len(moved) / 2), LEAST_RATIO)
+    return Amount(alone / less, np.maximum(both, 1.0), alone)
 
 
 def _share(hits: Floats, total: Floats) -> Floats:

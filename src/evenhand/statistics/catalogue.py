@@ -13,9 +13,13 @@ from evenhand.statistics.forms import (
     Floats,
     P,
     Ratio,
+    Scale,
     Statistic,
     ratio,
 )
+
+LARGEST = 600.0  # an exponent whose power is a number
+TINY = 1e-300  # what no error is taken to be less than, where its logarithm is asked for
 
 
 def _negative(mean: Floats, _: Floats) -> Floats:
@@ -28,6 +32,19 @@ def _root(mean: Floats, _: Floats) -> Floats:
 
 def _explained(error: Floats, y: Floats, square: Floats, _: Floats) -> Floats:
     return 1 - ratio(error, square - y * y)
+
+
+def _log_unexplained(error: Floats, y: Floats, square: Floats) -> Floats:
+    return np.log(np.maximum(error, TINY)) - np.log(np.maximum(square - y * y, TINY))
+
+
+def _log_unexplained_gradient(error: Floats, y: Floats, square: Floats) -> tuple[Floats, ...]:
+    spread = np.maximum(square - y * y, TINY)
+    return 1 / np.maximum(error, TINY), 2 * y / spread, -1 / spread
+
+
+def _from_log_unexplained(place: Floats) -> Floats:
+    return 1 - np.exp(np.minimum(place, LARGEST))
 
 
 def _gaussian(error: Floats, weight: Floats) -> Floats:
@@ -71,7 +88,20 @@ STATISTICS: dict[str, Statistic] = {
     "rmse": Derived(("squared_error",), "√E((y − ŷ)² | a)", _root, unbounded),
     "mae": E("absolute_error"),
     "r2": Derived(
-        ("squared_error", "y", "y²"), "1 − E((y − ŷ)² | a) / Var(y | a)", _explained, (-np.inf, 1.0)
+        ("squared_error", "y", "y²"),
+        "1 − E((y − ŷ)² | a) / Var(y | a)",
+        _explained,
+        (-np.inf, 1.0),
+        scale=Scale(
+            _log_unexplained,
+            _log_unexplained_gradient,
+            _from_log_unexplained,
+            (
+                ("squared_error²", "y·squared_error", "y²·squared_error"),
+                ("y²", "y³"),
+                ("y⁴",),
+            ),
+        ),
     ),
     "gaussian_log_likelihood": Derived(
         ("squared_error",), "E(log N(y; ŷ, pooled MSE) | a)", _gaussian, real

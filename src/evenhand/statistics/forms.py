@@ -278,6 +278,30 @@ class E:
 
 
 @dataclass(frozen=True)
+class Scale:
+    """A scale on which a function of several means varies evenly.
+
+    Parameters
+    ----------
+    at : callable
+        The place on the scale, of the means.
+    gradient : callable
+        How the place changes with each of the means, of the means.
+    value : callable
+        The statistic at a place.
+    products : tuple of tuple of str
+        The sums of the products of each two of the means' columns: those of the first with all,
+        then of the second with the later ones, and so on.
+
+    """
+
+    at: Callable[..., Floats]
+    gradient: Callable[..., tuple[Floats, ...]]
+    value: Callable[[Floats], Floats]
+    products: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class Derived:
     """A function of the means by group of named sums (and of the groups' weights).
 
@@ -293,6 +317,8 @@ class Derived:
         Least and greatest possible value.
     needs : str, default "moments"
         The kind of summary it reads.
+    scale : Scale, optional
+        The scale on which it varies evenly, where all of its means vary; else the first does.
 
     """
 
@@ -301,6 +327,7 @@ class Derived:
     function: Callable[..., Floats]
     bounds: tuple[float, float]
     needs: str = "moments"
+    scale: Scale | None = None
     over = ""
 
     def read(self, source: Tally) -> Table:
