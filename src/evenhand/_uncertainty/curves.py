@@ -152,7 +152,9 @@ def _bent_limits(z: Floats, *, center: Floats, known: Known, bounds: tuple[float
     """Means that are z standard errors from those observed, by Student's t and Hall's bend."""
     reach = stretched(z, known.free)
     by = np.where(known.skew != 0, known.skew, 1.0)
-    bent = np.where(known.skew != 0, 3 / by * (1 - np.cbrt(1 - by * reach)), reach)
+    nearer = np.where(known.skew != 0, 3 / by * (1 - np.cbrt(1 - by * reach)), reach)
+    # Toward the tail Hall's cube has no end; there its series is taken as far as skewness goes.
+    bent = np.where(known.skew * reach > 0, reach + known.skew * reach**2 / 3, nearer)
     return np.asarray(np.clip(center + bent * known.error, *bounds))
 
 
