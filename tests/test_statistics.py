@@ -152,7 +152,7 @@ class TestAScore:
 
     @pytest.mark.parametrize("labels", [[2], ["yes"], [0, 1, 2]])
     def test_in_one_column_needs_two_labels(self, labels):
-        with pytest.raises(eh.InputError, match="y_score has 2 columns, but y_true takes"):
+        with pytest.raises(eh.InputError, match="y_score has one column, but y_true takes"):
             summarize("ranks", Rows(np.resize(labels, 100), None, G, y_score=SCORE))
 
     @pytest.mark.parametrize("wrong", [np.nan, np.inf])

@@ -196,7 +196,10 @@ def tallied(journey: Journey, found: Found) -> None:
     counts = answer(journey, lambda: eh.tally(**question.columns))
     if counts is None:
         return
-    question.holds(eh.CRITERIA[question.criterion](counts, **options), "a tally")
+    value = answer(journey, lambda: eh.CRITERIA[question.criterion](counts, **options))
+    if value is None:
+        return
+    question.holds(value, "a tally")
     asked = {"criteria": question.criterion, "measures": question.measure, **question.favorable}
     whole = answer(journey, lambda: eh.audit(counts, **asked, depth=3))
     if whole is not None and len(whole.evidence.columns) == len(journey.people):
@@ -375,8 +378,9 @@ def counts(journey: Journey, found: Found) -> None:
     counted = answer(journey, lambda: eh.tally(data=held, **names))
     if counted is not None:
         options = {"measure": question.measure, **question.favorable}
-        value = eh.CRITERIA[question.criterion](counted, **options)
-        question.holds(value, f"tally_counts of {engine}")
+        value = answer(journey, lambda: eh.CRITERIA[question.criterion](counted, **options))
+        if value is not None:
+            question.holds(value, f"tally_counts of {engine}")
 
 
 def watched(journey: Journey, found: Found) -> None:

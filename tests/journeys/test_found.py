@@ -182,3 +182,26 @@ def test_one_answer_in_two_spellings_is_refused_and_never_four_labels(tmp_path):
         eh.tally(None, mixed, sensitive_features=G)
     several = [["no", "yes", "maybe"][k] for k in [0, 1, 2] * 4]
     assert eh.tally(None, several, sensitive_features=G).labels("yhat") == ("maybe", "no", "yes")
+
+
+def test_scores_beside_a_truth_of_one_word_are_audited():
+    """ "y_score has 2 columns" was said of one, where nobody had the other label."""
+    asked = {"sensitive_features": G, "favorable": "yes", "score_of": "yes"}
+    found = eh.audit(["yes"] * 12, ["yes"] * 12, y_score=np.arange(12.0), **asked)
+    assert found.finding("performance_parity(auroc)").verdict == "undefined"
+    with pytest.raises(eh.InputError, match=r"y_score has one column, but y_true takes \[2\]"):
+        eh.evaluate(
+            "performance_parity", [2] * 12, y_score=np.arange(12.0), sensitive_features=G, g="auroc"
+        )
+
+
+def test_a_model_compared_with_itself_by_errors_that_hardly_vary_has_limits():
+    """Where no error varies in any group, a tail of PQ's set was no number."""
+    groups = np.repeat(np.arange(200), 2)
+    error = np.repeat(np.random.default_rng(3).exponential(size=200), 2)
+    truth = np.arange(400.0)
+    options = {"criteria": "performance_parity(mae)", "measures": "pq", "task": "regression"}
+    models = {"one": truth + error, "again": truth + error}
+    found = eh.compare(truth, models, sensitive_features=groups, **options)
+    assert found.differences["difference"].tolist() == [0.0]
+    assert np.isfinite(found.differences[["low", "high"]].to_numpy(dtype=float)).all()

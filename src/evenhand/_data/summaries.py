@@ -378,16 +378,20 @@ def _scored(rows: Rows) -> _Scored:
     labels = union(rows.classes) if rows.classes is not None else observed.labels
     single = scores.shape[1] == 1
     if len(labels) == 1 and scores.shape[1] <= 2:
-        labels = _both_labels(labels[0], rows)
+        labels = _both_labels(labels[0], rows, single=single)
     of = scored_label(labels, rows.score_of, rows.favorable) if single else None
     if single:
         scores = np.column_stack([1 - scores, scores])
     if of is not None and len(labels) == 2:
         labels = (*(label for label in labels if label != of), of)
     if len(labels) != scores.shape[1] or not set(observed.labels) <= set(labels):
+        given = "one column" if single else f"{scores.shape[1]} columns"
+        way_out = "Pass classes=, the labels of the columns in sorted order."
+        if single:
+            several = len(labels) > 2
+            way_out = f"Pass {'a column for each' if several else 'classes=, both labels'}."
         raise InputError(
-            f"y_score has {scores.shape[1]} columns, but y_true takes {list(observed.labels)}. "
-            "Pass classes=, the labels of the columns in sorted order."
+            f"y_score has {given}, but y_true takes {list(observed.labels)}. {way_out}"
         )
     place = np.array([labels.index(label) for label in observed.labels], dtype=np.uint32)
     good = len(labels) - 1
@@ -399,12 +403,18 @@ def _scored(rows: Rows) -> _Scored:
     return scored
 
 
-def _both_labels(seen: Label, rows: Rows) -> tuple[Label, ...]:
-    """The only label that the truth shows, with the other one: as it was named, or of 0 and 1."""
-    named = (label for label in (rows.favorable, rows.score_of) if label is not None)
+def _both_labels(seen: Label, rows: Rows, *, single: bool) -> tuple[Label, ...]:
+    """The only label that the truth shows, with the other one: as it was named, or of 0 and 1.
+
+    Where a word was named that is the only one, the other needs no name beside a single score:
+    nothing that compares both has a value.
+    """
+    named = [label for label in (rows.favorable, rows.score_of) if label is not None]
     other = [label for label in named if str(label) != str(seen)]
     if seen in (0, 1) and (not other or str(other[0]) in ("0", "1")):
         return (0, 1)
+    if single and named and not other and isinstance(seen, str):
+        other = [f"not {seen}"]
     return union([seen, *other[:1]])
 
 

@@ -444,7 +444,7 @@ def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tupl
 
 def curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> float:
     """The tail of the distance to PQ's set, whose boundary bends around equality."""
-    from scipy.special import chdtrc, chndtr
+    from scipy.special import chdtrc, chndtr, ndtr
 
     groups = len(nearest)
     weight = np.maximum(cloud.located(nearest)[1] ** 2, NEGLIGIBLE)
@@ -462,7 +462,10 @@ def curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> f
     )
     bend = (trace - along) / (2 * length)
     free = float(np.clip(1 + 2 * radius * bend, 1, groups - 1))
-    return float(1 - chndtr((radius + np.sqrt(square)) ** 2, free, radius**2))
+    within = float(chndtr((radius + np.sqrt(square)) ** 2, free, radius**2))
+    if np.isnan(within):  # beyond what SciPy can add up; so far away the boundary is straight
+        within = float(ndtr(np.sqrt(square)))
+    return 1 - within
 
 
 def evenest(low: Floats, high: Floats, measure: Measure) -> float:
