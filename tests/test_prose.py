@@ -1,5 +1,6 @@
 """What people read: plain words, and links that lead somewhere."""
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -38,6 +39,37 @@ ODD = {  # what we used to write: what a reader understands
     "worlds": "simulations",
 }
 
+SPOKEN = {  # what nobody says: what people say; for docstrings, messages and templates too
+    **ODD,
+    "beyond chance": "significant",
+    "come apart": "begun to differ",
+    "is sure of": "is significant",
+    "more even": "less uneven",
+    "so many": "this many, n",
+    "surely": "significantly, with 95% confidence",
+    "want of": "lack of",
+    "what becomes of": "where it goes",
+    "whom": "who, whose",
+}
+OURS = ("report", "_audit", "_compare", "_frontier", "watch", "standards", "cli")
+
+
+def spoken():
+    """Every file of these packages that holds strings, and the one class of results."""
+    package = ROOT / "src" / "evenhand"
+    kinds = (".py", ".html", ".toml")
+    files = [file for name in OURS for file in (package / name).rglob("*") if file.suffix in kinds]
+    return sorted([*files, package / "_result.py"])
+
+
+def strings(file):
+    """The docstrings and messages of a module; the whole of a template or profile."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".py":
+        return [text]
+    nodes = ast.walk(ast.parse(text))
+    return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
 
 def pages():
     named = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
@@ -60,6 +92,17 @@ def test_the_documentation_speaks_plain_english(page):
     twice = re.findall(r"\b(\w{2,}) \1\b", text)
     spaced = re.findall(r"\d %", text)
     assert [*odd, *twice, *spaced] == []
+
+
+def test_docstrings_messages_and_templates_speak_plain_english():
+    odd = [
+        f"{name(file)}: {phrase!r}: say {better!r}"
+        for file in spoken()
+        for text in strings(file)
+        for phrase, better in SPOKEN.items()
+        if re.search(rf"\b{phrase}\b", text)
+    ]
+    assert odd == []
 
 
 @pytest.mark.parametrize("page", pages(), ids=name)

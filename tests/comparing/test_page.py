@@ -151,9 +151,9 @@ def test_the_summary_says_who_is_best_and_whether_that_is_chance():
     y, group = rng.integers(0, 2, 2000), rng.choice(["a", "b"], 2000)
     bad = np.where(rng.random(2000) < 0.5, y, 1 - y)
     told = eh.compare(y, {"good": y.copy(), "bad": bad}, sensitive_features=group).summary
-    assert told.startswith("good is the most accurate: 100.0% (99.8% to 100.0%), beyond chance.")
+    assert told.startswith("good is the most accurate: 100.0% (99.8% to 100.0%), significantly.")
     twins = eh.compare(y, {"one": bad, "two": bad}, sensitive_features=group).summary
-    assert "but not beyond chance against two" in twins
+    assert "but not significantly more than two" in twins
 
 
 @pytest.fixture(scope="module")

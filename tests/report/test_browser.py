@@ -179,10 +179,10 @@ def demo():
     return audited_adult().document()
 
 
-def test_the_demo_takes_six_screens_before_anything_is_opened(probe, demo):
+def test_the_demo_takes_four_screens_before_anything_is_opened(probe, demo):
     script = "return { height: document.documentElement.scrollHeight };"
     found = probe(demo, script, "--window-size=1200,900")
-    assert found["height"] <= 6 * 900
+    assert found["height"] <= 4 * 900
     assert found["problems"] == []
 
 
@@ -222,7 +222,7 @@ def test_on_a_phone_the_numbers_of_a_line_stand_level(probe, demo):
       return { level: first.every((line) => new Set(line).size === 1), lines: first.length };
     """
     found = probe(demo, script, width=390)
-    assert found["lines"] == 10
+    assert found["lines"] == 10  # six that matter, and four in a fold
     assert found["level"]
 
 
@@ -262,15 +262,15 @@ def test_printing_leaves_closed_parts_closed_and_says_where_the_rest_is(probe):
     assert found == {"open": 0, "told": 1, "shown": True, "problems": []}
 
 
-@pytest.mark.parametrize("kind", ["demo", "sixty groups"])
-def test_it_prints_on_at_most_six_pages(tmp_path, demo, kind):
+@pytest.mark.parametrize(("kind", "sheets"), [("demo", 3), ("sixty groups", 4)])
+def test_it_prints_on_a_few_sheets(tmp_path, demo, kind, sheets):
     path = tmp_path / "page.html"
     document = demo if kind == "demo" else documents.binary(SIXTY)
     path.write_text(report.page(document), encoding="utf-8")
     run(tmp_path, f"--print-to-pdf={tmp_path / 'page.pdf'}", path.as_uri())
     paper = (tmp_path / "page.pdf").read_bytes()
     assert paper.startswith(b"%PDF")
-    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 6
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= sheets
 
 
 def test_without_script_all_parts_can_be_opened(tmp_path):

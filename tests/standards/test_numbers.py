@@ -116,8 +116,8 @@ def test_a_ratio_lies_in_its_interval_and_certainty_follows_from_it(counts):
     assert (ratios.low <= ratios.values + 1e-9).all()
     assert (ratios.values <= ratios.high + 1e-9).all()
     for low, high, word in zip(ratios.low, ratios.high, ratios.certainty(), strict=True):
-        assert (word == "surely below") == (high < 0.8)
-        assert (word == "surely above") == (low >= 0.8)
+        assert (word == "below") == (high < 0.8)
+        assert (word == "above") == (low >= 0.8)
 
 
 def test_odds_ratios_equal_statsmodels():

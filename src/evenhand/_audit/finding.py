@@ -46,7 +46,7 @@ class Obstacle(NamedTuple):
 class GroupValues:
     """The statistic of every group in every cell (cells, groups), with intervals.
 
-    `estimates` are what is known of the groups, which are made of so many `columns`.
+    `estimates` are what is known of the groups, and `columns` how many columns make them up.
     """
 
     criterion: str
@@ -102,8 +102,8 @@ class Measured:
     tolerance : float or None
         The largest value that is tolerated; of a ratio, the smallest.
     greatest : float
-        The most that the measure can be of so many groups, no tolerance as large being ever met; of
-        a ratio, the least.
+        The most that the measure can be with this number of groups (of a ratio, the least): no
+        tolerance as large can ever be exceeded.
     obstacle : Obstacle or None
         Why no tolerance can be met here, if anything is in the way.
 

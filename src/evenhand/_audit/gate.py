@@ -49,7 +49,7 @@ class Bounded(Protocol):
 
     @property
     def greatest(self) -> float:
-        """The most that is possible for so many groups; of a ratio, the least."""
+        """The most that is possible with this number of groups; of a ratio, the least."""
 
     @property
     def groups(self) -> int:
@@ -217,8 +217,8 @@ def _check_direction(gate: Gate) -> None:
         worse = "1 is equal and smaller is worse" if ratio else "0 is equal and larger is worse"
         meant = replace(gate, sign=TURNED[gate.sign])
         raise InputError(
-            f"The gate '{gate}' would fail the more even groups: by {gate.measure} {worse}. A gate "
-            f"says when an audit fails; write '{meant}'."
+            f"The gate '{gate}' would fail where groups are treated alike: by {gate.measure} "
+            f"{worse}. A gate says when an audit fails; write '{meant}'."
         )
     if ratio and gate.bound > 1:
         raise InputError(

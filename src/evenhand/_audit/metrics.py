@@ -206,7 +206,7 @@ def _apart(
     subgroups: Sequence[Subgroup],
     statistics: Mapping[str, tuple[str, int]],
 ) -> NDArray[np.int64]:
-    """On which side of everybody else each group is, where the scan is sure of it."""
+    """On which side of everybody else each group is, where that is significant."""
     place = {label: i for i, label in enumerate(evidence.groups)}
     apart = np.zeros((len(keys), len(place)), dtype=np.int64)
     for subgroup in subgroups:

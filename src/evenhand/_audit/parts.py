@@ -53,9 +53,9 @@ class AuditParts:
     def too_few(self) -> tuple[Subgroup, ...]:
         """The groups too small to judge, with the `rows_needed` to judge them; smallest first.
 
-        Nothing is sure of such a group in the scan of subgroups, and its rows could not have shown
-        a difference of the margin (0.05 of a rate) from everybody else in the selection or error
-        rate; of a regression, in the mean prediction or squared error. A statistic in which all
+        Nothing about such a group is significant in the scan of subgroups, and its rows could not
+        have shown a difference of the margin (0.05 of a rate) from everybody else in the selection
+        or error rate; of a regression, in the mean prediction or squared error. A statistic in which all
         groups were found alike counts no group as too small.
         """
         ours = [s for s in self.subgroups if s.columns == self.evidence.columns]

@@ -152,7 +152,7 @@ def _why_not(evidence: Evidence, question: Question) -> str | None:
 
 
 def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
-    """The most that a reading of so many groups could have been."""
+    """The most that a reading of this number of groups could have been."""
     measure: Measure = reading.settings.resolved
     each = measure.greatest(bounds, reading.transform, len(reading.groups))
     if reading.aggregate == "integral" and isinstance(reading.source, Distribution):

@@ -59,7 +59,7 @@ class Subgroup:
     effective, rest_effective : float
         How many rows of equal weight say as much, of the subgroup and of the others.
     rows_needed : float
-        With so many counted rows the scan could show a difference of the margin (0.05 by default;
+        With this many counted rows the scan could show a difference of the margin (0.05 by default;
         of a mean, a tenth of its standard deviation); infinite where the others are too few for
         that.
     error : float
@@ -101,7 +101,7 @@ class Subgroup:
 
     @property
     def flagged(self) -> bool:
-        """Whether it differs beyond chance."""
+        """Whether the difference is significant."""
         return self.at_least > 0
 
     @property

@@ -1,4 +1,4 @@
-"""Models side by side: who is more even, by how much more than chance, and by whose measure."""
+"""Models side by side: which treats groups more equally, and whether that is significant."""
 
 from evenhand._compare.compare import compare
 from evenhand._compare.comparison import Comparison

@@ -109,10 +109,12 @@ def compare(
     >>> group = ["a"] * 120 + ["b"] * 120
     >>> models = {"even": [1, 0, 0] * 80, "uneven": [1, 0, 0] * 40 + [1, 1, 0] * 40}
     >>> y = [1, 0, 0] * 80
-    >>> compare(y, models, sensitive_features=group, criteria="statistical_parity", measures="mpd")
+    >>> asked = {"criteria": "statistical_parity", "measures": "mpd"}
+    >>> found = compare(y, models, sensitive_features=group, **asked)
+    >>> for order in found.document()["orders"]:
+    ...     print(order)
     accuracy: even 100.0% (98.5% to 100.0%) > uneven 83.3% (78.0% to 87.8%)
     statistical_parity by mpd: even 0 < uneven 0.333
-    (best first; < and > are beyond chance, ~ is not, at 95%)
 
     """
     check_kinds(confidence=confidence, task=data.task, g=g, transform=transform, title=title)

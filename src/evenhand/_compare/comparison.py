@@ -114,7 +114,7 @@ class Comparison(ComparisonParts, Result):
         """A row for every two models by every question, as a dataframe.
 
         How much more uneven `model` is than `other`, with the interval of the true difference, and
-        whether that is beyond chance: by p-values adjusted (Holm) over the pairs and criteria of
+        whether that is significant: by p-values adjusted (Holm) over the pairs and criteria of
         the measure. The interval excludes 0 exactly where `p_value` is below 1 − confidence.
         """
         return self._framed("differences")
@@ -140,7 +140,7 @@ class Comparison(ComparisonParts, Result):
         groupings: Mapping[str, Coarser] | None = None,
         verdicts: bool = True,
     ) -> Any:
-        """What becomes of values, ranks and verdicts when one choice at a time is made otherwise.
+        """One-at-a-time sensitivity of values, ranks and verdicts.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Comparison(ComparisonParts, Result):
         aggregates : sequence of str, default ("worst", "mean", "total")
             Over classes.
         depth : int, default 2
-            Coarser groups: each sensitive column alone, up to so many of them together, and bins
+            Coarser groups: each sensitive column alone, up to this many of them together, and bins
             merged two by two.
         groupings : mapping of str to callable, optional
             Functions from a group's label to a coarser one, by name.

@@ -87,7 +87,7 @@ def _sentences(
     performance: Sequence[Mapping[str, Any]],
     criteria: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    """Who predicts best, who is most even, and who is surely less even."""
+    """Who predicts best, who is most even, and who is significantly less even."""
     said = [_best_sentence(comparison, performance[0])] if performance else []
     if len(comparison.models) == 1:
         return said or [f"{comparison.models[0]} is the only model."]
@@ -127,10 +127,10 @@ def _best_sentence(comparison: ComparisonParts, metric: Mapping[str, Any]) -> st
         and not row["beyond_chance"]
     ]
     if not near:
-        return f"{text}, beyond chance."
+        return f"{text}, significantly."
     names = [name for pair in near for name in pair]
     which = listing(names) if len(names) <= MOST_NAMED else plural(len(names), "other")
-    return f"{text}, but not beyond chance against {which}."
+    return f"{text}, but not significantly more than {which}."
 
 
 def _beyond_chance(comparison: ComparisonParts, criteria: Sequence[Mapping[str, Any]]) -> str:
@@ -143,9 +143,9 @@ def _beyond_chance(comparison: ComparisonParts, criteria: Sequence[Mapping[str, 
             model = row["model"] if sign * row["difference"] > 0 else row["other"]
             worse.setdefault(model, {})[_words(row["criterion"])] = None
     if not worse:
-        return "In none of these are two models different beyond chance."
+        return "In none of these do two models differ significantly."
     each = [f"{model} in {listing(list(names))}" for model, names in worse.items()]
-    return f"Beyond chance, less even than another model: {'; '.join(each)}."
+    return f"Significantly less even than another model: {'; '.join(each)}."
 
 
 def amount(value: float | None, is_rate: bool, *, share: bool = False) -> str:

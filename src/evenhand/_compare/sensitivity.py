@@ -1,4 +1,4 @@
-"""One choice at a time made otherwise: what becomes of values, ranks and verdicts."""
+"""One-at-a-time sensitivity of values, ranks and verdicts."""
 
 from __future__ import annotations
 

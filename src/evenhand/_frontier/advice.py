@@ -206,7 +206,7 @@ def _above(judged: Mapping[Kind, NDArray[np.float64]], folds: Codes) -> dict[Kin
     """How far the rules of each kind are from the best of all kinds, at every bound.
 
     The best is the convex hull of all pairs (disparity, cost), since rules can be mixed. Far is
-    the lesser of two: how much more even others are at that cost, and how much cheaper at that
+    the lesser of two: how much less uneven others are at that cost, and how much cheaper at that
     disparity, in parts of the hull's width and height.
     """
     curves = {kind: pairs[folds].mean(axis=0) for kind, pairs in judged.items()}

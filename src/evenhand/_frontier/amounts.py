@@ -146,7 +146,7 @@ class Binned:
 
 
 def _moments(plan: Plan) -> tuple[Floats, Floats]:
-    """Of what becomes of each bin of each group: the mean, and the mean square."""
+    """Where each bin of each group goes: the mean, and the mean square."""
     levels = np.pad(plan.supply.cdfs, ((0, 0), (1, 0)))
     width, points = np.diff(levels, axis=1), plan.support.points
     first = (plan.after > 0).argmax(axis=1)[:, None]

@@ -71,7 +71,7 @@ def calibration_error(probabilities: Floats, truth: Floats, weight: Floats) -> f
 
 
 def miscalibrated(rows: Rows) -> str:
-    """Groups whose classes are more or less frequent than scores say, beyond chance; or nothing."""
+    """Groups whose classes are more or less frequent than scores say, significantly; or nothing."""
     truth, groups = rows.onehot, len(rows.groups)
     count = len(rows.classes)
     total = np.bincount(rows.group, rows.weight, groups)

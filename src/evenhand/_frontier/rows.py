@@ -35,7 +35,7 @@ class Rows:
     long as higher is better. `truth` is None where nobody knows it. With `group_proba`, the
     probability of each group by the features, rules do not know the group; `by_group` (rows,
     groups, classes) then holds scores that depend on the group, where they were recalibrated. The
-    favorable class may have been `stated`, or goes without saying. Scores are `turned` where a
+    favorable class may have been `stated`, or is the default. Scores are `turned` where a
     single column was that of the other class, and `swapped` where the favorable class, which is the
     second here, was the first of the `given` columns.
     """

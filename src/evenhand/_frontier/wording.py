@@ -36,7 +36,7 @@ def sentences(
 ) -> list[str]:
     """Where the model stands, the least disparity at its cost, and what less of it costs.
 
-    `held` says what all rules have in common, and `people_at` for whom decisions change at a bound.
+    `held` says what all rules have in common, and `people_at` whose decisions change at a bound.
     """
     what = "gap" if measure == "mpd" else MEASURES[measure].phrase
 

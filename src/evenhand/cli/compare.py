@@ -150,7 +150,7 @@ def people_of(
 
 
 def _cut(name: str, column: Any, wanted: int | Sequence[float], times: NDArray[np.int64]) -> Column:
-    """Amounts between edges, or between the quantiles of so many rows."""
+    """Amounts between edges, or between the quantiles of all rows."""
     if not isinstance(wanted, int):
         return cut(column, wanted, name)
     amounts = numbers(column, name)

@@ -53,7 +53,7 @@ def failures_in_one_line() -> Iterator[None]:
         raise click.exceptions.Exit(INTERRUPTED) from None
     except BrokenExecutor as failure:
         raise Lost(
-            "A worker process died, perhaps for want of memory; what was done is kept. "
+            "A worker process died, perhaps out of memory; what was done is kept. "
             "Run the same command to go on, with fewer --jobs."
         ) from failure
     except (ValueError, TypeError, OSError, ImportError) as failure:

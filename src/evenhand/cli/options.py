@@ -138,7 +138,7 @@ PARAMETERS: list[click.Parameter] = [
         "--depth",
         type=WholeRange(1),
         default=2,
-        help="Combine at most so many --group columns.",
+        help="Combine at most this many --group columns.",
     ),
     _option(
         "--confidence",

@@ -62,7 +62,7 @@ to_option = click.option(
 def asks(*, has_criteria: bool = True, formats: str = "") -> Callable[[Command], Command]:
     """Gather the arguments that all commands share in a `Request`, the first of the command's own.
 
-    Commands that write files, in `formats` unless told otherwise, take a folder and formats too.
+    Commands that write files, in `formats` by default, take a folder and formats too.
     """
     files = click.option(
         "--formats", default=formats, show_default=True, help="With commas between."

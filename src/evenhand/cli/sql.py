@@ -53,7 +53,7 @@ EXAMPLES = "\n".join(
     "--digits",
     type=WholeRange(0, 9),
     metavar="NUMBER",
-    help="Count the score too, rounded to so many decimals.",
+    help="Count the score too, rounded to this many decimals.",
 )
 @click.option(
     "--group", multiple=True, required=True, metavar="COLUMN", help="Groups; repeat to cross them."

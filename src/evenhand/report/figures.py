@@ -196,7 +196,7 @@ def _finish_rows(ax: Any) -> None:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """A figure of so many inches that no window shows; needs Matplotlib."""
+    """A figure of this size in inches, which no window shows; needs Matplotlib."""
     require("matplotlib", purpose="A figure", extra="figures")
     from matplotlib.figure import Figure
 

@@ -58,7 +58,7 @@ def _whole(label: str) -> Markup:
 
 
 def _rounded(part: Any, digits: int = DIGITS) -> Any:
-    """The same with numbers of so many digits; the audit's to_json writes them all."""
+    """The same with fewer digits; the audit's to_json writes them all."""
     if isinstance(part, float):
         return float(f"{part:.{digits}g}")
     if isinstance(part, Mapping):

@@ -13,7 +13,7 @@ Document = Mapping[str, Any]
 
 TEXTS = ("text", "verdict", "flag")
 SHORT = 16  # rows of a table that is printed on one page
-VERDICTS = {"surely below": "below", "surely above": "above"}
+VERDICTS = ("below", "above")
 
 
 def report_of(document: Document) -> Report:
@@ -72,7 +72,7 @@ def _signatures(document: Document) -> Any:
 
 
 def _cell(value: Any, kind: str) -> Cell:
-    style = VERDICTS.get(value, "") if kind == "verdict" else ""
+    style = value if kind == "verdict" and value in VERDICTS else ""
     style = "beyond" if kind == "flag" and value else style
     return Cell(FORMATS[kind](value), kind=style)
 

@@ -108,7 +108,7 @@ def _shown(block: Any, width: int, most: int, full: bool) -> Iterator[Line]:
 
 
 def _room(most: int) -> int:
-    """How many items of a list have room where tables have so many lines."""
+    """How many items of a list have room beside a table with `most` lines."""
     if most == MOST_ROWS:
         return MOST_FOLDED
     return FEW if most > 4 * LEAST_ROWS else FEW - 1 if most > 2 * LEAST_ROWS else 1
@@ -215,7 +215,7 @@ def _wrapped(text: str, width: int, style: str = "", hang: str = "") -> Iterator
 
 
 def _broken(text: str, width: int, hang: str = "") -> list[str]:
-    """Text in lines of so many columns, broken at spaces, or within words too long."""
+    """Text in lines of a width, broken at spaces, or within words too long."""
     made, width = [""], max(width, LEAST_LABEL)
     pieces = (
         piece

@@ -13,7 +13,7 @@ from evenhand._uncertainty.reference import against
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Certainty = Literal["surely below", "surely above", "cannot tell"]
+Certainty = Literal["below", "above", "inconclusive"]
 
 FOUR_FIFTHS = 0.8
 
@@ -57,11 +57,11 @@ class Ratios:
         return [
             None
             if np.isnan(value)
-            else "surely below"
+            else "below"
             if high < limit
-            else "surely above"
+            else "above"
             if low >= limit
-            else "cannot tell"
+            else "inconclusive"
             for value, low, high in zip(self.values, self.low, self.high, strict=True)
         ]
 

@@ -22,6 +22,11 @@ Kind = Literal[
 ]
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 NAMED = 6  # groups in a sentence
+SIDES = {
+    "below": "Below four-fifths (whole interval)",
+    "above": "At or above four-fifths",
+    "inconclusive": "Inconclusive",
+}
 
 
 class TableColumn(NamedTuple):
@@ -111,21 +116,21 @@ def known_part(sample: Sample, unknown: Iterable[Any]) -> tuple[Sample, int, lis
 
 
 def four_fifths_sentence(by: str, groups: Sequence[Label], ratios: Ratios) -> str:
-    """Which ratios are surely below four-fifths, surely above it, or neither, in a sentence."""
+    """Which ratios are below four-fifths, above it, or inconclusive, in a sentence."""
     if np.isnan(ratios.values).all():
         return f"By {by}: the rate to compare with is 0, so there are no ratios."
     lowest = int(np.nanargmin(ratios.values))
     others = [at for at in range(len(groups)) if at != ratios.reference]
     certainty = ratios.certainty()
     parts = []
-    for word in ("surely below", "surely above", "cannot tell"):
+    for word, said in SIDES.items():
         named = [show(groups[at]) for at in others if certainty[at] == word]
         if named:
             more = [plural(len(named) - NAMED, "more", "more")] if len(named) > NAMED else []
-            parts.append(f"{word}: {listing([*named[:NAMED], *more])}")
+            parts.append(f"{said}: {listing([*named[:NAMED], *more])}")
     return (
         f"By {by}, the lowest ratio is {number(float(ratios.values[lowest]))} "
-        f"({show(groups[lowest])}). Held against four-fifths, {'; '.join(parts)}."
+        f"({show(groups[lowest])}). {'. '.join(parts)}."
     )
 
 

@@ -92,14 +92,14 @@ def since_unknown(
     evidence, since = float(np.exp(min(total, 690.0))), day_name(starts[best])
     arl = f"once in {days:,.0f} days or more on average"
     if evidence < days:
-        sentence = f"{name}: no sign that groups have come apart."
+        sentence = f"{name}: no sign that groups have begun to differ."
         return Change(name, "any time", False, evidence, days, (), None, sentence)
     leading = _leading(each[best] + np.log(weights), groups)
     if best == len(starts) - 1:  # the earliest
         sentence = f"{name}: groups have been apart ever since the watch began, {since}."
         return Change(name, "any time", False, evidence, days, leading, since, sentence)
     names = listing([show(group) for group in leading[:3]])
-    sentence = f"{name}: groups have come apart since about {since}, most of all {names} "
+    sentence = f"{name}: groups have differed since about {since}, most of all {names} "
     sentence += f"(by chance this is said {arl})."
     return Change(name, "any time", True, evidence, days, leading, since, sentence)
 

@@ -81,7 +81,7 @@ class _Crowd(_Test):
         return self._is_too_far(form**2 / variance, apart, variance, (1 - EVEN) * self.error)
 
     def _is_too_far(self, square: float, apart: Floats, variance: float, error: float) -> bool:
-        """Whether the mixture is too large: information is in units of that of so many rows."""
+        """Whether the mixture is too large: information is counted in rows."""
         each = self.row_square / SCALES**2 + 4 * float(self.of_a_row @ apart) / SCALES
         return bool(log_mixture_of(square, each / variance, SHARES) >= -np.log(error))
 

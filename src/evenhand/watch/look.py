@@ -303,7 +303,7 @@ class Look:
         return days, reduce(added, earlier), reduce(added, window)
 
     def _since_unknown(self, name: str, kind: str) -> Change:
-        """Whether groups have come apart: evidence from each span of days on."""
+        """Whether groups have begun to differ: evidence from each span of days on."""
         starts, sums = self.ledger.after(f"{kind} {name}")
         logs = (
             log_bets(sums)

@@ -171,7 +171,7 @@ def log_means_differ(rates: Rates) -> float:
 
 
 def slack_of(parts: int) -> float:
-    """How far rounding may have moved a sum over so many parts."""
+    """How far rounding may have moved a sum over many parts."""
     return 0.5 * parts / UNIT
 
 

@@ -434,7 +434,7 @@ def packed(table: NDArray[Any]) -> str:
 
 
 def unpacked(text: str, number: int) -> NDArray[Any]:
-    """The numbers that were packed: so many, however small the text."""
+    """The numbers that were packed, as many as asked, however small the text."""
     content = zlib.decompressobj()
     data = content.decompress(b64decode(text[1:], validate=True), 8 * number + 1)
     _require(len(data) == 8 * number and content.eof and text[0] in "if", "a table")
