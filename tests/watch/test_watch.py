@@ -238,7 +238,7 @@ def test_bounded_means_are_watched_within_the_limits_stated():
             {"bounds": {"error_parity.mpd": 0.1}},
             "no criterion that is watched",
         ),
-        ("statistical_parity", {"bounds": ["statistical_parity.mpd < 0.1"]}, "more even groups"),
+        ("statistical_parity", {"bounds": ["statistical_parity.mpd < 0.1"]}, "treated alike"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(criteria, options, message):

@@ -55,8 +55,8 @@ class AuditParts:
 
         Nothing about such a group is significant in the scan of subgroups, and its rows could not
         have shown a difference of the margin (0.05 of a rate) from everybody else in the selection
-        or error rate; of a regression, in the mean prediction or squared error. A statistic in which all
-        groups were found alike counts no group as too small.
+        or error rate; of a regression, in the mean prediction or squared error. A statistic in
+        which all groups were found alike counts no group as too small.
         """
         ours = [s for s in self.subgroups if s.columns == self.evidence.columns]
         flagged = {subgroup.label for subgroup in ours if subgroup.flagged}

@@ -166,7 +166,7 @@ def frontier(
     >>> y = (random.random(4000) < score).astype(int)
     >>> curve = frontier(y, score, sensitive_features=sex)
     >>> print(curve.sentences[0])
-    By statistical parity the model's largest difference is 0.222 at accuracy 0.6865.
+    By statistical parity, the model's gap is 22.2 points at an accuracy of 68.6%.
     >>> even = curve.rule(value=0.05)
     >>> print(even.explain())
     Group F: select scores above 0.44.
