@@ -113,7 +113,7 @@ def test_an_interrupt_while_counting_is_one_line_and_status_130(run, people, mon
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "evidence_from_frame", interrupt)
+    monkeypatch.setattr(module, "Data", interrupt)
     result = run(people, "--html", "r.html")
     assert result.exit_code == 130
     assert result.stderr == "Interrupted; no output was left half written.\n"

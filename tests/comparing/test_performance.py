@@ -140,12 +140,12 @@ def test_an_estimator_without_classes_is_a_regressor(people):
     X, _ = people
     whole = (X["age"]).round()
     model = OnAge(LinearRegression(), X, whole)
-    options = {"X": X, "sensitive_features": "sex", **ASK_NUMBERS}
+    options = {"data": X, "sensitive_features": "sex", **ASK_NUMBERS}
     assert eh.compare(whole, {"fitted": model}, **options).task == "regression"
 
 
 def test_an_estimator_without_rows_to_predict_for_is_refused(people):
     X, y = people
     model = LogisticRegression().fit(X[["age"]], y)
-    with pytest.raises(TypeError, match=r"'fitted'\] is an estimator.*pass X="):
+    with pytest.raises(TypeError, match=r"'fitted'\] is an estimator.*pass data="):
         eh.compare(y, {"fitted": model}, sensitive_features=X["sex"])

@@ -163,7 +163,7 @@ def evidence_from_table(given: Columns) -> Evidence:
 
 def _from_sums(given: Columns, policy: dict[str, Any]) -> Evidence:
     """Evidence of a table of counts whose columns are sums of values."""
-    columns = (given.y_true, given.sample_weight, given.strata, given.bins)
+    columns = (given.y_true, given.sample_weight, given.strata, given.bins or None)
     if any(column is not None for column in columns):
         raise InputError(
             "Sums of values are added up already: y_true, sample_weight, strata and bins have to "

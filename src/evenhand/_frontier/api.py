@@ -103,8 +103,11 @@ def frontier(
         In place of `test`: the share of the rows that are left out of the fit and judged on.
     also : mapping of str to float, or sequence of (criterion, measure, bound), default ()
         Further criteria that must hold at every point; in a mapping, by the same measure.
-    at_least, at_most : mapping of str to float, optional
-        Bounds on every group's "selection_rate", "true_positive_rate" or "false_positive_rate".
+    at_least : mapping of str to float, optional
+        Lower bounds on every group's "selection_rate", "true_positive_rate" or
+        "false_positive_rate".
+    at_most : mapping of str to float, optional
+        Upper bounds on every group's "selection_rate", "true_positive_rate" or "false_positive_rate".
     capacity : int or float, optional
         How many of the fitting rows are selected: a number of them, or if below 1 their share.
     reference : label, optional
