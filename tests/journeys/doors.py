@@ -492,6 +492,8 @@ def traced(journey: Journey, found: Found) -> None:
         return
     if journey.refused or set(journey.options) & {"missing", "min_count"}:
         return
+    if journey.truth is not None and len(set(journey.truth)) < 2:
+        return  # the other class is asked for by name
     question = Question(journey, found, ("statistical_parity", "equal_opportunity"))
     if not question.fits or question.measure not in ("mpd", "gini", "pq") or journey.rows > 200:
         return

@@ -102,7 +102,11 @@ def figure(journey: Journey, audit: eh.Audit) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # no font has all letters
         warnings.filterwarnings("ignore", "Matplotlib currently does not support")
-        drawn = audit.plot()
+        try:
+            drawn = audit.plot()
+        except eh.InputError:
+            assert all(one.verdict == "undefined" for one in audit.findings)
+            return
         drawn.canvas.draw()
     plt.close(drawn)
 

@@ -3,6 +3,7 @@
 import json
 from xml.etree import ElementTree as ET
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -205,3 +206,11 @@ def test_a_model_compared_with_itself_by_errors_that_hardly_vary_has_limits():
     found = eh.compare(truth, models, sensitive_features=groups, **options)
     assert found.differences["difference"].tolist() == [0.0]
     assert np.isfinite(found.differences[["low", "high"]].to_numpy(dtype=float)).all()
+
+
+def test_an_audit_without_rates_has_a_figure():
+    """ "There is no chart of this result" was said of every audit of amounts alone."""
+    amounts = np.random.default_rng(2).normal(size=60)
+    asked = {"sensitive_features": [*"ab"] * 30, "criteria": "wasserstein_parity"}
+    drawn = eh.audit(None, amounts, **asked, task="regression").plot()
+    assert "Wasserstein" in " ".join(text.get_text() for text in drawn.findobj(mpl.text.Text))

@@ -155,7 +155,7 @@ def figure(document: Document, chart: str | None = None, ax: Any = None) -> Any:
     if ax is not None and chart is None and len(known) != 1:
         raise InputError(f"On one axes goes one chart: name one of {list(known)}.")
     if not known:
-        raise InputError("There is no chart of this result.")
+        raise InputError("There is no chart of this result: nothing in it has a value to draw.")
     from evenhand.report.figures import drawn
 
     wanted = known if chart is None else {chart: known[chart]}

@@ -114,13 +114,16 @@ def _notebook(document: Document) -> list[Any]:
 
 def charts(document: Document) -> dict[str, Any]:
     """The charts that figures show, by name."""
-    seen = [
-        Seen(f"{words(criterion)}: {f['verdict']}", *_gap(f), None, f["verdict"], _kind(f))
-        for criterion, rows in groupby(document["findings"], key=lambda f: str(f["criterion"]))
-        for f in [next(rows)]
-        if f["is_rate"] and f["verdict"] != "undefined" and f["gap"]["value"] is not None
+    firsts = [
+        next(rows) for _, rows in groupby(document["findings"], key=lambda f: str(f["criterion"]))
     ]
-    unit = "largest difference between groups, percentage points"
+    known = [f for f in firsts if f["verdict"] != "undefined" and f["gap"]["value"] is not None]
+    rates = [f for f in known if f["is_rate"]]
+    seen = [
+        Seen(f"{words(f['criterion'])}: {f['verdict']}", *_gap(f), None, f["verdict"], _kind(f))
+        for f in rates or known
+    ]
+    unit = "largest difference between groups" + (", percentage points" if rates else "")
     drawn = {
         "rates": rate_chart(document["summary"]),
         "criteria": Values("Largest difference by criterion", seen, unit) if seen else None,
@@ -130,8 +133,13 @@ def charts(document: Document) -> dict[str, Any]:
 
 
 def _gap(finding: Document) -> tuple[float | None, float | None, float | None]:
+    scale = 100 if finding["is_rate"] else 1
     value, low, high = (finding["gap"][part] for part in ("value", "low", "high"))
-    return 100 * value, None if low is None else 100 * low, None if high is None else 100 * high
+    return (
+        scale * value,
+        None if low is None else scale * low,
+        None if high is None else scale * high,
+    )
 
 
 def _kind(finding: Document) -> str:
