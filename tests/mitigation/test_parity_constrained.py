@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evenhand import evaluate
-from evenhand.measures import gini, mpd, pq
+from evenhand.measures import gini, mpd, pq, resolve
 from evenhand.mitigation import GivenScores, ParityConstrainedRegressor, TransportRegressor
 from evenhand.mitigation.transport.parity import Bound, corridor, strong_parity, weak_parity
 from mitigation.couplings import bounded, histograms, least_by_cvxpy, supply_of
@@ -19,13 +19,13 @@ def check_against_cvxpy(bound, groups, values, seed):
     pytest.importorskip("cvxpy", reason="cvxpy is the oracle")
     points, (mass, share) = np.linspace(0, 1, values), histograms(groups, values, seed)
     supply = supply_of(points, mass, share)
-    first = 0 if bound.measure == "mpd" else first_asked(supply)
+    first = 0 if bound.is_width else first_asked(supply)
     found = strong_parity(supply, bound, tau=0.05)
-    how = (bound.measure, bound.epsilon, first, bound.p, bound.q)
+    how = (bound.measure.name.partition("(")[0], bound.epsilon, first, *bound.measure.orders)
     least = least_by_cvxpy(points, mass, share, *how)
     assert supply.cost(found.cdfs) == pytest.approx(least, abs=2e-6)
     assert found.gap <= 2e-7
-    assert np.max(bound.function(found.cdfs.T[first:-1])) <= bound.epsilon + 1e-12
+    assert np.max(bound.measure(found.cdfs.T[first:-1])) <= bound.epsilon + 1e-12
     assert (np.diff(found.cdfs, axis=1, prepend=0) >= 0).all()
     assert least > 1e-4  # the bound binds
 
@@ -34,18 +34,24 @@ def check_against_cvxpy(bound, groups, values, seed):
 @pytest.mark.parametrize(("groups", "values"), [(2, 8), (3, 10), (4, 12)])
 @pytest.mark.parametrize(("measure", "epsilon"), [("pq", 0.01), ("gini", 0.03), ("mpd", 0.05)])
 def test_distributions_agree_with_cvxpy(measure, epsilon, groups, values):
-    check_against_cvxpy(Bound(measure, epsilon), groups, values, seed=groups)
+    check_against_cvxpy(Bound(resolve(measure), epsilon), groups, values, seed=groups)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("p", "q"), ORDERS)
 def test_any_orders_of_pq_agree_with_cvxpy(p, q):
-    check_against_cvxpy(Bound("pq", 0.01, p, q), groups=3, values=8, seed=1)
+    check_against_cvxpy(Bound(resolve("pq", p, q), 0.01), groups=3, values=8, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "bound", [Bound("mpd", 0.3), Bound("gini", 0.03), Bound("pq", 0.01), Bound("pq", 0.01, 0.5, 3)]
+    "bound",
+    [
+        Bound(resolve("mpd"), 0.3),
+        Bound(resolve("gini"), 0.03),
+        Bound(resolve("pq"), 0.01),
+        Bound(resolve("pq", 0.5, 3), 0.01),
+    ],
 )
 @pytest.mark.parametrize("groups", [2, 5])
 def test_means_agree_with_cvxpy(bound, groups):
@@ -53,20 +59,21 @@ def test_means_agree_with_cvxpy(bound, groups):
     random = np.random.default_rng(groups)
     means, share = np.linspace(0.5, 3, groups), random.dirichlet(np.full(groups, 3))
     w = cp.Variable(groups, nonneg=True)
-    rule = bounded(w, groups, bound.measure, bound.epsilon, bound.p, bound.q)
+    name = bound.measure.name.partition("(")[0]
+    rule = bounded(w, groups, name, bound.epsilon, *bound.measure.orders)
     cost = cp.sum(cp.multiply(share, cp.square(w - means)))
     least = cp.Problem(cp.Minimize(cost), [rule]).solve(solver=cp.CLARABEL)
     found = weak_parity(means, share, bound)
     assert share @ (found.means - means) ** 2 == pytest.approx(least, abs=3e-6)
     assert found.gap <= 2e-6
-    assert bound.function(found.means) <= bound.epsilon + 1e-12
+    assert bound.measure(found.means) <= bound.epsilon + 1e-12
     assert least > 1e-3
 
 
 def test_the_gap_bounds_what_another_feasible_plan_saves():
     points, (mass, share) = np.linspace(0, 1, 30), histograms(3, 30, seed=9)
     supply = supply_of(points, mass, share)
-    found = strong_parity(supply, Bound("pq", 0.005), tau=0.05)
+    found = strong_parity(supply, Bound(resolve("pq"), 0.005), tau=0.05)
     cost = supply.cost(found.cdfs)
     equal = corridor(supply, 0.0)
     for part in np.linspace(0, 1, 11):
@@ -137,7 +144,7 @@ def test_by_mpd_it_is_the_transport_regressor():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"measure": "shortfall"}, "not on 'shortfall'"),
+        ({"measure": "ratio"}, "not on 'ratio'"),
         ({"epsilon": -1}, "epsilon of .* must be a number of at least 0, not -1"),
         ({"criterion": "parity"}, "cannot meet the criterion 'parity', only 'strong_parity'"),
         ({"measure": "pq", "p": 2, "q": 3}, "not 2, 3"),

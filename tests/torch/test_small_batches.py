@@ -14,7 +14,6 @@ import evenhand as eh  # noqa: E402
 from evenhand.criteria import Criterion  # noqa: E402
 from evenhand.statistics import E  # noqa: E402
 from evenhand.torch import Constraint, DeviceTally, Penalty, soft_tally  # noqa: E402
-from evenhand.torch.measures import MEASURES, NOISE_FREE  # noqa: E402
 
 LABELS = [
     name for name, each in eh.CRITERIA.items() if each.statistic.needs in ("labels", "predictions")
@@ -23,6 +22,8 @@ ERRORS = [
     Criterion(of, E(of), asks="Are errors as large in every group?", is_not="It is not bias.")
     for of in ("squared_error", "absolute_error")
 ]
+NOISE_FREE = ("pq", "cv", "cv²")  # from which noise can be subtracted
+MEASURES = (*NOISE_FREE, "mpd", "gini", "shortfall")
 NUMBERS = ["weak_parity", "strong_parity", "wasserstein_parity", *ERRORS]
 
 

@@ -21,6 +21,7 @@ from evenhand._data.evidence import Evidence
 from evenhand._data.groups import Groups
 from evenhand._data.tallies import Tally
 from evenhand._errors import MissingExtraError
+from evenhand.measures import resolve
 
 if TYPE_CHECKING:
     from evenhand._frontier.amounts import Amounts
@@ -35,7 +36,6 @@ CRITERIA = (
     "predictive_equality",
     "average_odds",
 )
-MEASURES = ("mpd", "gini", "pq", "shortfall")
 OF_AMOUNTS = ("strong_parity", "weak_parity", "wasserstein_parity")
 MOST_SCORES = 2_000_000
 MOST_GROUPS = 500  # beyond which a frontier takes more than seconds
@@ -99,11 +99,12 @@ def _question(evidence: Evidence, findings: Sequence[Finding]) -> tuple[str, str
     Distributions are compared of scores, too; but a classifier's frontier is that of its decisions.
     """
     amounts = evidence.task == "regression"
-    asked, known = (OF_AMOUNTS, MEASURES[:1]) if amounts else (CRITERIA, MEASURES)
+    asked = OF_AMOUNTS if amounts else CRITERIA
     differing = {each.criterion: each for each in findings if each.verdict == "differs"}
     for criterion in asked:
         for measure in differing[criterion].values if criterion in differing else ():
-            if measure in known:
+            known = resolve(measure)
+            if known.is_width or (known.is_convex and not amounts):
                 return criterion, measure
     return None
 

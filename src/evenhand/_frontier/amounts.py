@@ -12,6 +12,7 @@ from evenhand._data.groups import Groups, groups, show
 from evenhand._errors import InputError
 from evenhand._frontier.rows import LARGEST, Codes, Floats, check_everyone, check_nobody_dropped
 from evenhand.criteria.evaluation import named
+from evenhand.measures import MeasureLike
 from evenhand.mitigation.transport.plan import Plan, Supply, Support
 
 
@@ -24,7 +25,7 @@ class Amounts:
     whom: Groups
     weight: Floats | None
 
-    def value(self, criterion: str, measure: str) -> float:
+    def value(self, criterion: str, measure: MeasureLike) -> float:
         """The disparity of the predictions."""
         options: dict[str, Any] = {"sensitive_features": self.whom, "sample_weight": self.weight}
         return float(named(criterion)(self.truth, self.predicted, measure=measure, **options))

@@ -51,7 +51,7 @@ def with_interval(
     takes the farthest on either side.
     """
     plain = judged(rows, chances, question)
-    if question.reference is not None and question.measure != "mpd":
+    if question.reference is not None and question.measure.is_relative:
         return plain
     lot = stream(random_state, 3).random(len(chances))
     decided = drawn(chances, lot)

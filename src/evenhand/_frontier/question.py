@@ -17,6 +17,7 @@ from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier.rows import LARGEST, Floats, Rows
 from evenhand._kinds import check_labels
 from evenhand._words import did_you_mean
+from evenhand.measures import Measure, MeasureLike, resolve
 from evenhand.mitigation.optimal import (
     ONE_CLASS,
     RATES,
@@ -29,10 +30,11 @@ from evenhand.mitigation.optimal import (
     evenly,
     near,
     rate_forms,
+    require_convex,
+    require_extremes,
 )
 
 CRITERIA = (*RATES, "selection_rate_ratio")
-MEASURES = ("mpd", "gini", "pq", "shortfall")
 RATES_BY_NAME = {
     "selection_rate": "selection_rate_ratio",
     "true_positive_rate": "equal_opportunity",
@@ -49,10 +51,10 @@ class Question:
     """
 
     criterion: str
-    measure: str
+    measure: Measure
     cost: Floats
     reference: int | None = None
-    also: tuple[tuple[str, str, float], ...] = ()
+    also: tuple[tuple[str, Measure, float], ...] = ()
     floors: tuple[tuple[str, float], ...] = ()
     ceilings: tuple[tuple[str, float], ...] = ()
     capacity: float | None = None
@@ -108,11 +110,10 @@ class Question:
         return float(np.einsum("ky,aky->", self.cost, confusion))
 
     def _forms(
-        self, criterion: str, measure: str, mass: Floats, favorable: int | None
+        self, criterion: str, measure: Measure, mass: Floats, favorable: int | None
     ) -> RateForms:
-        kind = "mpd" if self.reference is not None and measure == "mpd" else measure
         asked = favorable if self.is_about_one(criterion) else None
-        return compared(criterion, mass, kind, asked)
+        return compared(criterion, mass, measure, asked)
 
     def is_about_one(self, criterion: str) -> bool:
         """Whether a criterion looks at the favorable class alone."""
@@ -122,7 +123,7 @@ class Question:
 def read_question(
     rows: Rows,
     criterion: str,
-    measure: str,
+    measure: MeasureLike,
     *,
     cost: Any = None,
     reference: Label = None,
@@ -132,18 +133,18 @@ def read_question(
     capacity: float | None = None,
 ) -> Question:
     """The question, checked."""
-    further = _further(also, measure)
-    for name, kind, _ in [(criterion, measure, 0), *further]:
+    by = convex(measure)
+    further = _further(also, by)
+    for name in (criterion, *(name for name, *_ in further)):
         _among(name, CRITERIA, "criterion")
-        _among(kind, MEASURES, "measure")
     compared = {criterion, *(name for name, *_ in further)}
     if "selection_rate_ratio" in compared and rows.favorable is None:
         raise InputError("selection_rate_ratio is about one class: name it by favorable=.")
     return Question(
         criterion,
-        measure,
+        by,
         _costs(cost, rows),
-        _reference(reference, measure, rows),
+        _reference(reference, by, rows),
         further,
         _limits(at_least),
         _limits(at_most),
@@ -158,13 +159,22 @@ def check_disparity(value: Any) -> None:
         raise InputError(f"A disparity is a number, at least 0; {value!r} was asked for.")
 
 
-def _further(also: Any, measure: str) -> tuple[tuple[str, str, float], ...]:
+def convex(measure: MeasureLike) -> Measure:
+    """A measure whose bounds can be solved for."""
+    known = resolve(measure)
+    require_convex(known)
+    return known
+
+
+def _further(also: Any, measure: Measure) -> tuple[tuple[str, Measure, float], ...]:
     """Further criteria, each with its measure and its bound."""
     try:
         pairs = list(also.items() if isinstance(also, Mapping) else also)
         listed = [(pair[0], measure, pair[1]) if len(pair) == 2 else tuple(pair) for pair in pairs]
         if all(len(each) == 3 and _is_number(each[2]) and each[2] >= 0 for each in listed):
-            return tuple((name, kind, float(bound)) for name, kind, bound in listed)
+            return tuple((name, convex(kind), float(bound)) for name, kind, bound in listed)
+    except InputError:
+        raise
     except (TypeError, ValueError):
         pass
     raise InputTypeError(
@@ -217,14 +227,11 @@ def _costs(cost: Any, rows: Rows) -> Floats:
     return table
 
 
-def _reference(reference: Label, measure: str, rows: Rows) -> int | None:
+def _reference(reference: Label, measure: Measure, rows: Rows) -> int | None:
     if reference is None:
         return None
     check_labels(reference=reference)
-    if measure not in ("mpd", "shortfall"):
-        raise InputError(
-            f"Beside a reference group the measure is 'mpd' or 'shortfall', not {measure!r}."
-        )
+    require_extremes(measure)
     for place, label in enumerate(rows.groups):
         if label == reference or show(label) == str(reference):
             return place

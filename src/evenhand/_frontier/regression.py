@@ -13,12 +13,13 @@ from evenhand._errors import InputError
 from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import ends
-from evenhand._frontier.question import check_disparity
+from evenhand._frontier.question import check_disparity, convex
 from evenhand._frontier.rows import Floats, stream
 from evenhand._frontier.ties import NO_TIES, Ties, ties
 from evenhand._frontier.wording import moving_sentences
 from evenhand._kinds import check_kinds
-from evenhand._words import did_you_mean, number
+from evenhand._words import number
+from evenhand.measures import MEASURES, Measure, MeasureLike
 from evenhand.mitigation import AmountRule, lots
 from evenhand.mitigation.amount_rule import shifts
 from evenhand.mitigation.deploy import Grouping, Moves
@@ -27,12 +28,7 @@ from evenhand.mitigation.transport.parity import Bound, strong_parity, weak_pari
 from evenhand.mitigation.transport.plan import Plan, Support
 from evenhand.mitigation.transport.wasserstein import integral_of_range, wasserstein_parity
 
-MEASURES = {  # ratios of the lowest levels of distributions say nothing
-    "strong_parity": ("mpd",),
-    "weak_parity": ("mpd", "gini", "pq"),
-    "wasserstein_parity": ("mpd",),
-}
-CRITERIA = tuple(MEASURES)
+CRITERIA = ("strong_parity", "weak_parity", "wasserstein_parity")
 BINS = 200  # of predictions, where distributions are compared
 KNOWN_GROUP = (
     "These rules know the group when they predict, which can be unlawful even to the benefit of "
@@ -217,7 +213,7 @@ class RegressionRule(AmountRule):
 def regression_frontier(
     rows: Amounts,
     criterion: str,
-    measure: str,
+    measure: MeasureLike,
     values: int | list[float],
     test: Amounts | None,
     kind: str | None,
@@ -228,14 +224,11 @@ def regression_frontier(
 
     Intervals on test rows are those of predictions that are drawn once.
     """
-    known = MEASURES[criterion]
-    if not isinstance(measure, str) or measure not in known:
-        raise InputError(
-            f"The frontier of {criterion} is not traced for {measure!r}."
-            f"{did_you_mean(measure, known)} It is for {', '.join(known)}."
-        )
-    solver: Solver = (Shifts if criterion == "weak_parity" else Plans).of(rows, criterion, measure)
-    most = rows.value(criterion, measure)
+    by = convex(measure)
+    if criterion != "weak_parity" and not by.is_width:  # the lowest levels have no telling ratios
+        raise InputError(f"The frontier of {criterion} is traced for 'mpd', not for {by.name!r}.")
+    solver: Solver = (Shifts if criterion == "weak_parity" else Plans).of(rows, criterion, by)
+    most = rows.value(criterion, by)
     bounds = np.linspace(0, most, values).tolist() if isinstance(values, int) else values
     points = [solver.solve(bound) for bound in bounds]
     columns: dict[str, list[float]] = {
@@ -256,7 +249,7 @@ def regression_frontier(
         options: dict[str, Any] = {
             "sensitive_features": test.whom,
             "sample_weight": test.weight,
-            "measure": measure,
+            "measure": by,
             "confidence": confidence,
         }
         found = []
@@ -265,7 +258,7 @@ def regression_frontier(
             drawn = moves.amounts(test.predicted, test.codes, lot)
             found.append(ends(criterion, None, drawn, **options))
         columns["test_low"], columns["test_high"] = ([pair[at] for pair in found] for at in (0, 1))
-    return RegressionFrontier(criterion, measure, columns, (most, rows.error), solver, rows, kind)
+    return RegressionFrontier(criterion, by.name, columns, (most, rows.error), solver, rows, kind)
 
 
 class Planned(NamedTuple):
@@ -284,7 +277,7 @@ class Plans:
     fitted: Binned
 
     @classmethod
-    def of(cls, rows: Amounts, criterion: str, _: str) -> Plans:
+    def of(cls, rows: Amounts, criterion: str, _: Measure) -> Plans:
         """Count the fitting rows."""
         return cls(criterion, Binned.of(rows, Support.of(rows.predicted, BINS, None)))
 
@@ -298,7 +291,7 @@ class Plans:
         if self.criterion == "wasserstein_parity":
             cdfs, gap = wasserstein_parity(supply, bound)
         else:
-            cdfs, gap = strong_parity(supply, Bound("mpd", bound))
+            cdfs, gap = strong_parity(supply, Bound(MEASURES["mpd"], bound))
         plan = Plan(self.fitted.support, supply, cdfs)
         return Planned(plan, plan.cost, gap)
 
@@ -328,11 +321,11 @@ class Shifted(NamedTuple):
 class Shifts:
     """Means of groups, by any measure."""
 
-    measure: Any
+    measure: Measure
     fitted: Means
 
     @classmethod
-    def of(cls, rows: Amounts, _: str, measure: str) -> Shifts:
+    def of(cls, rows: Amounts, _: str, measure: Measure) -> Shifts:
         """Sum up the fitting rows."""
         return cls(measure, Means.of(rows))
 
@@ -351,7 +344,7 @@ class Shifts:
     def judged(self, counted: Means, point: Shifted) -> tuple[float, float]:
         """The disparity and the error of some rows."""
         means = (counted.mean + point.shifts)[counted.mass > 0]
-        return float(Bound(self.measure, 1.0).function(means)), counted.error(point.shifts)
+        return float(self.measure(means)), counted.error(point.shifts)
 
     def moves(self, point: Shifted, _: bool, grouping: Grouping) -> Moves:
         """What becomes of each amount."""

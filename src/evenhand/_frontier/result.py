@@ -93,7 +93,7 @@ class Frontier(Curve):
     @property
     def measure(self) -> str:
         """How unequal they are."""
-        return self.question.measure
+        return self.question.measure.name
 
     @property
     def fitted_to(self) -> str:

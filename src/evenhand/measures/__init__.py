@@ -18,6 +18,7 @@ from evenhand.measures.bounds import (
     pq_bound_of_gini,
     pq_of_cv,
 )
+from evenhand.measures.catalogue import DEFAULT_MEASURES as DEFAULT_MEASURES
 from evenhand.measures.catalogue import MEASURES, gini, mpd, pq, ratio, resolve, shortfall
 from evenhand.measures.measure import (
     TRANSFORMS,

@@ -265,8 +265,9 @@ def _gini_of_two_levels(top: Values, least: float) -> Values:
     return np.asarray(top * (1 - top) * (1 - least) / (top + (1 - top) * least))
 
 
-def _pq_of_two_levels(top: Values, least: float) -> Values:
-    return 1 - (top + (1 - top) * least) / (top + (1 - top) * least**2) ** 0.5
+def _pq_of_two_levels(top: Values, least: float, p: float = 1.0, q: float = 2.0) -> Values:
+    low, high = ((top + (1 - top) * least**order) ** (1 / order) for order in (p, q))
+    return np.asarray(1 - low / high)
 
 
 def _short_of_one(least: float, _: int | None) -> float:
@@ -296,6 +297,7 @@ GAP = Measure(
     slope=_gap_slope,
     parts=_half_each,
     band=_from_the_lowest,
+    usual=True,
 )
 SHORTFALL = Measure(
     shortfall,
@@ -330,6 +332,7 @@ MEASURES: dict[str, Measure] = {
             slope=_gini_slope,
             parts=_differences,
             greatest_of=partial(_at_a_corner, _gini_of_two_levels),
+            usual=True,
         ),
         Measure(
             pq,
@@ -346,6 +349,7 @@ MEASURES: dict[str, Measure] = {
             reads="powers",
             slope=_pq_slope,
             greatest_of=partial(_at_a_corner, _pq_of_two_levels),
+            usual=True,
         ),
         SHORTFALL,
         Measure(
@@ -364,13 +368,18 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def resolve(measure: MeasureLike) -> Measure:
+DEFAULT_MEASURES = tuple(measure.name for measure in MEASURES.values() if measure.usual)
+
+
+def resolve(measure: MeasureLike, p: float | None = None, q: float | None = None) -> Measure:
     """Find a measure by its name or its function; any other function becomes one.
 
     Parameters
     ----------
     measure : str or callable
         A name in `MEASURES`, a measure, or a function of the last axis.
+    p, q : float, optional
+        The orders of "pq", by default 1 and 2; other measures have none.
 
     Returns
     -------
@@ -388,10 +397,13 @@ def resolve(measure: MeasureLike) -> Measure:
     (<Measure gini>, <Measure gini>, <Measure pq(p=0.5)>)
 
     """
-    if isinstance(measure, Measure):
-        return measure
     if isinstance(measure, str) and measure.lower() in MEASURES:  # the paper writes MPD and PQ
-        return MEASURES[measure.lower()]
+        measure = MEASURES[measure.lower()]
+    if isinstance(measure, Measure):
+        orders = (measure.orders[0] if p is None else p, measure.orders[1] if q is None else q)
+        if measure is not MEASURES["pq"] or orders == measure.orders:
+            return measure
+        return resolve(partial(pq, p=orders[0], q=orders[1]))
     if not callable(measure):
         ordered = sorted(MEASURES.values(), key=lambda known: not known.falls)
         terms = {known.name: known.terms for known in ordered}  # "max ratio" means the ratio
@@ -410,8 +422,9 @@ def _with_orders(measure: Any) -> Measure | None:
         return None
     if measure.args or not measure.keywords.keys() <= {"p", "q", "any_order"}:
         return None
-    orders = (float(measure.keywords.get("p", 1)), float(measure.keywords.get("q", 2)))
-    return Measure(measure, relative=True, reads="powers", orders=orders)
+    p, q = (float(measure.keywords.get(name, order)) for name, order in (("p", 1), ("q", 2)))
+    greatest = partial(_at_a_corner, partial(_pq_of_two_levels, p=p, q=q))
+    return Measure(measure, relative=True, reads="powers", orders=(p, q), greatest_of=greatest)
 
 
 def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, Any]:

@@ -58,6 +58,9 @@ class Measure:
         sweeps have a fast and exact way for each; any other measure goes the general way.
     slope : callable, optional
         Its gradient (…, groups); by default differences are taken.
+    convex : bool, default False
+        Whether the vectors at most so unequal are a convex set. With a `slope`, rules that keep a
+        bound on it at least cost are then found; those that read a summary are known to be.
     parts : callable, optional
         What each entry of a vector contributes, up to a factor; by default its squared deviation.
     greatest_of : callable, optional
@@ -67,6 +70,8 @@ class Measure:
         Of a measure that reads extremes: the interval of a level that starts or ends at a place.
     orders : tuple of float, default (1.0, 2.0)
         Of a measure that reads powers.
+    usual : bool, default False
+        Whether it is reported where no measures are asked for.
     mirrors : Measure, optional
         The measure that it is one minus: it is 1 for equal entries, and smaller is less equal.
 
@@ -91,10 +96,12 @@ class Measure:
     relative: bool | None = None
     reads: Reads | None = None
     slope: Callable[[Values], Values] | None = None
+    convex: bool = False
     parts: Callable[[Values], Values] | None = None
     greatest_of: Callable[[float, int | None], float] | None = None
     band: Callable[[Values, Values], tuple[Values, Values]] | None = None
     orders: tuple[float, float] = (1.0, 2.0)
+    usual: bool = False
     mirrors: Measure | None = None
 
     def __post_init__(self) -> None:
@@ -154,6 +161,18 @@ class Measure:
     def is_solved(self) -> bool:
         """Whether the vectors at most so unequal are a convex set with a solver of its own."""
         return self.reads is not None and self.orders == (1.0, 2.0)
+
+    @property
+    def is_width(self) -> bool:
+        """Whether it is how far the lowest entry is from the highest."""
+        return self.reads == "extremes" and not self.is_relative
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the vectors at most so unequal are a convex set, and known well enough."""
+        if self.reads == "powers":
+            return 0 < self.orders[0] <= 1 <= self.orders[1] != self.orders[0]
+        return self.reads is not None or (self.convex and self.slope is not None)
 
     @cached_property
     def is_relative(self) -> bool:

@@ -16,11 +16,11 @@ from evenhand._data.dataframes import framed
 from evenhand._errors import InputError, InputTypeError, UnboundWarning, refusing
 from evenhand._signatures import suggests_names
 from evenhand.criteria.evaluation import named
+from evenhand.measures import DEFAULT_MEASURES
 from evenhand.mitigation.methods import METHODS, Method
 
 Judgment = tuple[dict[str, float], Callable[[str, str], float]]
 
-MEASURES = ("mpd", "gini", "pq")
 CRITERIA_OF = {
     "classification": ("statistical_parity", "equalized_odds"),
     "regression": ("strong_parity", "weak_parity"),
@@ -83,7 +83,7 @@ def tradeoff(
     grid: Iterable[float] | None = None,
     test: tuple[Any, Any] | None = None,
     criteria: str | Sequence[str] | None = None,
-    measures: str | Sequence[str] = MEASURES,
+    measures: str | Sequence[str] = DEFAULT_MEASURES,
     favorable: Any = None,
     sample_weight: Any = None,
 ) -> Tradeoff:
@@ -138,7 +138,7 @@ def tradeoff(
     [0.731, 0.742, 0.75]
 
     """
-    method, favorable = method_of(estimator), favorable
+    method = method_of(estimator)
     questions = CRITERIA_OF[method.task] if criteria is None else _listed(criteria)
     if favorable is None:
         favorable = getattr(estimator, "favorable", None)

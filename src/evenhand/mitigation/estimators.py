@@ -27,13 +27,13 @@ from evenhand._errors import InputError, UnboundWarning, refusing
 from evenhand._seeds import seed_of
 from evenhand._signatures import suggests_names
 from evenhand._words import number
+from evenhand.measures import MeasureLike, resolve
 from evenhand.mitigation._fields import Fields, RowId, Unseen
 from evenhand.mitigation._lots import ONE_BY_ONE, drawn, lots, tied
 from evenhand.mitigation._sklearn import checked_target, checked_weight, rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.deploy import Grouping
 from evenhand.mitigation.groups import Bins, Sensitive
-from evenhand.report.formats import measure_name
 
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -275,7 +275,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         return codes
 
     def _tell_unbound(
-        self, what: str, value: float, measure: str = "mpd", bound: str = "epsilon"
+        self, what: str, value: float, measure: MeasureLike = "mpd", bound: str = "epsilon"
     ) -> None:
         """Say that the bound changes nothing, which may be one in another unit than was meant.
 
@@ -287,9 +287,10 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             f"{bound}={most:g} changes nothing: without it, {what} is {value:.3g} on the rows of "
             "the fit."
         )
-        if measure != "mpd":
+        known = resolve(measure)
+        if not known.is_width:
             note += (
-                f" {bound} is a bound on {measure_name(measure)}; for the largest difference "
+                f" {bound} is a bound on {known.title}; for the largest difference "
                 "between two groups, pass measure='mpd'."
             )
         self.notes_ += (note,)

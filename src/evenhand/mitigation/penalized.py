@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError, InputTypeError, require
 from evenhand.criteria import CRITERIA
+from evenhand.measures import MEASURES, MeasureLike, resolve
 from evenhand.mitigation._fields import Count, NonNegative, Positive, Unseen
 from evenhand.mitigation.estimators import GroupClassifier, GroupReader, GroupRegressor, Rows, Stage
 
@@ -41,7 +42,7 @@ class _Penalized(GroupReader):
     _extra: ClassVar[str | None] = "torch"
     _reads_group: ClassVar[bool] = False
     criterion: str = "statistical_parity"
-    measure: str = "mpd"
+    measure: MeasureLike = "mpd"
     strength: NonNegative = 1.0
     bound: NonNegative | None = None
     noise: Literal["subtract", "memory"] | None = "memory"
@@ -140,15 +141,18 @@ class _Penalized(GroupReader):
         """Say that the bound never pushed, if it did not; what was fitted is as without it."""
         if self.bound is None or self.term_ is None or self.term_.pushed:
             return
+        if isinstance(self.measure, str) and self.measure not in MEASURES:
+            return  # a measure of losses alone, such as "cv"
+        measure = resolve(self.measure)
         value = CRITERIA[self.criterion](
             rows.y,
             predicted,
             sensitive_features=rows.group,
             sample_weight=rows.sample_weight,
-            measure=self.measure,
+            measure=measure,
         )
-        what = f"{self.criterion}.{self.measure}{unit}"
-        self._tell_unbound(what, value, self.measure, "bound")
+        what = f"{self.criterion}.{measure.name}{unit}"
+        self._tell_unbound(what, value, measure, "bound")
 
     def _dense(self, X: Any) -> Floats:
         features = self._features(X)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from evenhand.measures import MeasureLike, resolve
 from evenhand.mitigation._fields import NonNegative, Positive
 from evenhand.mitigation.optimal.classifier import Bound, RuleClassifier
 from evenhand.mitigation.optimal.rates import RATES
@@ -24,8 +25,9 @@ class RateConstrainedClassifier(RuleClassifier):
     criterion : str, default "statistical_parity"
         "statistical_parity", "equal_opportunity", "predictive_equality", "equalized_odds" or
         "average_odds"; those that ask for the truth ask the base model's probabilities.
-    measure : {"mpd", "gini", "pq", "shortfall"}, default "mpd"
-        How unequal the rates of a cell are; the criterion is its largest value over the cells.
+    measure : str or Measure, default "mpd"
+        How unequal the rates of a cell are: "mpd", "gini", "pq", "shortfall", or a `Measure` with a
+        gradient and convex level sets; the criterion is its largest value over the cells.
     epsilon : float, default 0.01
         The most that the measure may be, in its own unit: by "mpd" 0.05 are five percentage
         points between two groups. 0 makes the rates equal.
@@ -61,14 +63,15 @@ class RateConstrainedClassifier(RuleClassifier):
 
     criteria: ClassVar[tuple[str, ...]] = tuple(RATES)
     criterion: str = "statistical_parity"
-    measure: str = "mpd"
+    measure: MeasureLike = "mpd"
     epsilon: NonNegative = 0.01
     cost: Any = None
     p: Positive = 1
     q: Positive = 2
 
     def _bound(self) -> Bound:
-        return Bound(self._require_criterion(), self.measure, self.epsilon, self.p, self.q)
+        measure = resolve(self.measure, self.p, self.q)
+        return Bound(self._require_criterion(), measure, self.epsilon)
 
 
 class LinearPostClassifier(RuleClassifier):
@@ -119,4 +122,4 @@ class LinearPostClassifier(RuleClassifier):
     epsilon: NonNegative = 0.01
 
     def _bound(self) -> Bound:
-        return Bound(self._require_criterion(), "mpd", self.epsilon)
+        return Bound(self._require_criterion(), resolve("mpd"), self.epsilon)

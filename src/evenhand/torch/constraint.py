@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from evenhand._errors import InputError
 from evenhand.criteria import Criterion
+from evenhand.measures import MeasureLike
 from evenhand.torch.penalty import Noise, Penalty
 from torch import Tensor, nn
 
@@ -59,7 +60,7 @@ class Constraint(nn.Module):
     def __init__(
         self,
         criterion: str | Criterion = "statistical_parity",
-        measure: str = "mpd",
+        measure: MeasureLike = "mpd",
         *,
         epsilon: float,
         groups: int,

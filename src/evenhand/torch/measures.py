@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 import torch
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
+from evenhand.measures import MEASURES, Measure, MeasureLike, resolve
 from torch import Tensor
 
-Measure = Callable[[Tensor], Tensor]
+TensorMeasure = Callable[..., Tensor]
 
 
 def mpd(values: Tensor) -> Tensor:
@@ -84,30 +88,67 @@ def pq(
     return _defined(1 - power_mean(p) / power_mean(q), seen)
 
 
-MEASURES: dict[str, Measure] = {
-    "mpd": mpd,
-    "gini": gini,
-    "pq": pq,
-    "cv": cv,
-    "cv²": squared_variation,
-    "shortfall": shortfall,
-}
 ROUNDED = 0.01  # a coefficient of variation that is small
-NOISE_FREE = ("pq", "cv", "cv²")  # from which noise can be subtracted
+ONLY_HERE: dict[str, TensorMeasure] = {"cv": cv, "cv²": squared_variation}
 
 
-def measure_of(name: str, p: float = 1.0, q: float = 2.0) -> Measure:
-    """A measure by its name."""
-    if name not in MEASURES:
-        raise InputError(
-            f"There is no measure {name!r} with gradients; there are {', '.join(MEASURES)}."
-            f"{did_you_mean(name, MEASURES)}"
-        )
+def measure_of(
+    measure: MeasureLike, p: float = 1.0, q: float = 2.0
+) -> tuple[TensorMeasure, str, bool]:
+    """A measure of tensors, its name, and whether noise can be subtracted from it.
+
+    One that reads no summary known here is computed on the CPU, with its own gradient.
+    """
     if not 0 < p < q:
         raise InputError(f"PQ needs 0 < p < q; it got p={p}, q={q}.")
-    if name == "pq":
-        return partial(pq, p=p, q=q)
-    return MEASURES[name]
+    if isinstance(measure, str) and measure in ONLY_HERE:
+        return ONLY_HERE[measure], measure, True
+    if isinstance(measure, str) and measure not in MEASURES:
+        known = [*(name for name, each in MEASURES.items() if not each.falls), *ONLY_HERE]
+        raise InputError(
+            f"There is no measure {measure!r} with gradients; there are {', '.join(known)}."
+            f"{did_you_mean(measure, known)}"
+        )
+    given = resolve(measure, p, q)
+    if given.falls:
+        raise InputError(
+            f"A loss does not reward inequality, and {given.name!r} falls with it: pass "
+            f"{given.computed.name!r}."
+        )
+    if given.reads == "powers":
+        return partial(pq, p=given.orders[0], q=given.orders[1]), given.name, given.is_solved
+    if given.reads == "ranks":
+        return gini, given.name, False
+    if given.reads == "extremes" and given.band is not None:
+        return (shortfall if given.is_relative else mpd), given.name, False
+    if given.slope is None:
+        raise InputError(
+            f"{given.name!r} has no gradient to train by: pass "
+            "evenhand.measures.Measure(function, slope=gradient)."
+        )
+    return partial(_Given.apply, given), given.name, False
+
+
+class _Given(torch.autograd.Function):
+    """A measure of one's own, which brings its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, measure: Measure, values: Tensor) -> Tensor:
+        table = values.detach().cpu().double().numpy()
+        slopes = np.zeros_like(table)
+        index = np.full(table.shape[:-1], np.nan)
+        for place in np.ndindex(index.shape):
+            seen = ~np.isnan(table[place])
+            if seen.sum() >= 2:
+                index[place] = measure(table[place][seen])
+                slopes[place][seen] = measure.gradient(table[place][seen])
+        ctx.save_for_backward(torch.as_tensor(slopes).to(values))
+        return torch.as_tensor(index).to(values)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[None, Tensor]:
+        (slopes,) = ctx.saved_tensors
+        return None, torch.nan_to_num(upstream[0])[..., None] * slopes
 
 
 def _scaled(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:

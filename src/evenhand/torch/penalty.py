@@ -8,9 +8,10 @@ import torch
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
 from evenhand.criteria import CRITERIA, Criterion
+from evenhand.measures import MeasureLike
 from evenhand.statistics import KINDS, E, F
 from evenhand.torch.inputs import read_rows
-from evenhand.torch.measures import NOISE_FREE, measure_of
+from evenhand.torch.measures import measure_of
 from evenhand.torch.noise import variances
 from evenhand.torch.numbers import NUMBERS, cumulative, mean_variances, means, values_of
 from evenhand.torch.shared import summed_over_processes
@@ -33,8 +34,9 @@ class Penalty(nn.Module):
     criterion : str or Criterion, default "statistical_parity"
         Of labels (statistical parity, equalized odds, accuracy parity, …), or of numbers: weak,
         strong and Wasserstein parity.
-    measure : {"pq", "cv", "cv²", "gini", "mpd", "shortfall"}, default "pq"
-        How unequal the groups' values are.
+    measure : {"pq", "cv", "cv²", "gini", "mpd", "shortfall"} or Measure, default "pq"
+        How unequal the groups' values are. A `Measure` of one's own brings its gradient, `slope`,
+        and is computed on the CPU.
     groups : int
         How many groups there are; those absent from a batch are left out of it.
     noise : {"subtract", "memory"} or None, default "subtract"
@@ -79,7 +81,7 @@ class Penalty(nn.Module):
     def __init__(
         self,
         criterion: str | Criterion = "statistical_parity",
-        measure: str = "pq",
+        measure: MeasureLike = "pq",
         *,
         groups: int,
         noise: Noise | None = "subtract",
@@ -93,8 +95,8 @@ class Penalty(nn.Module):
     ) -> None:
         super().__init__()
         self.criterion = _criterion(criterion)
-        self.measure, self.p, self.q = measure, p, q
-        self._measure = measure_of(measure, p, q)
+        self._measure, self.measure, subtracts = measure_of(measure, p, q)
+        self.p, self.q = p, q
         if isinstance(groups, bool) or not isinstance(groups, int) or groups < 2:
             raise InputError(f"groups={groups!r}: it is a whole number, and at least two.")
         if noise not in (None, "subtract", "memory"):
@@ -106,10 +108,10 @@ class Penalty(nn.Module):
             raise InputError(
                 f"Noise cannot be subtracted from {self.criterion.name!r}: use noise='memory'."
             )
-        if noise == "subtract" and (measure not in NOISE_FREE or (p, q) != (1.0, 2.0)):
+        if noise == "subtract" and not subtracts:
             raise InputError(
-                f"Noise cannot be subtracted from {measure!r}, of which no estimate is unbiased. "
-                f"Use noise='memory', or one of {', '.join(NOISE_FREE)}."
+                f"Noise cannot be subtracted from {self.measure!r}, of which no estimate is "
+                "unbiased. Use noise='memory', or one of pq, cv, cv²."
             )
         if temperature is not None and not 0 < temperature < float("inf"):
             raise InputError(f"temperature={temperature!r} is not positive.")
@@ -220,7 +222,7 @@ class Penalty(nn.Module):
         if spread is None:
             return self._aggregated(self._measure(values))
         known = torch.where(spread.isnan(), torch.nan, values)  # one row tells no variance
-        return self._aggregated(self._measure(known, spread))  # type: ignore[call-arg]
+        return self._aggregated(self._measure(known, spread))
 
     def _aggregated(self, cells: Tensor) -> Tensor:
         seen = ~cells.isnan()

@@ -1,5 +1,6 @@
 """The cheapest decisions under a bound on the inequality of group rates, with a proof of it."""
 
+from evenhand.mitigation.optimal.cones import require_convex
 from evenhand.mitigation.optimal.curves import Curves
 from evenhand.mitigation.optimal.generation import ImpossibleError, Solution, cost_of_rising, solve
 from evenhand.mitigation.optimal.problem import Problem, compared, problem, stated
@@ -11,6 +12,7 @@ from evenhand.mitigation.optimal.requirements import (
     at_most,
     evenly,
     near,
+    require_extremes,
 )
 from evenhand.mitigation.optimal.rule import DecisionRule
 from evenhand.mitigation.optimal.scores import Population, Scores, Thresholds, known_groups
@@ -41,6 +43,8 @@ __all__ = [
     "near",
     "problem",
     "rate_forms",
+    "require_convex",
+    "require_extremes",
     "solve",
     "stated",
 ]

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._data.groups import show
 from evenhand._words import number
+from evenhand.measures import Measure
 from evenhand.mitigation._fields import Positive
 from evenhand.mitigation._sklearn import rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
@@ -30,10 +31,8 @@ class Bound(NamedTuple):
     """What must be how equal."""
 
     criterion: str
-    measure: str
+    measure: Measure
     epsilon: float
-    p: float = 1
-    q: float = 2
 
 
 class RuleClassifier(GroupClassifier):
@@ -140,7 +139,7 @@ class RuleClassifier(GroupClassifier):
         solution = self._solve(self._population(rows))
         if not solution.multipliers.any():  # a bound that moves no rate has no price
             bound = self._bound()
-            what = f"{bound.criterion}.{bound.measure}"
+            what = f"{bound.criterion}.{bound.measure.name}"
             self._tell_unbound(what, solution.value, bound.measure)
 
     def _decide(self, X: Any, group: Codes) -> Floats:
@@ -190,11 +189,11 @@ class RuleClassifier(GroupClassifier):
 
     def _requirement(self, mass: Floats) -> Requirement:
         """What is required of rates, where groups and classes have these shares of the rows."""
-        criterion, measure, epsilon, p, q = self._bound()
+        criterion, measure, epsilon = self._bound()
         ask = criterion in ONE_CLASS and len(self.classes_) == 2
         favorable = self._favorable_place(ask) if ask or self.favorable is not None else None
         forms = compared(criterion, mass, measure, favorable)
-        return evenly(forms, measure, epsilon, p, q)
+        return evenly(forms, measure, epsilon)
 
     def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float]:
         groups = len(self.sensitive_.labels)

@@ -1,11 +1,13 @@
 """`measure(rates) ≤ ε` as a convex cone: slack = A r + B u + b must lie in a product of cones.
 
-MPD and Gini are polyhedral; PQ(1, 2) is one second-order cone, since it bounds the coefficient of
-variation, and PQ(p, q) with p ≤ 1 ≤ q sets a convex norm below a concave one by power cones.
+Measures of extremes and of ranks are polyhedral; PQ(1, 2) is one second-order cone, since it bounds
+the coefficient of variation, and PQ(p, q) with p ≤ 1 ≤ q sets a convex norm below a concave one by
+power cones. Any other convex measure has half-spaces, one for each vector that was too unequal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -15,9 +17,11 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from evenhand._errors import InputError, MissingExtraError
+from evenhand.measures import MEASURES, Measure
 
 Floats = NDArray[np.float64]
 
+HALVINGS = 54  # of an interval of length 1 or so: what is left is below rounding
 MISS = 1e4  # the price of missing a bound by 1, where no decision costs more than 1
 
 
@@ -44,43 +48,85 @@ class Cone:
     price: Floats
 
 
-def cone(measure: str, d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone | None:
+def cone(measure: Measure, d: int, epsilon: float) -> Cone | None:
     """The cone of `measure ≤ ε` for d groups, or None where every vector of rates meets it.
 
     With ε = 0 every measure says the same: the rates are equal.
     """
-    if measure == "pq" and not (0 < p <= 1 <= q and p < q):
-        raise InputError(f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p}, {q}.")
-    if d < 2 or epsilon >= most(measure, d, p, q):
+    require_convex(measure)
+    if d < 2 or epsilon >= measure.greatest((0.0, 1.0), groups=d):
         return None
-    if measure == "mpd" or epsilon == 0:
-        return within_mpd(d, epsilon)
-    if measure == "shortfall":
-        return within_shortfall(d, epsilon)
-    return within_gini(d, epsilon) if measure == "gini" else within_pq(d, epsilon, p, q)
+    if epsilon == 0:
+        return within_band(MEASURES["mpd"], d, 0.0)
+    if measure.reads == "powers":
+        return within_pq(d, epsilon, *measure.orders)
+    if measure.reads == "ranks":
+        return within_gini(d, epsilon)
+    return within_band(measure, d, epsilon) if measure.band else None
 
 
-def most(measure: str, d: int, p: float = 1, q: float = 2) -> float:
-    """The largest value of a measure for d rates between 0 and 1."""
-    pq = 1 - float(d) ** (1 / q - 1 / p)
-    known = {"mpd": 1.0, "gini": 1 - 1 / d, "pq": pq, "shortfall": 1.0}
-    if measure not in known:
-        raise InputError(f"Bounds are on {list(known)}, not on {measure!r}.")
-    return float(known[measure])
+def has_cone(measure: Measure) -> bool:
+    """Whether its bounds are a cone, rather than half-spaces that are found on the way."""
+    return measure.reads in ("ranks", "powers") or measure.band is not None
 
 
-def within_mpd(d: int, epsilon: float) -> Cone:
-    """Low ≤ r ≤ low + ε."""
-    rates, ones = sparse.eye_array(d), np.ones((d, 1))
-    return _cone(
-        [(rates, -ones, 0.0), (-rates, ones, epsilon)], [Part("nonnegative", 2 * d)], [1.0]
+def require_convex(measure: Measure) -> None:
+    """Refuse a measure whose bounds no convex set describes."""
+    if measure.is_convex:
+        return
+    if measure.reads == "powers":
+        p, q = measure.orders
+        raise InputError(f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p}, {q}.")
+    known = [name for name, each in MEASURES.items() if each.is_convex]
+    raise InputError(
+        f"Bounds are on {known}, not on {measure.name!r}. A measure of your own needs a gradient "
+        "and convex level sets: evenhand.measures.Measure(..., slope=..., convex=True)."
     )
 
 
-def within_shortfall(d: int, epsilon: float) -> Cone:
-    """(1 − ε) high ≤ r ≤ high."""
+def half_spaces(measure: Measure, vectors: Floats, epsilon: float) -> tuple[Floats, Floats]:
+    """Normals and limits, normal · r ≤ limit, that all r of at most ε meet and none of these do.
+
+    Each touches the level set where the line from a vector to its own mean enters it; of a
+    quasi-convex function the whole set lies on the other side of the tangent there.
+    """
+    away = vectors.mean(axis=-1, keepdims=True) - vectors
+    part = least_where(
+        lambda part: measure(vectors + part * away)[..., None] <= epsilon,
+        np.zeros((*vectors.shape[:-1], 1)),
+        np.ones((*vectors.shape[:-1], 1)),
+    )
+    edge = vectors + part * away
+    normals = measure.gradient(edge)
+    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+    return normals, np.asarray((normals * edge).sum(axis=-1))
+
+
+def least_where(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """The least number from which on a condition holds, by halving; of arrays, entry by entry.
+
+    >>> float(least_where(lambda x: x >= 0.25, 0.0, 1.0))
+    0.25
+    """
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        enough = holds(middle)
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
+
+
+def short_of(normals: Floats, limits: Floats) -> Cone:
+    """On the near side of half-spaces."""
+    return _linear([(-normals, limits)])
+
+
+def within_band(measure: Measure, d: int, epsilon: float) -> Cone:
+    """Between the ends of an interval, which are affine functions of one end: where it lies."""
+    assert measure.band is not None
+    ends = measure.band(np.array([0.0, 1.0]), np.full(2, epsilon))
+    (low, low_slope), (high, high_slope) = ((at[0], at[1] - at[0]) for at in ends)
     rates, ones = sparse.eye_array(d), np.ones((d, 1))
-    rows = [(-rates, ones, 0.0), (rates, (epsilon - 1) * ones, 0.0)]
+    rows = [(rates, -low_slope * ones, -low), (-rates, high_slope * ones, high)]
     return _cone(rows, [Part("nonnegative", 2 * d)], [1.0])
 
 
@@ -124,15 +170,13 @@ def adding_up(share: Floats, amount: float, epsilon: float = 0.0) -> Cone:
     return _linear([(share[None], epsilon - amount), (-share[None], epsilon + amount)])
 
 
-def beside(place: int, d: int, measure: str, epsilon: float) -> Cone:
+def beside(place: int, d: int, measure: Measure, epsilon: float) -> Cone:
     """All r are within ε of the one at a place, or at least (1 − ε) of it."""
     own = np.zeros((1, d))
     own[0, place] = 1
-    if measure == "mpd":
-        return _linear([(np.eye(d) - own, epsilon), (own - np.eye(d), epsilon)])
-    if measure == "shortfall":
+    if measure.is_relative:
         return _linear([(np.eye(d) - (1 - epsilon) * own, 0.0)])
-    raise InputError(f"Beside one group, bounds are on 'mpd' or 'shortfall', not on {measure!r}.")
+    return _linear([(np.eye(d) - own, epsilon), (own - np.eye(d), epsilon)])
 
 
 def loosened(cone: Cone) -> Cone:
@@ -150,7 +194,7 @@ def loosened(cone: Cone) -> Cone:
     )
 
 
-def _linear(rows: list[tuple[Any, float]]) -> Cone:
+def _linear(rows: list[tuple[Any, float | Floats]]) -> Cone:
     """Bounds without a helping variable."""
     size = sum(len(r) for r, _ in rows)
     own = [(r, np.zeros((len(r), 0)), b) for r, b in rows]
@@ -217,7 +261,7 @@ def _picks(columns: NDArray[np.intp], d: int) -> sparse.csr_array:
     return sparse.csr_array((ones, (rows, columns)), shape=(len(columns), d))
 
 
-def _cone(rows: list[tuple[Any, Any, float]], parts: list[Part], most: Any) -> Cone:
+def _cone(rows: list[tuple[Any, Any, Any]], parts: list[Part], most: Any) -> Cone:
     of_rates = sparse.vstack([sparse.csr_array(r) for r, _, _ in rows], format="csr")
     of_help = sparse.vstack([sparse.csr_array(u) for _, u, _ in rows], format="csr")
     constant = np.concatenate([np.full(r.shape[0], b) for r, _, b in rows])

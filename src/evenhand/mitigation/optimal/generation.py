@@ -26,6 +26,7 @@ from evenhand.mitigation.optimal.rule import DecisionRule, most_frequent
 SPAN = 10  # rounds of progress after which a rule that is out of use is forgotten
 IN_USE, NO_GAIN = 1e-6, 1e-12
 NEGLIGIBLE = 1e-11
+MOST_CUTS = 500  # half-spaces, for bounds that have no cone
 EXCESS = 1e-10
 FEASIBLE = 1e-8
 STEPS = np.logspace(-11, -3, 25)
@@ -76,15 +77,26 @@ class Nearest(NamedTuple):
 
 def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = None) -> Solution:
     """The cheapest rule within the bound; `start` may hold the rules found for another bound."""
+    search = _searched(problem, tolerance, start)
+    for _ in range(MOST_CUTS):  # without bounds that have no cone, none is needed
+        rates = search.columns.mixed(search.share, problem.forms.observed.size)
+        tighter = problem.tightened(rates)
+        if tighter is problem:
+            break
+        known = joined(search.columns, tighter.guesses(), tighter.constants())
+        problem, search = tighter, _searched(tighter, tolerance, known)
+    return _solution(problem, search, *in_use(problem, search.columns, search.share))
+
+
+def _searched(problem: Problem, tolerance: float, start: Columns | None) -> Search:
+    """The cheapest mixture of rules within the cones and half-spaces there are."""
     if problem.bounds is None:
         free = problem.respond(np.zeros(problem.forms.observed.size))
-        least = Search(free, np.ones(len(free.pool)), float(free.cost.sum()), np.zeros(0), 0)
-        return _solution(problem, least, free, least.share)
+        return Search(free, np.ones(len(free.pool)), float(free.cost.sum()), np.zeros(0), 0)
     known = joined(problem.guesses(), problem.constants()) if start is None else start
     if not all(requirement.even for requirement in problem.requirements):
         known = _feasible(problem, known)
-    search = _begun_with(problem, known, tolerance)
-    return _solution(problem, search, *in_use(problem, search.columns, search.share))
+    return _begun_with(problem, known, tolerance)
 
 
 def cost_of_rising(problem: Problem, solution: Solution, tolerance: float = 1e-6) -> float:

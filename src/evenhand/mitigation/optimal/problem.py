@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evenhand._errors import InputError
+from evenhand.measures import Measure, MeasureLike, resolve
 from evenhand.mitigation.optimal.many import MANY, ManyGroups
 from evenhand.mitigation.optimal.rates import RateForms, rate_forms, stacked
 from evenhand.mitigation.optimal.requirements import Bounds, Requirement, evenly
@@ -22,7 +23,7 @@ from evenhand.mitigation.optimal.scores import Codes, Floats, Population, Respon
 def problem(
     population: Population,
     criterion: str,
-    measure: str,
+    measure: MeasureLike,
     epsilon: float,
     *,
     cost: Any = None,
@@ -31,14 +32,15 @@ def problem(
     q: float = 2,
 ) -> Problem:
     """State the problem; the default cost is 1 for every wrong decision."""
-    forms = compared(criterion, population.mass, measure, favorable)
-    return stated(population, [evenly(forms, measure, epsilon, p, q)], cost)
+    by = resolve(measure, p, q)
+    forms = compared(criterion, population.mass, by, favorable)
+    return stated(population, [evenly(forms, by, epsilon)], cost)
 
 
-def compared(criterion: str, mass: Floats, measure: str, favorable: int | None) -> RateForms:
+def compared(criterion: str, mass: Floats, measure: Measure, favorable: int | None) -> RateForms:
     """The rates that a criterion compares; of two classes that differ alike, those of one."""
     forms = rate_forms(criterion, mass, favorable)
-    if measure != "mpd" or mass.shape[1] != 2:
+    if not measure.is_width or mass.shape[1] != 2:
         return forms
     decided = np.array([cell[1] if isinstance(cell, tuple) else cell for cell in forms.cells])
     return forms.only(decided == decided.max())
@@ -92,7 +94,7 @@ class Problem:
         first, owner = self.requirements[0], self.population.owner
         cells, groups = self.forms.observed.shape
         one = cells == 1 or (cells == 2 and first.complementary)
-        alone = len(self.requirements) == 1 and first.name == "gini"
+        alone = len(self.requirements) == 1 and _reads_ranks(first)
         if owner is None or not (alone and one and self.forms.observed.all() and groups >= MANY):
             return None
         if not 0 < self.epsilon < 1 - 1 / groups:
@@ -110,6 +112,15 @@ class Problem:
             return self
         return replace(self, population=self.population.unrestricted())
 
+    def tightened(self, rates: Floats) -> Problem:
+        """The same problem, without these rates where a bound that has no cone keeps them out."""
+        parts = zip(self.requirements, self._parts(rates), strict=True)
+        tighter = tuple(requirement.tightened(part) for requirement, part in parts)
+        known = zip(tighter, self.requirements, strict=True)
+        if all(new is old for new, old in known):
+            return self
+        return replace(self, requirements=tighter)
+
     def within(self, epsilon: float) -> Problem:
         """The same problem with another bound of the first requirement."""
         first, *others = self.requirements
@@ -125,10 +136,13 @@ class Problem:
         return float(np.max(np.subtract(self._worst(rates), bounds)))
 
     def _worst(self, rates: Floats) -> list[float]:
+        parts = zip(self.requirements, self._parts(rates), strict=True)
+        return [requirement.worst(part) for requirement, part in parts]
+
+    def _parts(self, rates: Floats) -> list[Floats]:
+        """The rates (cells, groups) of each requirement."""
         sizes = [len(requirement.forms.cells) for requirement in self.requirements]
-        table = rates.reshape(self.forms.observed.shape)
-        parts = np.split(table, np.cumsum(sizes)[:-1])
-        return [one.worst(part) for one, part in zip(self.requirements, parts, strict=True)]
+        return np.split(rates.reshape(self.forms.observed.shape), np.cumsum(sizes)[:-1])
 
     def respond(self, multipliers: Floats) -> Columns:
         """The best rule of every pool when rates have these prices."""
@@ -172,6 +186,10 @@ class Problem:
         rates = np.einsum("caky,jaky->jca", self.forms.coefficients, whole)
         pairs = np.broadcast_to(np.arange(observed.size), (rules, observed.size))
         return Columns(pool, cost, pairs, rates.reshape(pairs.shape), matrices)
+
+
+def _reads_ranks(requirement: Requirement) -> bool:
+    return requirement.measure is not None and requirement.measure.reads == "ranks"
 
 
 def _costs(cost: Any, classes: int) -> Floats:

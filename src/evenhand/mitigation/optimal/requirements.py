@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evenhand import measures
 from evenhand._errors import InputError
+from evenhand.measures import MEASURES, Measure
 from evenhand.mitigation.optimal.cones import (
     Cone,
     Floats,
@@ -22,12 +21,16 @@ from evenhand.mitigation.optimal.cones import (
     below,
     beside,
     cone,
+    half_spaces,
+    has_cone,
     loosened,
-    most,
+    require_convex,
+    short_of,
 )
 from evenhand.mitigation.optimal.rates import RateForms
 
 MOST_ROUNDS = 1000
+PRECISE = 1e-8  # by which a bound without a cone may be missed before rules are blended
 
 Mask = NDArray[np.bool_]
 
@@ -38,7 +41,8 @@ class Requirement:
 
     `value` takes a row for each cell, with NaN for groups that are not observed in it; `cone` is
     the same for the observed groups of one cell. Rules that treat everyone alike meet what is
-    `even`; they may fail the rest, which can be impossible to meet.
+    `even`; they may fail the rest, which can be impossible to meet. Where a `measure` has no cone,
+    `cuts` are half-spaces by cell that keep out rates found to be too unequal.
     """
 
     name: str
@@ -47,6 +51,8 @@ class Requirement:
     value: Callable[[Floats], Any]
     cone: Callable[[Mask, float], Cone | None]
     even: bool = True
+    measure: Measure | None = None
+    cuts: tuple[tuple[int, Floats, float], ...] = ()
 
     @property
     def label(self) -> str:
@@ -71,33 +77,55 @@ class Requirement:
         """The same with another bound."""
         if not epsilon >= 0:
             raise InputError(f"The bound on {self.name} must be at least 0; it is {epsilon}.")
-        return replace(self, epsilon=epsilon)
+        return replace(self, epsilon=epsilon, cuts=())
+
+    def tightened(self, rates: Floats) -> Requirement:
+        """The same, with half-spaces that keep out rates (cells, groups) that are too unequal."""
+        if self.measure is None or has_cone(self.measure) or self.epsilon == 0:
+            return self
+        cuts = []
+        for cell, observed in enumerate(self.forms.observed):
+            own = np.maximum(rates[cell, observed], 0)
+            if len(own) > 1 and self.measure(own) > self.epsilon + PRECISE:
+                normal, limit = half_spaces(self.measure, own, self.epsilon)
+                cuts.append((cell, normal, float(limit)))
+        return replace(self, cuts=(*self.cuts, *cuts)) if cuts else self
 
     def cones(self, *, is_loose: bool = False) -> list[Cone | None]:
         """One for each cell; loose, it may be missed by what is then to be as small as can be."""
         found = [self.cone(observed, self.epsilon) for observed in self.forms.observed]
+        for cell in {cell for cell, *_ in self.cuts}:
+            normals, limits = zip(*(cut[1:] for cut in self.cuts if cut[0] == cell), strict=True)
+            found[cell] = short_of(np.array(normals), np.array(limits))
         return [loosened(each) if each and is_loose and not self.even else each for each in found]
 
 
-def evenly(
-    forms: RateForms, measure: str, epsilon: float, p: float = 1, q: float = 2
-) -> Requirement:
+def evenly(forms: RateForms, measure: Measure, epsilon: float) -> Requirement:
     """The measure of every cell's rates is at most ε."""
-    most(measure, 2, p, q)  # refuses measures that no cone bounds
-    function = partial(measures.pq, p=p, q=q) if measure == "pq" else measures.MEASURES[measure]
+    require_convex(measure)
 
     def own(observed: Mask, epsilon: float) -> Cone | None:
-        return cone(measure, int(observed.sum()), epsilon, p, q)
+        return cone(measure, int(observed.sum()), epsilon)
 
-    return Requirement(measure, forms, 0.0, function, own).within(epsilon)
+    return Requirement(measure.name, forms, 0.0, measure, own, measure=measure).within(epsilon)
 
 
-def near(forms: RateForms, place: int, measure: str, epsilon: float) -> Requirement:
+def require_extremes(measure: Measure) -> None:
+    """Refuse a measure that does not compare two groups at a time."""
+    if measure.band is None:
+        known = [repr(name) for name, each in MEASURES.items() if each.band is not None]
+        raise InputError(
+            f"Beside a reference group the measure is {' or '.join(known)}, not {measure.name!r}."
+        )
+
+
+def near(forms: RateForms, place: int, measure: Measure, epsilon: float) -> Requirement:
     """No group's rate is further than ε from that of one group, or short of it by a share of ε."""
+    require_extremes(measure)
 
     def value(rates: Floats) -> Floats:
         own = rates[:, [place]]
-        if measure == "mpd":
+        if not measure.is_relative:
             return np.asarray(np.nanmax(np.abs(rates - own), axis=1))
         ratio = np.divide(rates, own, out=np.ones_like(rates), where=own > 0)
         return np.asarray(1 - np.nanmin(ratio, axis=1))
@@ -107,7 +135,7 @@ def near(forms: RateForms, place: int, measure: str, epsilon: float) -> Requirem
             return None
         return beside(int(observed[:place].sum()), int(observed.sum()), measure, epsilon)
 
-    return Requirement(measure, forms, 0.0, value, own_cone).within(epsilon)
+    return Requirement(measure.name, forms, 0.0, value, own_cone).within(epsilon)
 
 
 def at_least(name: str, forms: RateForms, floor: float) -> Requirement:

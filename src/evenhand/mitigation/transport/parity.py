@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from evenhand import measures
 from evenhand._errors import InputError
 from evenhand.measures import Measure
 from evenhand.mitigation.estimators import Codes, Floats
-from evenhand.mitigation.optimal.cones import Cone, Part, Program, cone
+from evenhand.mitigation.optimal.cones import (
+    HALVINGS,
+    Cone,
+    Part,
+    Program,
+    cone,
+    half_spaces,
+    has_cone,
+    least_where,
+    require_convex,
+)
 from evenhand.mitigation.transport.plan import SIDES, Side, Supply
 
-Name = Literal["pq", "gini", "mpd"]
-
-HALVINGS = 54  # of an interval of length 1 or so: what is left is below rounding
 CUTTING_ROUNDS = 60
 PRECISION = 1e-7
 
@@ -93,14 +98,18 @@ class Shift(NamedTuple):
 def weak_parity(means: Floats, share: Floats, bound: Bound) -> Shift:
     """The vector of means nearest to the given ones, weighted by share, that meets the bound.
 
-    >>> weak_parity(np.array([1.0, 3.0]), np.array([0.5, 0.5]), Bound("mpd", 1.0)).means
+    >>> from evenhand.measures import MEASURES
+    >>> weak_parity(np.array([1.0, 3.0]), np.array([0.5, 0.5]), Bound(MEASURES["mpd"], 1.0)).means
     array([1.5, 2.5])
     """
     if bound.is_width:
         return Shift(_within_width(means, share, bound.epsilon), 0.0)
+    name = bound.measure.title
+    if not bound.measure.is_relative:
+        raise InputError(f"{name} of means is not bounded: pass a relative measure, or 'mpd'.")
     if means.min() < 0:
         raise InputError(
-            f"Gini and PQ need mean predictions of at least 0, and a group's is {means.min():g}; "
+            f"{name} needs mean predictions of at least 0, and a group's is {means.min():g}; "
             "use measure='mpd'."
         )
     if bound.met_by(means):
@@ -124,42 +133,24 @@ def _within_width(means: Floats, share: Floats, width: float) -> Floats:
 
 @dataclass(frozen=True)
 class Bound:
-    """A measure, with its orders where it is PQ, and the most that it may be."""
+    """A measure, and the most that it may be."""
 
-    measure: str
+    measure: Measure
     epsilon: float
-    p: float = 1
-    q: float = 2
 
     def __post_init__(self) -> None:
         if self.epsilon < 0:
             raise InputError(f"epsilon is {self.epsilon}; no measure is below 0.")
-        if self.measure not in get_args(Name):
-            raise InputError(f"Bounds are on {list(get_args(Name))}, not on {self.measure!r}.")
-        cone(self.measure, 2, self.epsilon, self.p, self.q)  # refuses orders that have no cone
-
-    @property
-    def function(self) -> Measure:
-        """The measure itself."""
-        if self.measure == "pq":
-            return measures.resolve(partial(measures.pq, p=self.p, q=self.q))
-        return measures.MEASURES[self.measure]
+        require_convex(self.measure)
 
     @property
     def is_width(self) -> bool:
         """Whether it says how far apart entries may be: MPD, or 0 by any measure."""
-        return self.measure == "mpd" or self.epsilon == 0
-
-    def cone(self, groups: int) -> Cone:
-        """The vectors that meet it; one that all vectors meet has none, and is refused."""
-        known = cone(self.measure, groups, self.epsilon, self.p, self.q)
-        if known is None:
-            raise InputError(f"No vector of {groups} entries has a {self.measure} above ε.")
-        return known
+        return self.measure.is_width or self.epsilon == 0
 
     def met_by(self, vectors: Floats) -> bool:
         """Whether no vector (the last axis) is more unequal."""
-        return bool(np.max(self.function(vectors), initial=0.0) <= self.epsilon)
+        return bool(np.max(self.measure(vectors), initial=0.0) <= self.epsilon)
 
     def pulled(self, vectors: Floats) -> Floats:
         """Vectors moved towards their means, all by the same part, until they meet it."""
@@ -168,19 +159,6 @@ class Bound:
         away = vectors.mean(axis=-1, keepdims=True) - vectors
         part = least_where(lambda part: self.met_by(vectors + part * away), 0.0, 1.0)
         return np.asarray(vectors + part * away)
-
-
-def least_where(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
-    """The least number from which on a condition holds, by halving; of arrays, entry by entry.
-
-    >>> float(least_where(lambda x: x >= 0.25, 0.0, 1.0))
-    0.25
-    """
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        enough = holds(middle)
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return high
 
 
 class Costs(Protocol):
@@ -251,8 +229,10 @@ def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> Certified
         if cost < least:
             best, least = point, cost
         short = np.flatnonzero(values - bounds > PRECISION / 10)
-        if least - bound <= PRECISION or not len(short):
+        tighter = region.tightened(levels)
+        if least - bound <= PRECISION or (not len(short) and tighter is region):
             break
+        region = tighter
         known = _joined([known, *(_tangents(costs, point, side, short) for side in SIDES)])
     return CertifiedPoint(best, max(least - bound, 0.0))
 
@@ -284,17 +264,36 @@ class Region:
     """Arrays of cut points × groups within [0, 1], ascending, that meet a bound from `first` on.
 
     The variables of its programs are the entries, then a bound on the cost of each, then what
-    helps to describe the cones, cut point by cut point.
+    helps to describe the cones, cut point by cut point. Where the measure has no cone, `cuts` are
+    half-spaces that keep out levels found to be too unequal: at a cut point, normal and limit.
     """
 
     shape: tuple[int, int]
     bound: Bound
     first: int = 0
+    cuts: tuple[tuple[int, Floats, float], ...] = ()
 
     @property
-    def cone(self) -> Cone:
-        """Where the levels at one cut point may lie."""
-        return self.bound.cone(self.shape[1])
+    def cone(self) -> Cone | None:
+        """Where the levels at one cut point may lie; None where no cone says so."""
+        known = cone(self.bound.measure, self.shape[1], self.bound.epsilon)
+        if known is None and has_cone(self.bound.measure):
+            name = self.bound.measure.name
+            raise InputError(f"No vector of {self.shape[1]} entries has a {name} above ε.")
+        return known
+
+    def tightened(self, at: Floats) -> Region:
+        """The same without levels (cut points, groups) that are too unequal, if no cone does it."""
+        measure, epsilon = self.bound.measure, self.bound.epsilon
+        if has_cone(measure):
+            return self
+        kept = np.maximum(at[self.first :], 0.0)
+        places = np.flatnonzero(measure(kept) > epsilon)
+        if not len(places):
+            return self
+        normals, limits = half_spaces(measure, kept[places], epsilon)
+        new = zip((places + self.first).tolist(), normals, limits.tolist(), strict=True)
+        return replace(self, cuts=(*self.cuts, *new))
 
     def inside(self, at: Floats) -> Floats:
         """A solver's answer, exactly ascending within [0, 1], and exactly as equal as asked."""
@@ -313,11 +312,24 @@ class Region:
         cost = np.concatenate([np.zeros(size), weights.ravel(), np.zeros(width - 2 * size)])
         rows = sparse.vstack([*linear, -slack], format="csr")
         flat = Part("nonnegative", rows.shape[0] - slack.shape[0])
-        return Program(cost, rows, limits, (flat, *self.cone.parts * (self.shape[0] - self.first)))
+        known = self.cone
+        parts = (
+            (Part("nonnegative", len(constant)),)
+            if known is None
+            else known.parts * (self.shape[0] - self.first)
+        )
+        return Program(cost, rows, limits, (flat, *parts))
 
     def _everywhere(self) -> tuple[sparse.csr_array, Floats]:
         """The slack of the cones at all cut points from the first on: its rows and constant."""
         (cuts, groups), cone = self.shape, self.cone
+        if cone is None:
+            normals = np.zeros((len(self.cuts), cuts, groups))
+            for row, (place, normal, _) in enumerate(self.cuts):
+                normals[row, place] = -normal
+            slack = sparse.csr_array(normals.reshape(len(self.cuts), cuts * groups))
+            slack.resize((len(self.cuts), 2 * cuts * groups))
+            return slack, np.array([limit for *_, limit in self.cuts])
         constrained = sparse.eye_array(cuts, format="csr")[self.first :]
         levels = sparse.kron(constrained, cone.of_rates)
         helping = sparse.kron(sparse.eye_array(cuts - self.first), cone.of_help)

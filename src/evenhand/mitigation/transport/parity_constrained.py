@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError
+from evenhand.measures import MeasureLike, resolve
 from evenhand.mitigation._fields import NonNegative, Positive, Range, Share
 from evenhand.mitigation.amount_rule import AmountRule, shifts
 from evenhand.mitigation.estimators import Codes, Floats, Rows, shares
@@ -87,7 +88,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
     """
 
     criteria: ClassVar[tuple[str, ...]] = ("strong_parity", "weak_parity", "wasserstein_parity")
-    measure: str = "mpd"
+    measure: MeasureLike = "mpd"
     epsilon: NonNegative = 0.01
     p: Positive = 1
     q: Positive = 2
@@ -125,14 +126,18 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     def _fit(self, rows: Rows) -> None:
         weak = self._require_criterion() == "weak_parity"
-        bound = Bound(self.measure, self.epsilon, self.p, self.q)
-        if self.criterion == "wasserstein_parity" and self.measure != "mpd":
+        bound = self._bound
+        if self.criterion == "wasserstein_parity" and not bound.measure.is_width:
             raise InputError(
                 f"wasserstein_parity is the integral of the largest difference: measure is 'mpd', "
-                f"not {self.measure!r}."
+                f"not {bound.measure.name!r}."
             )
         equalize = self._equalize_means if weak else self._equalize_distributions
         equalize(self._fit_base(rows), rows, bound)
+
+    @property
+    def _bound(self) -> Bound:
+        return Bound(resolve(self.measure, self.p, self.q), self.epsilon)
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
         return None if self.criterion == "weak_parity" else super()._bounded(rows, lots)
@@ -140,10 +145,10 @@ class ParityConstrainedRegressor(PlannedRegressor):
     def _inequality(self, cdfs: Floats) -> float:
         if self.criterion == "wasserstein_parity":
             return integral_of_range(self.plan_.support.points, cdfs)
-        supply, bound = self.plan_.supply, Bound(self.measure, self.epsilon, self.p, self.q)
+        supply, bound = self.plan_.supply, self._bound
         asked = bound.is_width or supply.share @ supply.cdfs[:, :-1] >= self.tau
         levels = cdfs[:, :-1].T[np.broadcast_to(asked, cdfs.shape[1] - 1)]
-        return float(np.max(bound.function(levels), initial=0.0))
+        return float(np.max(bound.measure(levels), initial=0.0))
 
     def _equalize_distributions(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         support = Support.of(scores, self.support, self.bounds)
@@ -155,7 +160,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.plan_ = Plan(support, supply, cdfs)
         self.cost_ = self.plan_.cost
         if self._is_unmoved():
-            what = f"{self.criterion}.{bound.measure}"
+            what = f"{self.criterion}.{bound.measure.name}"
             self._tell_unbound(what, self._inequality(supply.cdfs), bound.measure)
 
     def _equalize_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
@@ -166,8 +171,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.shifts_ = shifted - means
         self.cost_ = float(share @ self.shifts_**2)
         if not self.shifts_.any():
-            what = f"{self.criterion}.{bound.measure}"
-            self._tell_unbound(what, float(bound.function(means)), bound.measure)
+            what = f"{self.criterion}.{bound.measure.name}"
+            self._tell_unbound(what, float(bound.measure(means)), bound.measure)
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         if self.criterion == "weak_parity":
