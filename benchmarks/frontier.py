@@ -24,7 +24,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import evenhand as eh
 from evenhand._frontier.rows import read_rows
-from evenhand.benchmark import ADAPTERS
+from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.datasets import load, split
 from evenhand.mitigation import METHODS, GivenProbabilities
 from evenhand.mitigation._tradeoff import chances

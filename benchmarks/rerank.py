@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evenhand.benchmark import Predictions, Question, Store, Truth, rank, results
+from evenhand.benchmark import Question, Store, rank, results
 from evenhand.benchmark.design.questions import QUESTIONS
+from evenhand.benchmark.predictions import Predictions, Truth
 
 GROUPS = (list("ab"), list("abcde"), [f"{x}{y}" for x in "ab" for y in "cdefg"])
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tables import listed, put  # which puts the root, where paper/ is, on the path
 
-from evenhand.benchmark import Finding, Results, count_verdicts
+from evenhand.benchmark import Results
+from evenhand.benchmark.sections import Finding, count_verdicts
 from paper.findings import findings
 from paper.findings.criteria import OURS
 from paper.report import stored_results

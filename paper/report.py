@@ -11,15 +11,8 @@ from statistics import median
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenhand.benchmark import (
-    Finding,
-    Results,
-    Section,
-    Store,
-    count_verdicts,
-    read_results,
-    write_report,
-)
+from evenhand.benchmark import Results, Store, read_results, write_report
+from evenhand.benchmark.sections import Finding, Section, count_verdicts
 from paper.design import PAPER
 from paper.figures import FIGURES, IN_PAPER
 from paper.findings import findings

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.benchmark import Results, Table, data_sets, run_times
+from evenhand.benchmark import Results, Table
+from evenhand.benchmark.tables import data_sets, run_times
 from evenhand.criteria import CRITERIA
 from evenhand.mitigation import METHODS
 from paper.findings.properties import PROPERTIES, checked

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from evenhand.benchmark.figures import STYLES, Panel, Style, Theme
+from evenhand.benchmark.figures import Theme
+from evenhand.benchmark.figures.panels import Panel
+from evenhand.benchmark.figures.theme import STYLES, Style
 from paper.design import SHOWN
 from paper.families import ALL, constraints_of
 from paper.words import axis_of, task_name

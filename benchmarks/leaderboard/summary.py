@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evenhand.benchmark import Board, Results, leaderboard, read_design, results, status
+from evenhand.benchmark import Results, leaderboard, read_design, results, status
+from evenhand.benchmark.boards.standings import Board
 from evenhand.benchmark.figures import draw, ranking_figure
 from evenhand.mitigation import METHODS
 

@@ -7,17 +7,10 @@ from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark.figures import (
-    SOFT,
-    Drawing,
-    Panel,
-    alt_text,
-    caption,
-    grid,
-    listed,
-    over_seeds,
-    provenance,
-)
+from evenhand.benchmark.figures import Drawing, alt_text
+from evenhand.benchmark.figures.drawing import caption, listed, over_seeds, provenance
+from evenhand.benchmark.figures.panels import Panel, grid
+from evenhand.benchmark.figures.theme import SOFT
 from paper.families import ODDS, PARITY
 from paper.figures.tradeoffs import AIMS, BEYOND, LOWER, REACH, ROOT, Rows, four
 from paper.findings.statistics import EVEN

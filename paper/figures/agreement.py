@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from evenhand.benchmark.figures import SOFT, WHITE, Drawing, Style, blank, caption, provenance
+from evenhand.benchmark.figures import Drawing
+from evenhand.benchmark.figures.drawing import caption, provenance
+from evenhand.benchmark.figures.panels import blank
+from evenhand.benchmark.figures.theme import SOFT, WHITE, Style
 from paper.findings.alike import ALIKE, agreements
 from paper.findings.criteria import ASKED
 from paper.findings.values import values

@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.benchmark.figures import (
-    SOFT,
-    Drawing,
-    alt_text,
-    caption,
-    grid,
-    listed,
-    over_seeds,
-    provenance,
-)
+from evenhand.benchmark.figures import Drawing, alt_text
+from evenhand.benchmark.figures.drawing import caption, listed, over_seeds, provenance
+from evenhand.benchmark.figures.panels import grid
+from evenhand.benchmark.figures.theme import SOFT
 from paper.design import OWN, SHOWN
 from paper.families import ALL, PARITY
 from paper.figures.tradeoffs import ROOT

@@ -7,20 +7,10 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from evenhand.benchmark.figures import (
-    BAND,
-    INK,
-    LEGEND,
-    WIDTH,
-    Drawing,
-    blank,
-    by_root,
-    caption,
-    listed,
-    over_seeds,
-    provenance,
-    readings,
-)
+from evenhand.benchmark.figures import Drawing
+from evenhand.benchmark.figures.drawing import caption, listed, over_seeds, provenance
+from evenhand.benchmark.figures.panels import LEGEND, WIDTH, blank, by_root, readings
+from evenhand.benchmark.figures.theme import BAND, INK
 from paper.figures.noise import NOISE, draw_floor, floors
 from paper.figures.tradeoffs import ROOT
 from paper.theme import THEME

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark.figures import BAND, SOFT
+from evenhand.benchmark.figures.theme import BAND, SOFT
 from paper.findings.floors import FLOOR, HIGH, floor_of
 from paper.words import sizes_of
 

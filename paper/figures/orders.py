@@ -9,18 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from evenhand.benchmark.figures import (
-    HEIGHT,
-    PALETTE,
-    WIDTH,
-    Drawing,
-    against,
-    blank,
-    caption,
-    over_seeds,
-    provenance,
-    readings,
-)
+from evenhand.benchmark.figures import Drawing
+from evenhand.benchmark.figures.drawing import caption, over_seeds, provenance
+from evenhand.benchmark.figures.panels import HEIGHT, WIDTH, against, blank, readings
+from evenhand.benchmark.figures.theme import PALETTE
 from paper.theme import THEME
 from paper.words import name_of
 

@@ -9,7 +9,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from evenhand import gini, pq
-from evenhand.benchmark.figures import INK, SOFT, Drawing
+from evenhand.benchmark.figures import Drawing
+from evenhand.benchmark.figures.theme import INK, SOFT
 
 STEPS = 24
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])

@@ -6,16 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evenhand.benchmark.figures import (
-    Drawing,
-    Panel,
-    alt_text,
-    caption,
-    grid,
-    listed,
-    over_seeds,
-    provenance,
-)
+from evenhand.benchmark.figures import Drawing, alt_text
+from evenhand.benchmark.figures.drawing import caption, listed, over_seeds, provenance
+from evenhand.benchmark.figures.panels import Panel, grid
 from paper.design import OWN, SHOWN, WITH_PREDICTION
 from paper.families import ODDS, PARITY
 from paper.theme import THEME, panel

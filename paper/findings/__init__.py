@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Finding
+from evenhand.benchmark.sections import Finding
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Results

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from evenhand.benchmark import Finding, Verdict
+from evenhand.benchmark.sections import Finding, Verdict
 from paper.findings.alike import ALIKE
 from paper.findings.criteria import ASKED, OURS, problems_of
 from paper.findings.estimates import at_least, at_most, estimate

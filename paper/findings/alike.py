@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Finding, Verdict
+from evenhand.benchmark.sections import Finding, Verdict
 from paper.findings.criteria import ASKED, BASE_OF, OURS, Asked, groups_of, problems_of
 from paper.findings.estimates import at_least, at_most
 from paper.findings.ranks import Agreement, Level, agreement

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenhand.benchmark import Area, Results, areas
+from evenhand.benchmark import Results, areas
+from evenhand.benchmark.ranking import Area
 from paper.families import constraints_of
 
 BASE = "Base"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import binomtest
 
-from evenhand.benchmark import Finding
+from evenhand.benchmark.sections import Finding
 from paper.design import OWN, PUBLISHED
 from paper.findings.areas import BASE, LOSS, areas_of
 from paper.findings.criteria import ASKED, BASE_OF, Asked, problems_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from evenhand.benchmark import Verdict
+from evenhand.benchmark.sections import Verdict
 
 NAN = float("nan")
 

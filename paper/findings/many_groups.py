@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.benchmark import Finding, Verdict
+from evenhand.benchmark.sections import Finding, Verdict
 from paper.findings.criteria import OURS
 from paper.findings.estimates import Estimate, at_least, at_most, estimate
 from paper.findings.floors import FLOOR, HIGH, floor_of

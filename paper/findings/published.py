@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Finding, Verdict
+from evenhand.benchmark.sections import Finding, Verdict
 from paper.design import PUBLISHED, WITH_PREDICTION
 from paper.findings.criteria import BASE_OF, OURS
 from paper.findings.estimates import Estimate, at_most, estimate

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evenhand.benchmark import Finding
+from evenhand.benchmark.sections import Finding
 from paper.findings.ablations import AS_BASE
 from paper.findings.areas import BASE, LOSS, areas_of
 from paper.findings.criteria import OURS, problems_of

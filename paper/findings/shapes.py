@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy.stats import kendalltau
 
-from evenhand.benchmark import Finding
+from evenhand.benchmark.sections import Finding
 from paper.findings.estimates import at_least, estimate
 from paper.findings.ranks import DIGITS, LEAST
 from paper.findings.values import by_seed, part

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from evenhand.benchmark import Finding
+from evenhand.benchmark.sections import Finding
 from paper.findings.alike import ALIKE
 from paper.findings.criteria import about, problems_of
 from paper.findings.estimates import Estimate, at_least, at_most, estimate

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from evenhand.benchmark import data_sets, read_results, run_times
+from evenhand.benchmark import read_results
+from evenhand.benchmark.tables import data_sets, run_times
 from evenhand.criteria import CRITERIA
 from evenhand.mitigation import METHODS
 from paper import report

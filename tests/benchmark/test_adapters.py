@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from evenhand.benchmark import ADAPTERS, treatment
+from evenhand.benchmark import treatment
+from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.adapters.columns import apart
 from evenhand.mitigation import GivenProbabilities
 

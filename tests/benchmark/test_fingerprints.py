@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from evenhand.benchmark.design import code, fingerprints
+from evenhand.benchmark.design import fingerprints
 from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
 
 METHOD = """
@@ -34,6 +34,11 @@ FILES = {
 }
 
 
+def forget():
+    for name in [one for one in sys.modules if one.partition(".")[0] == "pack"]:
+        del sys.modules[name]
+
+
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     import importlib
@@ -47,13 +52,11 @@ def package(tmp_path, monkeypatch):
     def changed(name, text):
         (folder / f"{name}.py").write_text(text)
         importlib.invalidate_caches()
-        source_fingerprint.cache_clear()
+        forget()
         return source_fingerprint("pack.method")
 
     yield changed
-    source_fingerprint.cache_clear()
-    for name in [one for one in sys.modules if one.partition(".")[0] == "pack"]:
-        del sys.modules[name]
+    forget()
 
 
 @pytest.mark.parametrize(
@@ -96,7 +99,7 @@ def test_methods_of_the_library_do_not_depend_on_each_other(monkeypatch):
         seen.append(name)
         return original(name)
 
-    source_fingerprint.cache_clear()
+    fingerprints._source_of_ours.cache_clear()
     monkeypatch.setattr(fingerprints, "_spec", spy)
     source_fingerprint("evenhand.mitigation.reweighting")
     others = {m.estimator.__module__ for m in METHODS.values() if m.name != "Reweight"}
@@ -113,8 +116,8 @@ def test_installed_packages_count_by_their_version_alone():
     named = f"scikit-learn {version('scikit-learn')}"
     assert fingerprints.version_of("sklearn.linear_model") == named
     assert fingerprints.version_of("json") == "json"
-    assert not code.is_own("sklearn.linear_model")
-    assert code.is_own("none")
+    assert not fingerprints.is_own("sklearn.linear_model")
+    assert fingerprints.is_own("none")
 
 
 @pytest.mark.slow

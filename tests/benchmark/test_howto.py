@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 from joblib import Parallel, delayed
 
-from evenhand.benchmark import ADAPTERS, Store, figures, read_design
+from evenhand.benchmark import Store, figures, read_design
+from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.figures import saving
 from evenhand.cli import program
 

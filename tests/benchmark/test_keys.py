@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand import InputTypeError
 from evenhand.benchmark import (
     BASES,
     Base,
@@ -26,7 +27,8 @@ from evenhand.benchmark import (
     status,
     treatment,
 )
-from evenhand.benchmark.design.code import code_fingerprint
+from evenhand.benchmark.design import fingerprints as code
+from evenhand.benchmark.design.fingerprints import described, fingerprint
 
 TOOLS = '''
 """Tools."""
@@ -149,7 +151,8 @@ EDITS = {
     "a row": (put("rows", 41), of_data),
     "a docstring": (swap("things", '"""The first."""', '"""The very first."""'), nothing),
     "a comment": (swap("things", "# a remark", "# another remark\n"), nothing),
-    "a function that nobody calls": (swap("tools", "x - 1", "x - 2"), nothing),
+    "all of a module that is imported": (swap("tools", "x - 1", "x - 2"), of_method("Alpha")),
+    "a class of the same file": (swap("things", "STRENGTH + floor", "floor"), of_method("Beta")),
     "a cell before": (put("before", "a = 1\n\ndata = [1, 2, 3]\n"), nothing),
 }
 
@@ -176,8 +179,9 @@ def made(folder, edits):
         sys.modules.pop(f"edited_{name}", None)
     importlib.invalidate_caches()
     things = importlib.import_module("edited_things")
-    notebook = {"__name__": "__main__"}
-    exec(content["before"] + content["notebook"], notebook)
+    notebook = {"__name__": "__main__", "_ih": ["", content["before"], content["notebook"]]}
+    for cell in notebook["_ih"]:
+        exec(cell, notebook)
     for name, rows in (("a", 40), ("b", content["rows"])):
         table = pd.DataFrame({"g": ["x", "y"] * 30, "y": [0, 1, 1, 0] * 15, name: range(60)})
         table.iloc[:rows].to_csv(folder / f"{name}.csv", index=False)
@@ -281,8 +285,6 @@ def test_rows_of_a_function_count_by_what_they_are(tmp_path, monkeypatch):
 
 
 def test_a_version_of_a_package_counts_where_its_model_or_method_is_used(monkeypatch):
-    from evenhand.benchmark.design import code
-
     def fingerprints():
         bases = (BASES["logistic"], Base("dummy", "sklearn.dummy:DummyClassifier"))
         methods = (treatment("EqOdds"), treatment("fairlearn.ThresholdOptimizer"))
@@ -338,16 +340,16 @@ class Holder:
     ],
 )
 def test_things_that_differ_have_other_fingerprints(one, other):
-    assert code_fingerprint(one) == code_fingerprint(one)
-    assert code_fingerprint(one) != code_fingerprint(other)
+    assert fingerprint(described(one)) == fingerprint(described(one))
+    assert fingerprint(described(one)) != fingerprint(described(other))
 
 
 def test_a_fingerprint_is_the_same_in_every_process(tmp_path):
     """Whatever the order of sets, and wherever the lines are."""
     script = tmp_path / "script.py"
     script.write_text(
-        NOTEBOOK + "\nfrom evenhand.benchmark.design.code import code_fingerprint\n"
-        "print(code_fingerprint(Gamma))\n"
+        NOTEBOOK + "\nfrom evenhand.benchmark import treatment\n"
+        "print(treatment(Gamma).fingerprint)\n"
     )
     found = {
         subprocess.run(
@@ -360,9 +362,16 @@ def test_a_fingerprint_is_the_same_in_every_process(tmp_path):
         for seed in ("1", "2")
     }
     assert len(found) == 1
-    notebook = {"__name__": "__main__"}
-    exec("\n\n" + NOTEBOOK, notebook)
-    assert found == {code_fingerprint(notebook["Gamma"]) + "\n"}
+    notebook = {"__name__": "__main__", "_ih": ["", "\n\n" + NOTEBOOK]}
+    exec(notebook["_ih"][1], notebook)
+    assert found == {treatment(notebook["Gamma"]).fingerprint + "\n"}
+
+
+def test_code_that_cannot_be_read_is_refused():
+    typed = {"__name__": "__main__"}
+    exec(NOTEBOOK, typed)
+    with pytest.raises(InputTypeError, match="save what a benchmark runs in a file"):
+        treatment(typed["Gamma"])
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ from benchmark.designs import design
 from evenhand.benchmark import (
     Problem,
     Store,
-    SubmissionError,
     Treatment,
     add_submission,
     check_submission,
@@ -25,6 +24,7 @@ from evenhand.benchmark import (
     treatment,
     write_leaderboard,
 )
+from evenhand.benchmark.boards.submissions import SubmissionError
 from evenhand.cli.benchmark import bench
 from report import browser
 from report.parsing import parsed

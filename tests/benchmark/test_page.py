@@ -7,17 +7,11 @@ from itertools import pairwise
 import pytest
 
 from benchmark import invented
-from evenhand.benchmark import (
-    Finding,
-    Section,
-    count_verdicts,
-    read_results,
-    run_times,
-    usual_sections,
-    write_report,
-)
+from evenhand.benchmark import read_results, write_report
 from evenhand.benchmark.figures.saving import VARIABLES
 from evenhand.benchmark.page import failure_counts
+from evenhand.benchmark.sections import Finding, Section, count_verdicts, usual_sections
+from evenhand.benchmark.tables import run_times
 from report.parsing import parsed
 
 pytestmark = pytest.mark.slow

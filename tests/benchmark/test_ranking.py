@@ -12,18 +12,11 @@ from evenhand.benchmark import (
     Problem,
     Question,
     Results,
-    area_table,
     areas,
-    empty_cell_table,
-    empty_cells,
-    pair_table,
     rank,
-    ranking_table,
     results,
     run,
-    score_table,
     treatment,
-    with_floors,
     write_tables,
 )
 from evenhand.benchmark.figures import ranking_figure
@@ -38,7 +31,15 @@ from evenhand.benchmark.ranking.inference import (
     split_interval,
     wilcoxon_p_value,
 )
-from evenhand.benchmark.scoring.floors import floors_of
+from evenhand.benchmark.scoring.empty import empty_cells
+from evenhand.benchmark.scoring.floors import floors_of, with_floors
+from evenhand.benchmark.tables import (
+    area_table,
+    empty_cell_table,
+    pair_table,
+    ranking_table,
+    score_table,
+)
 
 ASKED = "statistical_parity.mpd"
 RNG = np.random.default_rng(7)

@@ -10,7 +10,8 @@ import pytest
 
 from benchmark.designs import SMALL, design, regression
 from evenhand import InputError
-from evenhand.benchmark import Run, Store, Treatment, run, status, treatment
+from evenhand.benchmark import Store, Treatment, run, status, treatment
+from evenhand.benchmark.design.studies import Run
 from evenhand.mitigation import LinearPostClassifier, Method
 
 pytestmark = pytest.mark.slow
@@ -193,7 +194,7 @@ def own_methods(tmp_path, monkeypatch):
 
     def treatments():
         importlib.invalidate_caches()
-        fingerprints.source_fingerprint.cache_clear()
+        fingerprints._source_of_ours.cache_clear()
         found = []
         for name in ("First", "Second"):
             module = f"{name.lower()}_of_mine"

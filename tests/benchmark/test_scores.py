@@ -106,7 +106,7 @@ def test_the_mean_over_draws_is_that_of_drawn_tables(cases, value):
 
 def test_a_gap_is_larger_by_draws_than_by_chances():
     """Equal chances for small groups have no gap; drawn decisions do."""
-    from evenhand.benchmark import Predictions, Truth
+    from evenhand.benchmark.predictions import Predictions, Truth
     from evenhand.benchmark.scoring.scores import classification
 
     n, groups = 400, 40

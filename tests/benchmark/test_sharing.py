@@ -10,7 +10,6 @@ from benchmark.designs import SMALL, design
 from evenhand.benchmark import (
     BASES,
     Base,
-    Predictions,
     Question,
     Results,
     Store,
@@ -19,14 +18,15 @@ from evenhand.benchmark import (
     read_design,
     results,
     run,
-    score_table,
     status,
 )
 from evenhand.benchmark import treatment as treat
-from evenhand.benchmark.figures import readings
+from evenhand.benchmark.figures.panels import readings
 from evenhand.benchmark.figures.theme import theme_of
+from evenhand.benchmark.predictions import Predictions
 from evenhand.benchmark.running.fitting import Work
 from evenhand.benchmark.running.preparation import Prepared
+from evenhand.benchmark.tables import score_table
 from evenhand.mitigation import EqualizedOddsClassifier, LinearPostClassifier
 
 FEW = (Treatment(), treat("EqOdds"))
@@ -69,7 +69,7 @@ def test_what_others_have_stored_is_not_fitted_again(published, tmp_path, monkey
 @pytest.mark.slow
 def test_predictions_of_other_versions_are_taken_over_and_say_so(published, tmp_path, monkeypatch):
     theirs = results(published).to_frame("problem = 'small' and method = 'EqOdds'")
-    monkeypatch.setattr("evenhand.benchmark.design.code.version_of", lambda name: "newer 9")
+    monkeypatch.setattr("evenhand.benchmark.design.fingerprints.version_of", lambda name: "newer 9")
     wanted = design(*FEW, problems=TWO).only("small")
     assert not wanted.runs().keys() & Store(published).keys()
     state = run(replace(wanted, stored=str(published)), tmp_path, n_jobs=1)

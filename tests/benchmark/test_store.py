@@ -15,7 +15,8 @@ from hypothesis.extra import numpy as hnp
 
 from benchmark.designs import design, regression
 from evenhand import _writing as writing
-from evenhand.benchmark import Predictions, Store, run, status
+from evenhand.benchmark import Store, run, status
+from evenhand.benchmark.predictions import Predictions
 from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns
 from evenhand.benchmark.store import read_manifest, write_manifest
 

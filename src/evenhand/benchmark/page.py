@@ -162,7 +162,7 @@ def page_html(
 def _shown(name: str, number: int, drawing: Drawing) -> dict[str, Any]:
     from markupsafe import Markup
 
-    from evenhand.benchmark.figures import inline
+    from evenhand.benchmark.figures.saving import inline
 
     svg = Markup(inline(drawing, f"f{number}"))
     return {"name": name, "number": number, "drawing": drawing, "svg": svg}

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from evenhand.benchmark.tables.table import Table
 
 Verdict = Literal["agrees", "differs", "cannot tell"]
+__all__ = [
+    "Finding",
+    "Section",
+    "Verdict",
+    "count_verdicts",
+    "usual_rankings",
+    "usual_sections",
+]
+
 MARKS: dict[Verdict, str] = {"agrees": "✓", "differs": "✗", "cannot tell": "?"}
 VERDICTS: dict[Verdict, str] = {
     "agrees": "agree",

@@ -99,7 +99,7 @@ def rank_(request: Request) -> None:
     losses of accuracy from 0 to --loss. With --measure, stored predictions are scored
     anew and nothing is fitted.
     """
-    from evenhand.benchmark import empty_cell_table, ranking_table
+    from evenhand.benchmark.tables import empty_cell_table, ranking_table
 
     opened = _opened(request, is_quick=True)
     rankings = _rankings(opened.results, request)
@@ -116,7 +116,9 @@ def rank_(request: Request) -> None:
 @asks(formats="svg,pdf,png")
 def figures_(request: Request, to: Path | None, formats: str) -> None:
     """Draw what every method gives up for what it gains, and the ranking of methods."""
-    from evenhand.benchmark import figures, ranking_table, with_floors
+    from evenhand.benchmark import figures
+    from evenhand.benchmark.scoring.floors import with_floors
+    from evenhand.benchmark.tables import ranking_table
 
     opened = _opened(request)
     names = _criteria(opened.results, request.criteria)
@@ -149,7 +151,9 @@ def tables_(request: Request, to: Path | None, formats: str) -> None:
 @asks(has_criteria=False, formats="svg,pdf,png")
 def page(request: Request, to: Path | None, formats: str) -> None:
     """Write a page with the ranking, every figure and table, the design, and every failure."""
-    from evenhand.benchmark import usual_sections, with_floors, write_report
+    from evenhand.benchmark import write_report
+    from evenhand.benchmark.scoring.floors import with_floors
+    from evenhand.benchmark.sections import usual_sections
 
     opened = _opened(request)
     names = _asked_of(opened.results, _criteria(opened.results, None))
@@ -268,8 +272,7 @@ def _rankings(found: Results, request: Request) -> list[Any]:
 
 
 def _tables(opened: Opened, request: Request) -> list[Table]:
-    from evenhand import benchmark
-    from evenhand.benchmark.tables.contents import methods
+    from evenhand.benchmark import Store, tables
 
     found = opened.results
     rankings = _rankings(found, request)
@@ -277,17 +280,17 @@ def _tables(opened: Opened, request: Request) -> list[Table]:
     made = [
         make(found, ranking)
         for ranking in rankings
-        for make in (benchmark.ranking_table, benchmark.area_table, benchmark.pair_table)
+        for make in (tables.ranking_table, tables.area_table, tables.pair_table)
     ]
-    store = benchmark.Store(opened.folder)
+    store = Store(opened.folder)
     return [
         *made,
-        benchmark.empty_cell_table(found),
-        benchmark.score_table(found, asked),
-        benchmark.data_sets(found),
-        methods(found),
-        benchmark.run_times(found),
-        benchmark.failure_table(store.failures().values()),
+        tables.empty_cell_table(found),
+        tables.score_table(found, asked),
+        tables.data_sets(found),
+        tables.methods(found),
+        tables.run_times(found),
+        tables.failure_table(store.failures().values()),
     ]
 
 

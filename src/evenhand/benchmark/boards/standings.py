@@ -231,7 +231,8 @@ def _picture(found: Results, board: Board, number: int) -> dict[str, Any]:
     """Mean ranks with bars over those that may be equal, areas and losses with intervals."""
     from markupsafe import Markup
 
-    from evenhand.benchmark.figures import drawn, inline, ranking_figure
+    from evenhand.benchmark.figures import drawn, ranking_figure
+    from evenhand.benchmark.figures.saving import inline
 
     def make(results: Results) -> Drawing:
         return ranking_figure(results, board.ranking)

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from evenhand._errors import InputError, InputTypeError
-from evenhand.benchmark.design.code import described
-from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.design.fingerprints import described, fingerprint, source_fingerprint
 from evenhand.benchmark.design.importing import imported
 from evenhand.datasets.task import Kind
 

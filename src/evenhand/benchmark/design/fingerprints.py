@@ -1,4 +1,14 @@
-"""What a result depends on, as a short text: change it, and the result gets another address."""
+"""What a result depends on, as a short text: change it, and the result gets another address.
+
+A fingerprint is that of parameters and code. Parameters count by value. Code counts
+
+- of evenhand: by the source of the module and of those it imports from the same package;
+- of other installed packages: by their version;
+- of one's own modules, scripts and notebooks: by the source of the class or function and of what
+  it names in the same file; of other modules of one's own that these import, all of the source.
+
+Comments, docstrings, layout and imports for type checkers do not count.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +17,18 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.machinery import ModuleSpec
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from evenhand._errors import InputTypeError
 
 LENGTH = 24
+OURS = __name__.partition(".")[0]
 GROUND = frozenset(("numpy", "scipy", "pandas", "sklearn", "joblib", "narwhals", "pyarrow"))
 WRITERS = frozenset(("onnx", "sqlglot"))  # they write a rule down, and change no decision
 
@@ -41,6 +53,147 @@ def _plain(value: Any) -> Any:
     )
 
 
+def described(thing: Any) -> Any:
+    """What a thing is and does, as a value that can be written down.
+
+    >>> described({"grid": [1, 2.0]}) == described({"grid": [1, 2.0]})
+    True
+    """
+    if thing is None or isinstance(thing, bool | int | float | str):
+        return [type(thing).__name__, repr(thing)]
+    if isinstance(thing, Mapping):
+        return ["mapping", [[described(key), described(value)] for key, value in thing.items()]]
+    if isinstance(thing, list | tuple):
+        return [type(thing).__name__, [described(one) for one in thing]]
+    if isinstance(thing, set | frozenset):  # in no order, and a new one in every process
+        return ["set", sorted(fingerprint(described(one)) for one in thing)]
+    if isinstance(thing, type | FunctionType | BuiltinFunctionType):
+        return _code(thing)
+    if isinstance(thing, partial):
+        return ["partial", described([thing.func, thing.args, thing.keywords])]
+    if isinstance(thing, MethodType):
+        return ["method", described([thing.__func__, thing.__self__])]
+    if hasattr(thing, "get_params"):
+        return [described(type(thing)), described(thing.get_params(deep=False))]
+    return [described(type(thing)), _state(thing)]
+
+
+def _state(thing: Any) -> Any:
+    """What an object holds, by its pickled form where it has one that is always the same."""
+    from joblib import hash as hash_of
+
+    state = getattr(thing, "__dict__", {})
+    if any(callable(value) for value in state.values()):
+        return [[name, described(value)] for name, value in state.items() if value is not thing]
+    try:
+        return str(hash_of(thing))
+    except Exception:  # whatever a foreign object does when it is pickled
+        return None
+
+
+def _code(thing: Any) -> Any:
+    """What a class or function does."""
+    module, name = str(thing.__module__), str(thing.__qualname__)
+    if not is_own(module):
+        homes = [module]
+        if isinstance(thing, type):  # of evenhand also where its parents are
+            homes = [one.__module__ for one in thing.__mro__ if _is_ours(one.__module__)] or homes
+        return [f"{module}:{name}", [_version(home) for home in dict.fromkeys(homes)]]
+    if isinstance(thing, FunctionType) and name.endswith("<lambda>"):  # its source has no name
+        code = thing.__code__
+        body = [code.co_code.hex(), repr(code.co_consts), code.co_names]
+        return [name, body, described([thing.__defaults__, _enclosed(thing)])]
+    functions = vars(thing).values() if isinstance(thing, type) else [thing]
+    known = next((one.__globals__ for one in functions if isinstance(one, FunctionType)), {})
+    return [name, _reached(module, name.partition(".")[0], known), described(_enclosed(thing))]
+
+
+def _enclosed(thing: Any) -> list[Any]:
+    """What a function of a function holds of it; `super()` holds the class itself."""
+    cells = getattr(thing, "__closure__", None) or ()
+    return [cell.cell_contents for cell in cells if not isinstance(cell.cell_contents, type)]
+
+
+def _version(module: str) -> Any:
+    """Of evenhand the source, and of what it calls the versions; of other packages the version."""
+    if _is_ours(module):
+        return [source_fingerprint(module), package_versions(module)]
+    return version_of(module)
+
+
+def is_own(module: str) -> bool:
+    """Whether a module is neither evenhand's nor installed, but one's own.
+
+    >>> is_own("__main__"), is_own("sklearn.svm"), is_own("evenhand.measures")
+    (True, False, False)
+    """
+    return not _is_ours(module) and not is_installed(module)
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == OURS
+
+
+def _reached(module: str, name: str, known: Mapping[str, Any]) -> Any:
+    """The statements of a file that a name in it depends on, and the modules that these import."""
+    tree, spec = _own_source(module, known)
+    bound = [(set(_bound(statement)), statement) for statement in tree.body]
+    wanted, waiting = set(), {name}
+    while waiting:
+        wanted |= waiting
+        used = (ast.walk(statement) for names, statement in bound if names & waiting)
+        waiting = {n.id for some in used for n in some if isinstance(n, ast.Name)} - wanted
+    parts = [statement for names, statement in bound if names & wanted] or tree.body
+    imported = _imports(ast.Module(parts, []), spec)
+    others = sorted({other for other in imported if other != module and is_own(other)})
+    return [
+        fingerprint([ast.dump(statement) for statement in parts]),
+        [source_fingerprint(other) for other in others if _spec(other) is not None],
+    ]
+
+
+def _own_source(module: str, known: Mapping[str, Any]) -> tuple[ast.Module, ModuleSpec]:
+    """The code of one's own module, script or notebook, of which IPython keeps the cells."""
+    spec = (_spec(module) if module != "__main__" else None) or ModuleSpec(module, None)
+    path = spec.origin or known.get("__file__")
+    if path is not None:
+        return _parsed(_text(module, path)), spec
+    if "_ih" in known:
+        return _parsed("\n".join(known["_ih"])), spec
+    raise InputTypeError(
+        f"The code of {module} cannot be read, so that nobody could tell when a result is out of "
+        "date: save what a benchmark runs in a file, and import it."
+    )
+
+
+_READ: dict[str, tuple[Any, str]] = {}  # by module: the import that loaded it, and its text
+
+
+def _text(module: str, path: str) -> str:
+    """The text of a file; of a loaded module as first seen, which an edit does not change."""
+    loaded = getattr(sys.modules.get(module), "__spec__", None) or sys.modules.get(module)
+    if module not in _READ or _READ[module][0] is not loaded or loaded is None:
+        _READ[module] = (loaded, Path(path).read_text(encoding="utf-8"))
+    return _READ[module][1]
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement defines, or whose content it may change."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            yield node.id
+        elif (
+            isinstance(node, ast.Subscript | ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and (isinstance(statement, ast.Expr) or not isinstance(node.ctx, ast.Load))
+        ):
+            yield node.value.id  # `table["a"] = 1`, and `table.update(a=1)`
+
+
 def file_fingerprint(path: str) -> str:
     """Of a file's bytes."""
     return _file_fingerprint(path, *file_stamp(path))
@@ -58,14 +211,20 @@ def _file_fingerprint(path: str, *_: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:LENGTH]
 
 
-@cache
 def source_fingerprint(module: str) -> str:
     """Of what a module does, and those it imports from the same package, wherever it does so.
 
-    The package is the first two parts of the module's name, so that a method of
-    `evenhand.mitigation` depends on what it uses there, and on no other method. Comments,
-    docstrings, layout and imports for type checkers do not count.
+    Of evenhand the package is the first two parts of the module's name, so that a method of
+    `evenhand.mitigation` depends on what it uses there, and on no other method; of one's own it is
+    every module that is one's own.
     """
+    if _is_ours(module):
+        return _source_of_ours(module)
+    return fingerprint({name: ast.dump(tree) for name, (tree, _) in _sources(module).items()})
+
+
+@cache
+def _source_of_ours(module: str) -> str:
     return fingerprint({name: ast.dump(tree) for name, (tree, _) in _sources(module).items()})
 
 
@@ -130,7 +289,7 @@ def _is_package_folder(path: str) -> bool:
 
 
 def _sources(module: str) -> dict[str, tuple[ast.Module, ModuleSpec]]:
-    """The code of a module and those it imports from its package."""
+    """The code of a module and those it imports from its package, or of one's own."""
     package = ".".join(module.split(".")[:2]) if module.count(".") > 1 else module.split(".")[0]
     sources: dict[str, tuple[ast.Module, ModuleSpec]] = {}
     waiting = [module]
@@ -138,10 +297,12 @@ def _sources(module: str) -> dict[str, tuple[ast.Module, ModuleSpec]]:
         name = waiting.pop()
         spec = None if name in sources else _spec(name)
         if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
-            tree = _parsed(spec.origin)
+            tree = _parsed(_text(name, spec.origin))
             sources[name] = (tree, spec)
-            imports = _imports(tree, spec)
-            waiting += [other for other in imports if f"{other}.".startswith(f"{package}.")]
+            for other in _imports(tree, spec):
+                same = f"{other}.".startswith(f"{package}.")
+                if same or (not _is_ours(module) and is_own(other)):
+                    waiting.append(other)
     return sources
 
 
@@ -152,24 +313,19 @@ def _spec(module: str) -> ModuleSpec | None:
         return None
 
 
-def _parsed(path: str) -> ast.Module:
-    """The code of a file without docstrings and without what only type checkers read."""
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+def _parsed(text: str) -> ast.Module:
+    """Code without docstrings and without what only type checkers read."""
+    tree = ast.parse(text)
     for node in ast.walk(tree):
-        if _is_documented(node):
-            node.body = node.body[1:]  # type: ignore[attr-defined]
-        if isinstance(getattr(node, "body", None), list):
-            node.body = [  # type: ignore[attr-defined]
-                statement
-                for statement in node.body  # type: ignore[attr-defined]
-                if not _is_for_type_checkers(statement)
-            ]
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            documented = isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False)
+            kept = body[1:] if documented is not None and documented is not False else body
+            node.body = [one for one in kept if not _is_for_type_checkers(one)]  # type: ignore[attr-defined]
     return tree
 
 
-def _is_documented(node: ast.AST) -> bool:
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _is_for_type_checkers(node: ast.AST) -> bool:

@@ -11,8 +11,12 @@ import numpy as np
 
 from evenhand._data.tasks import task_of
 from evenhand._errors import InputError, InputTypeError
-from evenhand.benchmark.design.code import code_fingerprint, described
-from evenhand.benchmark.design.fingerprints import file_fingerprint, file_stamp, fingerprint
+from evenhand.benchmark.design.fingerprints import (
+    described,
+    file_fingerprint,
+    file_stamp,
+    fingerprint,
+)
 from evenhand.benchmark.design.importing import imported, is_import_path
 from evenhand.datasets import Dataset, Origin, Task, load
 from evenhand.datasets.draws import some
@@ -137,7 +141,9 @@ class Problem:
         """What changes when the rows may have changed."""
         if self.is_file:
             return file_stamp(self.source)
-        return code_fingerprint(imported(self.source)) if is_import_path(self.source) else None
+        if not is_import_path(self.source):
+            return None
+        return fingerprint(described(imported(self.source)))
 
     @cached_property
     def fingerprint(self) -> str:

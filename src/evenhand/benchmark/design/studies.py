@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
 from evenhand.benchmark.design.bases import BASES, Base
-from evenhand.benchmark.design.code import is_own
-from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerprint
+from evenhand.benchmark.design.fingerprints import fingerprint, is_own, source_fingerprint
 from evenhand.benchmark.design.problems import Problem
 from evenhand.benchmark.design.questions import QUESTIONS, Questions
 from evenhand.benchmark.design.treatments import BASE as BASE

@@ -13,8 +13,7 @@ from evenhand._errors import InputError, InputTypeError, require, require_packag
 from evenhand._words import did_you_mean
 from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.design.bases import Base
-from evenhand.benchmark.design.code import described
-from evenhand.benchmark.design.fingerprints import fingerprint
+from evenhand.benchmark.design.fingerprints import described, fingerprint, is_own
 from evenhand.benchmark.design.importing import entry_point
 from evenhand.benchmark.design.problems import Extent
 from evenhand.mitigation.estimators import Stage
@@ -65,6 +64,8 @@ class Treatment:
                 raise InputError(
                     f"The grid of {self.name!r} holds {value}; use a large number instead."
                 )
+        if self.method is not None and is_own(self.method.estimator.__module__):
+            _ = self.fingerprint  # of the code as it is loaded now, whatever becomes of the file
 
     @property
     def is_post(self) -> bool:

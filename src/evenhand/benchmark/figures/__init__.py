@@ -1,7 +1,7 @@
 """Figures from results alone: trade-offs of any results, and the parts to draw others.
 
-A figure is a function from `Results` to a `Drawing`. Matplotlib is needed to draw, and imported
-only then.
+A figure is a function from `Results` to a `Drawing`; `panels`, `theme` and `drawing` have the parts
+to make others of. Matplotlib is needed to draw, and imported only then.
 """
 
 from __future__ import annotations
@@ -21,38 +21,10 @@ if TYPE_CHECKING:
         tradeoffs,
         usual_figures,
     )
-    from evenhand.benchmark.figures.drawing import (
-        Drawing,
-        caption,
-        listed,
-        over_seeds,
-        provenance,
-    )
-    from evenhand.benchmark.figures.panels import (
-        HEIGHT,
-        LEGEND,
-        WIDTH,
-        Grid,
-        Panel,
-        against,
-        blank,
-        by_root,
-        grid,
-        readings,
-    )
+    from evenhand.benchmark.figures.drawing import Drawing
     from evenhand.benchmark.figures.ranking import ranking_figure
-    from evenhand.benchmark.figures.saving import inline, save
-    from evenhand.benchmark.figures.theme import (
-        BAND,
-        INK,
-        PALETTE,
-        SOFT,
-        STYLES,
-        WHITE,
-        Style,
-        Theme,
-        theme_of,
-    )
+    from evenhand.benchmark.figures.saving import save
+    from evenhand.benchmark.figures.theme import Theme, theme_of
     from evenhand.benchmark.scoring.results import Results
 
 Figures = Mapping[str, "Callable[[Results], Drawing]"]
@@ -135,46 +107,21 @@ def draw(
 
 
 _HOMES = {
-    **dict.fromkeys(("Drawing", "caption", "listed", "over_seeds", "provenance"), "drawing"),
-    **dict.fromkeys(("HEIGHT", "LEGEND", "WIDTH", "Grid", "Panel"), "panels"),
-    **dict.fromkeys(("against", "blank", "by_root", "grid", "readings"), "panels"),
-    **dict.fromkeys(("inline", "save"), "saving"),
-    **dict.fromkeys(("BAND", "INK", "PALETTE", "SOFT", "STYLES", "WHITE"), "theme"),
-    **dict.fromkeys(("Style", "Theme", "theme_of"), "theme"),
+    "Drawing": "drawing",
+    "save": "saving",
+    **dict.fromkeys(("Theme", "theme_of"), "theme"),
     **dict.fromkeys(("alt_text", "main_criteria", "tradeoffs", "usual_figures"), "_tradeoffs"),
     "ranking_figure": "ranking",
 }
 __all__ = [
-    "BAND",
-    "HEIGHT",
-    "INK",
-    "LEGEND",
-    "PALETTE",
-    "SOFT",
-    "STYLES",
-    "WHITE",
-    "WIDTH",
     "Drawing",
     "Figures",
-    "Grid",
-    "Panel",
-    "Style",
     "Theme",
-    "against",
     "alt_text",
-    "blank",
-    "by_root",
-    "caption",
     "draw",
     "drawn",
-    "grid",
-    "inline",
-    "listed",
     "main_criteria",
-    "over_seeds",
-    "provenance",
     "ranking_figure",
-    "readings",
     "save",
     "theme_of",
     "tradeoffs",
@@ -185,6 +132,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if _HOMES[name] in ("panels", "ranking", "saving", "_tradeoffs"):
+    if _HOMES[name] in ("ranking", "saving", "_tradeoffs"):
         require("matplotlib")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from evenhand.benchmark.figures.theme import Theme
     from evenhand.benchmark.scoring.results import Results
 
+__all__ = [
+    "Drawing",
+    "caption",
+    "listed",
+    "over_seeds",
+    "provenance",
+]
+
 FORMATS = ("svg", "pdf", "png")
 
 

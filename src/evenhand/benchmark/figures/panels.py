@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 
     from evenhand.benchmark.scoring.results import Results
 
+__all__ = [
+    "HEIGHT",
+    "LEGEND",
+    "WIDTH",
+    "Grid",
+    "Panel",
+    "against",
+    "blank",
+    "by_root",
+    "grid",
+    "readings",
+]
+
 WIDTH, HEIGHT, LEGEND = 2.55, 2.15, 0.23  # inches, of a panel and of a legend's line
 STEPS = (1.0, 2.0, 5.0)  # round ticks
 KEYS = ["problem", "base", "method", "constraint", "hyperparameter"]

@@ -13,6 +13,18 @@ from evenhand.measures import MEASURES
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
 
+__all__ = [
+    "BAND",
+    "INK",
+    "PALETTE",
+    "SOFT",
+    "STYLES",
+    "WHITE",
+    "Style",
+    "Theme",
+    "theme_of",
+]
+
 INK, SOFT, GRID, WHITE = "#1c2024", "#565d66", "#e4e4de", "#ffffff"
 
 # On white, and on a dark screen. Colors differ in lightness too, and never stand alone:

@@ -1,1 +1,14 @@
 """One number for each method, ranks over problems, and which methods differ by more than noise."""
+
+from evenhand.benchmark.ranking.areas import Area
+from evenhand.benchmark.ranking.inference import Estimate
+from evenhand.benchmark.ranking.ranks import Entrant, Pair, Ranking, rank
+
+__all__ = [
+    "Area",
+    "Entrant",
+    "Estimate",
+    "Pair",
+    "Ranking",
+    "rank",
+]

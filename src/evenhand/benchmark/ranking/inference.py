@@ -46,62 +46,30 @@ class Estimate(NamedTuple):
 def split_interval(values: ArrayLike, ratio: float, confidence: float = 0.95) -> Estimate:
     """The mean over repeated splits, with an interval that knows that splits share rows.
 
-    Parameters
-    ----------
-    values : array-like
-        A number for each split.
-    ratio : float
-        Test rows over training rows.
-    confidence : float, default 0.95
-        How often the interval should hold.
+    Training sets of random splits overlap, so that the variance of the mean of n of them is about
+    (1/n + ratio)·s², not s²/n, where `ratio` is test rows over training rows (Nadeau, Bengio:
+    Inference for the Generalization Error, Machine Learning 52, 2003). The quantile is Student's
+    with n − 1 degrees of freedom; one split has a mean alone.
 
-    Returns
-    -------
-    Estimate
-        Mean and interval; from one split the mean alone.
-
-    Notes
-    -----
-    Training sets of random splits overlap, so that the variance of the mean of n of them is
-    about (1/n + ratio)·s², not s²/n (Nadeau, Bengio: Inference for the Generalization Error,
-    Machine Learning 52, 2003). The quantile is Student's with n − 1 degrees of freedom.
-
-    Examples
-    --------
     >>> split_interval([0.1, 0.2, 0.3], ratio=0.25).text
     '0.20 [−0.13, 0.53]'
-
     """
     from scipy.special import stdtrit
 
     seen = np.asarray(values, dtype=np.float64)
     if len(seen) < 2:
         return Estimate(float(seen.mean()) if len(seen) else NAN)
-    quantile = stdtrit(len(seen) - 1, (1 + confidence) / 2)
-    half = quantile * _standard_error(seen, ratio)
+    half = stdtrit(len(seen) - 1, (1 + confidence) / 2) * _standard_error(seen, ratio)
     return Estimate(float(seen.mean()), float(seen.mean() - half), float(seen.mean() + half))
 
 
 def paired_p_value(differences: ArrayLike, ratio: float) -> float:
     """The corrected t test of paired differences over splits: two-sided p value.
 
-    Parameters
-    ----------
-    differences : array-like
-        One method's number less another's, on each split.
-    ratio : float
-        Test rows over training rows.
+    It is 1 where all differences are 0, and NaN from one split; `ratio` as in `split_interval`.
 
-    Returns
-    -------
-    float
-        1 where all differences are 0; NaN from one split.
-
-    Examples
-    --------
     >>> round(paired_p_value([0.1, 0.2, 0.3], ratio=0.25), 3)
     0.12
-
     """
     from scipy.special import stdtr
 
@@ -114,41 +82,11 @@ def paired_p_value(differences: ArrayLike, ratio: float) -> float:
     return float(2 * stdtr(len(seen) - 1, -abs(seen.mean()) / error))
 
 
-def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """P values corrected for their number (Holm 1979); NaN are not counted.
-
-    Parameters
-    ----------
-    p_values : array-like
-        One for each comparison.
-
-    Returns
-    -------
-    ndarray
-        The corrected ones, in the same order.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    corrected = np.full(len(p), np.nan)
-    order = [i for i in np.argsort(p) if not isnan(p[i])]
-    steps = [(len(order) - place) * p[i] for place, i in enumerate(order)]
-    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if steps else []
-    return corrected
-
-
 def average_ranks(table: ArrayLike) -> NDArray[np.float64]:
     """Ranks along the last axis, the highest value first; ties share the mean of their ranks.
 
-    Examples
-    --------
     >>> average_ranks([[0.5, 0.7, 0.5]]).tolist()
     [[2.5, 1.0, 2.5]]
-
     """
     from scipy.stats import rankdata
 
@@ -163,28 +101,13 @@ class Friedman(NamedTuple):
 
 
 def friedman(table: ArrayLike) -> Friedman:
-    """Whether methods differ at all over problems (problems × methods).
+    """Whether methods differ at all over problems (problems × methods), higher being better.
 
-    Parameters
-    ----------
-    table : array-like
-        A row for each problem, a column for each method; higher is better.
-
-    Returns
-    -------
-    Friedman
-        F and its p value; NaN with fewer than two problems or three methods.
-
-    Notes
-    -----
     The χ² of Friedman, corrected for ties, in the F form of Iman and Davenport (1980), which
-    Demšar (2006) recommends.
+    Demšar (2006) recommends; NaN with fewer than two problems or three methods.
 
-    Examples
-    --------
     >>> round(friedman([[3, 2, 1], [3, 2, 1], [3, 1, 2], [3, 2, 1]]).statistic, 2)
     13.0
-
     """
     from scipy.stats import f, friedmanchisquare
 
@@ -204,29 +127,12 @@ def friedman(table: ArrayLike) -> Friedman:
 
 
 def critical_difference(problems: int, methods: int, alpha: float = 0.05) -> float:
-    """By how much two mean ranks must differ to be told apart (Nemenyi).
+    """By how much two mean ranks must differ to be significant (Nemenyi; Demšar 2006).
 
-    Parameters
-    ----------
-    problems, methods : int
-        How many of them were ranked.
-    alpha : float, default 0.05
-        How often any two equal methods may be told apart.
+    CD = q·√(k(k + 1)/(6N)) with the quantile of the studentized range over √2.
 
-    Returns
-    -------
-    float
-        The critical difference of mean ranks.
-
-    Notes
-    -----
-    CD = q·√(k(k + 1)/(6N)) with the quantile of the studentized range over √2 (Demšar 2006).
-
-    Examples
-    --------
     >>> round(critical_difference(problems=14, methods=4), 2)  # as in Demšar's example
     1.25
-
     """
     from scipy.stats import studentized_range
 
@@ -237,11 +143,8 @@ def critical_difference(problems: int, methods: int, alpha: float = 0.05) -> flo
 def wilcoxon_p_value(differences: ArrayLike) -> float:
     """Wilcoxon's signed-rank test of differences over problems: two-sided p value.
 
-    Examples
-    --------
     >>> wilcoxon_p_value([0.1, 0.2, 0.3, 0.4])
     0.125
-
     """
     from scipy.stats import wilcoxon
 
@@ -255,11 +158,8 @@ def wilcoxon_p_value(differences: ArrayLike) -> float:
 def not_told_apart(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
     """The longest runs of sorted mean ranks within a critical difference, first and last place.
 
-    Examples
-    --------
     >>> not_told_apart([1.0, 1.5, 2.6, 4.0], difference=1.2)
     [(0, 1), (1, 2)]
-
     """
     ends = [
         max(j for j, other in enumerate(ranks) if other - rank <= difference)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._errors import InputError
+from evenhand._uncertainty.homogeneity import holm
 from evenhand._words import did_you_mean
 from evenhand.benchmark.ranking.areas import LOSS, Area, areas
 from evenhand.benchmark.ranking.inference import (
@@ -20,7 +21,6 @@ from evenhand.benchmark.ranking.inference import (
     average_ranks,
     critical_difference,
     friedman,
-    holm,
     not_told_apart,
     paired_p_value,
     split_interval,

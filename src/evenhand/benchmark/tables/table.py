@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
+
+import pandas as pd
 
 from evenhand._errors import InputError
 from evenhand._writing import write_whole
@@ -85,26 +85,15 @@ class Table:
         >>> r"a\_b & 300" in Table("sizes", "Sizes", ("Data", "Rows"), (("a_b", "300"),)).to_latex()
         True
         """
-        columns = "".join("r" if at in self.numeric else "l" for at in range(len(self.head)))
-        lines = [" & ".join(map(_latex, line)) + r" \\" for line in (self.head, *self.rows)]
-        note = f"\n{_latex(self.note)}" if self.note else ""
-        return "\n".join(
-            [
-                r"\begin{table}",
-                r"\centering",
-                rf"\caption{{{_latex(self.title)}.{note}}}",
-                rf"\label{{tab:{self.name}}}",
-                rf"\begin{{tabular}}{{{columns}}}",
-                r"\toprule",
-                lines[0],
-                r"\midrule",
-                *lines[1:],
-                r"\bottomrule",
-                r"\end{tabular}",
-                r"\end{table}",
-                "",
-            ]
+        note = f"\n{self.note}" if self.note else ""
+        text = self._frame(_latex).to_latex(
+            index=False,
+            escape=False,  # it knows no signs of mathematics
+            column_format="".join("lr"[at in self.numeric] for at in range(len(self.head))),
+            caption=_latex(f"{self.title}.{note}"),
+            label=f"tab:{self.name}",
         )
+        return text.replace("\n", "\n\\centering\n", 1)
 
     def to_csv(self) -> str:
         """As comma-separated values, the head first.
@@ -113,9 +102,11 @@ class Table:
         Data,Rows
         "a, b",300
         """
-        text = StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.head, *self.rows])
-        return text.getvalue()
+        return self._frame(str).to_csv(index=False, lineterminator="\n")
+
+    def _frame(self, written: Callable[[str], str]) -> pd.DataFrame:
+        rows = [[written(cell) for cell in row] for row in self.rows]
+        return pd.DataFrame(rows, columns=[written(name) for name in self.head], dtype=object)
 
 
 def write_tables(
