@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,108 +29,46 @@ pos_label : label, optional
 ONE_COLUMN = {"labels": LABELS, "weight": WEIGHT, "positive": POSITIVE}
 
 
-@documented(**ONE_COLUMN)
-def true_positive_rate(
-    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
-) -> float:
-    """Share of the positive rows that are predicted positive.
-
-    Parameters
-    ----------
-    {labels}
-    {weight}
-    {positive}
-
-    Returns
-    -------
-    float
-        The rate; 0 where no row is positive, as in fairlearn.
-
-    Examples
-    --------
-    >>> print(true_positive_rate([1, 1, 0], [1, 0, 1]))
-    0.5
-
-    """
-    return _rates(y_true, y_pred, sample_weight, pos_label)[3]
+Rate = Callable[..., float]
 
 
-@documented(**ONE_COLUMN)
-def false_negative_rate(
-    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
-) -> float:
-    """Share of the positive rows that are predicted negative.
+def _rate(name: str, place: int, given: str, answer: str, rows: str) -> Rate:
+    """One of the four rates; they differ in which rows count, and what they are given."""
 
-    Parameters
-    ----------
-    {labels}
-    {weight}
-    {positive}
+    @documented(**ONE_COLUMN)
+    def rate(y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None) -> float:
+        """Share of the GIVEN rows that are predicted ANSWER.
 
-    Returns
-    -------
-    float
-        The rate; 0 where no row is positive, as in fairlearn.
+        Parameters
+        ----------
+        {labels}
+        {weight}
+        {positive}
 
-    Examples
-    --------
-    >>> print(false_negative_rate([1, 1, 0], [1, 0, 1]))
-    0.5
+        Returns
+        -------
+        float
+            The rate; 0 where no row is GIVEN, as in fairlearn.
 
-    """
-    return _rates(y_true, y_pred, sample_weight, pos_label)[2]
+        Examples
+        --------
+        >>> print(NAME(ROWS, [1, 0, 1]))
+        0.5
 
+        """
+        return _rates(y_true, y_pred, sample_weight, pos_label)[place]
 
-@documented(**ONE_COLUMN)
-def false_positive_rate(
-    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
-) -> float:
-    """Share of the negative rows that are predicted positive.
-
-    Parameters
-    ----------
-    {labels}
-    {weight}
-    {positive}
-
-    Returns
-    -------
-    float
-        The rate; 0 where no row is negative, as in fairlearn.
-
-    Examples
-    --------
-    >>> print(false_positive_rate([1, 0, 0], [1, 0, 1]))
-    0.5
-
-    """
-    return _rates(y_true, y_pred, sample_weight, pos_label)[1]
+    words = {"GIVEN": given, "ANSWER": answer, "NAME": name, "ROWS": rows}
+    for word, meaning in words.items():
+        rate.__doc__ = str(rate.__doc__).replace(word, meaning)
+    rate.__name__ = rate.__qualname__ = name
+    return rate
 
 
-@documented(**ONE_COLUMN)
-def true_negative_rate(
-    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
-) -> float:
-    """Share of the negative rows that are predicted negative.
-
-    Parameters
-    ----------
-    {labels}
-    {weight}
-    {positive}
-
-    Returns
-    -------
-    float
-        The rate; 0 where no row is negative, as in fairlearn.
-
-    Examples
-    --------
-    >>> print(true_negative_rate([1, 0, 0], [1, 0, 1]))
-    0.5
-
-    """
-    return _rates(y_true, y_pred, sample_weight, pos_label)[0]
+true_negative_rate = _rate("true_negative_rate", 0, "negative", "negative", "[1, 0, 0]")
+false_positive_rate = _rate("false_positive_rate", 1, "negative", "positive", "[1, 0, 0]")
+false_negative_rate = _rate("false_negative_rate", 2, "positive", "negative", "[1, 1, 0]")
+true_positive_rate = _rate("true_positive_rate", 3, "positive", "positive", "[1, 1, 0]")
 
 
 @documented(**ONE_COLUMN)

@@ -30,236 +30,127 @@ agg : {"worst_case", "mean"}, default "worst_case"
 Aggregate = Literal["worst_case", "mean"]
 
 
-@documented(columns=COLUMNS)
-def demographic_parity_difference(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    method: Method = "between_groups",
-    sample_weight: Any = None,
-) -> float:
-    """Largest difference in selection rate.
-
-    Parameters
-    ----------
-    {columns}
-
-    Returns
-    -------
-    float
-        0 if all groups are selected at one rate.
-
-    Examples
-    --------
-    >>> print(
-    ...     demographic_parity_difference(
-    ...         [1, 0, 1, 0], [1, 0, 0, 0], sensitive_features=["a", "a", "b", "b"]
-    ...     )
-    ... )
-    0.5
-
-    """
-    frame = _frame(selection_rate, y_true, y_pred, sensitive_features, sample_weight)
-    return float(frame.difference(method=method))
+Compare = Literal["difference", "ratio"]
+WORDS = {"difference": "Largest difference in", "ratio": "Least ratio of"}
+EQUAL = {"difference": 0, "ratio": 1}
 
 
-@documented(columns=COLUMNS)
-def demographic_parity_ratio(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    method: Method = "between_groups",
-    sample_weight: Any = None,
-) -> float:
-    """Least ratio of selection rates.
+def _parity(name: str, metric: Callable[..., float], by: Compare, rate: str, y_pred: str) -> Any:
+    """The distance of one rate between groups, in one number."""
 
-    Parameters
-    ----------
-    {columns}
+    @documented(columns=COLUMNS)
+    def parity(
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any,
+        method: Method = "between_groups",
+        sample_weight: Any = None,
+    ) -> float:
+        """SUMMARY.
 
-    Returns
-    -------
-    float
-        1 if all groups are selected at one rate.
+        Parameters
+        ----------
+        {columns}
 
-    Examples
-    --------
-    >>> print(
-    ...     demographic_parity_ratio(
-    ...         [1, 0, 1, 0], [1, 1, 0, 1], sensitive_features=["a", "a", "b", "b"]
-    ...     )
-    ... )
-    0.5
+        Returns
+        -------
+        float
+            EQUAL if all groups have one RATE.
 
-    """
-    frame = _frame(selection_rate, y_true, y_pred, sensitive_features, sample_weight)
-    return float(frame.ratio(method=method))
+        Examples
+        --------
+        >>> print(NAME([1, 0, 1, 1], Y_PRED, sensitive_features=["a", "a", "b", "b"]))
+        0.5
 
+        """
+        frame = _frame({name: metric}, y_true, y_pred, sensitive_features, sample_weight)
+        return float(getattr(frame, by)(method=method)[name])
 
-@documented(columns=COLUMNS, aggregate=AGGREGATE)
-def equalized_odds_difference(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    method: Method = "between_groups",
-    sample_weight: Any = None,
-    agg: Aggregate = "worst_case",
-) -> float:
-    """Largest difference in true or false positive rate.
-
-    Parameters
-    ----------
-    {columns}
-    {aggregate}
-
-    Returns
-    -------
-    float
-        0 if all groups have the same true and false positive rates.
-
-    Examples
-    --------
-    >>> print(
-    ...     equalized_odds_difference(
-    ...         [1, 0, 1, 0], [1, 0, 1, 1], sensitive_features=["a", "a", "b", "b"], agg="mean"
-    ...     )
-    ... )
-    0.5
-
-    """
-    _check_aggregate(agg)
-    odds = _odds(y_true, y_pred, sensitive_features, sample_weight).difference(method=method)
-    return float(max(odds) if agg == "worst_case" else odds.mean())
+    return _named(parity, name, by, rate, y_pred)
 
 
-@documented(columns=COLUMNS, aggregate=AGGREGATE)
-def equalized_odds_ratio(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    method: Method = "between_groups",
-    sample_weight: Any = None,
-    agg: Aggregate = "worst_case",
-) -> float:
-    """Least ratio of true or of false positive rates.
+def _odds(name: str, by: Compare, y_pred: str) -> Any:
+    """The distance of true and false positive rates between groups, in one number."""
+    metrics = {"tpr": true_positive_rate, "fpr": false_positive_rate}
 
-    Parameters
-    ----------
-    {columns}
-    {aggregate}
+    @documented(columns=COLUMNS, aggregate=AGGREGATE)
+    def parity(
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any,
+        method: Method = "between_groups",
+        sample_weight: Any = None,
+        agg: Aggregate = "worst_case",
+    ) -> float:
+        """SUMMARY, the worse or the mean of both.
 
-    Returns
-    -------
-    float
-        1 if all groups have the same true and false positive rates.
+        Parameters
+        ----------
+        {columns}
+        {aggregate}
 
-    Examples
-    --------
-    >>> print(
-    ...     equalized_odds_ratio(
-    ...         [1, 0, 1, 0], [1, 1, 1, 1], sensitive_features=["a", "a", "b", "b"]
-    ...     )
-    ... )
-    1.0
+        Returns
+        -------
+        float
+            EQUAL if all groups have the same true and false positive rates.
 
-    """
-    _check_aggregate(agg)
-    odds = _odds(y_true, y_pred, sensitive_features, sample_weight).ratio(method=method)
-    return float(min(odds) if agg == "worst_case" else odds.mean())
+        Examples
+        --------
+        >>> print(NAME([1, 0, 1, 0], Y_PRED, sensitive_features=["a", "a", "b", "b"], agg="mean"))
+        0.5
 
+        """
+        _check_aggregate(agg)
+        frame = _frame(metrics, y_true, y_pred, sensitive_features, sample_weight)
+        odds = getattr(frame, by)(method=method)
+        worst = max if by == "difference" else min
+        return float(worst(odds) if agg == "worst_case" else odds.mean())
 
-@documented(columns=COLUMNS)
-def equal_opportunity_difference(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    method: Method = "between_groups",
-    sample_weight: Any = None,
-) -> float:
-    """Largest difference in true positive rate.
-
-    Parameters
-    ----------
-    {columns}
-
-    Returns
-    -------
-    float
-        0 if all groups have one true positive rate.
-
-    Examples
-    --------
-    >>> print(
-    ...     equal_opportunity_difference(
-    ...         [1, 0, 1, 1], [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"]
-    ...     )
-    ... )
-    0.5
-
-    """
-    frame = _frame(true_positive_rate, y_true, y_pred, sensitive_features, sample_weight)
-    return float(frame.difference(method=method))
+    return _named(parity, name, by, "true and false positive rate", y_pred)
 
 
-@documented(columns=COLUMNS)
-def equal_opportunity_ratio(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    method: Method = "between_groups",
-    sample_weight: Any = None,
-) -> float:
-    """Least ratio of true positive rates.
-
-    Parameters
-    ----------
-    {columns}
-
-    Returns
-    -------
-    float
-        1 if all groups have one true positive rate.
-
-    Examples
-    --------
-    >>> print(
-    ...     equal_opportunity_ratio(
-    ...         [1, 0, 1, 1], [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"]
-    ...     )
-    ... )
-    0.5
-
-    """
-    frame = _frame(true_positive_rate, y_true, y_pred, sensitive_features, sample_weight)
-    return float(frame.ratio(method=method))
+def _named(parity: Any, name: str, by: Compare, rate: str, y_pred: str) -> Any:
+    """The function under its own name, with its own words."""
+    what = rate if by == "difference" else f"{rate}s"
+    words = {"SUMMARY": f"{WORDS[by]} {what}", "EQUAL": str(EQUAL[by]), "RATE": rate}
+    for word, meaning in {**words, "NAME": name, "Y_PRED": y_pred}.items():
+        parity.__doc__ = parity.__doc__.replace(word, meaning)
+    parity.__name__ = parity.__qualname__ = name
+    return parity
 
 
 def _frame(
-    metric: Callable[..., float], y_true: Any, y_pred: Any, features: Any, weight: Any
+    metrics: dict[str, Any], y_true: Any, y_pred: Any, features: Any, weight: Any
 ) -> MetricFrame:
     return MetricFrame(
-        metrics=metric,
+        metrics=metrics,
         y_true=y_true,
         y_pred=y_pred,
         sensitive_features=features,
-        sample_params={"sample_weight": weight},
+        sample_params={name: {"sample_weight": weight} for name in metrics},
     )
 
 
-def _odds(y_true: Any, y_pred: Any, features: Any, weight: Any) -> MetricFrame:
-    return MetricFrame(
-        metrics={"tpr": true_positive_rate, "fpr": false_positive_rate},
-        y_true=y_true,
-        y_pred=y_pred,
-        sensitive_features=features,
-        sample_params={"tpr": {"sample_weight": weight}, "fpr": {"sample_weight": weight}},
-    )
+demographic_parity_difference = _parity(
+    "demographic_parity_difference", selection_rate, "difference", "selection rate", "[1, 0, 0, 0]"
+)
+demographic_parity_ratio = _parity(
+    "demographic_parity_ratio", selection_rate, "ratio", "selection rate", "[1, 1, 0, 1]"
+)
+equalized_odds_difference = _odds("equalized_odds_difference", "difference", "[1, 0, 1, 1]")
+equalized_odds_ratio = _odds("equalized_odds_ratio", "ratio", "[1, 0, 1, 1]")
+equal_opportunity_difference = _parity(
+    "equal_opportunity_difference",
+    true_positive_rate,
+    "difference",
+    "true positive rate",
+    "[1, 0, 1, 0]",
+)
+equal_opportunity_ratio = _parity(
+    "equal_opportunity_ratio", true_positive_rate, "ratio", "true positive rate", "[1, 0, 1, 0]"
+)
 
 
 def _check_aggregate(agg: str) -> None:

@@ -162,16 +162,11 @@ def _selection_rate(sums: Sums, pos_label: Any = 1) -> Values:
     return sums.predicted(pos_label)
 
 
-def _mean_prediction(sums: Sums) -> Values:
-    return sums.mean("prediction")
+def _mean_of(column: str) -> Callable[..., Values]:
+    def mean(sums: Sums) -> Values:
+        return sums.mean(column)
 
-
-def _mean_absolute_error(sums: Sums) -> Values:
-    return sums.mean("absolute_error")
-
-
-def _mean_squared_error(sums: Sums) -> Values:
-    return sums.mean("squared_error")
+    return mean
 
 
 def _root_mean_squared_error(sums: Sums) -> Values:
@@ -195,40 +190,27 @@ def _balanced_accuracy_score(sums: Sums) -> Values:
     return np.asarray(np.where(known, recall, 0).sum(axis=0) / known.sum(axis=0))
 
 
-def _true_positive_rate(sums: Sums, pos_label: Any = None) -> Values:
-    counts = _of_two_labels(sums, pos_label)
-    return _ratio(counts.tp, counts.tp + counts.fn, 0)
+def _rate_of(hits: str, misses: str) -> Callable[..., Values]:
+    """The share of some counts among them and others; 0 where there are none of both."""
+
+    def rate(sums: Sums, pos_label: Any = None) -> Values:
+        counts = _of_two_labels(sums, pos_label)
+        part = getattr(counts, hits)
+        return _ratio(part, part + getattr(counts, misses), 0)
+
+    return rate
 
 
-def _false_negative_rate(sums: Sums, pos_label: Any = None) -> Values:
-    counts = _of_two_labels(sums, pos_label)
-    return _ratio(counts.fn, counts.tp + counts.fn, 0)
+def _score_of(name: str, **others: int) -> Callable[..., Values]:
+    """True positives over them and so much of others, as scikit-learn has it."""
 
+    def score(sums: Sums, pos_label: Any = 1, zero_division: Any = "warn") -> Values:
+        counts = _of_known_label(sums, pos_label)
+        part = sum(others.values()) * counts.tp
+        whole = sum((times * getattr(counts, one) for one, times in others.items()), part)
+        return _or_zero_division(part, whole, name, zero_division)
 
-def _false_positive_rate(sums: Sums, pos_label: Any = None) -> Values:
-    counts = _of_two_labels(sums, pos_label)
-    return _ratio(counts.fp, counts.fp + counts.tn, 0)
-
-
-def _true_negative_rate(sums: Sums, pos_label: Any = None) -> Values:
-    counts = _of_two_labels(sums, pos_label)
-    return _ratio(counts.tn, counts.fp + counts.tn, 0)
-
-
-def _precision_score(sums: Sums, pos_label: Any = 1, zero_division: Any = "warn") -> Values:
-    counts = _of_known_label(sums, pos_label)
-    return _or_zero_division(counts.tp, counts.tp + counts.fp, "precision_score", zero_division)
-
-
-def _recall_score(sums: Sums, pos_label: Any = 1, zero_division: Any = "warn") -> Values:
-    counts = _of_known_label(sums, pos_label)
-    return _or_zero_division(counts.tp, counts.tp + counts.fn, "recall_score", zero_division)
-
-
-def _f1_score(sums: Sums, pos_label: Any = 1, zero_division: Any = "warn") -> Values:
-    counts = _of_known_label(sums, pos_label)
-    whole = 2 * counts.tp + counts.fp + counts.fn
-    return _or_zero_division(2 * counts.tp, whole, "f1_score", zero_division)
+    return score
 
 
 def _of_two_labels(sums: Sums, pos_label: Any) -> Binary:
@@ -274,18 +256,18 @@ def _or_zero_division(part: Values, whole: Values, name: str, zero_division: Any
 RECIPES: dict[str, tuple[Callable[..., Values], Needs]] = {
     "count": (_count, "rows"),
     "selection_rate": (_selection_rate, "labels"),
-    "true_positive_rate": (_true_positive_rate, "labels"),
-    "false_positive_rate": (_false_positive_rate, "labels"),
-    "true_negative_rate": (_true_negative_rate, "labels"),
-    "false_negative_rate": (_false_negative_rate, "labels"),
+    "true_positive_rate": (_rate_of("tp", "fn"), "labels"),
+    "false_positive_rate": (_rate_of("fp", "tn"), "labels"),
+    "true_negative_rate": (_rate_of("tn", "fp"), "labels"),
+    "false_negative_rate": (_rate_of("fn", "tp"), "labels"),
     "accuracy_score": (_accuracy_score, "labels"),
     "zero_one_loss": (_zero_one_loss, "labels"),
     "balanced_accuracy_score": (_balanced_accuracy_score, "labels"),
-    "precision_score": (_precision_score, "labels"),
-    "recall_score": (_recall_score, "labels"),
-    "f1_score": (_f1_score, "labels"),
-    "mean_prediction": (_mean_prediction, "numbers"),
-    "mean_absolute_error": (_mean_absolute_error, "numbers"),
-    "mean_squared_error": (_mean_squared_error, "numbers"),
+    "precision_score": (_score_of("precision_score", fp=1), "labels"),
+    "recall_score": (_score_of("recall_score", fn=1), "labels"),
+    "f1_score": (_score_of("f1_score", fp=1, fn=1), "labels"),
+    "mean_prediction": (_mean_of("prediction"), "numbers"),
+    "mean_absolute_error": (_mean_of("absolute_error"), "numbers"),
+    "mean_squared_error": (_mean_of("squared_error"), "numbers"),
     "root_mean_squared_error": (_root_mean_squared_error, "numbers"),
 }
