@@ -183,7 +183,7 @@ def test_without_the_solver_for_cones_pq_says_what_to_install(monkeypatch):
     ("wrong", "message"),
     [
         ({"epsilon": -0.1}, "at least 0"),
-        ({"measure": "variance"}, "not on 'variance'"),
+        ({"measure": "variance"}, "There is no measure 'variance'"),
         ({"criterion": "calibration_parity"}, "cannot meet the criterion 'calibration_parity'"),
         ({"measure": "pq", "p": 2, "q": 3}, "0 < p ≤ 1 ≤ q"),
         ({"cost": [[0, 1], [1, 0]]}, "3 × 3"),
