@@ -233,10 +233,8 @@ def test_many_far_points_of_a_line_are_one_arrow_that_counts_them():
 
 def test_a_panel_may_show_some_lines_only_and_reach_as_far_as_they_do():
     found = scattered([*CLOUD, *FAR])
-    panel = figures.Panel(
-        "p", "b", "statistical_parity.mpd", "accuracy", series=frozenset(["far", "m0"])
-    )
-    made = figures.grid(found, [[panel]], theme_of(found), reach=float("inf"))
+    panel = Panel("p", "b", "statistical_parity.mpd", "accuracy", series=frozenset(["far", "m0"]))
+    made = grid(found, [[panel]], theme_of(found), reach=float("inf"))
     assert set(made.data["series"]) == {"far", "m0"}
     (axes,) = made.figure.axes
     assert axes.get_ylim()[0] < 0.30
@@ -246,8 +244,8 @@ def test_a_panel_may_show_some_lines_only_and_reach_as_far_as_they_do():
 def test_a_panel_reaches_a_little_further_where_that_shows_every_point():
     ends = [("m0", 0.10, 0.80), ("m1", 0.11, 0.801), ("m2", 0.12, 0.802), ("near", 0.20, 0.803)]
     found = scattered([*ends[:3], *ends])
-    panel = figures.Panel("p", "b", "statistical_parity.mpd", "accuracy")
-    (axes,) = figures.grid(found, [[panel]], theme_of(found), reach=2.0).figure.axes
+    panel = Panel("p", "b", "statistical_parity.mpd", "accuracy")
+    (axes,) = grid(found, [[panel]], theme_of(found), reach=2.0).figure.axes
     assert axes.get_xlim()[1] > 0.20
     assert not axes.texts
 

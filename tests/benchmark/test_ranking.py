@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from evenhand._uncertainty.homogeneity import holm
 from evenhand.benchmark import (
     Problem,
     Question,
@@ -25,7 +26,6 @@ from evenhand.benchmark.ranking.inference import (
     average_ranks,
     critical_difference,
     friedman,
-    holm,
     not_told_apart,
     paired_p_value,
     split_interval,

@@ -5,7 +5,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
 from evenhand.mitigation import ParityReductionRegressor
-from evenhand.mitigation.parity_reduction import Levels
+from evenhand.mitigation.parity_reduction import OutcomeLevels
 from mitigation.regressions import distance, people
 
 
@@ -17,7 +17,7 @@ def excess_of(values, group, thresholds):
 
 def test_the_best_level_is_the_one_of_least_loss_and_toll():
     random = np.random.default_rng(0)
-    levels, share = Levels.between(0.0, 1.0, 6), np.array([0.2, 0.3, 0.5])
+    levels, share = OutcomeLevels.between(0.0, 1.0, 6), np.array([0.2, 0.3, 0.5])
     prices = random.normal(scale=0.05, size=(3, 5))
     best = levels.best(prices, share)
     for group in range(3):
@@ -33,7 +33,7 @@ def test_tails_count_who_is_above_each_threshold():
     random = np.random.default_rng(1)
     levels, group = random.integers(5, size=300), random.integers(3, size=300)
     weight = random.uniform(size=300)
-    tails = Levels.between(0, 1, 5).tails(levels, group, weight, 3)
+    tails = OutcomeLevels.between(0, 1, 5).tails(levels, group, weight, 3)
     for one in range(3):
         for z in range(1, 5):
             mine = group == one

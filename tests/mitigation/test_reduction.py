@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from evenhand.datasets import load, split
 from evenhand.mitigation import ReductionClassifier
 from evenhand.mitigation.base_models import Refitting
-from evenhand.mitigation.reduction import EVENTS, Game, Problem
+from evenhand.mitigation.reduction import EVENTS, ReductionGame, ReductionProblem
 from mitigation.people import featured, people
 
 reductions = pytest.importorskip("fairlearn.reductions")
@@ -82,7 +82,7 @@ def test_on_adult_the_lottery_is_that_of_fairlearn(criterion):
 def test_costs_are_the_slope_of_error_plus_multipliers_times_excess(name, groups, seed):
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.ones(2 * groups)).reshape(2, groups)
-    problem = Problem(shares, EVENTS[name], 0.01)
+    problem = ReductionProblem(shares, EVENTS[name], 0.01)
     multipliers = rng.random(problem.constraints)
 
     def lagrangian(flat):
@@ -103,7 +103,7 @@ def test_with_exact_answers_the_game_ends_at_the_best_lottery_of_all(name, seed)
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.ones(6)).reshape(2, 3)
     tables = shares * np.concatenate([rng.random((6, 2, 3)), np.zeros((1, 2, 3))])
-    problem, budget = Problem(shares, EVENTS[name], 0.02), 20.0
+    problem, budget = ReductionProblem(shares, EVENTS[name], 0.02), 20.0
     best = linprog(
         np.append(problem.error(tables), budget),
         A_ub=np.column_stack([problem.excess(tables).T, -np.ones(problem.constraints)]),
@@ -111,7 +111,9 @@ def test_with_exact_answers_the_game_ends_at_the_best_lottery_of_all(name, seed)
         A_eq=[[1.0] * 7 + [0.0]],
         b_eq=1.0,
     )
-    game = Game(problem, lambda costs, _: (None, min(tables, key=lambda t: (t * costs).sum())), 20)
+    game = ReductionGame(
+        problem, lambda costs, _: (None, min(tables, key=lambda t: (t * costs).sum())), 20
+    )
     lottery = game.play(50, rows=1e12)
     mixed = np.tensordot(lottery.chances, game.accepted[: len(lottery.chances)], axes=1)
     assert lottery.gap < 1e-6

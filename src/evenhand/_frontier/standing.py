@@ -84,9 +84,7 @@ def standing(
     table = confusion / confusion.sum()
     # As many are selected as by the model: without that, selecting nearly everyone closes any gap.
     selected = float(table[:, :, 1].sum())
-    question = Question(
-        criterion, convex(measure), 1 - np.eye(2), stated=stated, capacity=selected
-    )
+    question = Question(criterion, convex(measure), 1 - np.eye(2), stated=stated, capacity=selected)
     population = Curves.of(score, positive, group, weight, len(confusion), rising=True)
     tracer = Tracer(population, question, 1)
     value, cost = question.value(table, 1), question.price(table)

@@ -60,7 +60,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
     ----------
     estimator_ : estimator
         The model fitted with the weights chosen.
-    grid_ : Grid
+    grid_ : WeightGrid
         The weights tried, and each group's loss for each.
     weights_ : ndarray of shape (n_groups,)
         The weights chosen.
@@ -141,7 +141,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
         else:
             models = fit_one_by_one(prepared, rows, weights)
             losses = losses_of(models, prepared, rows, LOSSES[self.loss], self.bounds)
-        self.grid_ = Grid(weights, losses)
+        self.grid_ = WeightGrid(weights, losses)
         return [prepared.whole(model) for model in models]
 
     def _choose(self, models: list[Any], share: Floats) -> Self:
@@ -155,7 +155,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
         return self._base(X)
 
 
-class Grid(NamedTuple):
+class WeightGrid(NamedTuple):
     """Weights of the groups (points × groups) and the loss of each group under each model."""
 
     weights: Floats

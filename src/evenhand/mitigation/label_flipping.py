@@ -89,7 +89,9 @@ class LabelFlippingClassifier(GroupClassifier):
         refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
         lots = self._lots(rows.X, " flips") if self.flips == "drawn" else None
         wished = replace(rows, y=(rows.y == favorable).astype(np.intp))
-        search = Search(wished, refitting, self.classes_[[1 - favorable, favorable]], rule, lots)
+        search = FlipSearch(
+            wished, refitting, self.classes_[[1 - favorable, favorable]], rule, lots
+        )
         best = search.plain()
         if abs(best.disparity) > self.epsilon:
             best = search.weakest(best, self.epsilon)
@@ -115,7 +117,7 @@ class Fitted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class FlipSearch:
     """Rows and a model to fit to them; with `lots` in [0, 1), labels are flipped for good."""
 
     rows: Rows

@@ -55,7 +55,7 @@ class ParityReductionRegressor(GroupRegressor):
     ----------
     models_, weights_ : list, ndarray
         The models of the mixture, and how often each is used.
-    levels_ : Levels
+    levels_ : OutcomeLevels
         The values that predictions take.
     loss_, excess_ : float
         The mixture's mean squared error and greatest excess on the fitting rows.
@@ -114,10 +114,10 @@ class ParityReductionRegressor(GroupRegressor):
 
     def _fit(self, rows: Rows) -> None:
         low, high = (rows.y.min(), rows.y.max()) if self.bounds is None else self.bounds
-        self.levels_ = Levels.between(float(low), float(high), self.levels)
+        self.levels_ = OutcomeLevels.between(float(low), float(high), self.levels)
         base = LinearRegression() if self.estimator is None else self.estimator
         prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
-        game = Game(rows, prepared, self.levels_, shares(rows.group, rows.weight))
+        game = ParityGame(rows, prepared, self.levels_, shares(rows.group, rows.weight))
         responses = game.play(
             self.epsilon, self.price_bound * float(high - low) ** 2, self.max_iter
         )
@@ -139,7 +139,7 @@ class ParityReductionRegressor(GroupRegressor):
         return np.asarray(each[np.arange(len(each)), chosen])
 
 
-class Response(NamedTuple):
+class ModelResponse(NamedTuple):
     """A fitted model, its mean squared error, and the groups' excess at each threshold."""
 
     model: Any
@@ -147,7 +147,7 @@ class Response(NamedTuple):
     excess: Floats
 
 
-class Mixture(NamedTuple):
+class ModelMixture(NamedTuple):
     """How often each model is used, the loss, and the greatest excess of a group."""
 
     weights: Floats
@@ -156,15 +156,15 @@ class Mixture(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Game:
+class ParityGame:
     """The rows, a model for them, and the levels and shares by which parity is judged."""
 
     rows: Rows
     prepared: Refitting
-    levels: Levels
+    levels: OutcomeLevels
     share: Floats
 
-    def play(self, epsilon: float, most: float, rounds: int) -> list[Response]:
+    def play(self, epsilon: float, most: float, rounds: int) -> list[ModelResponse]:
         """Responses to prices that grow where parity is missed by more than ε.
 
         Prices, upward and downward, sum to `most` at most. The constant, which has parity, is the
@@ -184,7 +184,7 @@ class Game:
         constant = DummyRegressor().fit(self.prepared.X, self.rows.y, self.rows.sample_weight)
         return [*responses, self.judged(constant)]
 
-    def respond(self, prices: Floats) -> Response:
+    def respond(self, prices: Floats) -> ModelResponse:
         """The base model, fitted to the levels that serve each row best at these prices."""
         best = self.levels.best(prices, self.share)
         aims = self.levels.values[best[self.rows.group, self.levels.nearest(self.rows.y)]]
@@ -193,16 +193,16 @@ class Game:
             weights[weight_parameter(self.prepared.model)] = self.rows.sample_weight
         return self.judged(clone(self.prepared.model).fit(self.prepared.X, aims, **weights))
 
-    def judged(self, model: Any) -> Response:
+    def judged(self, model: Any) -> ModelResponse:
         """A model with its loss and the groups' excess, its predictions taken to the levels."""
         group, weight = self.rows.group, self.rows.weight
         level = self.levels.nearest(np.ravel(model.predict(self.prepared.X)))
         loss = np.average((self.levels.values[level] - self.rows.y) ** 2, weights=weight)
         tails = self.levels.tails(level, group, weight, len(self.share))
-        return Response(model, float(loss), tails - self.share @ tails)
+        return ModelResponse(model, float(loss), tails - self.share @ tails)
 
 
-def mixed(responses: list[Response], epsilon: float) -> Mixture:
+def mixed(responses: list[ModelResponse], epsilon: float) -> ModelMixture:
     """The mixture with the least loss of those that miss parity least."""
     losses = np.array([response.loss for response in responses])
     gaps = np.stack([response.excess.ravel() for response in responses], axis=1)
@@ -217,21 +217,21 @@ def mixed(responses: list[Response], epsilon: float) -> Mixture:
     )
     weights = np.maximum(solution.x[:-1], 0.0)
     weights /= weights.sum()
-    return Mixture(weights, float(losses @ weights), float(np.abs(gaps @ weights).max()))
+    return ModelMixture(weights, float(losses @ weights), float(np.abs(gaps @ weights).max()))
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class OutcomeLevels:
     """Equally spaced values; a number is taken for the nearest of them.
 
-    >>> Levels.between(0.0, 1.0, 5).nearest(np.array([-1.0, 0.3]))
+    >>> OutcomeLevels.between(0.0, 1.0, 5).nearest(np.array([-1.0, 0.3]))
     array([0, 1])
     """
 
     values: Floats
 
     @classmethod
-    def between(cls, low: float, high: float, count: int) -> Levels:
+    def between(cls, low: float, high: float, count: int) -> OutcomeLevels:
         """So many levels, the outermost at the ends of the range."""
         return cls(np.linspace(low, high, count))
 

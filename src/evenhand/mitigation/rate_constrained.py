@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from evenhand.measures import MeasureLike, resolve
 from evenhand.mitigation._fields import NonNegative, Positive
-from evenhand.mitigation.optimal.classifier import Bound, RuleClassifier
+from evenhand.mitigation.optimal.classifier import CriterionBound, RuleClassifier
 from evenhand.mitigation.optimal.rates import RATES
 
 
@@ -69,9 +69,9 @@ class RateConstrainedClassifier(RuleClassifier):
     p: Positive = 1
     q: Positive = 2
 
-    def _bound(self) -> Bound:
+    def _bound(self) -> CriterionBound:
         measure = resolve(self.measure, self.p, self.q)
-        return Bound(self._require_criterion(), measure, self.epsilon)
+        return CriterionBound(self._require_criterion(), measure, self.epsilon)
 
 
 class LinearPostClassifier(RuleClassifier):
@@ -121,5 +121,5 @@ class LinearPostClassifier(RuleClassifier):
     criterion: str = "statistical_parity"
     epsilon: NonNegative = 0.01
 
-    def _bound(self) -> Bound:
-        return Bound(self._require_criterion(), resolve("mpd"), self.epsilon)
+    def _bound(self) -> CriterionBound:
+        return CriterionBound(self._require_criterion(), resolve("mpd"), self.epsilon)

@@ -105,8 +105,8 @@ class ReductionClassifier(GroupClassifier):
         groups = len(self.sensitive_.labels)
         mass = cell_masses(rows.y, rows.group, 2, groups, rows.sample_weight)
         learner = Learner.prepare(self.estimator, self._features(rows.X), rows, mass)
-        problem = Problem(mass / mass.sum(), events, self.epsilon)
-        game = Game(problem, learner.answer, budget=1 / self.softness)
+        problem = ReductionProblem(mass / mass.sum(), events, self.epsilon)
+        game = ReductionGame(problem, learner.answer, budget=1 / self.softness)
         lottery = game.play(self.max_iter, mass.sum())
         drawn = np.flatnonzero(lottery.chances > 0)
         self.chances_ = lottery.chances[drawn] / lottery.chances[drawn].sum()
@@ -127,7 +127,7 @@ class ReductionClassifier(GroupClassifier):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class ReductionProblem:
     """Least error such that in every event each group is accepted as often as everyone.
 
     `shares` holds P(y, a), and `events` which labels each event comprises. A classifier h is the
@@ -184,14 +184,14 @@ class Lottery(NamedTuple):
     gap: float
 
 
-class Game:
+class ReductionGame:
     """Classifiers found so far, as tables of whom they accept, and how to find more.
 
     `fit` turns costs of accepting each (label, group), and a model to start from, into a model
     and whom it accepts.
     """
 
-    def __init__(self, problem: Problem, fit: Fit, budget: float) -> None:
+    def __init__(self, problem: ReductionProblem, fit: Fit, budget: float) -> None:
         self.problem, self.fit, self.budget = problem, fit, budget
         self.models: list[Any] = []
         self.accepted: list[Floats] = []

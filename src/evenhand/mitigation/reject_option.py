@@ -42,7 +42,7 @@ class RejectOptionClassifier(GroupClassifier):
     ----------
     estimator_ : estimator
         The base model.
-    grid_ : Grid
+    grid_ : ThresholdGrid
         Every threshold and margin that was tried, with balanced accuracy and disparity.
     choice_ : Choice
         The threshold and margin chosen, with theirs.
@@ -185,7 +185,7 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class ThresholdGrid:
     """Every (threshold, margin) that is tried, with its balanced accuracy and disparity."""
 
     threshold: Floats
@@ -216,7 +216,7 @@ def search_grid(
     criterion: str = "statistical_parity",
     thresholds: int = 100,
     margins: int = 50,
-) -> Grid:
+) -> ThresholdGrid:
     """Balanced accuracy and disparity (others − privileged) of all thresholds and margins.
 
     The privileged are given the favorable label (1) above threshold + margin, the others above
@@ -231,7 +231,9 @@ def search_grid(
     taken, whole = chosen.sum(axis=0), everyone.sum(axis=0)
     right = _rates(taken[1], whole[1]) + _rates(whole[0] - taken[0], whole[0])
     disparity = DISPARITIES[criterion](chosen, everyone)
-    return Grid(np.broadcast_to(tau, margin.shape), margin, 0.5 * np.nan_to_num(right), disparity)
+    return ThresholdGrid(
+        np.broadcast_to(tau, margin.shape), margin, 0.5 * np.nan_to_num(right), disparity
+    )
 
 
 def mass_above(score: Floats, y: Codes, weight: Floats, bound: Floats) -> Any:

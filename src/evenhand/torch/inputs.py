@@ -22,7 +22,7 @@ UNSEEN = (
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TensorRows:
     """What a batch is made of: predictions are shares (rows, classes), or numbers (rows,)."""
 
     predictions: Tensor
@@ -65,7 +65,7 @@ def read_rows(
     *,
     groups: int,
     of_labels: bool,
-) -> Rows:
+) -> TensorRows:
     """The rows of a batch, of labels or of numbers."""
     if not isinstance(predictions, torch.Tensor):
         raise InputTypeError(f"predictions is a {type(predictions).__name__}; pass a tensor.")
@@ -87,7 +87,9 @@ def read_rows(
         weight = torch.where(known, sample_weight.to(values.dtype), 0.0)
         counted = (weight > 0).to(values.dtype)
     kept = known[:, None] if of_labels else known
-    rows = Rows(torch.where(kept, values, 0.0), None, torch.where(known, group, 0), weight, counted)
+    rows = TensorRows(
+        torch.where(kept, values, 0.0), None, torch.where(known, group, 0), weight, counted
+    )
     spans = [_group_span(group, groups, values)]
     limit = torch.finfo(values.dtype).max ** 0.24  # its fourth power is a number
     if of_labels:
@@ -106,7 +108,7 @@ def read_rows(
         else:
             truth = truth.to(values.dtype)
             spans += [_number_span("y_true", truth, limit)]
-        rows = Rows(rows.predictions, truth, rows.group, weight, counted)
+        rows = TensorRows(rows.predictions, truth, rows.group, weight, counted)
     if len(group):
         _refuse(spans)
     return rows

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 from evenhand._errors import InputError
-from evenhand.torch.inputs import Rows
+from evenhand.torch.inputs import TensorRows
 from torch import Tensor
 
 Gather = Callable[[Tensor], Tensor]  # the sums of all processes and past batches, from ours
@@ -18,7 +18,7 @@ SOFTNESS = 0.1  # of a cut, in standard deviations
 NUMBERS = ("yhat", "squared_error", "absolute_error")  # whose means can be compared
 
 
-def values_of(of: str, rows: Rows) -> Tensor:
+def values_of(of: str, rows: TensorRows) -> Tensor:
     """What a mean is of, row by row."""
     if of == "yhat":
         return rows.predictions
@@ -28,7 +28,7 @@ def values_of(of: str, rows: Rows) -> Tensor:
     return error**2 if of == "squared_error" else error.abs()
 
 
-def means(values: Tensor, rows: Rows, groups: int, gather: Gather) -> tuple[Tensor, Tensor]:
+def means(values: Tensor, rows: TensorRows, groups: int, gather: Gather) -> tuple[Tensor, Tensor]:
     """The mean of values by group (1, groups), and its weight."""
     parts = [rows.weight * values, rows.weight, rows.counted]
     cells = gather(_scattered(torch.stack(parts, dim=1), rows, groups))
@@ -38,7 +38,7 @@ def means(values: Tensor, rows: Rows, groups: int, gather: Gather) -> tuple[Tens
 
 
 def mean_variances(
-    values: Tensor, rows: Rows, mean: Tensor, weight: Tensor, gather: Gather
+    values: Tensor, rows: TensorRows, mean: Tensor, weight: Tensor, gather: Gather
 ) -> Tensor:
     """The sampling variance of means by group (1, groups); NaN of a single row.
 
@@ -55,7 +55,7 @@ def mean_variances(
 
 
 def cumulative(
-    values: Tensor, rows: Rows, groups: int, gather: Gather, softness: float | None
+    values: Tensor, rows: TensorRows, groups: int, gather: Gather, softness: float | None
 ) -> Tensor:
     """Soft distribution functions (cuts, groups) at quantiles of the batch."""
     counted = rows.counted > 0
@@ -76,5 +76,5 @@ def cumulative(
     return torch.where(seen, cells[:, :-1] / torch.where(seen, cells[:, -1:], 1.0), torch.nan).T
 
 
-def _scattered(parts: Tensor, rows: Rows, groups: int) -> Tensor:
+def _scattered(parts: Tensor, rows: TensorRows, groups: int) -> Tensor:
     return parts.new_zeros((groups, parts.shape[1])).index_add(0, rows.group, parts)

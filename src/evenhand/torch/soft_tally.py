@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 from evenhand._errors import InputError
-from evenhand.torch.inputs import Rows, read_rows
+from evenhand.torch.inputs import TensorRows, read_rows
 from torch import Tensor
 
 
@@ -130,7 +130,7 @@ def soft_tally(
     return count_shares(rows.predictions, rows, groups, squares=squares)
 
 
-def count_shares(shares: Tensor, rows: Rows, groups: int, *, squares: bool) -> SoftTally:
+def count_shares(shares: Tensor, rows: TensorRows, groups: int, *, squares: bool) -> SoftTally:
     """What `soft_tally` counts, of rows that were read and shares made of their predictions."""
     classes = shares.shape[1]
     place, truths = rows.group, 1

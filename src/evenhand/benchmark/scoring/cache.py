@@ -15,7 +15,7 @@ from evenhand.benchmark.design.fingerprints import fingerprint, source_fingerpri
 from evenhand.benchmark.design.importing import is_import_path
 from evenhand.benchmark.design.questions import Questions
 from evenhand.benchmark.progress import tracked
-from evenhand.benchmark.scoring.scores import Lots, Scores, scores
+from evenhand.benchmark.scoring.scores import Lots, SplitScores, scores
 from evenhand.benchmark.store import Entry, Store
 
 SOURCES = ("evenhand.benchmark.scoring.scores", "evenhand.criteria")  # with what they import
@@ -78,12 +78,12 @@ def _computed(
     return _columns(tracked(parallel(work), len(splits), "splits scored", progress))
 
 
-def _answers(store: Store, entries: list[Entry], questions: Questions, lots: Lots) -> Scores:
+def _answers(store: Store, entries: list[Entry], questions: Questions, lots: Lots) -> SplitScores:
     kind = store.truth(entries[0]).about["kind"]
     return scores(store, entries, questions[kind], lots)
 
 
-def _columns(scores: Iterable[Scores]) -> Any:
+def _columns(scores: Iterable[SplitScores]) -> Any:
     """Answers below each other, questions in the outer order; what has no answer is left out."""
     import pyarrow as pa
 

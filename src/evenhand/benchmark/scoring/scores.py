@@ -29,7 +29,7 @@ REPEATS = 20  # draws whose criteria are averaged
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class SplitScores:
     """Answers (questions × answers), and the run and lot that each answer is about.
 
     Where a run decides at random, the lot is "expected" for the criterion of the table to be
@@ -47,7 +47,7 @@ class Scores:
 
 def scores(
     store: Store, entries: Sequence[Entry], questions: Sequence[Question], lots: Lots = "all"
-) -> Scores:
+) -> SplitScores:
     """Answer all questions about runs on the same split; NaN where there is no answer."""
     truth = store.truth(entries[0])
     if truth.classes and lots == "expected":
@@ -58,7 +58,7 @@ def scores(
     keys, drawn = [key for key, _, _ in named], [lot for _, lot, _ in named]
     if not truth.classes:
         values = regression(truth, answered, questions)
-        return Scores(tuple(keys), tuple(drawn), tuple(questions), values)
+        return SplitScores(tuple(keys), tuple(drawn), tuple(questions), values)
     values = classification(truth, answered, questions)
     tables = np.concatenate([_tables(truth, EXPECTED, one) for _, one in stored])
     zeroed = _empty_as_zero(_stacked(tables, truth), questions, truth)
@@ -67,7 +67,7 @@ def scores(
 
 def _from_counts(
     store: Store, entries: Sequence[Entry], questions: Sequence[Question], truth: Truth
-) -> Scores:
+) -> SplitScores:
     """Expected answers, those about labels from counts that were kept: files are not read again."""
     keys = [entry["key"] for entry in entries]
     together = _stacked(kept_counts(store, entries, truth), truth)
@@ -90,10 +90,10 @@ def _joined(
     drawn: Sequence[str],
     questions: Sequence[Question],
     values: Floats,
-) -> Scores:
+) -> SplitScores:
     """Answers, and beside them those of runs with an empty cell, if that were 0."""
     there = np.flatnonzero(~np.isnan(zeroed).all(axis=0)).tolist()
-    return Scores(
+    return SplitScores(
         (*keys, *(runs[run] for run in there)),
         (*drawn, *(EMPTY_AS_ZERO for _ in there)),
         tuple(questions),

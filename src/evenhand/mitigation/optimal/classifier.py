@@ -27,7 +27,7 @@ from evenhand.mitigation.optimal.requirements import Requirement, evenly
 from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
 
 
-class Bound(NamedTuple):
+class CriterionBound(NamedTuple):
     """What must be how equal."""
 
     criterion: str
@@ -82,7 +82,7 @@ class RuleClassifier(GroupClassifier):
     tolerance: Positive = 1e-6
 
     @abstractmethod
-    def _bound(self) -> Bound:
+    def _bound(self) -> CriterionBound:
         """What must be how equal, by the parameters."""
 
     def fit_path(

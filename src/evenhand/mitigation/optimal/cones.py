@@ -76,7 +76,9 @@ def require_convex(measure: Measure) -> None:
         return
     if measure.reads == "powers":
         p, q = measure.orders
-        raise InputError(f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p:g}, {q:g}.")
+        raise InputError(
+            f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p:g}, {q:g}."
+        )
     known = [name for name, each in MEASURES.items() if each.is_convex]
     raise InputError(
         f"Bounds are on {known}, not on {measure.name!r}. A measure of your own needs a gradient "
