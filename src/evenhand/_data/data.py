@@ -190,7 +190,7 @@ class Data(Columns):
             return counting.expected_tally(
                 known.y_true,
                 known.y_pred,
-                classes=known.classes or (),
+                classes=() if known.classes is None else known.classes,
                 sensitive_features=known._groups,
                 sample_weight=known.sample_weight,
             )

@@ -28,7 +28,7 @@ from evenhand._data.groups import (
     settle_rare,
 )
 from evenhand._data.tallies import Axis, Tally, gathered, weighed
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._kinds import check_columns, check_kinds
 from evenhand._words import did_you_mean, plural
 
@@ -224,7 +224,8 @@ def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
     if pyarrow is not None and isinstance(frame, pyarrow.RecordBatch):  # of a stream
         frame = pyarrow.Table.from_batches([frame])
     try:
-        table = nw.from_native(frame)
+        with refusing("The table's columns cannot be read"):
+            table = nw.from_native(frame)
     except TypeError as failure:
         raise InputTypeError(
             f"A {type(frame).__name__} is no table that narwhals reads; pass a dataframe, a lazy "

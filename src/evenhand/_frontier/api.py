@@ -107,7 +107,7 @@ def frontier(
         Lower bounds on every group's "selection_rate", "true_positive_rate" or
         "false_positive_rate".
     at_most : mapping of str to float, optional
-        Upper bounds on every group's "selection_rate", "true_positive_rate" or "false_positive_rate".
+        Upper bounds on them.
     capacity : int or float, optional
         How many of the fitting rows are selected: a number of them, or if below 1 their share.
     reference : label, optional
