@@ -1,6 +1,7 @@
 """Every result has the same forms, by the same names; a report's section is made in one place."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -103,3 +104,25 @@ def test_svg_and_matplotlib_paint_the_same_chart(chart):
     (ax,) = RESULTS["audit"]().plot(chart).axes
     assert sum(line.get_marker() == "o" for line in ax.lines) == dots > 1
     assert replace(data, title="x").svg("c") != data.svg("c")
+
+
+@pytest.mark.parametrize(
+    ("thing", "said"),
+    [
+        (lambda: eh.groups(GROUP), r"<Groups by group, of 800 rows: a \(400\), b \(400\)>"),
+        (lambda: RESULTS["audit"]().findings[0], r"<Finding on statistical_parity: \w+.*p .*>"),
+        (lambda: RESULTS["audit"]().measured[0], r"<Measured: statistical_parity by mpd .* to .*>"),
+        (lambda: watched().status().findings[0], r"<WatchFinding on statistical_parity: .*>"),
+        (
+            lambda: eh.interval("statistical_parity", None, DECIDED, sensitive_features=GROUP),
+            r"<ConfidenceInterval: [\d.]+, 95% interval [\d.]+ to [\d.]+ \(calibrated\)>",
+        ),
+        (
+            lambda: eh.contrasts("statistical_parity", None, DECIDED, sensitive_features=GROUP)[0],
+            r"<Contrast: a in cell 0 .*>",
+        ),
+    ],
+    ids=["groups", "finding", "measured", "watch", "interval", "contrast"],
+)
+def test_a_part_of_a_result_is_shown_in_a_line_that_a_person_can_read(thing, said):
+    assert re.fullmatch(said, repr(thing()))

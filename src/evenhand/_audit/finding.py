@@ -19,7 +19,7 @@ from evenhand._uncertainty.homogeneity import Conclusion, verdict
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
-from evenhand._words import capitalized, did_you_mean, number, plural, points
+from evenhand._words import capitalized, did_you_mean, number, p_value, plural, points
 from evenhand.measures import resolve
 
 Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
@@ -130,6 +130,10 @@ class Measured:
         """How many groups there are."""
         return len(self.contributions)
 
+    def __repr__(self) -> str:
+        ends = f"{number(self.low)} to {number(self.high)}"
+        return f"<Measured: {self.criterion} by {self.measure} {number(self.value)} ({ends})>"
+
     @property
     def judged(self) -> Judged | None:
         """What the interval says of the tolerance, if there is one."""
@@ -230,6 +234,11 @@ class Finding:
                 f"{list(self.values)}.{hint}"
             )
         return self.values[measure]
+
+    def __repr__(self) -> str:
+        ends = f"{number(self.gap.low)} to {number(self.gap.high)}"
+        p = p_value(self.p_adjusted)
+        return f"<Finding on {self.criterion}: {self.verdict}; largest gap {ends}, adjusted p {p}>"
 
     @property
     def verdict(self) -> Conclusion:

@@ -26,7 +26,7 @@ from evenhand._columns.encoding import check_column, check_order, encode
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._kinds import check_kinds
 from evenhand._signatures import suggests_names
-from evenhand._words import did_you_mean
+from evenhand._words import did_you_mean, plural, visible
 
 Missing = Literal["error", "group"]
 Rare = Literal["keep", "merge", "drop"]
@@ -34,6 +34,7 @@ Bins = Mapping[str, int | Sequence[float]]
 
 CLUSTER = "cluster"  # the axis of rows that go together; a second way of it is "cluster 2"
 MERGED = "(rare groups)"
+MOST_SHOWN = 6  # groups in a repr
 NO_POLICY = (None, "error", 0, "keep")  # the defaults, which need no look
 RARE = ("keep", "merge", "drop")
 GROUPS_WAY_OUT = 'evenhand.groups(..., missing="group")'
@@ -67,6 +68,14 @@ class Groups:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def __repr__(self) -> str:
+        each = zip(self.labels, self.sizes.tolist(), strict=True)
+        sizes = [f"{show(label)} ({size:,})" for label, size in each]
+        more = f" and {len(sizes) - MOST_SHOWN} more" if len(sizes) > MOST_SHOWN else ""
+        by = " × ".join(self.names)
+        shown = f"{', '.join(sizes[:MOST_SHOWN])}{more}"
+        return visible(f"<Groups by {by}, of {plural(len(self), 'row')}: {shown}>")
 
     @property
     def sizes(self) -> NDArray[np.intp]:

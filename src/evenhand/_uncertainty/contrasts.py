@@ -10,10 +10,12 @@ import numpy as np
 from evenhand._columns import Label
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
+from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_names
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import How, beside, place_of
+from evenhand._words import number
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named
 from evenhand.statistics import F
@@ -40,6 +42,11 @@ class Contrast(NamedTuple):
     value: float
     low: float
     high: float
+
+    def __repr__(self) -> str:
+        where = f" in cell {show(self.cell)}" if self.cell is not None else ""
+        ends = f"{number(self.low)} to {number(self.high)}"
+        return f"<Contrast: {show(self.group)}{where} {number(self.value)} ({ends})>"
 
 
 @about_data()

@@ -35,7 +35,7 @@ from evenhand._uncertainty.geometry import (
     upper_limits,
 )
 from evenhand._uncertainty.reference import How, interval_beside
-from evenhand._words import did_you_mean
+from evenhand._words import did_you_mean, number
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
@@ -71,6 +71,11 @@ class ConfidenceInterval:
     high: float
     confidence: float
     method: Method = "calibrated"
+
+    def __repr__(self) -> str:
+        ends = f"{number(self.low)} to {number(self.high)}"
+        level = f"{100 * self.confidence:g}% interval"
+        return f"<ConfidenceInterval: {number(self.value)}, {level} {ends} ({self.method})>"
 
 
 @about_data()

@@ -173,4 +173,4 @@ def report_of(document: Document) -> Report:
     return REPORTS[schema](document)
 
 
-__all__ = ["figure", "lines", "markdown", "page", "report_of", "snippet", "text"]
+__all__ = ["page", "snippet"]

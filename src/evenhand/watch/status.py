@@ -167,6 +167,9 @@ class WatchFinding:
         since = f" since {self.since}" if self.since else ""
         return f"{self.criterion}: {self.verdict}{since}; {', '.join(parts)}"
 
+    def __repr__(self) -> str:
+        return f"<WatchFinding on {self}>"
+
 
 @dataclass(frozen=True, repr=False)
 class Status(Result):
