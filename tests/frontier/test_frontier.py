@@ -473,7 +473,7 @@ def test_the_picture_shows_the_curve_and_the_model():
     ("wrong", "message"),
     [
         ({"criterion": "accuracy_parity"}, "not traced for the criterion 'accuracy_parity'"),
-        ({"measure": "variance"}, "not traced for the measure 'variance'"),
+        ({"measure": "variance"}, "There is no measure 'variance'"),
         ({"cost": [[0, 1, 2]]}, "2 × 2 numbers"),
         ({"cost": {"wrong": 1}}, "false_positive"),
         ({"values": 1}, "at least 2 points"),
@@ -540,7 +540,7 @@ def test_a_score_without_truth_must_be_a_probability():
     [
         ("strong_parity", "mpd"),
         ("wasserstein_parity", "mpd"),
-        *(("weak_parity", measure) for measure in ("mpd", "gini", "pq")),
+        *(("weak_parity", measure) for measure in ("mpd", "gini", "pq", "shortfall")),
     ],
 )
 def test_amounts_move_as_little_as_can_be(criterion, measure):
@@ -566,8 +566,8 @@ def test_amounts_move_as_little_as_can_be(criterion, measure):
     assert columns["test_value"] == columns["value"]
     assert found.sentences[0].startswith(f"By {criterion.replace('_', ' ')}, the model's ")
     assert found.rule(0.1).cost >= 0
-    with pytest.raises(eh.InputError, match="'shortfall'"):
-        eh.frontier(y, y.copy(), sensitive_features=group, criterion=criterion, measure="shortfall")
+    with pytest.raises(eh.InputError, match="'ratio'"):
+        eh.frontier(y, y.copy(), sensitive_features=group, criterion=criterion, measure="ratio")
 
 
 def test_shifts_of_two_means_are_by_hand():
