@@ -462,10 +462,10 @@ def test_the_favorable_label_may_be_the_first():
 def test_the_picture_shows_the_curve_and_the_model():
     pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
     y, score, group = people(rows=300)
-    ax = curve(y, score, group, held_out=0.4, values=4).plot()
+    (ax,) = curve(y, score, group, held_out=0.4, values=4).plot().axes
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     pyplot.close(ax.figure)
-    assert names[0] == "no rule is below, on the fitting rows (proved)"
+    assert names[0] == "no rule can do better, on the fitting rows"
     assert "the model, on test rows" in names
 
 
