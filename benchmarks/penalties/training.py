@@ -151,7 +151,8 @@ def judge(task: Task, shares: Tensor, rows: Tensor) -> dict[str, float]:
         source = distribution(values.cpu().numpy(), sensitive_features=group.cpu().numpy())
         means = rates(values[:, None], group, task.groups)[0]
         strong = {
-            name: float(CRITERIA["strong_parity"](source, measure=name)) for name in ("mpd", "gini", "pq")
+            name: float(CRITERIA["strong_parity"](source, measure=name))
+            for name in ("mpd", "gini", "pq")
         }
         return {"loss": float((values - y).square().mean().sqrt()), **strong, "means": mpd(means)}
     decided = nn.functional.one_hot(shares.argmax(1), task.classes).float()

@@ -30,8 +30,8 @@ def make_scorer(
     aggregate: str | Aggregate | None = None,
     g: str | Callable[[Any, Any], Any] | None = None,
     transform: str | None = None,
-    favorable: Label = None,
     tau: float | None = None,
+    favorable: Label = None,
     classes: Sequence[Label] | None = None,
 ) -> FairnessScorer:
     """A scorer for `cross_validate` and `GridSearchCV`; greater is better.

@@ -65,11 +65,12 @@ def compare(
 
     Parameters
     ----------
-    {data}
+    {first}
     predictions : mapping, dataframe or names of columns
         Predicted labels, or numbers, of every model for the same rows, by the model's name. With
         `data`, a column may be named. A fitted estimator predicts from `data`: rows that it has not
         seen.
+    {rest}
     criteria : str, Criterion or sequence of these, optional
         Names in `CRITERIA`; by default the usual ones of labels, or of numbers.
     measures : str, callable or sequence of these, default ("mpd", "gini", "pq")

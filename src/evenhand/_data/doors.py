@@ -22,7 +22,8 @@ def about_data(
     """Let a function of a `Data`, its parameter `data`, take columns, counts or a table instead.
 
     The parameter `data` becomes all roles but those left out, of which `y_true` and the one named
-    `second` go by position. In the docstring a line "{data}" stands for their entries.
+    `second` go by position. In the docstring a line "{data}" stands for their entries, or "{first}" for
+    that of `y_true` and "{rest}" for those that go by name.
     """
 
     def offer(function: Callable[..., Result]) -> Callable[..., Result]:
@@ -53,7 +54,9 @@ def about_data(
             return function(data=_data(about), **rest)
 
         door.__signature__ = _signature(function, offered, second)  # type: ignore[attr-defined]
-        documented(data="\n".join(one.entry for one in offered.values()))(door)
+        first = [offered[name].entry for name in ("y_true", second) if name in offered]
+        rest = [one.entry for name, one in offered.items() if name not in ("y_true", second)]
+        documented(data="\n".join([*first, *rest]), first=first[0], rest="\n".join(rest))(door)
         return door
 
     return offer
