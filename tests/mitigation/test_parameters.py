@@ -97,8 +97,8 @@ def test_a_method_of_one_s_own_declares_its_parameters_as_fields():
     assert (model.flavor, model.epsilon, model.get_params()["flavor"]) == ("sour", 0.2, "sour")
     with pytest.raises(InputError, match="flavor of Own must be 'sweet' or 'sour', not 'salt'"):
         model.set_params(flavor="salt").fit(np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(InputError, match=r"no argument 'flavor'\. Did you mean 'flavor'"):
-        model.set_params(flavor="salt")
+    with pytest.raises(InputError, match=r"no argument 'flavr'\. Did you mean 'flavor'"):
+        model.set_params(flavr="salt")
 
 
 def test_parameters_of_the_model_underneath_are_its_own_affair():

@@ -22,8 +22,8 @@ def about_data(
     """Let a function of a `Data`, its parameter `data`, take columns, counts or a table instead.
 
     The parameter `data` becomes all roles but those left out, of which `y_true` and the one named
-    `second` go by position. In the docstring a line "{data}" stands for their entries, or "{first}" for
-    that of `y_true` and "{rest}" for those that go by name.
+    `second` go by position. In the docstring a line "{data}" stands for their entries, or "{first}"
+    for that of `y_true` and "{rest}" for those that go by name.
     """
 
     def offer(function: Callable[..., Result]) -> Callable[..., Result]:
