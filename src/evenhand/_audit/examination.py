@@ -378,7 +378,8 @@ def _steady_bounds(estimates: Estimates, level: float) -> tuple[Floats, Floats]:
     own = (curve_at(estimates.curves, 1.0) - curve_at(estimates.curves, -1.0)) * root
     weight = np.where(np.isfinite(own), estimates.sizes, 0.0)
     typical = (np.nan_to_num(own) * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300)
-    wider = np.fmax(typical[:, None] / np.maximum(own, 1e-300), 1.0)
+    least = np.maximum(1e-12 * typical, 1e-300)[:, None]  # of values that do not vary at all
+    wider = np.fmax(typical[:, None] / np.maximum(own, least), 1.0)
     return (
         estimates.values - (estimates.values - low) * wider,
         estimates.values + (high - estimates.values) * wider,
