@@ -318,7 +318,7 @@ def steps(values: Floats, codes: NDArray[Any], groups: int, weights: Floats | No
     """Read ascending values, with their groups and weights, as steps of the groups' CDFs."""
     counts = np.bincount(codes, minlength=groups)
     places = np.argsort(codes, kind="stable")
-    if weights is None:
+    if weights is None or (weights == 1).all():
         low, high = _counted(counts)
     else:
         low, high = _weighted(weights[places], counts)

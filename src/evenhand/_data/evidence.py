@@ -194,7 +194,7 @@ def design_notes(counts: Tally) -> list[str]:
     listed = " and ".join(f"{number:,}" for number in numbers)
     told = f"Rows come in {listed} clusters. Intervals and tests allow for it."
     if len(numbers) > 1:
-        told += " Of crossed clusters the one counts, group by group, by which its rows say less."
+        told += " Where clusterings cross, their variances add up."
     if min(numbers) >= ENOUGH_CLUSTERS:
         return [told]
     few = f"{min(numbers)} clusters are few to learn from how much their rows go together"

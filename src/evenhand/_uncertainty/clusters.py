@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._data.distributions import Distribution, RankedScores
+from evenhand._data.distributions import Distribution, RankedScores, steps
 from evenhand._data.summaries import Source
 from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand._uncertainty.influence import quasi_ratio
@@ -215,6 +215,44 @@ def independent(source: Source) -> Source:
     if isinstance(source, Tally):
         return replace(source.whole, scale=())
     return replace(source, clusters=(), survey=None)
+
+
+def plain(source: Source) -> Source:
+    """The same rows without weights that are all 1, and without clusters of one row each."""
+    if isinstance(source, RankedScores):
+        return replace(source, scores=tuple(_plain_scores(each) for each in source.scores))
+    if isinstance(source, Distribution):
+        return _plain_scores(source)
+    sums, names = source.sums, [axis.name for axis in source.axes]
+    alone = [
+        name
+        for name in source.clusters
+        if np.bincount(source.cells[names.index(name)], sums["rows"]).max(initial=0) <= 1
+    ]
+    if alone:
+        kept = [i for i, name in enumerate(names) if name not in alone]
+        axes = tuple(source.axes[i] for i in kept)
+        source = gathered(axes, source.cells[kept], sums, source.notes, source.scale)
+        sums = source.sums
+    if "weight²" not in sums or "fpc" in sums or source.scale:
+        return source
+    if not all(np.array_equal(sums[name], sums["rows"]) for name in ("weight", "weight²")):
+        return source
+    return replace(
+        source, sums={name: each for name, each in sums.items() if not name.startswith("weight")}
+    )
+
+
+def _plain_scores(scores: Distribution) -> Distribution:
+    clusters = tuple(each for each in scores.clusters if np.bincount(each.codes).max(initial=0) > 1)
+    scores = scores if len(clusters) == len(scores.clusters) else replace(scores, clusters=clusters)
+    weight = scores.weights
+    if weight is None or scores.survey is not None or (scores.squared_weights != 1).any():
+        return scores
+    if (weight != 1).any():
+        return scores
+    path = steps(scores.values, scores.codes, len(scores.groups))
+    return replace(scores, weights=None, squares=None, steps=path)
 
 
 Reader = Callable[[Tally], tuple[Floats, Floats]]

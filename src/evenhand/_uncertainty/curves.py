@@ -38,7 +38,8 @@ class Estimates:
     the statistic is a rate; it is a partial of a module's function, so that it can be pickled.
     `counts` are hits and rows where it is a function of a rate, and `is_weighted` says whether
     those are not rows but what weighted ones amount to. Curves and `exact` are those of groups
-    beside each other; where they share clusters, a group `alone` has other bounds.
+    beside each other; where they share clusters, a group `alone` has other bounds. `free` are the
+    degrees of freedom of a rate's limits, where these are not exact.
     """
 
     values: Floats
@@ -52,6 +53,7 @@ class Estimates:
     counts: tuple[Floats, Floats] | None = None
     is_weighted: bool = False
     alone: Exact | None = None
+    free: Floats | None = None
 
     @cached_property
     def simultaneous(self) -> dict[float, tuple[Floats, Floats]]:

@@ -11,6 +11,7 @@ from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.areas import areas
 from evenhand._uncertainty.calibration import calibration_errors
+from evenhand._uncertainty.clusters import plain
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.means import means
 from evenhand._uncertainty.rates import averages, binned_rates, cuts, ratios, shares
@@ -23,6 +24,7 @@ def estimates_of(source: Any, asked: Criterion, favorable: Label = None) -> Esti
     statistic = asked.statistic
     if isinstance(source, Tally):
         _refuse_shares(source)
+    source = plain(source)
     if isinstance(statistic, F):
         return cuts(source)
     table = asked.table(source, favorable)

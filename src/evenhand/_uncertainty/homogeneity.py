@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenhand._columns import Label
 from evenhand._data.distributions import Distribution
 from evenhand._data.tallies import Tally
+from evenhand._uncertainty.clusters import as_known, plain
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails
@@ -45,8 +46,9 @@ def homogeneity(source: Any, asked: Criterion, estimates: Estimates) -> float:
     It does not depend on a measure. The same data give the same p-value: the draws are those of a
     generator that the counts themselves start.
     """
+    source = plain(source)
     if isinstance(source, Distribution):
-        return _distributions(source, estimates)
+        return same_distributions(source, estimates)
     tables = _tables(source, asked, estimates)
     if tables is not None:
         p_values = [_independence(part) for part in tables]
@@ -119,9 +121,10 @@ def _ordered(one: Floats, other: Floats) -> Floats:
 
 def _independence(strata: Sequence[Floats]) -> float:
     """Whether outcomes are independent of groups in all strata, from counts (outcomes, groups)."""
-    kept = [part for part in map(_observed, strata) if part is not None]
+    kept = [_by_counts(part) for part in map(_observed, strata) if part is not None]
     if not kept:
         return np.nan
+    kept.sort(key=lambda part: (part.shape, part.tolist()))
     if len(kept) == 1 and kept[0].shape == (2, 2):
         return _enumerated(kept[0])
     seen = [_statistics(part[None]) for part in kept]
@@ -154,6 +157,13 @@ def _observed(counts: Floats) -> Floats | None:
     """The groups and outcomes that occur; None where there is nothing to compare."""
     part = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     return part if min(part.shape) >= 2 else None
+
+
+def _by_counts(counts: Floats) -> Floats:
+    """Outcomes and groups in the order of their counts, so that no name changes what is drawn."""
+    rows = sorted(range(len(counts)), key=lambda i: (counts[i].sum(), *np.sort(counts[i])))
+    ordered = counts[rows]
+    return ordered[:, np.lexsort(ordered)]
 
 
 def _statistics(counts: Floats) -> tuple[Floats, Floats]:
@@ -263,6 +273,10 @@ def _merged(counts: Floats) -> Floats | None:
     rows = rows[rows.sum(axis=1) > 0]
     least = (rows.sum(axis=1) / rows.sum()).min()
     large = rows.sum(axis=0) * least >= EXPECTED
+    if large.any() and rows[:, ~large].sum() * least < EXPECTED:
+        # Even all small groups together are too few: they join the smallest of the others.
+        sizes = np.where(large, rows.sum(axis=0), np.inf)
+        large &= sizes > sizes.min()
     columns = np.hstack([rows[:, large], rows[:, ~large].sum(axis=1)[:, None]])
     return _observed(columns)
 
@@ -271,6 +285,8 @@ def _studentized(cloud: Cloud) -> float:
     """Whether values with standard errors are all alike, other parameters free in each group."""
     from scipy.special import chdtrc
 
+    order = np.lexsort((cloud.at(-1.0), cloud.values))  # no name changes what is drawn
+    cloud = Cloud(cloud.values[order], cloud.curves[:, order])
     groups, square = len(cloud), cloud.heterogeneity
     far, slope = cloud.located(np.full(groups, cloud.pooled))
     weight = slope / np.sqrt(float((slope**2).sum()))
@@ -287,7 +303,7 @@ def _studentized(cloud: Cloud) -> float:
     return _combined((square, contrast), (squares, contrasts), tail)
 
 
-def _distributions(scores: Distribution, estimates: Estimates) -> float:
+def same_distributions(scores: Distribution, estimates: Estimates) -> float:
     """k-sample Anderson–Darling, and Kolmogorov and Smirnov's of one group against the others."""
     groups, codes = len(scores.groups), scores.codes.astype(np.intp)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
@@ -297,6 +313,11 @@ def _distributions(scores: Distribution, estimates: Estimates) -> float:
     sizes = np.nan_to_num(ratio(mass**2, squares))
     if scores.clusters or scores.survey:
         sizes = estimates.sizes.mean(axis=0)
+    elif scores.weights is not None:  # at each cut the rows count that vary as much
+        each = estimates.sizes
+        each = each if estimates.free is None else as_known(each, estimates.free, LEVEL)
+        sizes = ratio(np.full(groups, float(len(each))), np.nansum(ratio(np.ones(1), each), axis=0))
+        sizes = np.nan_to_num(sizes)
     observed = np.flatnonzero(mass > 0)
     if len(observed) < 2:
         return np.nan

@@ -107,6 +107,11 @@ def cuts(scores: Distribution) -> Estimates:
     if scores.weights is not None:
         hits, total = _linearized(hits, total, *below(square, codes, groups))
     draws, share = _unweighed(hits, np.asarray(total)), np.nan_to_num(share)
+    if scores.weights is not None:
+        squares = np.bincount(codes, square, minlength=groups)
+        free = _normality(squares, np.bincount(codes, square**2, minlength=groups))
+        if (free <= NORMAL).any():
+            draws = draws._replace(free=np.broadcast_to(free, share.shape))
     parts = []
     for sign, which in crossings(range(len(scores.clusters))):
         units, unit = units_of_scores(scores, *which)
@@ -214,7 +219,8 @@ def _rates(
         share = np.nan_to_num(ratio(draws.hits, draws.sizes))
         single = draws._replace(hits=share * draws.alone, sizes=draws.alone)
         alone = partial(_linked_bounds, single, link)
-    return Estimates(*known, counts=draws.counts, is_weighted=draws.is_weighted, alone=alone)
+    known_too = {"counts": draws.counts, "is_weighted": draws.is_weighted}
+    return Estimates(*known, **known_too, alone=alone, free=draws.free)
 
 
 def _linked_bounds(
@@ -280,9 +286,14 @@ def _with_heavy_rows(draws: Draws, source: Tally, read: Reader) -> Draws:
             read(Tally(source.axes, source.cells, {"rows": source.sums[name]}))[1][0]
             for name in ("weight²", "weight⁴")
         )
-        equal = ratio(square**2, fourth)
-    free = np.where(np.isfinite(equal), equal, np.inf) ** 2 / 2
-    return draws if (free > NORMAL).all() else draws._replace(free=np.minimum(free, KNOWN))
+        free = _normality(square, fourth)
+    return draws if (free > NORMAL).all() else draws._replace(free=free)
+
+
+def _normality(square: Floats, fourth: Floats) -> Floats:
+    """Degrees of freedom by which Student's t is as far from normal as a sum of weighted rows."""
+    equal = ratio(np.asarray(square, np.float64) ** 2, np.asarray(fourth, np.float64))
+    return np.asarray(np.minimum(np.where(np.isfinite(equal), equal, np.inf) ** 2 / 2, KNOWN))
 
 
 def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
