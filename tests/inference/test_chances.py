@@ -12,7 +12,7 @@ from evenhand._uncertainty import homogeneity as tests_of
 from evenhand._uncertainty import pooling
 from evenhand._uncertainty.calibration import calibration_errors
 from evenhand._uncertainty.chance import Question, _compared
-from evenhand._uncertainty.clusters import Units
+from evenhand._uncertainty.clusters import Units, amount_of
 from evenhand._uncertainty.curves import DISTANCES, rate_curves
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import Cloud
@@ -256,7 +256,7 @@ def test_the_tail_of_counts_is_the_smaller_of_chi_squared_and_single_cells():
 
 def test_rare_outcomes_and_small_groups_are_merged():
     counts = np.array([[150.0, 140, 4, 2], [130, 140, 5, 3], [5, 3, 0, 1], [3, 2, 0, 0]])
-    assert _merged(counts).tolist() == [[150, 140, 6], [130, 140, 8], [8, 5, 1]]
+    assert _merged(counts).tolist() == [[150, 146], [130, 148], [8, 6]]  # 15 rows are too few
     exactly = np.array([[5.0, 5], [251, 251]])  # five rows are expected of either group
     assert _merged(exactly).tolist() == exactly.tolist()
     assert _merged(np.array([[3.0, 1], [1, 2]])) is None
@@ -425,14 +425,15 @@ def test_what_clusters_amount_to_does_not_depend_on_the_unit_of_weights_or_value
     squares = weight * rng.uniform(1, 1.5, (1, 40))
     spread = rng.uniform(0.1, 0.3, (1, 3))
     residuals = rng.normal(0, 2, (1, 40)) * np.sqrt(weight)
-    one = units.amount(residuals, weight, squares, spread)
+    one = amount_of([(1, units.varied(residuals, weight, squares, spread))])
     for by_weight, by_value in ((unit, 1.0), (1.0, unit), (unit, unit)):
-        other = units.amount(
+        varied = units.varied(
             by_weight * by_value * residuals,
             by_weight * weight,
             by_weight**2 * squares,
             by_value**2 * spread,
         )
+        other = amount_of([(1, varied)])
         np.testing.assert_allclose(other.rows, one.rows, rtol=1e-9)
         np.testing.assert_allclose(other.free, one.free, rtol=1e-9)
 

@@ -220,9 +220,9 @@ def independent(source: Source) -> Source:
 def plain(source: Source) -> Source:
     """The same rows without weights that are all 1, and without clusters of one row each."""
     if isinstance(source, RankedScores):
-        return replace(source, scores=tuple(_plain_scores(each) for each in source.scores))
+        return replace(source, scores=tuple(plain_scores(each) for each in source.scores))
     if isinstance(source, Distribution):
-        return _plain_scores(source)
+        return plain_scores(source)
     sums, names = source.sums, [axis.name for axis in source.axes]
     alone = [
         name
@@ -243,7 +243,8 @@ def plain(source: Source) -> Source:
     )
 
 
-def _plain_scores(scores: Distribution) -> Distribution:
+def plain_scores(scores: Distribution) -> Distribution:
+    """The same of scores in order."""
     clusters = tuple(each for each in scores.clusters if np.bincount(each.codes).max(initial=0) > 1)
     scores = scores if len(clusters) == len(scores.clusters) else replace(scores, clusters=clusters)
     weight = scores.weights

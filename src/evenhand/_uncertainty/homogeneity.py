@@ -273,10 +273,9 @@ def _merged(counts: Floats) -> Floats | None:
     rows = rows[rows.sum(axis=1) > 0]
     least = (rows.sum(axis=1) / rows.sum()).min()
     large = rows.sum(axis=0) * least >= EXPECTED
-    if large.any() and rows[:, ~large].sum() * least < EXPECTED:
+    if large.any() and 0 < rows[:, ~large].sum() * least < EXPECTED:
         # Even all small groups together are too few: they join the smallest of the others.
-        sizes = np.where(large, rows.sum(axis=0), np.inf)
-        large &= sizes > sizes.min()
+        large[np.where(large, rows.sum(axis=0), np.inf).argmin()] = False
     columns = np.hstack([rows[:, large], rows[:, ~large].sum(axis=1)[:, None]])
     return _observed(columns)
 

@@ -22,7 +22,7 @@ from evenhand._data.summaries import Source
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import REFERENCE, SETTINGS, documented
-from evenhand._uncertainty.clusters import plain
+from evenhand._uncertainty.clusters import plain_scores
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.curves import Estimates, Floats
 from evenhand._uncertainty.differences import Binomials, sure_difference
@@ -193,7 +193,7 @@ def interval_of(
     lows, highs, seen = make(cells, estimates, settings.function, 1 - confidence, worst)
     if isinstance(source, Distribution):
         low, high = _across_cuts(lows, highs, seen, settings, source, estimates, value)
-        if low > 0 and same_distributions(plain(source), estimates) > 1 - confidence:
+        if low > 0 and same_distributions(plain_scores(source), estimates) > 1 - confidence:
             low = 0.0  # cuts are few; the test knows all of them
     elif settings.aggregate == "worst":
         low, high = float(np.nanmax(lows)), float(np.nanmax(highs))

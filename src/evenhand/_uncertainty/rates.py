@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,8 +219,13 @@ def _rates(
         share = np.nan_to_num(ratio(draws.hits, draws.sizes))
         single = draws._replace(hits=share * draws.alone, sizes=draws.alone)
         alone = partial(_linked_bounds, single, link)
-    known_too = {"counts": draws.counts, "is_weighted": draws.is_weighted}
-    return Estimates(*known, **known_too, alone=alone, free=draws.free)
+    return Estimates(
+        *known,
+        counts=draws.counts,
+        is_weighted=draws.is_weighted,
+        alone=alone,
+        free=draws.free,
+    )
 
 
 def _linked_bounds(
@@ -290,7 +295,7 @@ def _with_heavy_rows(draws: Draws, source: Tally, read: Reader) -> Draws:
     return draws if (free > NORMAL).all() else draws._replace(free=free)
 
 
-def _normality(square: Floats, fourth: Floats) -> Floats:
+def _normality(square: Any, fourth: Any) -> Floats:
     """Degrees of freedom by which Student's t is as far from normal as a sum of weighted rows."""
     equal = ratio(np.asarray(square, np.float64) ** 2, np.asarray(fourth, np.float64))
     return np.asarray(np.minimum(np.where(np.isfinite(equal), equal, np.inf) ** 2 / 2, KNOWN))
