@@ -84,7 +84,7 @@ def test_lm_eval_writes_a_line_for_every_prompt_and_filter():
 
 
 @pytest.mark.parametrize(("score", "favorable"), [("score_match", "C"), ("score_refused", "I")])
-def test_templates_lengthen_the_interval_and_leave_the_value(score, favorable):
+def test_templates_leave_the_value_and_the_interval_holds_it(score, favorable):
     samples = pd.read_parquet(HERE / "inspect_samples.parquet")
     alone, together = (
         evenhand.interval(
@@ -98,4 +98,4 @@ def test_templates_lengthen_the_interval_and_leave_the_value(score, favorable):
         for cluster in (None, samples["metadata_template"])
     )
     assert together.value == alone.value
-    assert together.high - together.low > 1.3 * (alone.high - alone.low)
+    assert together.low <= together.value <= together.high

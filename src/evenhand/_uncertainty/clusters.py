@@ -317,11 +317,25 @@ def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
     if shared[0].ndim == 2:  # of very many groups
         return Amount(alone / np.maximum(shared[0], LEAST_RATIO), free, alone)
     every = np.eye(variance.shape[-1])
-    each = (
-        sign * (varied.own[..., None] * every if varied.covariance is None else varied.covariance)
-        for sign, varied in parts
-    )
-    less = quasi_ratio(_psd(np.sum(list(each), axis=0)), single[0].floor)
+    each = [
+        varied.own[..., None] * every if varied.covariance is None else varied.covariance
+        for _, varied in parts
+    ]
+    signs = [sign for sign, _ in parts]
+    together = _psd(np.sum([sign * one for sign, one in zip(signs, each, strict=True)], axis=0))
+    # Clusterings that cross take nothing off what one of them alone says.
+    known = [
+        together,
+        *(
+            one
+            for one, (_, varied) in zip(each, parts, strict=True)
+            if any(varied is other for other in single)
+        ),
+    ]
+    floor = single[0].floor
+    own = np.array([np.diagonal(one, axis1=-2, axis2=-1) + floor for one in known])
+    quasi = np.array([quasi_ratio(one, floor) for one in known]) * own
+    less = np.nan_to_num(ratio(quasi.max(axis=0), own.max(axis=0)), nan=1.0)
     return Amount(alone / np.maximum(less, LEAST_RATIO), free, alone)
 
 
