@@ -306,7 +306,13 @@ def crossings(clusterings: Sequence[Name]) -> Iterator[tuple[int, tuple[Name, ..
 
 def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
     """What rows amount to, given how much groups vary by every clustering and crossing of them."""
-    single = [varied for sign, varied in parts if sign > 0]
+    crossed = [varied.own for sign, varied in parts if sign < 0]
+    single = [
+        varied
+        for sign, varied in parts  # one that lies inside another adds nothing to it
+        if sign > 0 and not any(np.array_equal(varied.own, own) for own in crossed)
+    ]
+    single = single or [parts[0][1]]  # the same clustering twice is one
     variance = np.sum([sign * varied.variance for sign, varied in parts], axis=0)
     variance = np.maximum(variance, np.max([varied.variance for varied in single], axis=0))
     free = np.min([varied.free for varied in single], axis=0)
