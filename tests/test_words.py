@@ -70,7 +70,7 @@ def test_a_label_that_was_assumed_is_said_to_be(people):
     assert words in repr(found).replace("\n", " ")
     assert words in found.document()["summary"]["about"]
     assert words in found.to_markdown()
-    assert "which is assumed to be favorable" in found.to_html()
+    assert words in found.to_html()
     for favorable in (0, 1):
         named = eh.audit(
             y,

@@ -319,7 +319,7 @@ def test_a_fitted_estimator_is_audited(people):
     assert found.evidence.task == "binary"
     assert found.finding("calibration_parity", "mpd").value > 0
     line = LinearRegression().fit(X[["score", "female"]], X["score"])
-    asked = {"group": "female", "criteria": ["weak_parity"]}
+    asked = {"sensitive_features": "female", "criteria": ["weak_parity"]}
     found = eh.audit(X["score"], line, data=X[["score", "female"]], **asked)
     assert found.evidence.task == "regression"
 
