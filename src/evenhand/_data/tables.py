@@ -57,7 +57,7 @@ from evenhand._data.rows import evidence_from_rows
 from evenhand._data.score_bins import read_score_bins
 from evenhand._data.summaries import Source, with_favorable
 from evenhand._data.surveys import replicate_columns, replicate_scale, survey_weights
-from evenhand._data.tallies import Tally
+from evenhand._data.tallies import POWERS, Tally
 from evenhand._data.tasks import (
     Contents,
     Task,
@@ -529,7 +529,8 @@ def from_labels(
         keys["yhat"] = _decision(names, cut)
         cells = _label_cells(table, names, survey, keys, score)
     else:
-        weights = {name: sums for name, sums in cells.sums.items() if name in ("weight", "weight²")}
+        powers = ["weight", *(f"weight{power}" for power in POWERS.values())]
+        weights = {name: sums for name, sums in cells.sums.items() if name in powers}
         cells = replace(cells, sums=weights)
     columns = _labels(cells, names, meant)
     group = names.groups.of(cells)
