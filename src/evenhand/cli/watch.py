@@ -63,7 +63,7 @@ state_option = click.option(
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
-COLUMNS = (
+WATCHED = (
     "y_true",
     "y_pred",
     "sensitive_features",
@@ -73,7 +73,7 @@ COLUMNS = (
     "rate",
     "missing",
 )
-column_options = role_options(COLUMNS, cluster={"multiple": False}, missing={"default": None})
+column_options = role_options(WATCHED, cluster={"multiple": False}, missing={"default": None})
 
 
 @click.group("watch", epilog=EXAMPLES)
