@@ -273,7 +273,8 @@ def test_a_list_of_arrays_is_several_columns(door):
         found = doors()[door](sensitive_features=several)
         names = getattr(getattr(found, "evidence", None), "columns", ())
         said = str(found).replace("column 0", "sex").replace("column 1", "race")
-        assert said == str(both) or names  # an audit of named columns names them in its tables
+        same = said.split() == str(both).split()  # lines may break elsewhere
+        assert same or names  # an audit of named columns names them in its tables
 
 
 def test_a_list_of_series_keeps_their_names():
