@@ -186,10 +186,11 @@ def test_groups_must_be_named():
         eh.tally([1], [1], sensitive_features=None)
 
 
-def test_moments_are_of_the_first_and_second_order_and_errors_of_the_fourth():
+def test_sums_of_numbers_are_those_of_powers_up_to_the_fourth():
     y, yhat = np.array([1.0, 2.0, 4.0]), np.array([3.0, 2.0, -1.0])
     sums = eh.tally(y, yhat, sensitive_features=["a", "b", "b"], task="regression")
-    assert {name: sums.table("group", of=name).tolist() for name in sums.sums} == {
+    found = {name: sums.table("group", of=name).tolist() for name in sums.sums}
+    expected = {
         "rows": [1, 2],
         "yhat": [3, 1],
         "yhat²": [9, 5],
@@ -199,7 +200,14 @@ def test_moments_are_of_the_first_and_second_order_and_errors_of_the_fourth():
         "squared_error²": [16, 625],
         "absolute_error": [2, 5],
         "absolute_error²": [4, 25],
+        "yhat³": [27, 7],
+        "yhat⁴": [81, 17],
+        "y³": [1, 72],
+        "y⁴": [1, 272],
+        "y·squared_error": [4, 100],
+        "y²·squared_error": [4, 400],
     }
+    assert found == expected
 
 
 @pytest.mark.parametrize("size", [1e50, 1e-50, 0.0])

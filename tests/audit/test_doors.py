@@ -176,10 +176,10 @@ def test_the_scan_says_what_it_controls_and_over_how_many_comparisons():
     }
     scans = {control: report.document()["scan"] for control, report in found.items()}
     assert scans["familywise"]["sentence"] == (
-        "All these bounds hold at once with 95% confidence, over all 40 comparisons."
+        "Significant at 95%, corrected, over 40 comparisons."
     )
     assert scans["false_discovery"]["sentence"] == (
-        "Of the flagged ones, an expected 5% at most are flagged wrongly, over all 40 comparisons."
+        "An expected 5% at most of these are flagged wrongly, over 40 comparisons."
     )
     assert scans["false_discovery"]["flagged"] > scans["familywise"]["flagged"] > 0
     for control, report in found.items():

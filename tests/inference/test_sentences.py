@@ -38,12 +38,12 @@ SAID = {
 
 @pytest.mark.parametrize("name", SAID)
 def test_power_says_what_rows_show_and_how_many_would_do(name):
-    assert eh.power(**POWERS[name]).sentence == SAID[name]
+    assert eh.power(**POWERS[name]).summary == SAID[name]
 
 
 def test_power_says_when_no_number_of_rows_would_do():
-    assert "No number of rows would." in eh.power([100, 100], [0.3, 0.3]).sentence
-    alone = eh.power({"a": 1000, "b": 1}, rate=0.3).sentence
+    assert "No number of rows would." in eh.power([100, 100], [0.3, 0.3]).summary
+    alone = eh.power({"a": 1000, "b": 1}, rate=0.3).summary
     assert alone.endswith("No difference of b (1 row) from the others would be shown so often.")
 
 

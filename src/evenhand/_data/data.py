@@ -170,7 +170,7 @@ class Data(Columns):
             "rare": known.rare,
         }
         if known.sensitive_features is None:
-            raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
+            raise InputError("Pass sensitive_features, the columns that name the groups.")
         if known.is_table:
             if known.rows is not None:
                 given = {

@@ -108,7 +108,8 @@ def steadied(moments: RowMoments) -> Known:
     others = np.maximum(rows.sum(axis=-1, keepdims=True) - rows, 1.0)
     unknown = np.maximum(left + lent**2 / others, 1e-9) / (left + lent) ** 2
     by_tail = 2 / (kurtosis - 1) / unknown
-    free = np.where(np.isfinite(moments.skewness), left + lent, np.minimum(by_tail, left + lent))
+    most = np.minimum(left + lent, 1 / unknown)  # rows lent by few others are few themselves
+    free = np.where(np.isfinite(moments.skewness), most, np.minimum(by_tail, left + lent))
     common_skew = np.nan_to_num(_common(moments.skewness, rows))
     own_skew = np.where(np.isfinite(moments.skewness), moments.skewness, common_skew)
     skew = (rows * own_skew + SKEWED_ROWS * common_skew) / (rows + SKEWED_ROWS)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from evenhand._errors import InputError
 from evenhand._writing import write_whole
@@ -104,8 +103,10 @@ class Table:
         """
         return self._frame(str).to_csv(index=False, lineterminator="\n")
 
-    def _frame(self, written: Callable[[str], str]) -> pd.DataFrame:
+    def _frame(self, written: Callable[[str], str]) -> Any:
         rows = [[written(cell) for cell in row] for row in self.rows]
+        import pandas as pd
+
         return pd.DataFrame(rows, columns=[written(name) for name in self.head], dtype=object)
 
 
