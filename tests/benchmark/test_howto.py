@@ -98,6 +98,7 @@ def test_a_command_does_what_the_page_says(folder, answers, line):
 @pytest.mark.usefixtures("answers")
 def test_the_notebook_runs_after_the_commands():
     names = {"__name__": "__main__"}
+    names["_ih"] = [IN_NOTEBOOK[0]]  # where IPython keeps the cells
     exec(IN_NOTEBOOK[0], names)
     assert "Halfway" in set(names["found"].to_frame()["method"])
 

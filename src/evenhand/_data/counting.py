@@ -32,7 +32,7 @@ from evenhand._columns.encoding import (
 )
 from evenhand._data.groups import Groups, clusters, groups, strata_of
 from evenhand._data.surveys import SurveyWeights
-from evenhand._data.tallies import Axis, Tally, gathered, one_kind, weighed
+from evenhand._data.tallies import POWERS, Axis, Tally, gathered, one_kind, weighed
 from evenhand._data.tasks import unseen_label
 from evenhand._errors import InputError
 from evenhand._words import listing
@@ -167,7 +167,7 @@ def expected_tally(
     check_lengths(y_true=truth, probabilities=chances, sample_weight=weight)
     factors: dict[str, Any] = {"rows": 1.0}
     if weight is not None:
-        factors |= {"weight": weight, "weight²": weight * weight}
+        factors |= {"weight": weight} | {f"weight{mark}": weight**at for at, mark in POWERS.items()}
     sums = {
         f"{name} {k}": column * factor
         for name, factor in factors.items()

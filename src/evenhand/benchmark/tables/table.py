@@ -101,7 +101,7 @@ class Table:
         Data,Rows
         "a, b",300
         """
-        return self._frame(str).to_csv(index=False, lineterminator="\n")
+        return str(self._frame(str).to_csv(index=False, lineterminator="\n"))
 
     def _frame(self, written: Callable[[str], str]) -> Any:
         rows = [[written(cell) for cell in row] for row in self.rows]
