@@ -92,7 +92,7 @@ class Table:
             caption=_latex(f"{self.title}.{note}"),
             label=f"tab:{self.name}",
         )
-        return text.replace("\n", "\n\\centering\n", 1)
+        return str(text.replace("\n", "\n\\centering\n", 1))
 
     def to_csv(self) -> str:
         """As comma-separated values, the head first.
