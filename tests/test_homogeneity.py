@@ -148,3 +148,14 @@ def test_a_ratio_of_errors_of_weighted_rows_is_tested_though_it_may_be_endless()
     ).findings[0]
     assert weighted.verdict == plain.verdict == "differs"
     assert max(weighted.p_value, plain.p_value) < 1e-10
+
+
+def test_a_ratio_to_none_is_left_out_of_the_test_as_of_the_value():
+    """Half of the groups have errors of one kind, half of the other: no ratio above 0 is known."""
+    group = np.repeat(np.arange(40).astype(str), 4)
+    truth = np.tile([0, 1, 0, 1], 40)
+    predicted = np.where(np.arange(160) // 4 % 2 == 0, 1, 0)  # false positives, false negatives
+    found = eh.audit(truth, predicted, sensitive_features=group, criteria="treatment_equality")
+    finding = found.finding("treatment_equality")
+    assert finding["mpd"].value == 0
+    assert finding.verdict != "differs"

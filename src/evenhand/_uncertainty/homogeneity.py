@@ -97,8 +97,11 @@ def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Fl
         rest = source.table(statistic.given, "group") - hits
         return [list(np.stack([rest, hits], axis=1))]
     if isinstance(statistic, Ratio) and estimates.counts is not None:
-        hits, sizes = estimates.counts
-        each = [[_ordered(size - hit, hit)] for hit, size in zip(hits, sizes, strict=True)]
+        seen = ~np.isnan(
+            estimates.values
+        )  # a ratio to none is left out of the test as of the value
+        counted = zip(*estimates.counts, seen, strict=True)
+        each = [[_ordered((size - hit)[kept], hit[kept])] for hit, size, kept in counted]
         same = len(each) == 2 and np.array_equal(each[0][0], each[1][0])
         return each[:1] if same else each
     return None
