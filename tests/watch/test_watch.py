@@ -248,7 +248,7 @@ def test_what_cannot_be_watched_is_refused(criteria, options, message):
 
 def test_what_is_no_count_of_rows_is_refused():
     watched = watch()
-    with pytest.raises(eh.InputTypeError, match="Pass sensitive_features"):
+    with pytest.raises(eh.InputError, match="Pass sensitive_features"):
         watched.update([1, 0])
     weighted = eh.tally(None, [1, 0], sensitive_features=["a", "b"], sample_weight=[1, 2])
     with pytest.raises(eh.InputError, match="Weighted rows"):
