@@ -82,7 +82,7 @@ class Reading:
         """The cell with the largest inequality."""
         if np.isnan(self.cell_values).all():
             return None
-        return self.cells[int(np.nanargmax(self.unevenness))]
+        return self.cells[sweep.first_highest(self.unevenness)]
 
     @property
     def left_out(self) -> tuple[tuple[Label, Label], ...]:
