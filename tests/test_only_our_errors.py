@@ -5,7 +5,7 @@ import warnings
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -167,9 +167,26 @@ def derived(transform="difference", names=None, **given):
     return metric(**given)
 
 
-MODELS = eh.compare(Y, {"m": P, "n": 1 - P}, sensitive_features=G, **QUICK)
-FOUND = eh.audit(**LABELS, **QUICK)
-CURVE = eh.frontier(Y, S, sensitive_features=G, values=2)
+@cache
+def models():
+    return eh.compare(Y, {"m": P, "n": 1 - P}, sensitive_features=G, **QUICK)
+
+
+@cache
+def found():
+    return eh.audit(**LABELS, **QUICK)
+
+
+@cache
+def curve():
+    return eh.frontier(Y, S, sensitive_features=G, values=2)
+
+
+def of(result, method):
+    """A method of a result, which is made when it is first asked for."""
+    return lambda **given: getattr(result(), method)(**given)
+
+
 REPLICATES = RNG.random((ROWS, 4)) + 1
 
 DOORS = {  # the function, what it is given, its columns and its options
@@ -256,7 +273,7 @@ DOORS = {  # the function, what it is given, its columns and its options
         ("sample_weight",),
         ("measure", "values", "test", "held_out", "also", "confidence"),
     ),
-    "rule": (CURVE.rule, {"value": 0.1}, (), ("value", "draw")),
+    "rule": (of(curve, "rule"), {"value": 0.1}, (), ("value", "draw")),
     "Watch": (
         watched,
         {},
@@ -303,15 +320,20 @@ DOORS = {  # the function, what it is given, its columns and its options
         (),
     ),
     "sensitivity": (
-        MODELS.sensitivity,
+        of(models, "sensitivity"),
         {},
         (),
         ("orders", "transforms", "aggregates", "depth", "groupings", "verdicts"),
     ),
-    "tables of models": (MODELS.to_frame, {}, (), ("like", "table")),
-    "finding": (FOUND.finding, {"criterion": "statistical_parity"}, (), ("criterion", "measure")),
-    "groups' values": (FOUND.by_group_frame, {}, (), ("criterion",)),
-    "model card": (FOUND.to_model_card, {}, (), ("model", "dataset")),
+    "tables of models": (of(models, "to_frame"), {}, (), ("like", "table")),
+    "finding": (
+        of(found, "finding"),
+        {"criterion": "statistical_parity"},
+        (),
+        ("criterion", "measure"),
+    ),
+    "groups' values": (of(found, "by_group_frame"), {}, (), ("criterion",)),
+    "model card": (of(found, "to_model_card"), {}, (), ("model", "dataset")),
     "tally of a table": (eh.tally, {"data": FRAME, **NAMES}, (), ("data", *NAMES, "sums")),
     "tally of counts": (
         eh.tally,

@@ -1,6 +1,4 @@
-"""Answers about small designs: to the digit, and beside the bootstrap and textbook tests."""
-
-import json
+"""Answers about small designs: laws, and the numbers of the bootstrap and of textbook tests."""
 
 import numpy as np
 import pytest
@@ -8,38 +6,96 @@ from scipy.stats import anderson_ksamp, chi2_contingency
 from statsmodels.stats.oneway import anova_oneway
 
 import evenhand as eh
-from inference.answers import ANSWERS, ASKED, FEW, PLACE, known, labels, numbers
+from inference.small_designs import ASKED, FEW, labels, numbers, question
 
-EXPECTED = json.loads(PLACE.read_text())
-DRAWN = 3e-3  # p-values by draws: numbers that tie may fall on either side on another machine
-BEYOND = 1e-4  # no draw reaches as far: a formula says how seldom
+MEASURES = ("mpd", "gini", "pq", "ratio")
 # Losses have long tails, of which a bootstrap sees too little; bands of distributions hold at once.
 CAUTIOUS = {
     *("squared errors", "root of squared errors", "absolute errors", "calibration errors"),
     *("areas between distributions", "likelihood"),
     *("rates of few clusters", "means of few clusters"),  # of five clusters it draws too few kinds
 }
+BY_ROWS = [  # no weights, clusters, replicates, bands of distributions or bins of scores
+    name
+    for name in FEW
+    if not {"sample_weight", "cluster"} & set(question(name)[1])
+    and not ("distributions" in name or "calibration" in name)
+]
+
+MAIN = ("two rates", "precision", "weighted rates", "clustered rates", "areas", "means")
+
+pytestmark = pytest.mark.filterwarnings("ignore::evenhand.UndefinedWarning")
 
 
-def test_every_answer_is_written_down():
-    assert list(EXPECTED) == list(ANSWERS)
+def each(names):
+    """The designs, all but the main ones marked slow."""
+    return [pytest.param(one, marks=[pytest.mark.slow] * (one not in MAIN)) for one in names]
 
 
-@pytest.mark.filterwarnings("ignore::evenhand.UndefinedWarning")
-@pytest.mark.parametrize("name", ANSWERS)
-def test_the_answer_is_the_one_that_is_written_down(name):
-    drawn = name.startswith(("test", "power", "chance", "estimates"))
-    formula = name.startswith(("details", "normal"))
-    near = {"rel": 2e-3, "abs": DRAWN} if drawn else {"rel": 2e-4, "abs": 1e-6}
-    near = {"rel": 1e-6, "abs": 1e-8} if formula else near
-    assert list(ANSWERS[name]()) == pytest.approx(EXPECTED[name], nan_ok=True, **near)
+def options_of(name):
+    """Every measure that the design has, with a transform where values may be below 0."""
+    asked, _ = question(name)
+    below = name in ("means below 0", "likelihood", "variance explained")
+    for measure in MEASURES:
+        if measure != "ratio" or asked.across != "integral":
+            yield {"measure": measure} | (
+                {"transform": "exp"} if below * (measure != "mpd") else {}
+            )
 
 
-@pytest.mark.parametrize("name", [name for name in EXPECTED if name.startswith("test")])
-def test_a_p_value_beyond_all_draws_is_the_one_of_its_tail(name):
-    (expected,) = EXPECTED[name]
-    if expected < BEYOND:
-        assert p_value(name.removeprefix("test: ")) == pytest.approx(expected, rel=1e-3)
+@pytest.mark.parametrize("method", ["calibrated", "guaranteed"])
+@pytest.mark.parametrize("name", each(FEW))
+def test_an_interval_holds_the_value_and_widens_with_the_confidence(name, method):
+    asked, columns = question(name)
+    for options in options_of(name):
+        wide, narrow = (
+            eh.interval(asked, **columns, **options, method=method, confidence=confidence)
+            for confidence in (0.99, 0.8)
+        )
+        value = asked(**columns, **options)
+        assert narrow.value == wide.value == pytest.approx(value, rel=1e-9, nan_ok=True)
+        ends = [wide.low, narrow.low, value, narrow.high, wide.high]
+        assert ends == sorted(ends)
+
+
+def renamed(columns, rng):
+    """The same rows in another order, of groups that are named the other way round."""
+    order = rng.permutation(len(columns["sensitive_features"]))
+    other = {name: column[order] for name, column in columns.items()}
+    return other | {"sensitive_features": -other["sensitive_features"]}
+
+
+@pytest.mark.parametrize("name", each(name for name in FEW if "survey" not in name))
+def test_neither_the_order_of_rows_nor_the_names_of_groups_matter(name):
+    asked, columns = question(name)
+    other = renamed(columns, np.random.default_rng(5))
+    for options in list(options_of(name))[:2]:
+        one, two = (eh.interval(asked, **rows, **options) for rows in (columns, other))
+        expected = (one.value, one.low, one.high)
+        assert (two.value, two.low, two.high) == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    assert p_value(name, other) == pytest.approx(p_value(name), rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", each(BY_ROWS))
+def test_four_times_the_rows_halve_the_distance_to_the_upper_limit(name):
+    asked, columns = question(name)
+    more = {key: np.repeat(column, 4) for key, column in columns.items()}
+    one, four = (eh.interval(asked, **rows, measure="mpd") for rows in (columns, more))
+    assert four.value == pytest.approx(one.value)
+    assert 0.25 <= (four.high - four.value) / (one.high - one.value) <= 0.75
+    assert one.low <= four.low <= four.value
+
+
+@pytest.mark.parametrize("name", each(name for name in BY_ROWS if name != "hardly anyone"))
+def test_the_noise_floor_is_the_mean_value_of_groups_drawn_at_random(name):
+    asked, columns = question(name)
+    rng = np.random.default_rng(6)
+    drawn = [
+        asked(**columns | {"sensitive_features": rng.permutation(columns["sensitive_features"])})
+        for _ in range(60)
+    ]
+    found = eh.chance(asked, **columns, replicates=150)
+    assert found.floor == pytest.approx(np.nanmean(drawn), rel=0.35)
 
 
 def resampled(columns, rng):
@@ -56,22 +112,23 @@ def resampled(columns, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::evenhand.UndefinedWarning")
 @pytest.mark.parametrize("name", [name for name in FEW if "survey" not in name])
 def test_an_interval_reaches_about_as_far_as_the_bootstraps(name):
-    make, design, *_ = ASKED[name]
-    asked, source, _ = known(name)
+    asked, columns = question(name)
     rng = np.random.default_rng(0)
-    values = [asked(**resampled(make(design), rng), measure="mpd") for _ in range(200)]
-    found = eh.interval(asked, source, measure="mpd")
+    values = [asked(**resampled(columns, rng), measure="mpd") for _ in range(200)]
+    found = eh.interval(asked, **columns, measure="mpd")
     most, spread = np.nanquantile(values, 0.975) - found.value, np.nanstd(values)
     assert 0.6 <= (found.high - found.value) / most <= (5.0 if name in CAUTIOUS else 1.6)
     assert found.low <= max(found.value - 0.8 * 1.96 * spread, 0.0)
 
 
-def p_value(name):
-    (value,) = ANSWERS[f"test: {name}"]()
-    return value
+def p_value(name, columns=None):
+    """The p-value of an audit that asks one question."""
+    make, design, criterion, g = ASKED[name]
+    asked = criterion if g is None else f"{criterion}({g})"
+    (finding,) = eh.audit(**(columns or make(design)), criteria=[asked], measures=["mpd"]).findings
+    return finding.p_value
 
 
 @pytest.mark.parametrize(

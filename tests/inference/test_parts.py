@@ -34,9 +34,15 @@ from evenhand._uncertainty.reference import _beside_best
 from evenhand._uncertainty.reference import _combined as combined
 from evenhand._uncertainty.supposition import sizes_of
 from evenhand.statistics import Ratio
-from inference.answers import known, numbers
+from inference.small_designs import numbers, question
 
 RNG = np.random.default_rng(4)
+
+
+def known(name):
+    """What is known of the groups of a design."""
+    asked, columns = question(name)
+    return estimates_of(asked.read(**columns).source, asked)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -229,18 +235,6 @@ def test_intervals_of_means_are_in_the_unit_of_the_values(design, unit):
     assert (other.value, other.low, other.high) == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("name", ["two rates", "three classes", "weighted rates", "means of few"])
-def test_an_interval_widens_with_the_confidence_and_holds_the_value(name):
-    asked, source, _ = known(name)
-    for measure in ("mpd", "gini", "pq", "ratio"):
-        for method in ("calibrated", "guaranteed"):
-            options = {"measure": measure, "method": method}
-            ends = [eh.interval(asked, source, confidence=c, **options) for c in (0.5, 0.9, 0.999)]
-            assert all(one.low <= one.value <= one.high for one in ends)
-            assert ends[0].low >= ends[1].low >= ends[2].low
-            assert ends[0].high <= ends[1].high <= ends[2].high
-
-
 def test_the_variance_of_a_mean_of_clusters_is_the_published_one_and_unknown_of_a_single_one():
     units = Units(np.array([0, 0, 0, 1]), np.array([0, 1, 2, 0]), 2)
     residuals, rows = np.array([[1.0, -3.0, 2.0, 0.0]]), np.array([[4.0, 6.0, 10.0, 5.0]])
@@ -272,8 +266,8 @@ def test_ratios_without_end_are_compared_as_shares():
 
 
 def test_a_ratio_is_one_minus_a_shortfall_in_every_cell():
-    asked, source, _ = known("odds of small groups")
-    reading = asked.read(source, measure="ratio")
+    asked, columns = question("odds of small groups")
+    reading = asked.read(**columns, measure="ratio")
     other = as_computed(reading)
     np.testing.assert_allclose(other.cell_values, 1 - reading.cell_values)
     assert float(other) == pytest.approx(1 - float(reading))
@@ -359,8 +353,7 @@ def test_a_ratio_of_three_kinds_of_rows_has_the_error_of_the_delta_method():
 
 
 def test_counts_are_of_rates_alone():
-    _, _, odds = known("error odds")
-    _, _, rates = known("two rates")
+    odds, rates = known("error odds"), known("two rates")
     assert odds.counts is not None
     assert _counts(odds, 0) is None
     hits, sizes = _counts(rates, 0)
@@ -408,8 +401,7 @@ def test_rows_that_are_lacking_are_counted_of_rates_alone():
         ("odds of three classes", ((2, 7.0),)),
         ("squared errors", ((3, None), (2, None))),
     ):
-        *_, estimates = known(name)
-        assert needed(estimates, 0.05, 0.1).lacking == lacking
+        assert needed(known(name), 0.05, 0.1).lacking == lacking
 
 
 def test_the_best_is_compared_at_levels_that_share_the_error():

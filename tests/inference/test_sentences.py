@@ -7,8 +7,13 @@ import evenhand as eh
 from evenhand._uncertainty.homogeneity import holm, verdict
 from evenhand._uncertainty.needed import Needed, lacking, limiting, times
 from evenhand._uncertainty.power import Power
-from inference.answers import POWERS
 
+POWERS = {
+    "one of four apart": {"sizes": [30, 200, 150, 120], "rate": 0.4, "difference": 0.2},
+    "another apart": {"sizes": [30, 200, 150], "rate": 0.9, "difference": 0.25, "apart": "group 2"},
+    "least": {"sizes": {"a": 80, "b": 300}, "rate": 0.25},
+    "alike": {"sizes": [900, 700, 800], "rate": 0.3, "margin": 0.1},
+}
 SAID = {
     "one of four apart": (
         "If the rate of group 1 is 0.600 and that of all others 0.400, 500 rows like these show "
