@@ -21,9 +21,9 @@ test-data: $(VENV)/dev
 	@test -d "$$EVENHAND_DATA" || { echo "Set EVENHAND_DATA to the folder that holds the official files." >&2; exit 2; }
 	$(BIN)/python -m pytest -m data $$(grep --recursive --files-with-matches --include="test_*.py" "data_file\|mark.data" tests paper)
 
-# In one process: workers would spend more on importing than they save.
+# Main behavior of every package, with few examples of each law; files that are slow as a whole are not imported.
 quick: $(VENV)/dev
-	$(BIN)/python -m pytest -m "not slow"
+	OMP_NUM_THREADS=1 EVENHAND_EXAMPLES=$${EVENHAND_EXAMPLES:-8} $(BIN)/python -m pytest -n 2 -m "not slow"
 
 coverage: $(VENV)/dev
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-report=html

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ from engines import ENGINES, LOCAL
 from workers import scope_of
 
 # Time limits of single examples say more of the machine than of the code. Every run draws other
-# examples, so a few of each law are enough; EVENHAND_EXAMPLES asks for more.
-EXAMPLES = int(os.environ.get("EVENHAND_EXAMPLES", "40"))
+# examples, so a few of each law are enough; EVENHAND_EXAMPLES asks for more or fewer.
+EXAMPLES = int(os.environ.get("EVENHAND_EXAMPLES", "20"))
 settings.register_profile("ours", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("ours")
+
+# A file whose tests are all marked slow.
+WHOLE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.MULTILINE)
 
 # No test downloads a data set, with a network or without; those of downloads have their own server.
 os.environ["EVENHAND_OFFLINE"] = "1"
@@ -33,6 +37,13 @@ def pytest_xdist_make_scheduler(config, log):
             return scope_of(nodeid)
 
     return ByFile(config, log)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """`make quick` does not even import files that are slow as a whole."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    return WHOLE.search(collection_path.read_text("utf-8")) is not None or None
 
 
 def pytest_collection_modifyitems(items):

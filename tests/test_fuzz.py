@@ -8,14 +8,14 @@ from fuzz.__main__ import main
 from fuzz.targets import TARGETS
 
 SLICES = {
-    "counting": 200,
-    "counts": 100,
-    "commands": 40,
-    "stores": 60,
-    "downloads": 40,
-    "exports": 40,
-    "states": 100,
-    "penalties": 180,
+    "counting": 60,
+    "counts": 40,
+    "commands": 20,
+    "stores": 20,
+    "downloads": 20,
+    "exports": 20,
+    "states": 40,
+    "penalties": 60,
 }
 ONCE = {"counting": [196, 706, 801, 1068, 2912, 19470], "exports": [6, 17, 43]}
 

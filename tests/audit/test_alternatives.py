@@ -7,7 +7,7 @@ import evenhand as eh
 from evenhand._audit import alternatives as module
 
 
-def people(n=3000, groups=2, seed=0):
+def people(n=1000, groups=2, seed=0):
     random = np.random.default_rng(seed)
     group = random.integers(0, groups, n)
     score = 1 / (1 + np.exp(-(random.normal(size=n) + 1.2 * group / max(groups - 1, 1))))
@@ -15,6 +15,7 @@ def people(n=3000, groups=2, seed=0):
     return y, score, np.array([f"g{g}" for g in group])
 
 
+@pytest.mark.slow
 def test_the_audits_frontier_is_that_of_the_frontier_function():
     y, score, group = people()
     audit = eh.audit(y, sensitive_features=group, y_score=score, criteria="statistical_parity")
@@ -41,6 +42,7 @@ def test_closing_the_gap_selects_as_many_as_the_model_and_says_for_whom_that_cha
         assert f"{abs(change):.0f} {word} of {name}" in audit.to_markdown()
 
 
+@pytest.mark.slow
 def test_the_model_stands_where_the_finding_says():
     y, score, group = people(groups=4)
     for criterion in ("statistical_parity", "equalized_odds"):
@@ -49,6 +51,7 @@ def test_the_model_stands_where_the_finding_says():
         assert standing.value == pytest.approx(audit.finding(criterion, "mpd").value)
 
 
+@pytest.mark.slow
 def test_weights_and_a_favorable_zero_are_heeded():
     y, score, group = people()
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
@@ -64,6 +67,7 @@ def test_weights_and_a_favorable_zero_are_heeded():
     assert np.allclose(turned.alternatives.standing.cost, place.cost, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_scores_beyond_so_many_are_read_in_bins_and_no_curve_is_lower(monkeypatch):
     y, score, group = people()
     asked = {"sensitive_features": group, "y_score": score, "criteria": "statistical_parity"}
@@ -75,6 +79,7 @@ def test_scores_beyond_so_many_are_read_in_bins_and_no_curve_is_lower(monkeypatc
     assert (np.array(binned.standing.cost) >= on_exact - 1e-3).all()
 
 
+@pytest.mark.slow
 def test_nothing_is_said_where_groups_do_not_differ():
     y, score, _ = people()
     group = np.random.default_rng(2).choice(["a", "b"], len(y))
@@ -83,6 +88,7 @@ def test_nothing_is_said_where_groups_do_not_differ():
     assert "What closing the gap would cost" not in audit.to_markdown()
 
 
+@pytest.mark.slow
 def test_without_scores_the_report_says_what_it_needs():
     y, score, group = people()
     audit = eh.audit(y, (score > 0.5).astype(int), sensitive_features=group)
@@ -91,6 +97,7 @@ def test_without_scores_the_report_says_what_it_needs():
     assert "--score" in audit.to_html()
 
 
+@pytest.mark.slow
 def test_of_too_many_groups_the_command_is_named(monkeypatch):
     monkeypatch.setattr(module, "MOST_GROUPS", 1)
     y, score, group = people()
@@ -98,6 +105,7 @@ def test_of_too_many_groups_the_command_is_named(monkeypatch):
     assert "evenhand frontier" in audit.alternatives.notes[0]
 
 
+@pytest.mark.slow
 def test_the_page_says_that_rules_know_the_group_and_shows_the_model():
     y, score, group = people()
     audit = eh.audit(y, sensitive_features=group, y_score=score)
@@ -108,6 +116,7 @@ def test_the_page_says_that_rules_know_the_group_and_shows_the_model():
     assert "disparate treatment" in audit.to_markdown()
 
 
+@pytest.mark.slow
 def test_a_frame_that_is_counted_in_its_engine_has_a_frontier(monkeypatch):
     pl = pytest.importorskip("polars")
     from evenhand._data import tables
@@ -122,13 +131,14 @@ def test_a_frame_that_is_counted_in_its_engine_has_a_frontier(monkeypatch):
     assert np.allclose(np.interp(exact.bound, counted.bound, counted.cost), exact.cost, atol=2e-3)
 
 
-def earnings(n=2000):
+def earnings(n=800):
     random = np.random.default_rng(3)
     group = random.choice(["a", "b", "c"], n)
     predicted = random.normal(size=n) + 0.7 * (group == "b")
     return predicted + random.normal(size=n), predicted, group
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["strong_parity", "weak_parity", "wasserstein_parity"])
 def test_predicted_amounts_have_the_frontier_of_the_frontier_function(criterion):
     y, predicted, group = earnings()
@@ -144,6 +154,7 @@ def test_predicted_amounts_have_the_frontier_of_the_frontier_function(criterion)
     assert "nan" not in " ".join(place.summary)
 
 
+@pytest.mark.slow
 def test_a_regressions_page_draws_how_far_predictions_must_move():
     y, predicted, group = earnings()
     audit = eh.audit(y, predicted, sensitive_features=group, task="regression")

@@ -117,6 +117,7 @@ def aged():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", GROUPINGS, ids=str)
 def test_rows_and_tables_are_grouped_alike(aged, options):
     column = "age" if "bins" in options else "region"

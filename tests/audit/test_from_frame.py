@@ -65,6 +65,7 @@ def test_labels_are_counted_as_pandas_counts_them(local_engine, people, weight):
     assert found.columns == ("sex", "race")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_moments_in_bins_are_those_of_the_rows(local_engine, people, in_bins, weight):
     found = eh.Data(data=local_engine(people), **VALUES, sample_weight=weight).counted
@@ -213,6 +214,7 @@ def test_a_score_alone_decides_at_a_half(local_engine, people, in_bins):
     assert found.decided_at == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [SCORES, {**SCORES, "y_pred": None}], ids=["decided", "cut"])
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("limit", ["ROWS_AT_ONCE", "MOST_CELLS"])

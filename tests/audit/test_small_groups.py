@@ -37,6 +37,7 @@ def lopsided(small=12, seed=0):
     return group, (rng.random(len(group)) < rate).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_of_sixty_groups_the_headline_names_male_and_white(seed, depth):
@@ -77,6 +78,7 @@ def test_the_size_that_would_do_is_about_that_of_a_binomial_test():
     assert least / 2 < needed < 4 * least
 
 
+@pytest.mark.slow
 def test_a_wider_margin_and_less_confidence_need_fewer_rows():
     group, decision = lopsided()
 
@@ -174,6 +176,7 @@ def test_the_headline_gives_a_difference_of_rates_in_percentage_points():
     assert "percentage points" in page.split("</header>")[0]
 
 
+@pytest.mark.slow
 def test_groups_that_were_found_alike_are_not_too_small_to_say():
     rng = np.random.default_rng(0)
     truth = np.tile(rng.integers(0, 5, 1500), 2)

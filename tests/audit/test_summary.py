@@ -63,6 +63,7 @@ def test_a_group_that_is_never_selected_is_told_with_its_rate():
     assert "Female had a selection rate of 0%, against 20% for Male" in audited([0, 0.2]).summary
 
 
+@pytest.mark.slow
 def test_where_selection_is_alike_another_difference_is_told():
     rng = np.random.default_rng(0)
     group = np.repeat(["a", "b"], 20_000)
@@ -73,6 +74,7 @@ def test_where_selection_is_alike_another_difference_is_told():
     assert "But: b had a" in told
 
 
+@pytest.mark.slow
 def test_a_regression_is_told_in_the_unit_of_its_target():
     group = np.repeat(["north", "south"], 500)
     noise = np.tile(np.linspace(-100, 100, 500), 2)
@@ -82,6 +84,7 @@ def test_a_regression_is_told_in_the_unit_of_its_target():
     assert "%" not in told
 
 
+@pytest.mark.slow
 def test_of_several_classes_the_one_that_differs_most_surely_is_told():
     truth = np.tile(["A", "B", "C"], 2000)
     group = np.repeat(["x", "y"], 3000)
@@ -212,6 +215,7 @@ def test_without_the_truth_there_is_the_selection_rate(people):
     assert list(found.by_group.columns) == ["n", "selection_rate"]
 
 
+@pytest.mark.slow
 def test_the_table_in_the_document_has_the_gap_the_ratio_and_flags(people):
     found = eh.audit(people.y, people.p, sensitive_features=people[["sex"]])
     table, frame = found.document()["summary"]["table"], found.by_group
@@ -323,13 +327,15 @@ def test_figures_show_the_numbers_of_the_summary():
     assert len(found.plot().axes) == 2
 
 
-def test_figures_of_a_regression_and_of_several_classes_can_be_drawn(tmp_path):
+def test_figures_of_a_regression_and_of_several_classes_have_a_point_for_every_group(tmp_path):
     rng = np.random.default_rng(0)
     group, value = rng.choice(["a", "b"], 400), rng.normal(size=400)
     grade = rng.choice(["A", "B", "C"], 400)
     for y in (value, grade):
         figure = eh.audit(y, y[::-1], sensitive_features=group).plot()
         figure.savefig(tmp_path / "figure.png")
+        names = [label.get_text() for ax in figure.axes for label in ax.get_yticklabels()]
+        assert {"a", "b"} <= {name.partition(" ")[0] for name in names}
 
 
 def test_a_missing_matplotlib_says_what_to_install(monkeypatch):

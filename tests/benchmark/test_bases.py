@@ -165,6 +165,7 @@ def test_labels_stand_for_probabilities_where_there_is_nothing_else(people):
     np.testing.assert_array_equal(scores(people, Base("blunt", Blunt)), [[0, 1]] * 240)
 
 
+@pytest.mark.slow
 def test_a_class_a_path_and_a_value_are_the_same_model():
     ways = (
         LogisticRegression,
@@ -178,6 +179,7 @@ def test_a_class_a_path_and_a_value_are_the_same_model():
     assert Base("own", LogisticRegression(C=2.0)).fingerprint != other
 
 
+@pytest.mark.slow
 def test_a_method_that_weighs_rows_skips_a_model_that_takes_no_weights():
     bases = (Base("neighbors", "sklearn.neighbors:KNeighborsClassifier"), BASES["logistic"])
     study = Study(

@@ -80,6 +80,7 @@ def test_a_task_of_the_catalogue_needs_its_name_only(write):
     assert len(design.runs()) == 3 * 2
 
 
+@pytest.mark.slow
 def test_what_the_file_holds_is_part_of_the_address(write, tmp_path):
     before = set(read_design(write(DESIGN)).runs())
     content = (tmp_path / "hiring.csv").read_text()
@@ -168,6 +169,7 @@ def test_criteria_and_measures_may_be_ones_own(write, tmp_path, monkeypatch):
     assert wide["statistical_parity.pq p=0.5"].notna().all()
 
 
+@pytest.mark.slow
 def test_the_example_in_the_help_is_one(write, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     text = EXAMPLE.replace("hiring.parquet", "hiring.csv").replace(

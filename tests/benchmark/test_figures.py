@@ -274,6 +274,7 @@ def test_points_that_are_spread_out_need_no_zoom():
     assert corner_of(drawing.data, (0, 1), (0.5, 1)) is None
 
 
+@pytest.mark.slow
 def test_the_noise_floor_is_shaded_up_to_what_chance_exceeds_once_in_twenty_times():
     noisy = scattered(CLOUD, floors=[("floor", 0.02), ("high", 0.05)])
     drawing = figures.tradeoffs(noisy, "statistical_parity")

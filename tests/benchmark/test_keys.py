@@ -284,6 +284,7 @@ def test_rows_of_a_function_count_by_what_they_are(tmp_path, monkeypatch):
     assert key(300) != key(301)
 
 
+@pytest.mark.slow
 def test_a_version_of_a_package_counts_where_its_model_or_method_is_used(monkeypatch):
     def fingerprints():
         bases = (BASES["logistic"], Base("dummy", "sklearn.dummy:DummyClassifier"))
@@ -344,6 +345,7 @@ def test_things_that_differ_have_other_fingerprints(one, other):
     assert fingerprint(described(one)) != fingerprint(described(other))
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_the_same_in_every_process(tmp_path):
     """Whatever the order of sets, and wherever the lines are."""
     script = tmp_path / "script.py"

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shutil
 import sys
 import tarfile
 from pathlib import Path
@@ -45,8 +46,6 @@ def filled(tmp_path_factory):
 @pytest.fixture
 def store(filled, tmp_path):
     """A copy that may be added to."""
-    import shutil
-
     return Store(shutil.copytree(filled, tmp_path / "store"))
 
 
@@ -72,6 +71,7 @@ def written(store, folder, change=lambda frame, entry: frame, head=HEAD):
     return folder
 
 
+@pytest.mark.slow
 def test_a_submission_is_scored_from_its_predictions(store, tmp_path):
     submission = check_submission(written(store, tmp_path / "mine"), store)
     assert (submission.method, len(submission.runs), submission.notes) == ("Mine", 6, ())
@@ -87,6 +87,7 @@ def test_a_submission_is_scored_from_its_predictions(store, tmp_path):
     assert len(value) > 100
 
 
+@pytest.mark.slow
 def test_a_later_submission_takes_the_place_of_the_earlier(store, tmp_path):
     add_submission(check_submission(written(store, tmp_path / "mine"), store), store)
 
@@ -167,6 +168,7 @@ def test_an_unknown_split_is_named_and_what_is_left_out_is_noted(store, tmp_path
     )
 
 
+@pytest.mark.slow
 def test_tracks_tell_who_knows_the_group(store, tmp_path):
     add_submission(check_submission(written(store, tmp_path / "mine"), store), store)
     boards = {(one.track, one.criterion): one.ranking for one in leaderboard(store)}
@@ -178,12 +180,15 @@ def test_tracks_tell_who_knows_the_group(store, tmp_path):
     assert ("binary, two groups, group not known, probabilities", "strong parity") in boards
 
 
-@pytest.fixture
-def page(store, tmp_path):
-    add_submission(check_submission(written(store, tmp_path / "mine"), store), store)
-    return write_leaderboard(store, tmp_path / "board.html", title="Who & where")
+@pytest.fixture(scope="module")
+def page(filled, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    store = Store(shutil.copytree(filled, folder / "store"))
+    add_submission(check_submission(written(store, folder / "mine"), store), store)
+    return write_leaderboard(store, folder / "board.html", title="Who & where")
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_from_elsewhere_and_escapes_names(page):
     html = page.read_text("utf-8")
     assert "http://" not in html
@@ -192,6 +197,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_escapes_names(page):
     assert parsed(html).all("h1")[0].text == "Who & where"
 
 
+@pytest.mark.slow
 def test_the_page_says_what_it_is_made_of_and_whose_methods_are_whose(page):
     seen = parsed(page.read_text("utf-8"))
     tiles = dict(
@@ -208,6 +214,7 @@ def test_the_page_says_what_it_is_made_of_and_whose_methods_are_whose(page):
     assert {"the base model", "published, our run", "A. <b>Author</b>"} <= cells
 
 
+@pytest.mark.slow
 def test_the_page_of_part_of_a_run_says_so(store, tmp_path):
     methods = (Treatment(), treatment("Reweight"), treatment("LinearPost", grid=(0.01, 0.1)))
     planned = design(*methods, problems=PROBLEMS, seeds=(0, 1, 2, 3))
@@ -216,6 +223,7 @@ def test_the_page_of_part_of_a_run_says_so(store, tmp_path):
     assert told in path.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_packed_predictions_are_a_store_again(store, tmp_path):
     done = CliRunner().invoke(
         bench, ["pack", str(store.folder), "--to", str(tmp_path / "a.tar.xz")]
@@ -232,6 +240,7 @@ def test_packed_predictions_are_a_store_again(store, tmp_path):
     assert results(there).query(asked).equals(results(store).query(asked))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(browser.BROWSER is None, reason="no Chromium")
 def test_tables_are_sorted_and_filtered_in_a_browser(page, tmp_path):
     script = """
@@ -270,6 +279,7 @@ def test_tables_are_sorted_and_filtered_in_a_browser(page, tmp_path):
     assert found["wide"] <= 390
 
 
+@pytest.mark.slow
 def test_the_commands_check_store_and_write(store, tmp_path):
     folder = written(store, tmp_path / "mine")
     before = store.keys()
@@ -296,6 +306,7 @@ def summarized(monkeypatch, *arguments):
     return runpy.run_path(str(SUMMARY), run_name="__main__")
 
 
+@pytest.mark.slow
 def test_the_summary_has_a_line_for_every_board_and_says_who_leads(filled, tmp_path, monkeypatch):
     plan = tmp_path / "plan.toml"
     plan.write_text('name = "plan"\n[problems.simulated]\nrows = 300\n[methods.Reweight]\n')

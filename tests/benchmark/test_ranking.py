@@ -100,6 +100,7 @@ def test_a_method_that_only_harms_is_like_the_base_model():
     assert area_of(curve, np.full(2, 0.2), loss=0.05)[0] == pytest.approx(0.0)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
 def test_areas_agree_with_a_fine_sum_over_losses(n_settings, splits, seed):
@@ -163,6 +164,7 @@ def test_splits_that_share_rows_fool_the_usual_test_and_hardly_the_corrected_one
     assert corrected / 400 < 0.07
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_agrees_with_statsmodels(p_values):
     multitest = pytest.importorskip("statsmodels.stats.multitest")
@@ -246,6 +248,7 @@ def test_who_is_told_apart_is_said_for_every_pair(several):
     assert pairs["poor", "Base"].wins + pairs["poor", "Base"].undecided == 12
 
 
+@pytest.mark.slow
 def test_equal_methods_are_hardly_ever_told_apart():
     wrong = 0
     for seed in range(20):

@@ -120,6 +120,7 @@ def test_a_file_extends_a_design_by_one_line(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_the_papers_design_plus_a_method_is_one_line(tmp_path):
     pytest.importorskip("paper")
     (tmp_path / "mine.toml").write_text(
@@ -290,6 +291,7 @@ def test_runs_that_do_not_tell_their_version_are_older_than_others(tmp_path):
     assert (list(current), list(old)) == (["new"], ["old"])
 
 
+@pytest.mark.slow
 def test_other_settings_on_another_problem_are_kept_and_said(tmp_path):
     plain, finer = (
         treat("LinearPost", grid=[0.01], settings=settings) for settings in ({}, {"bins": 4})

@@ -103,6 +103,7 @@ def test_leftovers_of_processes_that_are_gone_are_swept_whatever_their_age(tmp_p
     assert (tmp_path / "file").read_bytes() == b"whole"
 
 
+@pytest.mark.slow
 def test_sweeping_beside_busy_writers_loses_nothing_and_never_fails(tmp_path):
     over = threading.Event()
 
@@ -195,6 +196,7 @@ def flipped(path, bit):
     path.write_bytes(content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["runs/small", "truth/small"])
 def test_a_flipped_bit_is_noticed_or_changes_nothing(copy, what):
     entry = next(entry for entry in copy.entries().values() if entry["problem"] == "small")

@@ -35,6 +35,7 @@ def said(monkeypatch, tmp_path, *arguments):
     return found.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -52,6 +53,7 @@ def test_no_group_or_column_commands_the_build(monkeypatch, tmp_path, arguments)
     assert not COMMAND.search(text)
 
 
+@pytest.mark.slow
 def test_no_label_or_part_commands_the_build_from_a_watch(monkeypatch, tmp_path):
     table().to_csv(tmp_path / "2026-03-01.csv", index=False)
     said(
@@ -90,6 +92,7 @@ def test_no_name_in_an_error_commands_the_build(monkeypatch, tmp_path, capsys, a
     assert not COMMAND.search("".join(capsys.readouterr()))
 
 
+@pytest.mark.slow
 def test_what_a_script_prints_is_no_command_either():
     rows = table()
     audit = eh.audit(rows["y"], rows["p"], sensitive_features=rows[["sex"]], title=NAMES[0])

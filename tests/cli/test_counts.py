@@ -30,6 +30,7 @@ main_command = _group()
 AUDIT = ("--target", "y", "--prediction", "p", "--group", "g", "--group", "h")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [0.01, 0.9])
 def test_an_audit_of_counts_prints_and_judges_as_that_of_the_rows(folder, counts, bound):
     rows, lines = counts
@@ -41,6 +42,7 @@ def test_an_audit_of_counts_prints_and_judges_as_that_of_the_rows(folder, counts
     assert same == document
 
 
+@pytest.mark.slow
 def test_a_comparison_on_counts_is_that_on_the_rows(folder, counts):
     rows, lines = counts
     options = ("--target", "y", "--prediction", "p", "--prediction", "q", "--group", "g")
@@ -129,6 +131,7 @@ def test_what_is_no_dump_of_counters_is_refused(run, folder, text, message):
     assert message in result.output.replace("--prediction", "y_pred")
 
 
+@pytest.mark.slow
 def test_a_query_its_csv_and_a_gate_follow_one_another(folder, people):
     """As docs/how-to/counts.md has it, with DuckDB in place of a server."""
     query = CliRunner().invoke(

@@ -105,6 +105,7 @@ def outcomes(run, folder, rows, gates, *options, columns=None):
     return {one["gate"]: one["outcome"] for one in json.loads(file.read_text())["gates"]}, result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BLIND)
 def test_no_gate_passes_on_rows_that_cannot_show_anything(run, folder, name):
     rows, criteria = BLIND[name]

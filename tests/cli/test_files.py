@@ -255,6 +255,7 @@ def test_a_missing_reader_is_one_sentence_with_the_way_to_install_it(run, people
     assert 'needs duckdb: pip install "evenhand[files]"' in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="only Linux counts what is read")
 @pytest.mark.parametrize("kind", ["compressed", "compressed JSON", "wide"])
 def test_a_file_that_takes_long_to_read_is_read_once(run, people, folder, kind):

@@ -27,6 +27,7 @@ def run(*arguments):
     return CliRunner().invoke(program._group(), ["frontier", *map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_it_prints_the_sentences_the_curve_and_the_rule(file):
     done = run(file, *ASKED, "--rule", "0.05", "--points", "4")
     assert done.exit_code == 0, done.output
@@ -37,6 +38,7 @@ def test_it_prints_the_sentences_the_curve_and_the_rule(file):
         assert sentence in said
 
 
+@pytest.mark.slow
 def test_it_writes_the_curve_the_rule_and_the_picture(file, tmp_path):
     paths = [tmp_path / name for name in ("curve.csv", "rule.json", "curve.png")]
     options = [f for pair in zip(("--csv", "--json", "--png"), paths, strict=True) for f in pair]
@@ -51,12 +53,14 @@ def test_it_writes_the_curve_the_rule_and_the_picture(file, tmp_path):
     assert paths[2].read_bytes()[:4] == b"\x89PNG"
 
 
+@pytest.mark.slow
 def test_scores_are_recalibrated_on_request(file):
     done = run(file, *ASKED, "--recalibrate", "--points", "3")
     assert done.exit_code == 0, done.output
     assert "The scores were recalibrated" in " ".join(done.output.split())
 
 
+@pytest.mark.slow
 def test_rules_are_rising_unless_the_optimum_of_all_is_asked_for(tmp_path):
     y, score, group = misleading(rows=400, small=150)
     path, rule = tmp_path / "scored.csv", tmp_path / "rule.json"
@@ -75,6 +79,7 @@ def test_what_is_wrong_is_said_in_one_line(file):
         assert "Traceback" not in done.output
 
 
+@pytest.mark.slow
 def test_a_capacity_counts_rows_or_is_a_share(file):
     rows = pd.read_csv(file)
     options = {"sensitive_features": rows[["who"]], "capacity": 0.1, "values": 2}
@@ -92,6 +97,7 @@ def test_a_capacity_that_nobody_can_meet_is_refused(file, capacity):
     assert "cannot be selected" in refused.output
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_written_is_status_4(file, tmp_path):
     failed = run(file, *ASKED, "--points", "2", "--png", tmp_path / "nowhere" / "curve.png")
     assert failed.exit_code == 4

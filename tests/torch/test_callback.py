@@ -11,6 +11,7 @@ lightning = pytest.importorskip("lightning.pytorch", reason="Lightning is not in
 import evenhand as eh  # noqa: E402
 from evenhand.torch import CriterionCallback  # noqa: E402
 
+pytestmark = pytest.mark.slow  # Lightning takes seconds to import
 ROWS = 400
 
 
