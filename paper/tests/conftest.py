@@ -8,7 +8,6 @@ from functools import cache
 
 import pytest
 
-
 os.environ["EVENHAND_OFFLINE"] = "1"  # no test downloads a data set
 
 
