@@ -91,11 +91,12 @@ def tally_of(cluster: Any, group: Any, rows: Any, hits: Any, case: Case) -> Tall
 
 def intervals(counts: Tally) -> Iterator[tuple[float, float]]:
     estimates = estimates_of(counts, rates_of, 1)
+    p_value = homogeneity(counts, rates_of, estimates)
     for name in NAMES:
         reading = rates_of.read(counts, measure=name, favorable=1)
-        found = interval_of(estimates, rates_of.settings(name), reading, counts, 0.95, "calibrated")
+        found = interval_of(estimates, rates_of.settings(name), reading, counts, 0.95, p_value)
         yield found.low, found.high
-    yield homogeneity(counts, rates_of, estimates), 0.0
+    yield p_value, 0.0
 
 
 def run(case: Case) -> dict[str, Any]:

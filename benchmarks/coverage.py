@@ -25,6 +25,7 @@ import numpy as np
 
 from evenhand._data.tallies import Axis, Tally
 from evenhand._uncertainty.estimates import estimates_of
+from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.interval import interval_of
 from evenhand.criteria import selection_rate_ratio as rates_of
 from evenhand.measures import MEASURES, Measure
@@ -81,10 +82,11 @@ def intervals(hits: np.ndarray, rows: np.ndarray, method: str) -> Iterator[tuple
     axes = (Axis("yhat", (0, 1)), Axis("group", groups))
     counts = Tally(axes, cells, {"rows": counted.ravel()})
     estimates = estimates_of(counts, rates_of, 1)
+    p_value = homogeneity(counts, rates_of, estimates)
     for name in NAMES:
         settings = rates_of.settings(name)
         reading = rates_of.read(counts, measure=name, favorable=1)
-        found = interval_of(estimates, settings, reading, counts, 1 - ERROR, method)
+        found = interval_of(estimates, settings, reading, counts, 1 - ERROR, p_value, method)
         yield found.low, found.high
 
 

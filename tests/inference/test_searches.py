@@ -29,6 +29,7 @@ from evenhand._uncertainty.geometry import (
     upper_limit,
     upper_limits,
 )
+from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.paired import (
     BOX,
     Sample,
@@ -463,7 +464,8 @@ def sample(hits, rows, **options):
     y, group = np.concatenate(parts).astype(int), np.repeat(np.arange(len(rows)), rows)
     reading = asked.read(None, y, sensitive_features=group, favorable=1, **options)
     estimates = estimates_of(reading.source, asked, 1)
-    return Sample(reading.source, estimates, reading.settings, reading)
+    p_value = homogeneity(reading.source, asked, estimates)
+    return Sample(reading.source, estimates, reading.settings, reading, p_value)
 
 
 @pytest.mark.parametrize("measure", ["mpd", "gini", "ratio"])
@@ -526,7 +528,7 @@ def test_cells_that_surely_are_not_the_worst_are_left_out():
         ask = {"sensitive_features": group, "measure": "mpd", "favorable": 1}
         reading = asked.read(truth, chosen, **ask)
         estimates = estimates_of(reading.source, asked, 1)
-        found = Sample(reading.source, estimates, reading.settings, reading)
+        found = Sample(reading.source, estimates, reading.settings, reading, np.nan)
         worst = found.maybe_worst(np.array([1.0, 2.0]))
         gaps = np.ptp(estimates.values, axis=1)
         assert found.largest == int(gaps.argmax())

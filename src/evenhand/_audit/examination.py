@@ -94,9 +94,7 @@ def examine(
     tests = len({hypothesis(statistic) for statistic in statistics}) * precision.choices
     return Examined(
         tuple(
-            replace(
-                finding, p_value=p, p_adjusted=min(1.0, adjusted * precision.choices), tests=tests
-            )
+            finding.concluded(p, min(1.0, adjusted * precision.choices), tests)
             for finding, (p, adjusted) in zip(findings, tested, strict=True)
         ),
         tables,
@@ -130,7 +128,9 @@ def _assess(
     for measure in measures:
         settings = criterion.settings(measure, transform=transform)
         readings.append(reading_of(source, criterion, settings, favorable))
-        intervals.append(interval_of(estimates, settings, readings[-1], source, confidence))
+        intervals.append(
+            interval_of(estimates, settings, readings[-1], source, confidence, p_value)
+        )
     gap = next(
         (
             known
@@ -142,7 +142,7 @@ def _assess(
     if gap is None:
         settings = criterion.settings("mpd", transform="raw")
         reading = reading_of(source, criterion, settings, favorable)
-        gap = interval_of(estimates, settings, reading, source, confidence)
+        gap = interval_of(estimates, settings, reading, source, confidence, p_value)
     return Assessment(p_value, gap, readings, intervals, estimates)
 
 

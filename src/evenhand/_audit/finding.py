@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -134,6 +134,12 @@ class Measured:
         ends = f"{number(self.low)} to {number(self.high)}"
         return f"<Measured: {self.criterion} by {self.measure} {number(self.value)} ({ends})>"
 
+    def maybe_equal(self) -> Measured:
+        """The same, with an interval that reaches equality."""
+        if resolve(self.measure).falls:
+            return replace(self, high=max(self.high, 1.0))
+        return replace(self, low=min(self.low, 0.0))
+
     @property
     def judged(self) -> Judged | None:
         """What the interval says of the tolerance, if there is one."""
@@ -239,6 +245,17 @@ class Finding:
         ends = f"{number(self.gap.low)} to {number(self.gap.high)}"
         p = p_value(self.p_adjusted)
         return f"<Finding on {self.criterion}: {self.verdict}; largest gap {ends}, adjusted p {p}>"
+
+    def concluded(self, p_value: float, p_adjusted: float, tests: int) -> Finding:
+        """The same, given all other tests: what does not differ then may be equal.
+
+        So a finding says "differs" exactly where its intervals exclude equality.
+        """
+        known = replace(self, p_value=p_value, p_adjusted=p_adjusted, tests=tests)
+        if not p_adjusted > self.level:
+            return known
+        values = {name: value.maybe_equal() for name, value in self.values.items()}
+        return replace(known, values=values, gap=replace(self.gap, low=min(self.gap.low, 0.0)))
 
     @property
     def verdict(self) -> Conclusion:

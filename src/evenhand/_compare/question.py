@@ -154,8 +154,10 @@ class Tested:
         chosen = {key: value for key, value in question.options.items() if key != "favorable"}
         settings = question.criterion.settings(**chosen)
         return [
-            Sample(source, estimates, settings, question.criterion.read(source, **question.options))
-            for source, estimates in zip(sources[question.needs], self.estimates, strict=True)
+            Sample(source, known, settings, question.criterion.read(source, **question.options), p)
+            for source, known, p in zip(
+                sources[question.needs], self.estimates, self.p_values, strict=True
+            )
         ]
 
 

@@ -3,6 +3,12 @@
 `method="calibrated"` asks of each value whether the data are too far from all groups that uneven
 (`geometry.py` says why the answer holds for any number of groups, sizes and ties);
 `method="guaranteed"` takes the extremes of the measure over exact bounds of all the groups at once.
+
+*One test.* The lower end of a calibrated interval is above equality exactly where the test of equal
+groups (`homogeneity.py`) rejects at the same level. Where the geometry sees less than the test, the
+test itself says how far from equal the groups are: if they are λ standard errors from equal ones,
+no test is more powerful than Neyman and Pearson's of that one alternative, whose p-value is below p
+with probability Φ(λ − z), z = −Φ⁻¹(p). So λ ≥ z − zₐ with error α, whatever the test is.
 """
 
 from __future__ import annotations
@@ -22,7 +28,6 @@ from evenhand._data.summaries import Source
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import REFERENCE, SETTINGS, documented
-from evenhand._uncertainty.clusters import plain_scores
 from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.curves import Estimates, Floats
 from evenhand._uncertainty.differences import Binomials, sure_difference
@@ -35,7 +40,7 @@ from evenhand._uncertainty.geometry import (
     most_uneven,
     upper_limits,
 )
-from evenhand._uncertainty.homogeneity import same_distributions
+from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.reference import How, interval_beside
 from evenhand._words import did_you_mean, number
 from evenhand.criteria import Criterion, Reading
@@ -48,6 +53,8 @@ Method = Literal["calibrated", "guaranteed"]
 METHODS: tuple[Method, ...] = ("calibrated", "guaranteed")
 LARGEST_EXPONENT = 200.0  # the cube of it is finite too
 APART = 0.4  # of the error: what one group apart may add to the distance to equal groups
+HALVES = np.array([0.5, -0.5])
+LEAST_PART = 1e-9  # of a value: what a p-value shows that just reaches the level
 MOST_SEARCHED = 12  # cells of a sum whose lower ends are searched for one by one
 
 
@@ -151,7 +158,10 @@ def interval(
     estimates = estimates_of(reading.source, asked, data.favorable)
     if to is not None and to != "best":
         return _beside(estimates, reading, to, confidence, method)
-    return interval_of(estimates, reading.settings, reading, reading.source, confidence, method)
+    source = reading.source
+    p_value = np.nan if method == "guaranteed" else homogeneity(source, asked, estimates)
+    known = estimates, reading.settings, reading, source
+    return interval_of(*known, confidence, p_value, method)
 
 
 def reading_of(source: Source, asked: Criterion, settings: Settings, favorable: Label) -> Reading:
@@ -172,13 +182,19 @@ def interval_of(
     reading: Reading,
     source: Source,
     confidence: float,
+    p_value: float,
     method: Method = "calibrated",
 ) -> ConfidenceInterval:
-    """The interval of one measure, from what is known of the groups."""
+    """The interval of one measure, from what is known of the groups and the test that they differ.
+
+    A p-value that is NaN has nothing to say of the lower end.
+    """
     measure = settings.resolved
     if measure.falls:  # its ends change places
         reading = as_computed(reading)
-        known = interval_of(estimates, reading.settings, reading, source, confidence, method)
+        known = interval_of(
+            estimates, reading.settings, reading, source, confidence, p_value, method
+        )
         low, high = measure.ends(known.low, known.high)
         return replace(known, value=measure.written(known.value), low=low, high=high)
     value = float(reading)
@@ -193,15 +209,60 @@ def interval_of(
     lows, highs, seen = make(cells, estimates, settings.function, 1 - confidence, worst)
     if isinstance(source, Distribution):
         low, high = _across_cuts(lows, highs, seen, settings, source, estimates, value)
-        if low > 0 and same_distributions(plain_scores(source), estimates) > 1 - confidence:
-            low = 0.0  # cuts are few; the test knows all of them
     elif settings.aggregate == "worst":
         low, high = float(np.nanmax(lows)), float(np.nanmax(highs))
     else:
         _, combine = settings.resolve()
         assert combine is not None
         low, high = float(combine(lows)), float(combine(highs))
-    return ConfidenceInterval(value, min(low, value), max(high, value), confidence, method)
+    low = min(low, value)
+    if method == "calibrated" and not np.isnan(p_value):
+        low = _as_tested(low, value, cells, estimates, reading.settings, p_value, 1 - confidence)
+    return ConfidenceInterval(value, low, max(high, value), confidence, method)
+
+
+def _as_tested(
+    low: float,
+    value: float,
+    cells: Cells,
+    estimates: Estimates,
+    settings: Settings,
+    p_value: float,
+    error: float,
+) -> float:
+    """The lower end, above equality exactly where the test rejects."""
+    from scipy.special import ndtri
+
+    if p_value > error:
+        return 0.0
+    if low > 0 or settings.tau is not None:  # above some cut points groups may be alike
+        return low
+    measure, observed = settings.function, [cell[0] for cell in cells if cell is not None]
+    worst = max(observed, key=lambda cloud: float(measure(cloud.values)))
+    by_stratum = dict.fromkeys(estimates.strata.tolist(), 0.0)
+    for stratum, cell in zip(estimates.strata.tolist(), cells, strict=True):
+        if cell is not None:
+            by_stratum[stratum] = max(by_stratum[stratum], _information(cell[0]))
+    information = sum(by_stratum.values()) * estimates.looks
+    far = float(ndtri(error) - ndtri(p_value))
+    gap = far / np.sqrt(max(information, 1e-300))
+    # No groups so far apart are more even than two of them beside others in the middle.
+    groups = np.full(len(worst), worst.pooled)
+    groups[[worst.values.argmax(), worst.values.argmin()]] += (
+        min(gap, np.ptp(worst.values)) * HALVES
+    )
+    groups = np.maximum(groups, 0.0) if measure.is_relative else groups
+    shown = float(measure(worst.values))
+    part = float(measure(groups)) / shown if shown > 0 else 0.0
+    return value * float(np.clip(part, LEAST_PART, 1.0))
+
+
+def _information(cloud: Cloud) -> float:
+    """The most squared standard errors from equality that groups within one unit can be."""
+    weight = cloud.located(np.full(len(cloud), cloud.pooled))[1] ** 2
+    most, total = float(weight.max()), float(weight.sum())
+    top = max(most, total / 2)  # half of all on either side, or one group that is more
+    return top * (total - top) / total if total > 0 else 0.0
 
 
 def _beside(

@@ -74,6 +74,7 @@ class Sample:
     estimates: Estimates
     settings: Settings
     reading: Reading
+    p_value: float
     known: dict[float, ConfidenceInterval] = field(default_factory=dict)
     paths: dict[int, Path] = field(default_factory=dict)
     candidates: dict[tuple[float, ...], NDArray[np.bool_]] = field(default_factory=dict)
@@ -82,7 +83,7 @@ class Sample:
     def computed(self) -> Sample:
         """What the rows tell by the measure that a falling one is one minus."""
         reading = as_computed(self.reading)
-        return Sample(self.source, self.estimates, reading.settings, reading)
+        return Sample(self.source, self.estimates, reading.settings, reading, self.p_value)
 
     @cached_property
     def cells(self) -> Cells:
@@ -93,7 +94,7 @@ class Sample:
         """That of the model alone; made once."""
         if confidence not in self.known:
             self.known[confidence] = interval_of(
-                self.estimates, self.settings, self.reading, self.source, confidence
+                self.estimates, self.settings, self.reading, self.source, confidence, self.p_value
             )
         return self.known[confidence]
 
