@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 
-TALL = {"max_examples": 8, "deadline": None}
+FEW = {"max_examples": 8, "deadline": None}
 
 
 def decisions(rng, group, gap):
@@ -26,13 +26,20 @@ def amounts(rng, group, gap):
 
 def fitted(rng, group, gap):
     x = rng.standard_normal(len(group))
-    return {"y_true": x + rng.standard_normal(len(group)) * (1 + 3 * gap * (group == 0)), "y_pred": x}
+    return {
+        "y_true": x + rng.standard_normal(len(group)) * (1 + 3 * gap * (group == 0)),
+        "y_pred": x,
+    }
 
 
 def scores(rng, group, gap):
     score = rng.uniform(0.05, 0.95, len(group))
     chance = np.clip(score + gap * (group == 0), 0, 1)
-    return {"y_true": (rng.random(len(group)) < chance).astype(int), "y_score": score, "score_of": 1}
+    return {
+        "y_true": (rng.random(len(group)) < chance).astype(int),
+        "y_score": score,
+        "score_of": 1,
+    }
 
 
 KINDS = {
@@ -74,7 +81,7 @@ def drawn(kind, seed, groups, gap, how):
 
 @pytest.mark.parametrize("how", ["plain", "weighted", "clustered"])
 @pytest.mark.parametrize("kind", KINDS)
-@settings(**TALL)
+@settings(**FEW)
 @given(
     seed=st.integers(0, 10**6),
     groups=st.sampled_from([2, 3, 8, 30]),
@@ -86,7 +93,7 @@ def test_groups_differ_exactly_where_intervals_exclude_equality(kind, how, seed,
     check(eh.audit(y_true, y_pred, criteria=kind, **columns))
 
 
-@settings(**TALL)
+@settings(**FEW)
 @given(seed=st.integers(0, 10**6), gap=st.sampled_from([0.05, 0.1, 0.15]))
 def test_beside_other_criteria_too(seed, gap):
     columns = drawn("equalized_odds", seed, 4, gap, "plain")
