@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -36,7 +37,7 @@ def document(audit: AuditParts) -> dict[str, Any]:
     rows, weight = evidence.rows, evidence.counted.table("group")
     return {
         "schema": SCHEMA,
-        "evenhand": version("evenhand"),
+        "evenhand": _installed("evenhand"),
         "title": audit.title,
         "task": evidence.task,
         "rows": int(rows.sum()),
@@ -81,8 +82,11 @@ def _provenance(audit: AuditParts) -> dict[str, Any]:
         "model": audit.model,
         "data": audit.evidence.fingerprint,
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in PACKAGES},
+        "versions": {name: _installed(name) for name in PACKAGES},
     }
+
+
+_installed = cache(version)  # the metadata of a package is a file, parsed as mail is
 
 
 def _criterion(one: GroupValues) -> dict[str, Any]:
