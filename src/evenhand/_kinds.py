@@ -43,7 +43,7 @@ KINDS: dict[str, Kind] = {
     "also": Kind("a mapping or a list of criteria", (Mapping, list, tuple)),
     "at_least": Kind("a mapping of rates to numbers", (Mapping, type(None))),
     "at_most": Kind("a mapping of rates to numbers", (Mapping, type(None))),
-    "bins": Kind("a mapping from columns to bins", (Mapping, type(None))),
+    "bins": Kind('a mapping from columns to bins, such as {"age": 4}', (Mapping, type(None))),
     "capacity": Kind("a number", (Real, type(None))),
     "classes": Kind("a list of labels", (Collection, type(None))),
     "confidence": Kind("a number between 0 and 1", (Real,)),
@@ -138,6 +138,11 @@ def check_columns(**columns: Any) -> None:
             way_out = ""
             if any(isinstance(one, int) and not isinstance(one, bool) for one in names):
                 way_out = " If numbers name the columns, pass frame.rename(columns=str) and text."
+            elif any(isinstance(one, tuple) for one in names):
+                way_out = (
+                    " If the columns have several levels, join them first: "
+                    "frame.columns = frame.columns.map('_'.join)."
+                )
             raise InputTypeError(f"{name} must be {words}, not {brief(value)}.{way_out}")
     check_roles(**columns)
 

@@ -309,6 +309,12 @@ SHUFFLED = {
     "a weighted rate": lambda y, p, g, w: fairlearn.selection_rate(y, p, sample_weight=w[::-1]),
     "strata": lambda y, p, g, w: eh.tally(y, p, sensitive_features=g, strata=g[::-1]),
     "sums": lambda y, p, g, w: eh.tally(y, p, sensitive_features=g, sums={"w": w[::-1]}),
+    "weights of a survey": lambda y, p, g, w: eh.audit(
+        y, p, sensitive_features=g, sample_weight=eh.survey_weights(w[::-1], fpc=0.1)
+    ),
+    "replicate weights": lambda y, p, g, w: eh.survey_weights(
+        w, replicate_weights=pd.DataFrame({"a": w, "b": w})[::-1], method="acs"
+    ),
 }
 
 

@@ -245,7 +245,7 @@ def check_order(**columns: Any) -> None:
     """
     first: tuple[str, Any] | None = None
     for role, values in columns.items():
-        for name, index in _indexes(role, values):
+        for name, index in indexes(role, values):
             if first is None:
                 first = name, index
             elif index is not first[1] and _reordered(first[1], index):
@@ -257,19 +257,19 @@ def check_order(**columns: Any) -> None:
                 )
 
 
-def _indexes(name: str, values: Any) -> Iterator[tuple[str, Any]]:
+def indexes(name: str, values: Any) -> Iterator[tuple[str, Any]]:
     """The index of a pandas object, or those of all that a mapping or list of columns holds."""
     pandas = sys.modules.get("pandas")
     if pandas is None:
         return
-    if isinstance(values, pandas.Series | pandas.DataFrame):
+    if isinstance(getattr(values, "index", None), pandas.Index):  # the weights of a survey too
         yield name, values.index
     elif isinstance(values, Mapping):
         for key, column in values.items():
-            yield from _indexes(f"{name}[{key!r}]", column)
+            yield from indexes(f"{name}[{key!r}]", column)
     elif isinstance(values, list | tuple) and values and isinstance(values[0], pandas.Series):
         for place, column in enumerate(values):
-            yield from _indexes(f"{name}[{place}]", column)
+            yield from indexes(f"{name}[{place}]", column)
 
 
 def _reordered(one: Any, other: Any) -> bool:

@@ -10,7 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.encoding import HEAVIEST, check_lengths, finite, floats, weights
+from evenhand._columns.encoding import (
+    HEAVIEST,
+    check_lengths,
+    check_order,
+    finite,
+    floats,
+    indexes,
+    weights,
+)
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import suggests_names
@@ -37,6 +45,8 @@ class SurveyWeights:
         For each replicate what its squared deviation is multiplied by.
     left : ndarray of shape (n_rows,) or None
         For each row the part of its stratum that was not sampled.
+    index : pandas.Index or None
+        The index of the weights, where they had one: other columns must have it in the same order.
 
     """
 
@@ -44,13 +54,15 @@ class SurveyWeights:
     replicates: Floats
     scale: tuple[float, ...] = ()
     left: Floats | None = None
+    index: Any = None
 
     def __len__(self) -> int:
         return len(self.weight)
 
     def __getitem__(self, rows: Any) -> SurveyWeights:
         left = None if self.left is None else self.left[rows]
-        return SurveyWeights(self.weight[rows], self.replicates[:, rows], self.scale, left)
+        index = None if self.index is None else self.index[rows]
+        return SurveyWeights(self.weight[rows], self.replicates[:, rows], self.scale, left, index)
 
 
 @suggests_names
@@ -93,7 +105,7 @@ def survey_weights(
     -------
     SurveyWeights
         Pass it as `sample_weight` to `audit`, `interval`, `chance`, `contrasts`, `tally`,
-        `moments`, `distribution` or a criterion.
+        `distribution` or a criterion.
 
     Raises
     ------
@@ -125,6 +137,7 @@ def survey_weights(
     0.2857
 
     """
+    check_order(sample_weight=sample_weight, replicate_weights=replicate_weights, fpc=fpc)
     weight = weights(sample_weight)
     if weight is None:
         raise InputError("Pass sample_weight, the weights of the rows.")
@@ -143,7 +156,8 @@ def survey_weights(
         scales = replicate_scale(len(replicates), method, scale, fay)
     elif not (method is None and scale is None and fay is None):
         raise InputError("method=, scale= and fay= say how to read replicate_weights=; pass them.")
-    return SurveyWeights(weight, replicates, scales, _left(fpc, len(weight)))
+    index = next((index for _, index in indexes("sample_weight", sample_weight)), None)
+    return SurveyWeights(weight, replicates, scales, _left(fpc, len(weight)), index)
 
 
 def replicate_columns(names: str | Sequence[str]) -> tuple[str, ...]:
