@@ -7,11 +7,14 @@ from pathlib import Path
 import click
 
 from evenhand.benchmark import Status, results, run, status
+from evenhand.benchmark.figures import draw
 from paper import design as designs
 from paper import report
+from paper.figures import FIGURES
 
 EXAMPLES = """\b
 Examples:
+  python -m paper --figure tradeoffs-adult-acs
   python -m paper --quick
   python -m paper --out results --tasks adult,compas --jobs 8
   python -m paper --tasks compas --add-to docs/paper/report
@@ -33,6 +36,13 @@ class Unusable(click.ClickException):
 
 
 @click.command("paper", epilog=EXAMPLES)
+@click.option(
+    "--figure",
+    "figures",
+    multiple=True,
+    type=click.Choice(list(FIGURES)),
+    help="Draw this figure from the stored results of the full run, and run nothing.",
+)
 @click.option("--quick", "is_quick", is_flag=True, help="One seed, few grid points, few rows.")
 @click.option("--tasks", help="Some tasks only, with commas between.")
 @click.option("--report/--no-report", "reports", default=True, help="Write figures and page.")
@@ -45,6 +55,7 @@ class Unusable(click.ClickException):
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; by default one a core.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Results' folder.")
 def main(
+    figures: tuple[str, ...],
     is_quick: bool,
     tasks: str | None,
     reports: bool,
@@ -57,6 +68,11 @@ def main(
     Runs that are already in the folder are not repeated, so an interrupted command goes on where
     it stopped. Tasks whose rows are not on this computer are left out, unless named in --tasks.
     """
+    if figures:
+        wanted = {name: FIGURES[name] for name in figures}
+        for path in draw(report.stored_results(), out or Path("figures"), wanted):
+            click.echo(path)
+        return
     folder = out or Path("evenhand-paper-quick" if is_quick else "evenhand-paper")
     try:
         state, page = _repeat(is_quick, tasks, reports, kept, jobs, folder)

@@ -7,11 +7,9 @@ from typing import Any
 from evenhand.benchmark import Results, Table
 from evenhand.benchmark.tables import data_sets, run_times
 from evenhand.criteria import CRITERIA
-from evenhand.mitigation import METHODS
 from paper.findings.properties import PROPERTIES, checked
-from paper.words import MEASURES, task_name
-
-STAGES = {"pre": "before", "in": "in training", "post": "after"}
+from paper.theme import THEME
+from paper.words import IN_PAPER, MEASURES, task_name
 
 
 def properties() -> Table:
@@ -34,28 +32,41 @@ def _held(w: Any) -> str:
 
 
 def criteria() -> Table:
-    """The criteria of the registry with their formulas."""
-    rows = tuple((one.name.replace("_", " "), one.formula, one.is_not) for one in CRITERIA.values())
+    """The criteria of the registry with their formulas, the paper's first and by its names."""
+    known = sorted(CRITERIA.values(), key=lambda one: one.name not in IN_PAPER)
+    rows = tuple(
+        (
+            IN_PAPER.get(one.name, "not in the paper"),
+            one.name.replace("_", " "),
+            one.formula,
+            one.is_not,
+        )
+        for one in known
+    )
+    head = ("In the paper", "Criterion", "Formula", "What it is not")
     note = "S is any measure: MPD gives the literature’s criterion, Gini or PQ the sparse one."
-    return Table("criteria", "Criteria", ("Criterion", "Formula", "What it is not"), rows, note)
+    return Table("criteria", "Criteria", head, rows, note)
 
 
-def hyperparameters() -> Table:
-    """The methods of the catalogue, what they can be told to meet, and the values tried."""
+def hyperparameters(results: Results) -> Table:
+    """The methods that were run, what each was told to meet, and the values tried."""
+    tried = results.query(
+        "select method, coalesce(\"constraint\", '') as aim, max(parameter) as parameter, "
+        "list(distinct hyperparameter order by hyperparameter) as tried from runs "
+        "where method <> 'Base' group by all order by method, aim"
+    )
     rows = [
         (
-            method.name,
-            STAGES[method.stage],
-            constraint.replace("_", " "),
-            method.hyperparameter or "–",
-            ", ".join(f"{value:g}" for value in method.grid.get(constraint, ())) or "–",
-            method.citation,
+            THEME.label(one.method),
+            one.aim.replace("_", " ") or "–",
+            one.parameter if isinstance(one.parameter, str) else "–",
+            ", ".join(f"{value:g}" for value in one.tried if value == value) or "–",
         )
-        for method in METHODS.values()
-        for constraint in method.criteria
+        for one in tried.itertuples()
     ]
-    head = ("Method", "Stage", "Constraint", "Parameter", "Values", "Source")
-    return Table("hyperparameters", "Methods and hyperparameters", head, tuple(rows))
+    head = ("Method", "Told to meet", "Parameter", "Values that were run")
+    note = "From the runs themselves. Names without “(evenhand)” are the paper’s methods."
+    return Table("hyperparameters", "Methods and hyperparameters", head, tuple(rows), note)
 
 
 def all_tables(results: Results) -> tuple[Table, ...]:
@@ -64,6 +75,6 @@ def all_tables(results: Results) -> tuple[Table, ...]:
         properties(),
         criteria(),
         data_sets(results, task_name),
-        hyperparameters(),
+        hyperparameters(results),
         run_times(results, task_name),
     )

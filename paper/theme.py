@@ -8,7 +8,7 @@ from dataclasses import replace
 from evenhand.benchmark.figures import Theme
 from evenhand.benchmark.figures.panels import Panel
 from evenhand.benchmark.figures.theme import STYLES, Style
-from paper.design import SHOWN
+from paper.design import OWN, SHOWN
 from paper.families import ALL, constraints_of
 from paper.words import axis_of, task_name
 
@@ -29,9 +29,19 @@ MENDED = {
         "FairRR": "v",
         "FairReg": "s",
         "WassBC": "X",
-        "LinearPost_R": "^",
+        "LinearPost_R": ">",
     }.items()
 }
+
+
+def label(name: str) -> str:
+    """What a line is called in a legend, which names those that are not the paper's.
+
+    >>> label("LinearPost"), label("RateConstrained")
+    ('LinearPost', 'RateConstrained (evenhand)')
+    """
+    is_own = name in OWN or name in VARIANTS.values()
+    return f"{name} (evenhand)" if is_own else name
 
 
 def series(method: str, constraint: str) -> str:
@@ -44,7 +54,11 @@ def series(method: str, constraint: str) -> str:
 
 
 THEME = Theme(
-    styles={**STYLES, **OURS, **MENDED}, series=series, problem=task_name, question=axis_of
+    styles={**STYLES, **OURS, **MENDED},
+    series=series,
+    problem=task_name,
+    question=axis_of,
+    label=label,
 )
 
 

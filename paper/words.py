@@ -34,6 +34,15 @@ CRITERIA = {
     "weak_parity": "SP (weak)",
     "performance_parity": "EO",
 }
+IN_PAPER = {  # what the paper calls a criterion, by MPD and by other measures
+    "statistical_parity": "SP, S-SP",
+    "equalized_odds": "EO",
+    "average_odds": "S-EO",
+    "strong_parity": "SP, S-SP (regression)",
+    "wasserstein_parity": "SP (W), S-SP (W)",
+    "weak_parity": "SP (weak), S-SP (weak)",
+    "performance_parity": "S-EO with another g; EO, S-EO (regression)",
+}
 MEASURES = {"mpd": "MPD", "gini": "Gini", "pq": "PQ"}
 PERFORMANCES = {"accuracy": "accuracy", "rmse": "RMSE", "mae": "MAE", "r2": "R²"}
 G = {

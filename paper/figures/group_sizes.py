@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from evenhand.benchmark.figures import Drawing
 from evenhand.benchmark.figures.drawing import caption, listed, over_seeds, provenance
-from evenhand.benchmark.figures.panels import LEGEND, WIDTH, blank, by_root, readings
+from evenhand.benchmark.figures.panels import LEGEND, WIDTH, blank, by_root, lettered, readings
 from evenhand.benchmark.figures.theme import BAND, INK
 from paper.figures.noise import NOISE, draw_floor, floors
 from paper.figures.tradeoffs import ROOT
@@ -25,7 +25,7 @@ MPD, PQ, ACCURACY = "statistical_parity.mpd", "statistical_parity.pq", "accuracy
 ASKED = (MPD, PQ, ACCURACY)
 CONSTANT = (
     "Look at parity and accuracy together: a model that gives everyone the same label is perfectly "
-    "even."
+    "even. Methods that decide at random are scored by what they do in expectation."
 )
 APART = 0.11  # of a panel's height, between two words
 FAMILIES = ("simulated_multigroup", "adult_multigroup")
@@ -46,6 +46,7 @@ def group_sizes(results: Results) -> Drawing:
             one.set_ylabel(axis_of(question))
             one.set_xlabel("groups")
         row[0].set_title(name_of(family), loc="left")
+    lettered(axes.flat)
     _legend(figure, strict, not bands.empty)
     return Drawing(
         title="SP by MPD, S-SP by PQ and accuracy from two to fifty groups",
@@ -82,7 +83,7 @@ def every_setting(results: Results) -> Drawing:
             _label_ends(one, here[here["method"] == method], THEME.style(method).ink)
         places[0].set_ylabel(f"{name_of(family).partition(',')[0]}\n{axis_of(question)}")
     for method, one in zip(methods, axes[0], strict=False):
-        one.set_title(method, loc="left")
+        one.set_title(THEME.label(method).replace(" (", "\n("), loc="left")
     for one in axes[-1]:
         one.set_xlabel("groups")
     return Drawing(
@@ -163,7 +164,7 @@ def _column(axes: Axes, here: Any, method: str, question: str) -> None:
         _whiskers(axes, one, look.ink)
         options = {**look.line, "markersize": 3}
         axes.plot(one["groups"], one["mean"], label=_setting(method, value), **options)
-    axes.set_xlim(right=1.36 * here["groups"].max())
+    axes.set_xlim(right=1.5 * here["groups"].max())
     axes.set_xticks([2, 25, 50])
     _scale(axes, here, question)
 
@@ -178,9 +179,9 @@ def _label_ends(axes: Axes, own: Any, color: str) -> None:
         at = max(place, at + APART, 0.04)
         across = axes.get_xaxis_transform()  # groups along x, shares of the panel along y
         axes.text(
-            row.groups,
+            1.08 * row.groups,
             at,
-            f"  {row.hyperparameter:g}",
+            f"{row.hyperparameter:g}",
             color=color,
             fontsize=6.5,
             va="center",
@@ -199,9 +200,11 @@ def _legend(figure: Figure, data: Any, with_floor: bool) -> None:
     handles: list[Any] = []
     for method in sorted(set(data["method"]), key=THEME.place):
         value = data.loc[data["method"] == method, "hyperparameter"].iloc[0]
-        handles.append(Line2D([], [], label=_setting(method, value), **THEME.style(method).line))
+        handles.append(
+            Line2D([], [], label=_setting(THEME.label(method), value), **THEME.style(method).line)
+        )
     if with_floor:
-        handles.append(Patch(color=BAND, label="by chance, if alike"))
+        handles.append(Patch(color=BAND, label="by chance, were the groups alike"))
     if handles:
         figure.legend(handles=handles, loc="outside lower center", ncols=min(5, len(handles)))
 

@@ -37,8 +37,8 @@ OUR_LINES = ("RateConstrained", "RateConstrained, average odds", "RateConstraine
 USUAL = ("logistic", "linear")
 REACH = 1.5  # panels show what is near the best; the rest are arrows
 BEYOND = (
-    "An arrow at the edge stands for the points of a method that lie far away, with the value of "
-    "the nearest."
+    "An arrow at the edge stands for the points of a method that lie far away; the figure's table "
+    "has them."
 )
 
 
@@ -105,7 +105,11 @@ def published(results: Results) -> Drawing:
         ]
         for question in ("strong_parity.mpd", "strong_parity.pq")
     ]
-    made = _drawing(results, rows, "linear", "Accuracy and RMSE", PUBLISHED_AIMS)
+    under = (
+        "logistic regression underneath classifiers and linear regression underneath regressors, "
+        "or where it is said the true targets,"
+    )
+    made = _drawing(results, rows, "linear", "Accuracy and RMSE", PUBLISHED_AIMS, under)
     return replace(made, title="Published settings and ours")
 
 
@@ -164,14 +168,17 @@ def ratios(results: Results, problems: Sequence[str]) -> Drawing:
     return replace(made, title="Ratios of distribution functions")
 
 
-def _drawing(results: Results, rows: Rows, base: str, what: str, aims: str) -> Drawing:
+def _drawing(
+    results: Results, rows: Rows, base: str, what: str, aims: str, underneath: str | None = None
+) -> Drawing:
     made = grid(results, rows, THEME, reach=REACH)
     problems = list(dict.fromkeys(panel.problem for row in rows for panel in row))
     where = listed([name_of(problem) for problem in problems])
     asked = list(dict.fromkeys(axis_of(panel.x) for row in rows for panel in row))
-    underneath = BASES.get(base, base)
+    underneath = underneath or BASES.get(base, base)
+    kind = "regressions" if what == "RMSE" else "classifiers"
     return Drawing(
-        title=f"Trade-offs on {where if base in USUAL else underneath}",
+        title=f"Trade-offs on {where}" if base in USUAL else f"Trade-offs of {kind}, {underneath}",
         caption=caption(
             f"{what} over {listed(asked)} on {where}, with {underneath} underneath.",
             aims,

@@ -34,7 +34,7 @@ FLOORS = (
     "Shaded: what a model that treats all groups alike would show by chance in 19 of 20 samples of "
     "this size; dotted, its mean. Differences inside the shade are not evidence."
 )
-BEYOND = "An arrow at the edge marks a point that lies further out, with its value."
+BEYOND = "An arrow at the edge stands for the points of a method that lie further out."
 ZOOM = "The last panel of a row enlarges the box in the first."
 MOST_COLUMNS = 4
 

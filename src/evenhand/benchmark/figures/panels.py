@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from evenhand.benchmark.figures.theme import BAND, PERFORMANCES, SOFT, WHITE, Style, Theme
+from evenhand.benchmark.figures.theme import BAND, PERFORMANCES, SOFT, Style, Theme
 from evenhand.benchmark.scoring.floors import floors_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = [
     "blank",
     "by_root",
     "grid",
+    "lettered",
     "readings",
 ]
 
@@ -44,6 +45,9 @@ FLOOR = "noise: all groups treated alike"
 SHADE = 0.6
 REACH = 4.0
 NEAR = 1.4  # a panel that this much more breadth completes is completed: no arrow to what is near
+MARGIN, STRIP = 0.07, 0.2  # shares of what is shown, left free at an edge and at one with arrows
+APART = 0.07  # between two arrows, of the edge
+LETTER = 0.033  # of a panel's breadth, in a tick's words
 
 Limits = tuple[float, float]
 
@@ -113,8 +117,8 @@ def grid(
 ) -> Grid:
     """Draw panels in rows, with letters, and one legend for all.
 
-    Points far from all others are not drawn; the nearest of them of each line is at the edge, with
-    an arrow, its value and how many others there are.
+    Points far from all others are not drawn; an arrow at the edge, with the marker of the line,
+    stands for them.
 
     Parameters
     ----------
@@ -153,6 +157,9 @@ def grid(
     points = dict(zip(panels, _points(results, panels, theme), strict=True))
     data = pd.concat([points[panel] for panel in panels], ignore_index=True)
     missing = _missing(panels, [points[panel] for panel in panels], theme)
+    there = {panel.problem for panel in panels if len(points[panel])} or {panels[0].problem}
+    rows = [[panel for panel in row if panel.problem in there] for row in rows]
+    rows = [row for row in rows if row]
     windows = _windows(points, reach)
     corners = {
         panel: corner
@@ -189,7 +196,7 @@ def grid(
     shaded = floors and _shade(results, where)
     _drop_repeated(rows, kept)
     if len(where) > 1:
-        _letter(where.values())
+        lettered(where.values())
     legend(figure, lines, theme, floor=shaded)
     return Grid(figure, data, missing)
 
@@ -275,7 +282,9 @@ def legend(figure: Figure, names: Sequence[str], theme: Theme, *, floor: bool = 
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles: list[Any] = [Line2D([], [], label=name, **theme.style(name).line) for name in names]
+    handles: list[Any] = [
+        Line2D([], [], label=theme.label(name), **theme.style(name).line) for name in names
+    ]
     if floor:
         handles.append(Patch(facecolor=BAND, alpha=SHADE, edgecolor="none", label=FLOOR))
     if handles:
@@ -313,17 +322,16 @@ def _height(y: str, tables: Sequence[Any], reach: float) -> Limits:
 
 def _breadth(x: str, table: Any, reach: float) -> Limits:
     values = table["x"].to_numpy()
-    highest = float(np.nanmax(values + table["x_error"].fillna(0)))
+    highest = 1.05 * float(np.nanmax(values + table["x_error"].fillna(0)))
     if values.min() < 0:
-        return float(values.min()), 1.05 * highest
+        return float(values.min()), highest
     if is_by_root(x):
-        far = window(np.sqrt(values), low_is_good=True, reach=reach)[1] ** 2
+        far = window(np.sqrt(values), low_is_good=True, reach=reach, start=0.0)[1] ** 2
     else:
-        far = window(values, low_is_good=True, reach=reach)[1]
-    far = max(far, 1.25 * float(np.median(values)))  # where all are about equal
-    most = 1.05 * highest
-    near = NEAR**2 if is_by_root(x) else NEAR
-    return 0.0, max(most if most <= near * far else far, 1e-12)
+        far = window(values, low_is_good=True, reach=reach, start=0.0)[1]
+    if far > values.max():  # all are inside: their bars too, unless they are very long
+        far = max(far, min(highest, NEAR * far))
+    return 0.0, max(far, 1.25 * float(np.median(values)), 1e-12)  # also where all are about equal
 
 
 def _limit(axes: Axes, panel: Panel, x: Limits, y: Limits) -> None:
@@ -338,56 +346,44 @@ def _limit(axes: Axes, panel: Panel, x: Limits, y: Limits) -> None:
 
 
 def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None:
-    """Lines that leave the window: at its edge an arrow and the value of the nearest point."""
+    """An arrow for each line that leaves the window, in the strip that `window` keeps free."""
     to_axes = axes.transData + axes.transAxes.inverted()
-    right = (points["x"] > x[1]).astype(int)
+    right = points["x"] > x[1]
     up = (points["y"] > y[1]).astype(int) - (points["y"] < y[0]).astype(int)
-    away = points.assign(right=right, up=up)[(right > 0) | (up != 0)]
-    taken: list[tuple[float, float]] = []
+    away = points.assign(right=right, up=up.where(~right, 0))[right | (up != 0)]
+    taken: list[tuple[int, float]] = []
     for (name, to_right, to_up), own in away.groupby(["series", "right", "up"], sort=False):
-        inside = own["x"].clip(*x), own["y"].clip(*y)
-        at_edge = to_axes.transform(np.column_stack(inside))
-        outside = np.hypot(own["x"] - inside[0], own["y"] - inside[1]).to_numpy()
-        nearest = int(outside.argmin())
-        row = own.iloc[nearest]
-        at = np.array([0.86 if to_right else at_edge[nearest, 0], at_edge[nearest, 1]])
-        if to_up:
-            at[1] = {1: 0.84, -1: 0.16}[int(to_up)]
-        at = _free(at, taken, is_level=not to_up)
+        inside = np.column_stack([own["x"].clip(*x), own["y"].clip(*y)])
+        along = 1 if to_right else 0
+        place = _free(float(np.median(to_axes.transform(inside)[:, along])), int(to_up), taken)
+        start, tip = (0.13, 0.0) if to_up < 0 else (0.9, 1.0)
+        at, end = (place, start), (place, tip)
+        if to_right:
+            at, end = at[::-1], end[::-1]
         style = theme.style(str(name))
         axes.plot(*at, transform=axes.transAxes, label="_beyond", zorder=6, **style.line)
-        tip = at + 0.14 * np.array([to_right, to_up]) / max(np.hypot(to_right, to_up), 1)
         axes.annotate(
             "",
-            xy=(tip[0], tip[1]),
-            xytext=(at[0], at[1]),
+            xy=end,
+            xytext=at,
             xycoords="axes fraction",
             textcoords="axes fraction",
             arrowprops={"arrowstyle": "->", "color": style.ink, "linewidth": 1.0},
         )
-        value = f"{row['y']:.3g}" if to_up else f"{row['x']:.3g}"
-        more = f" and {len(own) - 1} more" if len(own) > 1 else ""
-        offset: dict[str, Any] = {"ha": "right" if at[0] > 0.5 else "left", "va": "center"}
-        axes.annotate(
-            f"{value}{more}",
-            xy=(at[0], at[1]),
-            xycoords="axes fraction",
-            xytext=(-6 if at[0] > 0.5 else 6, 0),
-            textcoords="offset points",
-            color=SOFT,
-            fontsize=7,
-            bbox={"facecolor": WHITE, "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
-            zorder=7,
-            **offset,
-        )
 
 
-def _free(at: Any, taken: list[tuple[float, float]], *, is_level: bool) -> Any:
-    """A place for an arrow and its words that no other has, upwards of where it would be."""
-    while any(abs(at[1] - other[1]) < 0.11 for other in taken):
-        at = np.array([at[0], at[1] + (0.12 if at[1] < 0.5 or not is_level else -0.12)])
-    taken.append((float(at[0]), float(at[1])))
-    return at
+def _free(place: float, edge: int, taken: list[tuple[int, float]]) -> float:
+    """Where along an edge an arrow stands, beside the others.
+
+    >>> _free(0.9, -1, [(-1, 0.88), (0, 0.9)]) < 0.82
+    True
+    """
+    place = min(max(place, APART), 1 - APART)
+    step = APART if place < 0.5 else -APART
+    while any(other == edge and abs(place - at) < APART for other, at in taken):
+        place += step
+    taken.append((edge, place))
+    return place
 
 
 def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None:
@@ -450,7 +446,7 @@ def _shade(results: Results, where: dict[Panel, Axes]) -> bool:
     return len(floors) > 0
 
 
-def _letter(every: Iterable[Axes]) -> None:
+def lettered(every: Iterable[Axes]) -> None:
     """Panels as (a), (b) …; after (z) comes (aa)."""
     for at, axes in enumerate(every):
         more, last = divmod(at, len(ascii_lowercase))
@@ -568,7 +564,7 @@ def by_root(axes: Axes, highest: float, which: Literal["x", "y"] = "x") -> None:
         axes.set_ylim(*limits)
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_ticks(root_ticks(highest))
-    axis.set_major_formatter(lambda value, _: f"{value:g}".replace("e-0", "e-"))
+    axis.set_major_formatter(lambda value, _: _tick(value))
     axes.minorticks_off()
 
 
@@ -576,24 +572,39 @@ def _root(values: Any) -> NDArray[np.float64]:
     return np.asarray(np.sqrt(np.maximum(values, 0.0)))
 
 
-def root_ticks(highest: float, apart: float = 0.18) -> list[float]:
-    """Round numbers up to the highest, no two close together.
+def root_ticks(highest: float) -> list[float]:
+    """Round numbers up to the highest, so far apart that their digits do not touch.
 
-    >>> root_ticks(0.09)
-    [0.0, 0.005, 0.02, 0.05]
+    >>> root_ticks(0.09), root_ticks(0.02)
+    ([0.0, 0.005, 0.02, 0.05], [0.0, 0.001, 0.005, 0.01, 0.02])
     """
     if not highest > 0:
         return [0.0]
     power = np.floor(np.log10(highest))
     round_ones = [step * 10**e for e in np.arange(power, power - 4, -1) for step in STEPS[::-1]]
     kept: list[float] = []
-    limit = float(np.sqrt(highest))
-    for value in round_ones:
-        previous = np.sqrt(kept[-1]) if kept else np.inf
-        root = float(np.sqrt(value))
-        if value <= highest and previous - root >= apart * limit and root >= apart * limit:
-            kept.append(float(f"{value:g}"))
+    for value in (float(f"{one:g}") for one in round_ones if one <= highest):
+        neighbors = [0.0, *kept[-1:]]
+        if all(
+            abs(np.sqrt(value) - np.sqrt(one)) >= _room(value, one, highest) for one in neighbors
+        ):
+            kept.append(value)
     return [0.0, *kept[::-1]]
+
+
+def _room(one: float, other: float, highest: float) -> float:
+    """What two ticks need between them, on an axis that is spaced by the root."""
+    letters = sum(len(_tick(value)) for value in (one, other)) / 2
+    return float(np.sqrt(highest)) * max(0.18, 0.03 + LETTER * letters)
+
+
+def _tick(value: float) -> str:
+    """The words of a tick.
+
+    >>> _tick(0.00002)
+    '2e-5'
+    """
+    return f"{value:g}".replace("e-0", "e-")
 
 
 def is_by_root(question: str) -> bool:
@@ -605,18 +616,33 @@ def is_by_root(question: str) -> bool:
     return question.partition(" ")[0].endswith(".pq")
 
 
-def window(values: Any, *, low_is_good: bool = False, reach: float = REACH) -> tuple[float, float]:
+def window(
+    values: Any, *, low_is_good: bool = False, reach: float = REACH, start: float | None = None
+) -> tuple[float, float]:
     """Limits that show the better three quarters well, and of the others what is not too far.
 
+    No point is at the edge; where some are beyond it, a strip is free for their arrows. `start` is
+    where the axis begins, if not at the best value.
+
     >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.10]))
-    (0.613, 0.727)
+    (0.696, 0.7214)
+    >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.69]))
+    (0.6879, 0.7221)
     """
     sign = -1.0 if low_is_good else 1.0
     seen = sign * np.asarray(values, dtype=np.float64)
-    quarter, best = float(np.quantile(seen, 0.25)), float(seen.max())
-    worst = float(seen.min())
+    quarter, best, least = (float(np.quantile(seen, at)) for at in (0.25, 1.0, 0.0))
+    worst = least
     if np.isfinite(reach):
         worst = max(worst, quarter - reach * max(best - quarter, 1e-9))
-    margin = 0.07 * max(best - worst, 1e-3 * abs(best), 1e-4)  # also where all are equal
-    ends = sorted((sign * (worst - margin), sign * (best + margin)))
+    first = best if start is None else sign * start
+    if first - least <= NEAR * (first - worst):
+        worst = least
+    span = max(best - worst, 1e-3 * abs(best), 1e-4)  # also where all are equal
+    shown = float(seen[seen >= worst].min())
+    while (near := float(seen[seen >= shown - STRIP * span].min())) < shown:
+        shown, span = near, max(best - near, span)
+    span = max(best - shown, 1e-3 * abs(best), 1e-4)
+    below = STRIP if (seen < shown).any() else MARGIN
+    ends = sorted((sign * (shown - below * span), sign * (best + MARGIN * span)))
     return round(ends[0], 6), round(ends[1], 6)

@@ -107,12 +107,12 @@ STYLES: dict[str, Style] = {
     "FairProj-KL": Style("blue", "o"),
     "FairProj-CE": Style("blue", "o", hollow=True),
     "LinearPost": Style("red", "^"),
-    "RateConstrained": Style("purple", "d", width=1.7, size=5),
+    "RateConstrained": Style("purple", "d", width=0.8, size=4),
     "FairReg": Style("amber", "s", size=3.8),
     "ParityReduction": Style("blue", "o"),
     "WassBC": Style("green", "X", size=6),
-    "LinearPost_R": Style("red", "^"),
-    "ParityConstrained": Style("purple", "d", width=1.7, size=5),
+    "LinearPost_R": Style("red", ">"),
+    "ParityConstrained": Style("purple", "d", width=0.8, size=4),
 }
 SPARE = tuple(
     Style(color, marker, hollow=True)
@@ -152,6 +152,8 @@ class Theme:
         From the name of a problem to what it is called.
     question : callable
         From the name of a question to what it is called on an axis.
+    label : callable
+        From the name of a line to what it is called in a legend.
 
     Examples
     --------
@@ -164,6 +166,7 @@ class Theme:
     series: Callable[[str, str], str]
     problem: Callable[[str], str] = str
     question: Callable[[str], str] = str
+    label: Callable[[str], str] = str
 
     def place(self, name: str) -> tuple[int, str]:
         """The order of lines in legends."""
