@@ -184,6 +184,61 @@ def test_means_and_errors_by_group_are_scikit_learns():
         assert told["r2"] == pytest.approx(metrics.r2_score(part.y, part.p))
 
 
+def paid(errors, rows=400, **options):
+    """Predictions that are off by these amounts on average, in groups whose true pay is alike."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([*errors], rows)
+    noise = np.tile(rng.permutation(np.linspace(-3, 3, rows)), len(errors))
+    truth = np.tile(rng.normal(50, 10, rows), len(errors))
+    predicted = truth + noise + np.repeat([*errors.values()], rows)
+    return eh.audit(truth, predicted, sensitive_features={"sex": group}, measures="mpd", **options)
+
+
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [
+        (
+            {"women": -2.25, "men": 1.5},
+            "women were under-predicted by 2.250 on average, men over-predicted by 1.500. The gap",
+        ),
+        (
+            {"women": 0.5, "men": 3.25},
+            "men were over-predicted by 3.250 on average, women only by 0.500. The gap is at least",
+        ),
+        (
+            {"women": 0.0, "men": 3.25},
+            "men were over-predicted by 3.250 on average; women were not.",
+        ),
+    ],
+)
+def test_of_numbers_the_first_sentence_says_who_is_over_and_under_predicted(errors, said):
+    found = paid(errors)
+    assert found.summary.startswith(said)
+    assert found.document()["summary"]["headline"]["metric"] == "mean_error"
+    steps = [step["found"] for step in found.document()["next"]]
+    assert steps[0] == "Some groups are over- or under-predicted compared with others."
+
+
+def test_the_rmse_that_a_correction_would_leave_is_that_of_corrected_predictions():
+    found = paid({"women": -2.0, "men": 1.5})
+    rest = np.std(np.linspace(-3, 3, 400))
+    assert f"to {rest:.3f}." in found.document()["next"][0]["cost"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_signed_errors_are_compared_as_means_of_the_errors_are(weighted):
+    rng = np.random.default_rng(1)
+    y, group = rng.normal(50, 10, 600), rng.choice([*"abc"], 600)
+    p = y + rng.gamma(2, 2, 600) - 3 + (group == "a")
+    given = {"sensitive_features": group, "measure": "mpd"}
+    given |= {"sample_weight": rng.uniform(0.5, 2, 600)} if weighted else {}
+    signed = eh.interval("performance_parity(mean_error)", y, p, **given)
+    means = eh.interval("weak_parity", None, p - y, **given)
+    assert (signed.low, signed.value, signed.high) == pytest.approx(
+        (means.low, means.value, means.high)
+    )
+
+
 def test_weights_count_in_rates_and_not_in_rows(people):
     weight = np.where(people.p == 1, 2.0, 1.0)
     table = eh.audit(

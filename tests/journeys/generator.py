@@ -628,6 +628,7 @@ def _asked(
             "weak_parity",
             "strong_parity",
             "wasserstein_parity",
+            "performance_parity(mean_error)",
             "performance_parity(mse)",
             "performance_parity(mae)",
         ],

@@ -129,6 +129,8 @@ class Truth:
         """The values of every group in every cell of a criterion."""
         if criterion == "weak_parity":
             return [(None, self.mean(lambda row: row.p))]
+        if criterion == "performance_parity(mean_error)":
+            return [(None, self.mean(lambda row: row.p - row.y))]
         if criterion == "performance_parity(mse)":
             return [(None, self.mean(lambda row: (row.p - row.y) ** 2))]
         if criterion == "performance_parity(mae)":
@@ -165,7 +167,7 @@ class Truth:
 
     def knows(self, criterion: str, measure: str) -> bool:
         """Whether the brute force answers this."""
-        if criterion in ("strong_parity", "wasserstein_parity", "weak_parity"):
+        if criterion in ("strong_parity", "wasserstein_parity", *SIGNED):
             return measure == "mpd"
         return criterion in KNOWN and measure in ("mpd", "gini", "pq", "shortfall", "ratio")
 
@@ -218,6 +220,7 @@ class Truth:
         return area if whole else widest
 
 
+SIGNED = ("weak_parity", "performance_parity(mean_error)")
 KNOWN = (
     "statistical_parity",
     "selection_rate_ratio",
@@ -229,7 +232,7 @@ KNOWN = (
     "accuracy_parity",
     "error_parity",
     "performance_parity(auroc)",
-    "weak_parity",
+    *SIGNED,
     "performance_parity(mse)",
     "performance_parity(mae)",
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import evenhand as eh
 from evenhand._data.groups import show
+from evenhand._words import number
 from journeys.generator import Journey, Label
 from journeys.oracle import Truth, close
 
@@ -18,9 +19,19 @@ METRICS = {
     "precision": "precision",
     "accuracy": "accuracy",
 }
+SELECTED = re.compile(
+    r"(?P<low>.+) were selected (?P<part>.+) as often as (?P<high>.+) "
+    r"\((?P<a>\S+) against (?P<b>\S+)\)\.",
+    re.DOTALL,
+)
 HAD = re.compile(
-    r"(?P<low>.+) had (?P<part>.+) the (?P<metric>.+) of (?P<high>.+) "
-    r"\((?P<a>\S+) against (?P<b>\S+?)[;)]",
+    r"(?P<low>.+) had an? (?P<metric>.+) of (?P<a>\S+), against (?P<b>\S+) "
+    r"for (?P<high>.+?)\. The ",
+    re.DOTALL,
+)
+PREDICTED = re.compile(
+    r"(?P<first>.+) were (?P<side>over|under)-predicted by (?P<a>\S+) on average, "
+    r"(?P<second>.+) (?P<other>over-predicted|under-predicted|only) by (?P<b>\S+)\.",
     re.DOTALL,
 )
 FRACTIONS = {
@@ -171,33 +182,62 @@ def headline(truth: Truth, audit: eh.Audit, summary: dict[str, Any]) -> None:
         assert first.gap.high <= (first.margin or math.inf) + 1e-12, sentence
     labels = [line["label"] for line in summary["table"]["groups"]]
     known = dict(zip(labels, audit.evidence.groups, strict=True))
-    found = HAD.match(sentence.split(" But: ")[-1])
-    if found is None or len(known) < len(labels):
+    if len(known) < len(labels):
         return
-    if found["low"] not in known or found["high"] not in known:
-        return  # a name that has our words in it
+    said = sentence.split(" But: ")[-1]
+    for pattern, check in ((SELECTED, selected), (HAD, had), (PREDICTED, predicted)):
+        found = pattern.match(said)
+        if found is not None:
+            ends = [
+                found[name]
+                for name in ("low", "high", "first", "second")
+                if name in found.re.groupindex
+            ]
+            if all(end in known for end in ends):  # else a name that has our words in it
+                check(truth, found, [group_of(truth, known[end]) for end in ends])
+
+
+def selected(truth: Truth, found: re.Match[str], ends: list[Label]) -> None:
+    """The rates of two groups, and one as a part of the other."""
+    low, high = (truth.metric("selection_rate")[end] for end in ends)
+    assert low < high, (found[0], low, high)
+    for text, value in ((found["a"], low), (found["b"], high)):
+        assert near(text, value), (found[0], text, value)
+    part = found["part"].removeprefix("about ")
+    known = {words.removesuffix(" of"): exact for words, exact in FRACTIONS.items()}
+    if part in known:
+        assert math.isclose(low / high, known[part], rel_tol=0.05), (found[0], low / high)
+    elif part == "less than a tenth":
+        assert low / high < 0.1, found[0]
+    else:
+        assert near(part, low / high), (found[0], low / high)
+
+
+def had(truth: Truth, found: re.Match[str], ends: list[Label]) -> None:
+    """The rates of two groups, one after the other."""
     metric = METRICS.get(found["metric"])
     if metric is None:
         return
-    values = truth.metric(metric)
-    low, high = (values[group_of(truth, known[found[end]])] for end in ("low", "high"))
-    assert low < high, (sentence, low, high)
-    for text, value in ((found["a"], low), (found["b"], high)):
-        assert near(text, value), (sentence, text, value)
-    part = found["part"].removeprefix("about ")
-    if part in FRACTIONS:
-        assert math.isclose(low / high, FRACTIONS[part], rel_tol=0.05), (sentence, low / high)
-    elif part == "less than a tenth of":
-        assert low / high < 0.1, sentence
-    else:
-        assert near(part.removesuffix(" of"), low / high), (sentence, low / high)
+    for text, end in zip((found["a"], found["b"]), ends, strict=True):
+        assert near(text, truth.metric(metric)[end]), (found[0], text)
+
+
+def predicted(truth: Truth, found: re.Match[str], ends: list[Label]) -> None:
+    """Who is over- and under-predicted, by how much, the larger error first."""
+    first, second = (truth.metric("mean_error")[end] for end in ends)
+    assert abs(first) >= abs(second), found[0]
+    assert (first > 0) == (found["side"] == "over"), (found[0], first)
+    same = (first > 0) == (second > 0)
+    assert same == (found["other"] == "only"), (found[0], first, second)
+    for text, value in ((found["a"], first), (found["b"], second)):
+        assert text == number(abs(value)), (found[0], text, value)
 
 
 def near(text: str, share: float) -> bool:
     """Whether a percentage in words is that share, rounded as it is written."""
     if text == "<0.1%":
         return 0 < share < 0.001
-    number = re.fullmatch(r"(\d+)(?:\.(\d+))?%", text)
-    assert number is not None, text
-    digits = len(number[2] or "")
+    written = re.fullmatch(r"(\d+)(?:\.(\d+))?%", text)
+    assert written is not None, text
+    digits = len(written[2] or "")
     return abs(float(text[:-1]) - 100 * share) <= 0.5 * 10**-digits + 1e-9

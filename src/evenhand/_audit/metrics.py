@@ -195,6 +195,7 @@ RATE_SCAN: dict[str, tuple[str, int]] = {
     "false negative rate": TPR_SCAN,
 }
 REGRESSION_SCAN: dict[str, tuple[str, int]] = {
+    "mean error": ("mean_error", 1),
     "mean prediction": ("mean_prediction", 1),
     "mean squared error": ("rmse", 1),
 }

@@ -15,6 +15,7 @@ from evenhand._data.evidence import Evidence
 ANSWERED_BY = {  # a statistic of the scan of subgroups, and the criteria that compare it
     "selection rate": ("statistical_parity",),
     "error rate": ("error_parity", "accuracy_parity"),
+    "mean error": ("performance_parity(mean_error)",),
     "mean prediction": ("weak_parity",),
     "mean squared error": ("performance_parity(mse)",),
 }
@@ -55,8 +56,8 @@ class AuditParts:
 
         Nothing about such a group is significant in the scan of subgroups, and its rows could not
         have shown a difference of the margin (0.05 of a rate) from everybody else in the selection
-        or error rate; of a regression, in the mean prediction or squared error. A statistic in
-        which all groups were found alike counts no group as too small.
+        or error rate; of a regression, in the mean error, prediction or squared error. A
+        statistic in which all groups were found alike counts no group as too small.
         """
         ours = [s for s in self.subgroups if s.columns == self.evidence.columns]
         flagged = {subgroup.label for subgroup in ours if subgroup.flagged}

@@ -58,6 +58,7 @@ DEFAULTS: dict[Task, tuple[str, ...]] = {
         "strong_parity",
         "wasserstein_parity",
         "weak_parity",
+        "performance_parity(mean_error)",
         "performance_parity(mse)",
         "performance_parity(mae)",
     ),

@@ -11,7 +11,9 @@ from evenhand._audit.finding import Finding
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.summary import names_of
 from evenhand._columns import Label
-from evenhand._words import listing, plural
+from evenhand._data.tallies import Tally
+from evenhand._words import listing, number, plural
+from evenhand.statistics.forms import ratio
 
 Step = dict[str, str]
 Summary = Mapping[str, Any]
@@ -24,6 +26,7 @@ SELECTION = ("statistical_parity", "selection_rate_ratio")
 ERRORS = ("equalized_odds", "equal_opportunity", "predictive_equality")
 ACCURACY = (*ERRORS, "average_odds", "accuracy_parity", "error_parity", "predictive_parity")
 CALIBRATION = ("calibration_parity", "calibration_within_groups")
+SIGNED = "performance_parity(mean_error)"
 AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
 
 
@@ -146,6 +149,31 @@ def _calibration(_: AuditParts, __: Summary, differing: Mapping[str, Finding]) -
         )
 
 
+def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+    """Some groups are over-predicted compared with others."""
+    if SIGNED not in differing:
+        return
+    yield _step(
+        "Some groups are over- or under-predicted compared with others.",
+        "Look for features, labels and training rows that are worse there; until then, subtract "
+        "each group's mean error from its predictions, as measured on rows that are not used for "
+        "the audit.",
+        'audit.by_group["mean_error"]',
+        _corrected(audit),
+    )
+
+
+def _corrected(audit: AuditParts) -> str:
+    """What the squared error gains where every group's mean error is taken away."""
+    sums = audit.evidence.sources["moments"]
+    assert isinstance(sums, Tally)
+    weight, error = sums.table("group"), sums.table("group", of="error")
+    square = sums.table("group", of="squared_error").sum()
+    rest = square - np.nansum(ratio(error**2, weight))
+    before, after = (number(float(np.sqrt(max(s, 0.0) / weight.sum()))) for s in (square, rest))
+    return f"On these rows that would take the RMSE from {before} to {after}."
+
+
 def _amounts(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
     """Predicted amounts that differ between groups."""
     found = [name for name in AMOUNTS if name in differing]
@@ -229,4 +257,12 @@ def _rule(audit: AuditParts, criterion: str) -> tuple[str, str]:
 
 
 Finder = Callable[[AuditParts, Summary, Mapping[str, Finding]], Iterator[Step]]
-FINDERS: Sequence[Finder] = (_selection, _errors, _amounts, _threshold, _calibration, _without_data)
+FINDERS: Sequence[Finder] = (
+    _selection,
+    _errors,
+    _signed,
+    _amounts,
+    _threshold,
+    _calibration,
+    _without_data,
+)

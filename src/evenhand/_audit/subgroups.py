@@ -251,7 +251,8 @@ def _comparisons(view: View, margin: float | None) -> list[_Comparison]:
     if evidence.task == "regression":
         sums = evidence.sources["moments"]
         assert isinstance(sums, Tally)
-        known = [("yhat", "mean prediction"), ("squared_error", "mean squared error")]
+        known = [("error", "mean error"), ("yhat", "mean prediction")]
+        known.append(("squared_error", "mean squared error"))
         return [_means(view, sums, of, name, margin) for of, name in known if of in sums.sums]
     counts = evidence.counted
     classes = counts.labels("yhat")

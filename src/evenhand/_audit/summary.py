@@ -38,11 +38,13 @@ COLUMNS = {
     "equal_opportunity": "true_positive_rate",
     "predictive_equality": "false_positive_rate",
     "accuracy_parity": "accuracy",
+    "performance_parity(mean_error)": "mean_error",
     "weak_parity": "mean_prediction",
 }
 FIRST = (
     "statistical_parity",
     "selection_rate_ratio",
+    "performance_parity(mean_error)",
     "weak_parity",
     "equal_opportunity",
     "predictive_equality",
@@ -332,7 +334,8 @@ def _chosen(audit: AuditParts) -> list[Subgroup]:
     if len(audit.evidence.groups) == 2:
         pairs.add(audit.evidence.columns)
     chosen: dict[tuple[tuple[str, ...], Label], Subgroup] = {}
-    for one in audit.subgroups:
+    # Of numbers, who is over- and under-predicted comes before who has higher predictions.
+    for one in sorted(audit.subgroups, key=lambda s: s.statistic != "mean error"):
         parts = _parts(one)
         known = (one.columns, one.label) in chosen or (
             len(parts) > 1 and any(part in chosen for part in parts)

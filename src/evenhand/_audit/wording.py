@@ -7,7 +7,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from evenhand._audit.finding import Finding, GroupValues
+from evenhand._audit.finding import Finding, GroupValues, Pair
 from evenhand._audit.naming import Names
 from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
@@ -27,11 +27,13 @@ METRICS = {
     "calibration_parity": "outcome at like scores",
     "calibration_within_groups": "calibration error",
     "weak_parity": "mean prediction",
+    "performance_parity(mean_error)": "mean error",
     "performance_parity(mse)": "mean squared error",
     "performance_parity(mae)": "mean absolute error",
     "performance_parity(auroc)": "AUROC",
     "performance_parity(cross_entropy)": "cross-entropy",
 }
+SIGNED = METRICS["performance_parity(mean_error)"]
 INDICES = ("performance_parity(auroc)", "performance_parity(f1)", "calibration_within_groups")
 SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statistical_parity")
 NEAR = 0.045  # how far off a named fraction may be, as a share of it
@@ -105,16 +107,16 @@ class Wording:
         return "the true gap may be anything"
 
     def short(self, finding: Finding) -> str:
-        """How far the groups are apart, at least or at most, in a word or two."""
+        """How far the groups are apart, at least or at most, in a few words."""
         if finding.verdict == "undefined":
             return ""
         if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
             return f"{finding['ratio'].value:.2f}"
         if finding.verdict == "differs":
             apart = self._at_least(finding)
-            return f"≥ {_brief(apart)}" if apart else ""
+            return f"≥ {_brief(apart)}" if apart else self._against(finding)
         if not np.isfinite(finding.gap.high):
-            return ""
+            return "no upper bound"
         return f"≤ {_brief(self._at_most(finding))}"
 
     def _odds(self, truth: Label, prediction: Label) -> str:
@@ -145,6 +147,14 @@ class Wording:
             where = f"{self.metric(finding, cell)}: "
         return f"{where}{self._name(low)} {texts[0]}, {self._name(high)} {texts[1]}"
 
+    def _against(self, finding: Finding) -> str:
+        """The values of the two groups shown to differ, where no gap is proved."""
+        if finding.pair is None:
+            return ""
+        return " against ".join(
+            self._values(finding, finding.pair.low_value, finding.pair.high_value)
+        )
+
     def _at_least(self, finding: Finding) -> str:
         if not finding.gap.low > 0:
             return ""
@@ -164,6 +174,8 @@ class Wording:
         alone = len(values.groups) == 2 and len(values.cells) <= len(self.evidence.classes or "1")
         gap = "The gap" if alone else "The largest gap between groups"
         more = f" {gap} is at least {apart}." if apart else ""
+        if name == SIGNED:
+            return f"{self._missed(finding.pair)}{more}"
         ratio = low_value / high_value if high_value else 0.0
         if finding.criterion in SELECTION and name != "selection rate" and ratio > 0:
             often = fraction(ratio).removesuffix(" of")
@@ -181,6 +193,18 @@ class Wording:
             f"{self._name(low)} had {_article(name)} {name} of {texts[0]}, against {texts[1]} for "
             f"{self._name(high)}.{more}"
         )
+
+    def _missed(self, pair: Pair) -> str:
+        """Who is under- and over-predicted, and by how much; the larger error comes first."""
+        ends = [(pair.low, pair.low_value), (pair.high, pair.high_value)]
+        ends.sort(key=lambda end: -abs(end[1]))
+        (first, most), (second, least) = [(self._name(label), error) for label, error in ends]
+        sides = [_side(error) for error in (most, least)]
+        said = f"{first} were {sides[0]} by {number(abs(most))} on average"
+        if number(least) == "0":
+            return f"{said}; {second} were not."
+        again = "only" if sides[0] == sides[1] else sides[1]
+        return f"{said}, {second} {again} by {number(abs(least))}."
 
     def _alike(self, finding: Finding, values: GroupValues) -> str:
         name = self._plural(finding, values)
@@ -238,6 +262,10 @@ def fraction(share: float) -> str:
     if share < min(FRACTIONS):
         return f"less than {FRACTIONS[min(FRACTIONS)]}"
     return f"{percent(share)} of"
+
+
+def _side(error: float) -> str:
+    return "over-predicted" if error > 0 else "under-predicted"
 
 
 def _article(name: str) -> str:

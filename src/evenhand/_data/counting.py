@@ -126,11 +126,15 @@ def moment_products(yhat: Any, y: Any = None, absolute: Any = None) -> dict[str,
     sums["yhat⁴"] = sums["yhat²"] * sums["yhat²"]
     if y is None:
         return sums
-    square, error = y * y, absolute * absolute
+    square, error = y * y, yhat - y
+    squared_error = error * error
+    to_the_fourth = squared_error * squared_error
     sums |= {"y": y, "y²": square, "y³": square * y, "y⁴": square * square}
-    sums |= {"squared_error": error, "squared_error²": error * error}
-    sums |= {"y·squared_error": error * y, "y²·squared_error": error * square}
-    return sums | {"absolute_error": absolute, "absolute_error²": error}
+    sums |= {"error": error, "error²": squared_error}
+    sums |= {"error³": squared_error * error, "error⁴": to_the_fourth}
+    sums |= {"squared_error": squared_error, "squared_error²": to_the_fourth}
+    sums |= {"y·squared_error": squared_error * y, "y²·squared_error": squared_error * square}
+    return sums | {"absolute_error": absolute, "absolute_error²": squared_error}
 
 
 def _measurable(values: Any, name: str) -> NDArray[np.float64]:

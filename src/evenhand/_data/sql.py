@@ -258,9 +258,10 @@ def _moments(y_true: str | None, y_pred: str | None, dialect: str) -> dict[str, 
     sums["yhat⁴"] = yhat * yhat * yhat * yhat
     if y_true is not None:
         y = exp.cast(column_named(y_true, dialect), "DOUBLE")
-        error = exp.paren(y - yhat)
+        error = exp.paren(yhat - y)
         square = error * error
-        sums |= {"y": y, "y²": y * y, "squared_error": square}
+        sums |= {"y": y, "y²": y * y, "error": error, "error³": square * error}
+        sums |= {"squared_error": square}
         sums |= {"squared_error²": square * error * error, "absolute_error": exp.Abs(this=error)}
         sums |= {"y³": y * y * y, "y⁴": y * y * y * y}
         sums |= {"y·squared_error": square * y, "y²·squared_error": square * y * y}

@@ -283,13 +283,14 @@ def one_kind(classes: tuple[Label, ...]) -> tuple[Label, ...]:
 POWERS = {2: "²", 3: "³", 4: "⁴"}
 INFLUENCE = {  # sums times a power of the weight, from which it is known how much statistics vary
     2: (
-        *("yhat", "yhat²", "y", "y²", "y³", "y⁴", "squared_error", "squared_error²"),
+        *("yhat", "yhat²", "y", "y²", "y³", "y⁴", "error", "error²"),
+        *("squared_error", "squared_error²"),
         *("y·squared_error", "y²·squared_error", "absolute_error", "absolute_error²"),
         *("cross_entropy", "cross_entropy²", "loss", "loss²"),
         "hits",
     ),
-    3: ("yhat", "yhat²", "yhat³"),
-    4: ("yhat", "yhat²", "yhat³", "yhat⁴"),
+    3: ("yhat", "yhat²", "yhat³", "error", "error²", "error³"),
+    4: ("yhat", "yhat²", "yhat³", "yhat⁴", "error", "error²", "error³", "error⁴"),
 }
 
 

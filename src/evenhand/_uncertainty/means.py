@@ -16,7 +16,7 @@ from evenhand._uncertainty.influence import Known, RowMoments, steadied
 from evenhand._uncertainty.replicates import amount as replicated
 from evenhand._uncertainty.replicates import deviations, means_amount, replicates_of
 from evenhand.statistics import Derived, E, Table
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.forms import SIGNED, ratio
 
 SKEWNESS = 3.0  # of a loss, over its coefficient of variation: gamma's is 2, lognormal's 3
 EXCESS = 6.0  # its excess kurtosis over the square of that, as gamma's
@@ -28,7 +28,7 @@ def means(source: Tally, statistic: Any, table: Table) -> Estimates:
         return _scaled(source, statistic, table)
     of = statistic.of if isinstance(statistic, E) else statistic.of[0]
     mean = ratio(source.table("group", of=of), source.table("group"))
-    moments, is_loss = _row_moments(source, of, mean), of != "yhat"
+    moments, is_loss = _row_moments(source, of, mean), of not in SIGNED
     known, alone = _dependent(source, moments, _amount(source, of, mean, moments))
     plain = Table(mean[None], ("all",), table.groups)
     bounds = (0.0 if is_loss else -np.inf, np.inf)
@@ -78,7 +78,7 @@ def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
     second = np.nan_to_num(ratio(second, weight**2))
     if third is not None and fourth is not None:
         moments = RowMoments.of(second, ratio(third, weight**3), ratio(fourth, weight**4), rows)
-    elif of != "yhat":
+    elif of not in SIGNED:
         variation = ratio(np.sqrt(second * rows), center)
         moments = RowMoments(second, SKEWNESS * variation, 3 + EXCESS * variation**2, rows)
     else:

@@ -17,7 +17,7 @@ from evenhand._errors import InputError
 from evenhand.criteria import Criterion
 from evenhand.criteria.criterion import Settings
 from evenhand.statistics import Average, Derived, E, P, Ratio, Statistic, Table
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.forms import SIGNED, ratio
 
 Floats = NDArray[np.float64]
 
@@ -244,7 +244,7 @@ def means_of(sums: Tally, asked: Criterion, favorable: Any = None) -> Means:
         )
         return asked.table(world, favorable)
 
-    least = 0.0 if names[0] != "yhat" else -np.inf
+    least = -np.inf if names[0] in SIGNED else 0.0
     return Means(mean[None, :, None], sizes[None], _errors(mean, square, sizes), least, read)
 
 

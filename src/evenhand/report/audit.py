@@ -19,6 +19,7 @@ from evenhand.report.blocks import (
     Figure,
     Fold,
     Head,
+    Heading,
     Panels,
     Report,
     Row,
@@ -44,6 +45,7 @@ from evenhand.report.formats import (
     measure_name,
     measures_of,
     name,
+    share_of,
     verdict,
     words,
 )
@@ -75,6 +77,8 @@ VERDICTS = {
     "cannot tell": "Inconclusive (not evidence of fairness):",
     "undefined": "There is nothing to compare in",
 }
+STAND_OUT = "Groups that stand out"
+NEXT = "What to do next"
 CAPTION = "No rule can do better than this curve on these rows; shaded is what is impossible."
 NOT_FAIR = (
     "A low score is not “fair”. Each criterion looks at one aspect; open it to see what it asks, "
@@ -168,8 +172,9 @@ def groups(document: Document) -> Section:
         blocks.append(Fold(title, [rest]))
     title = f"{capitalized(rate['name'])} by group" if rate else "The groups"
     whole = group_table(table, range(len(table["groups"])), elastic="group")
+    named = _named(summary)
     rows = [
-        replace(row, weight=len(row.cells) if at in chosen else 0)
+        replace(row, weight=len(row.cells) * ((at in chosen) + (row.data["group"] in named)))
         for at, row in enumerate(whole.rows)
     ]
     brief = [Text(" "), replace(whole, rows=rows), *impact]
@@ -183,7 +188,7 @@ def group_table(table: Document, chosen: Iterable[int], *, elastic: str = "") ->
     heads += [Head(m["name"], True, SHORT.get(m["key"], ""), m["meaning"]) for m in metrics]
     everyone = {"label": "Everyone", **table["overall"], "apart": [0] * len(metrics)}
     gaps = [apart(v, m["is_rate"]) for v, m in zip(table["difference"], metrics, strict=True)]
-    ratios = [UNDEFINED if value is None else f"{value:.2f}" for value in table["ratio"]]
+    ratios = [share_of(value) for value in table["ratio"]]
     foot = [_group_row(everyone, metrics, own=False)]
     for label, texts in (("Largest difference", gaps), ("Lowest / highest", ratios)):
         foot.append(Row([Cell(label), Cell(""), *map(Cell, texts)]))
@@ -202,15 +207,20 @@ def _group_row(group: Document, metrics: Sequence[Document], *, own: bool = True
 
 def _that_matter(summary: Document) -> list[int]:
     """The groups that the sentence names, those that stand out, and then the largest."""
-    groups, impact = summary["table"]["groups"], summary["impact_ratio"]
+    groups, named = summary["table"]["groups"], _named(summary)
     if len(groups) <= MOST_OPEN:
         return list(range(len(groups)))
-    named = {impact["lowest"], impact["highest"]} if impact else set()
 
     def weight(i: int) -> tuple[bool, int, int]:
         return groups[i]["label"] in named, sum(map(abs, groups[i]["apart"])), groups[i]["rows"]
 
     return sorted(sorted(range(len(groups)), key=weight, reverse=True)[:MOST_OPEN])
+
+
+def _named(summary: Document) -> set[str]:
+    """The groups that the impact ratio names, and so does the sentence."""
+    impact = summary["impact_ratio"]
+    return {impact["lowest"], impact["highest"]} if impact else set()
 
 
 def _largest(table: Document, most: int) -> list[int]:
@@ -315,7 +325,8 @@ def standing_out(document: Document) -> Section | None:
         return None
     lines = [_subgroup(one) for one in chosen]
     blocks = [Bullets(lines), Text(document["scan"]["sentence"], "quiet")]
-    return Section("subgroups", "Groups that stand out", blocks, brief=[Bullets(lines[:FEW])])
+    brief = [Bullets(lines[:FEW], "strong", STAND_OUT)]
+    return Section("subgroups", STAND_OUT, blocks, brief=brief)
 
 
 def _subgroup(one: Document) -> str:
@@ -331,7 +342,7 @@ def next_steps(document: Document) -> Section | None:
     known = [Step(**step) for step in document.get("next") or []]
     if not known:
         return None
-    return Section("next", "What to do next", [Steps(known)], brief=[Steps(known[:2])])
+    return Section("next", NEXT, [Steps(known)], brief=[Heading(NEXT), Steps(known[:2])])
 
 
 def closing_the_gap(document: Document) -> Section | None:

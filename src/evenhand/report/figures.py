@@ -66,9 +66,9 @@ def _height(chart: Any) -> float:
 
 
 @singledispatch
-def paint(chart: Any, ax: Any) -> None:
+def paint(chart: Any, ax: Any) -> None:  # noqa: ARG001
     """Draw a chart on axes."""
-    raise NotImplementedError(type(chart).__name__)
+    raise TypeError(f"No painter is registered for {type(chart).__name__}; see paint.register.")
 
 
 @paint.register

@@ -193,3 +193,14 @@ def apart(value: float | None, is_rate: bool) -> str:
     if value is None:
         return UNDEFINED
     return f"{100 * value:.1f} pts" if is_rate else number(value)
+
+
+def share_of(value: float | None) -> str:
+    """A ratio of the lowest to the highest in two decimals; what is no zero is not shown as one.
+
+    >>> share_of(0.094), share_of(0.0), share_of(0.002), share_of(None)
+    ('0.09', '0', '<0.01', '–')
+    """
+    if value is None or not value:
+        return UNDEFINED if value is None else "0"
+    return f"{value:.2f}" if value >= 0.005 else "<0.01"

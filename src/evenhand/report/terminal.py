@@ -118,7 +118,7 @@ def _bullets(block: Bullets, width: int, most: int) -> Iterator[Line]:
     if block.head:
         yield from _wrapped(block.head, width, block.kind)
     mark = INDENT if block.head else "• "
-    items = [plain(item) for item in (block.items if block.head else block.items[:most])]
+    items = [plain(item) for item in block.items[: most if block.columns == 1 else None]]
     half = width // block.columns - 2
     if block.columns == 1 or max(map(columns_of, items)) > half - len(mark):
         for item in items:

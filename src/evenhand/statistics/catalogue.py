@@ -84,6 +84,7 @@ STATISTICS: dict[str, Statistic] = {
     ),
     "calibration_error": CalibrationError(),
     "mean_prediction": E("yhat", bounds=real),
+    "mean_error": E("error", bounds=real),
     "mse": E("squared_error"),
     "rmse": Derived(("squared_error",), "√E((y − ŷ)² | a)", _root, unbounded),
     "mae": E("absolute_error"),

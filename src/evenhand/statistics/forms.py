@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 
 NUMPY = (np.ndarray, np.generic)  # a tuple: torch.compile cannot follow a union of types
 SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "y = c"}
+SYMBOLS |= {"error": "ŷ − y"}
+SIGNED = ("yhat", "error")  # sums whose means may be negative
 
 
 @dataclass(frozen=True, eq=False)

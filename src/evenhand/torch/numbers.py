@@ -15,7 +15,7 @@ CUTS = 32  # cut points at which distributions are compared
 SOFTNESS = 0.1  # of a cut, in standard deviations
 
 
-NUMBERS = ("yhat", "squared_error", "absolute_error")  # whose means can be compared
+NUMBERS = ("yhat", "error", "squared_error", "absolute_error")  # whose means can be compared
 
 
 def values_of(of: str, rows: TensorRows) -> Tensor:
@@ -25,6 +25,8 @@ def values_of(of: str, rows: TensorRows) -> Tensor:
     if rows.y_true is None:
         raise InputError("This criterion needs the true values: pass y_true.")
     error = rows.predictions - rows.y_true
+    if of == "error":
+        return error
     return error**2 if of == "squared_error" else error.abs()
 
 
