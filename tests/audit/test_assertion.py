@@ -22,15 +22,15 @@ def test_a_violated_gate_fails_with_its_words_and_the_summary():
     with pytest.raises(AssertionError) as raised:
         eh.assert_even(None, UNEVEN, sensitive_features=GROUP, fail_if=gates)
     told = str(raised.value)
-    assert "statistical_parity.mpd > 0.1: violated, all of the interval" in told
-    assert "selection_rate_ratio.ratio < 0.8: violated" in told
+    assert "statistical_parity.mpd > 0.1: FAILED: the interval" in told
+    assert "selection_rate_ratio.ratio < 0.8: FAILED" in told
     assert "50%" in told
     assert "4,000 rows" in told
 
 
 def test_rows_that_cannot_tell_fail_unless_the_caller_lets_them_pass():
     few = {"sensitive_features": GROUP[1980:2020], "fail_if": "demographic_parity > 0.1"}
-    with pytest.raises(AssertionError, match="inconclusive, the interval"):
+    with pytest.raises(AssertionError, match=r"inconclusive: 0\.\d+ lies in the interval"):
         eh.assert_even(None, EVEN[1980:2020], **few)
     eh.assert_even(None, EVEN[1980:2020], **few, inconclusive="pass")
 
@@ -54,7 +54,7 @@ def test_a_gate_is_about_every_combination_of_the_columns():
     people["three"] = np.tile(np.repeat(["u", "v"], 4), 500)
     odd = (people["one"] == "a") ^ (people["two"] == "x") ^ (people["three"] == "u")
     gate = "demographic_parity > 0.3"
-    with pytest.raises(AssertionError, match="violated"):
+    with pytest.raises(AssertionError, match="FAILED"):
         eh.assert_even(None, odd.astype(int), sensitive_features=people, fail_if=gate)
     eh.assert_even(None, odd.astype(int), sensitive_features=people[["one"]], fail_if=gate)
 

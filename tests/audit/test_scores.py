@@ -112,7 +112,7 @@ def test_the_cut_is_said_in_every_form(people, threshold):
         **QUICK,
     )
     words = f"Selected: score at least {threshold or 0.5}, "
-    words += "for want of predictions" if threshold is None else "the given threshold"
+    words += "because no predictions" if threshold is None else "the given threshold"
     for text in (found.notes[0], found.to_markdown(), found.to_json(), found.to_html()):
         assert words in text
     assert "predicted 1" in found.notes[0]

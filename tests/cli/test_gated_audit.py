@@ -68,7 +68,7 @@ def test_a_gate_outside_the_usual_criteria_keeps_those(run, people, folder):
 def test_the_gates_are_told_at_the_end_of_the_table(run, people):
     result = run(people, "--fail-if", "statistical_parity.mpd > 0.01")
     told = " ".join(result.stdout.split("Gates")[1].split())
-    assert told.startswith("statistical_parity.mpd > 0.01: violated, all of the interval 0.")
+    assert told.startswith("statistical_parity.mpd > 0.01: FAILED: the interval 0.")
 
 
 def test_junit_says_failure_for_violated_and_error_for_inconclusive(run, people, folder):

@@ -347,10 +347,10 @@ def gated(journey: Journey, found: Found) -> None:
     value = whole.finding(question.criterion, question.measure)
     if not outcome:
         assert value.high <= bound, (gate, value.high)
-    if "violated" in outcome:
+    if "FAILED" in outcome:
         assert value.low > bound, (gate, value.low, outcome)
     if value.low > bound:
-        assert "violated" in outcome, (gate, value.low, outcome)
+        assert "FAILED" in outcome, (gate, value.low, outcome)
 
 
 def counts(journey: Journey, found: Found) -> None:

@@ -223,7 +223,7 @@ def test_a_rule_is_explained_in_words():
     with pytest.raises(eh.InputError, match="selected='maybe' is not among"):
         LOTTERY.explain(selected="maybe")
     model, _ = fitted("labels")
-    assert "of those whom the model selects, select" in model.rule_.explain()
+    assert "of those the model selects, select" in model.rule_.explain()
 
 
 def test_the_nearest_rule_without_chance_is_the_most_frequent():

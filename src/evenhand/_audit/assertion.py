@@ -37,7 +37,7 @@ def assert_even(
         Gates, as on the command line: "equalized_odds.mpd > 0.1", "demographic_parity > 0.1",
         "selection_rate_ratio < 0.8".
     inconclusive : {"fail", "pass"}, default "fail"
-        What becomes of a gate whose bound lies within the interval. A gate that has nothing to
+        The outcome of a gate whose bound lies within the interval. A gate that has nothing to
         judge fails in either case.
     confidence : float, default 0.95
         Of the intervals by which gates are judged.
@@ -68,7 +68,7 @@ def assert_even(
     >>> gate = "demographic_parity > 0.1"
     >>> assert_even(None, decisions, sensitive_features=group, fail_if=gate)
     Traceback (most recent call last):
-    AssertionError: statistical_parity.mpd > 0.1: violated, all of the interval ...
+    AssertionError: statistical_parity.mpd > 0.1: FAILED: the interval ...
 
     """
     __tracebackhide__ = True  # pytest shows the caller's line, not ours

@@ -25,6 +25,12 @@ BEYOND: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
 }
+SAID: dict[Sign, tuple[str, str]] = {  # of an interval beyond the bound, and of one that is not
+    ">": ("exceeds", "does not exceed"),
+    ">=": ("reaches", "does not reach"),
+    "<": ("is below", "is not below"),
+    "<=": ("does not exceed", "exceeds"),
+}
 TURNED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
@@ -120,14 +126,15 @@ class Judgement:
         """The outcome in plain words."""
         if self.obstacle is not None and self.outcome != "violation":
             start = "cannot be judged" if self.outcome == "error" else "inconclusive"
-            return f"{self.gate}: {start}, {self.obstacle.reason}"
+            return f"{self.gate}: {start}: {self.obstacle.reason}"
         if math.isnan(self.low) or math.isnan(self.high):
-            return f"{self.gate}: inconclusive, for there is no interval to judge by"
-        interval = f"the interval {self.low:.4g} to {self.high:.4g}"
+            return f"{self.gate}: inconclusive: there is no interval to judge by"
+        interval, bound = f"the interval {self.low:.4g} to {self.high:.4g}", f"{self.gate.bound:g}"
+        beyond, within = SAID[self.gate.sign]
         sentences = {
-            "violation": f"violated, all of {interval} lies beyond the bound",
-            "pass": f"passed, {interval} does not reach beyond the bound",
-            "inconclusive": f"inconclusive, {interval} holds the bound; more rows would tell",
+            "violation": f"FAILED: {interval} {beyond} {bound}",
+            "pass": f"passed: {interval} {within} {bound}",
+            "inconclusive": f"inconclusive: {bound} lies in {interval}; more rows would tell",
         }
         return f"{self.gate}: {sentences[self.outcome]}"
 

@@ -26,7 +26,7 @@ def cut_columns(
 ) -> tuple[Any, Spans]:
     """The table with the place of each row's bin in these columns; and the bins.
 
-    Where `rows` names a column, a line stands for so many rows, and quantiles are those of rows.
+    Where `rows` names a column, a line stands for that many rows, and quantiles are those of rows.
     """
     unknown = sorted(set(bins) - set(groups))
     if unknown:
@@ -90,7 +90,7 @@ def _edges(table: Any, name: str, bins: Any, rows: str | None) -> NDArray[np.flo
 def quantile_edges_of(
     values: NDArray[np.float64], rows: NDArray[np.int64], bins: int
 ) -> NDArray[np.float64]:
-    """The edges that the values make, each so many times: NumPy's quantiles of the rows."""
+    """The edges that the values make, each as often as counted: NumPy's quantiles of the rows."""
     order = np.argsort(values)
     ends = np.cumsum(rows[order])
     place = np.linspace(0, 1, bins + 1) * (ends[-1] - 1)

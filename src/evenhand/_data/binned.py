@@ -195,7 +195,7 @@ def count_scores(
     keys: Mapping[str, Any] | None = None,
     most_cells: int | None = None,
 ) -> Cells:
-    """Count a score by truth and group in as many bins as so many groups can have.
+    """Count a score by truth and group in as many bins as there is room for with this many groups.
 
     Losses are added up where `label` says which of two labels it is the probability of. Bins of
     calibration are `turned` where the other label is the favorable one: those of one minus it.
@@ -276,7 +276,7 @@ def _losses(counted: Binned, truth: Column, good: Label, *, turned: bool) -> dic
 
 
 def _bins_for(groups: int) -> int:
-    """How many bins so many groups can have."""
+    """How many bins there is room for with this many groups."""
     return int(np.clip(MOST_CELLS // groups, LEAST_BINS, MOST_BINS))
 
 

@@ -218,7 +218,7 @@ def tally_lines(
     times: NDArray[np.int64],
     weight: Floats | None = None,
 ) -> Tally:
-    """Count coded lines, each of which stands for so many rows."""
+    """Count coded lines, each of which stands for several rows."""
     sums = {"times": times.astype(np.float64)}
     if weight is not None:
         sums |= {name: weight**power * times for name, (power, _) in weighed([]).items()}

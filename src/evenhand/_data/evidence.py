@@ -213,7 +213,7 @@ class Cut(NamedTuple):
         >>> Cut(5.0, True).note(1)
         'Selected: score at least 5, the given threshold. Such rows count as predicted 1.'
         """
-        unasked = "for want of predictions and of a threshold"
+        unasked = "because no predictions or threshold were given"
         is_good = favorable is None or label == favorable
         others = "" if is_good else f", and all others {show(favorable)}, the favorable label"
         return (
@@ -278,7 +278,7 @@ def are_probabilities(low: float, high: float) -> bool:
 
 
 def no_probability_note(low: float, high: float, name: str) -> str:
-    """Which criteria were left out for want of probabilities, in words."""
+    """Which criteria were left out because there are no probabilities, in words."""
     return (
         f"{name} runs from {low:g} to {high:g}, so it is no probability: calibration and "
         "cross-entropy were left out."

@@ -178,7 +178,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class GroupColumns:
-    """Which columns name the groups, and what becomes of missing and rare ones.
+    """Which columns name the groups, and how missing and rare ones are handled.
 
     `spans` are the labels of columns that were cut before, and hold the places of their bins.
     """
@@ -261,7 +261,7 @@ def count_cells(
     A cell has the same values of `columns`, which are the caller's, and of `keys`, which are
     expressions under our names. Weights, and the columns named `finite`, must be finite numbers.
     Where a line of the table stands for many rows, `rows` is the column that says how many, and
-    `totaled` are sums over them. Of more cells than `most_cells`, so many and one more come back.
+    `totaled` are sums over them. Of more cells than `most_cells`, one more than that come back.
     """
     import narwhals as nw
 
@@ -330,7 +330,7 @@ def count_cells(
 
 
 def check_finite(name: str, bad: int) -> None:
-    """Refuse a column of which so many values are missing or not finite."""
+    """Refuse a column of which this many values are missing or not finite."""
     if bad:
         raise InputError(
             f"{name!r} has {plural(bad, 'value')} that {'is' if bad == 1 else 'are'} missing or "

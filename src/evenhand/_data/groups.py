@@ -90,7 +90,7 @@ class Groups:
         min_count : int
             The least number of rows.
         rare : {"keep", "merge", "drop"}
-            What becomes of a group with fewer.
+            How a group with fewer is treated.
 
         Returns
         -------
@@ -137,7 +137,7 @@ def groups(
     min_count : int, default 0
         Groups of fewer rows are rare.
     rare : {"keep", "merge", "drop"}, default "keep"
-        What becomes of rare groups: kept and named in the notes, merged into one, or left out.
+        How rare groups are treated: kept and named in the notes, merged into one, or left out.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def _is_column(values: Any) -> bool:
 def settle_rare(
     labels: Sequence[Label], sizes: NDArray[Any], min_count: int, rare: Rare
 ) -> Regrouping:
-    """Decide what becomes of groups with fewer than `min_count` rows."""
+    """Merge, drop or keep groups with fewer than `min_count` rows."""
     if rare not in RARE:
         raise InputError(f"rare must be 'keep', 'merge' or 'drop', not {rare!r}.")
     small = np.flatnonzero(np.asarray(sizes) < min_count)
@@ -320,7 +320,7 @@ def check_not_amounts(name: str, labels: Collection[Label]) -> None:
 
 
 def amounts_as_groups(name: str, distinct: int, fraction: float) -> InputError:
-    """What is said of a column of so many values, one of which is a number with a fraction."""
+    """What is said of a column of this many values, one of which is a number with a fraction."""
     return InputError(
         f"The column {name!r} takes {distinct:,} different values, such as {fraction:.9g}: "
         f"amounts, not groups. Cut it into ranges with bins={{{name!r}: 4}}, of "

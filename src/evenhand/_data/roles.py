@@ -85,7 +85,7 @@ class Columns:
         """The columns that name the groups, or what `groups` made of them; several are crossed.
         Beside counts, only their names.""",
         option="--group",
-        brief="Whom to compare; repeat to cross.",
+        brief="Which groups to compare; repeat to cross.",
         is_several=True,
         also=(
             "group",
@@ -218,7 +218,7 @@ class Columns:
         "Whether rows without a group are refused, or are a group of their own.",
         default="error",
         option="--missing",
-        brief="What becomes of rows without a group.",
+        brief="How rows without a group are treated.",
     )
     min_count: int = reading(
         "int, default 0",
@@ -229,10 +229,10 @@ class Columns:
     )
     rare: Rare = reading(
         '{"keep", "merge", "drop"}, default "keep"',
-        "What becomes of rare groups; a note says so.",
+        "How rare groups are treated; a note says so.",
         default="keep",
         option="--rare",
-        brief="What becomes of rare groups.",
+        brief="How rare groups are treated.",
     )
 
 

@@ -67,7 +67,7 @@ def count_query(
         In place of `y_pred`: the column "selected" is `score_of` from this score on, and the other
         of 0 and 1 below it.
     digits : int, optional
-        Count the score too, rounded to so many decimals, which keeps the number of lines small.
+        Count the score too, rounded to this many decimals, which keeps the number of lines small.
     sample_weight : str, optional
         The column of the rows' weights, by which rows are counted as well.
     strata : str or sequence of str, optional
@@ -81,7 +81,7 @@ def count_query(
         Leave out cells of fewer rows, where small ones must not be shown. The audit is then one of
         the rows that are left, without those that are missing from it.
     person : str, optional
-        The column that says whom a row is about: `min_count` is then of different people.
+        The column that says which person a row is about: `min_count` is then of different people.
 
     Returns
     -------

@@ -79,7 +79,7 @@ ROWS_AT_ONCE = 10_000_000  # whose cells, if each were one of its own, an engine
 def evidence_from_table(given: Columns) -> Evidence:
     """Summarize a pandas, Polars (also lazy), Arrow, DuckDB, Dask, Ibis or Spark table.
 
-    Where `rows` names a column of counts, every line stands for so many rows.
+    Where `rows` names a column of counts, every line stands for that many rows.
 
     Labels are counted in the engine: a look over the numbers and one group-by. Scores and predicted
     values of up to a million rows are brought in and ordered exactly. Those of more rows, and all
@@ -239,7 +239,7 @@ def _table(frame: Any, names: ColumnNames, rows: str | None, rate: str | None) -
 class Survey:
     """How many rows there are, whether they are about numbers, and where those or scores lie.
 
-    The labels in `doubtful` are whole numbers, which can be so many that they may be amounts.
+    The labels in `doubtful` are whole numbers, of which there are enough to be amounts.
     `two_labels` are all labels there are, where those are neighboring whole numbers: 0 and 1.
     """
 
@@ -337,7 +337,7 @@ def _check_amounts(table: Any, names: ColumnNames, labels: Sequence[str] = ()) -
 
 
 def _check_classes(name: str, values: int) -> None:
-    """Refuse so many whole numbers, which can be classes or amounts."""
+    """Refuse many different whole numbers, which can be classes or amounts."""
     is_regression(None, [Contents(repr(name), True, distinct=values)])
 
 

@@ -165,7 +165,7 @@ class Tally:
         min_count : int
             The least number of rows.
         rare : {"keep", "merge", "drop"}
-            What becomes of a group with fewer.
+            How a group with fewer is treated.
 
         Returns
         -------

@@ -126,7 +126,7 @@ def favorable_label(
 ) -> Label:
     """The label of the better outcome for people.
 
-    Of 0 and 1, of −1 and 1 and of False and True it goes without saying; any other must be named,
+    Of 0 and 1, of −1 and 1 and of False and True it is the usual one; any other must be named,
     by itself or as it is written.
 
     Parameters

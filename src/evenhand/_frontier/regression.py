@@ -305,7 +305,7 @@ class Plans:
         return value, counted.error(point.plan)
 
     def moves(self, point: Planned, draw: bool, grouping: Grouping) -> Moves:
-        """What becomes of each amount."""
+        """The new value of each amount."""
         return plan_moves(point.plan, draw, grouping)
 
 
@@ -347,7 +347,7 @@ class Shifts:
         return float(self.measure(means)), counted.error(point.shifts)
 
     def moves(self, point: Shifted, _: bool, grouping: Grouping) -> Moves:
-        """What becomes of each amount."""
+        """The new value of each amount."""
         return shifts(point.shifts, grouping)
 
 

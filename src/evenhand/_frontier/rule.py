@@ -78,7 +78,7 @@ class Rule(DecisionRule):
 
     @property
     def groups(self) -> tuple[Label, ...]:
-        """Whom the rule decides for."""
+        """The groups that the rule decides for."""
         return self._read_like.groups
 
     def __repr__(self) -> str:

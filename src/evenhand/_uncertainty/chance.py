@@ -194,7 +194,7 @@ def thinned(model: Model, source: Source, asked: Criterion, favorable: Label) ->
 def chances(
     model: Model, asked: Sequence[Question], replicates: int, rng: np.random.Generator
 ) -> list[Chance]:
-    """Compare several questions about one criterion with the same fair worlds."""
+    """Compare several questions about one criterion with the same fair replicates."""
     fair = np.broadcast_to(model.pooled, model.seen.shape)
     tables = list(model.draw(fair, replicates, rng))
     return [_compared(one, np.concatenate([one(table) for table in tables])) for one in asked]
@@ -207,7 +207,7 @@ def _about_cuts(
     hows: Sequence[Settings],
     options: dict[str, Any],
 ) -> tuple[Model, list[Question]]:
-    """Questions about distributions: their worlds know some cut points, their value knows all."""
+    """Questions about distributions: replicates know some cut points, the value knows all."""
     cut, edges = cuts_of(source)
     model = thinned(cut, source, asked, None)
     seen = model.expected(model.seen)

@@ -31,7 +31,7 @@ STEPS = 14
 
 
 def is_crowd(sizes: Floats) -> bool:
-    """Whether there are so many groups, alike enough in size, that their noise averages out.
+    """Whether there are enough groups, alike enough in size, that their noise averages out.
 
     >>> is_crowd(np.full(20, 500.0)), is_crowd(np.append(np.full(20, 500.0), 5.0))
     (True, False)

@@ -1,6 +1,6 @@
-"""How much two rates of different rows surely differ: bounds with a proof, for any two rates.
+"""How far two rates of different rows differ at least: bounds with a proof, for any two rates.
 
-Let P₁ be the chance of so many hits or more at a supposed rate p₁, P₂ that of so few or fewer at
+Let P₁ be the chance of as many hits or more at a supposed rate p₁, P₂ that of so few or fewer at
 p₂, and zᵢ = −Φ⁻¹(Pᵢ). Whatever the true rates are, z₁ and z₂ are independent and at most standard
 normal (stochastically), and so is w₁ z₁ + w₂ z₂ for weights with w₁² + w₂² = 1 that depend on
 nothing but p₁ and p₂ (Stouffer's combination). The pairs with w₁ z₁ + w₂ z₂ ≤ c are a confidence
@@ -29,7 +29,7 @@ AT_A_TIME = 2048
 
 
 class Binomials(NamedTuple):
-    """Hits of so many rows, each an array; the odds of the rate are `odds` times those of the hits.
+    """Hits of some rows, each an array; the odds of the rate are `odds` times those of the hits.
 
     Rows of equal weight have odds of 1. Weighted rows count as many as vary as much, and the odds
     say how much more a hit weighs than a miss.
@@ -131,7 +131,7 @@ def _smallest(high: Binomials, low: Binomials, reach: float, box: float) -> Floa
 
 
 def _lowest(rates: Binomials, distance: Floats) -> Floats:
-    """Shares (pairs, distances) at which so many hits or more are so many errors away."""
+    """Shares (pairs, distances) at which as many hits or more are a given number of errors away."""
     from scipy.special import betaincinv, ndtr
 
     hits, size = rates.hits[:, None], rates.size[:, None]

@@ -149,7 +149,7 @@ def upper_limits(clouds: Sequence[Cloud], measure: Measure, reach: float) -> Flo
 
 
 def _stacked(clouds: Sequence[Cloud], times: int) -> Iterator[tuple[list[int], Cloud]]:
-    """Cells of as many groups as one, with their places; each number is needed so many `times`.
+    """Cells of as many groups as one, with their places; each number is needed this many `times`.
 
     0 stands for twice the number of groups.
     """

@@ -23,7 +23,7 @@ NEGLIGIBLE = 1e-20  # relative to the tail
 def hypergeometric_tails(
     seen: ArrayLike, rows: float, hits: float, sizes: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """The chances of at most and of at least so many hits in a group, of all hits among all rows.
+    """The chances of at most and of at least this many hits in a group, of all hits among all rows.
 
     >>> at_most, at_least = hypergeometric_tails([0, 2], rows=4, hits=2, sizes=2)
     >>> at_most * 6, at_least * 6

@@ -357,7 +357,7 @@ def _calibrated(
 
 
 def _one_apart(estimates: Estimates, at: int, error: float) -> float:
-    """How far some group surely is from all others together: the largest gap is no less.
+    """A lower bound of how far some group is from all others together: the largest gap is no less.
 
     The distance to equal groups misses one group apart among many, which the test does not.
     """

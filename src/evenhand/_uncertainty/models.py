@@ -37,7 +37,7 @@ class Model(Protocol):
         """The table of statistics of a truth itself."""
 
     def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
-        """Tables (worlds, cells, groups) that a truth shows, some worlds at a time."""
+        """Tables (replicates, cells, groups) that a truth shows, some replicates at a time."""
 
 
 def shares(counts: NDArray[Any]) -> Floats:

@@ -1,7 +1,7 @@
 """How much more uneven one model is than another on the same rows: intervals without resampling.
 
 Two models share their rows, so what chance does to one it partly does to the other. An upper limit
-of m(p) − m(r), for the rates p and r of two models, supposes that r is truly more even than it
+of m(p) − m(r), for the rates p and r of two models, supposes that r is truly less unequal than it
 looks. For each level of evenness the nearest such r lies q standard errors from the data
 (`geometry.py` says how its distance is judged), and p, which goes with r, has moved along: by its
 correlation with r in every group. What is left of the reach, √(reach² − q²), lets p be more
@@ -14,7 +14,7 @@ nothing can be traded beyond equality: there either model gets half of the error
 
 Of several cells the worst counts: max m(p) − max m(r) is at most m(p) in the cell where p is worst
 less m(r) in any cell: the same one, or that where r looks worst; either gets half of the error.
-Cells where p surely is not worst are left out. Whatever the groups, models and dependence,
+Cells where p is clearly not the worst are left out. Whatever the groups, models and dependence,
 [low − high, high − low] of two single intervals with half of the error each holds too;
 it serves distributions, sums over cells, and measures that are not solved here.
 """
@@ -143,7 +143,7 @@ def difference(
 
     `correlations` (cells, cells, groups) are those of the first model's estimates with the
     second's, NaN where they are not known; None stands for none known. Of ratios it is how much
-    larger the first model's is, and so how much more even.
+    larger the first model's is, and so how much less unequal.
     """
     if first.settings.resolved.falls:
         known = difference(first.computed, second.computed, correlations, confidence)

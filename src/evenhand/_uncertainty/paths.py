@@ -23,7 +23,7 @@ PARTS = np.array([0.02, 0.06, 0.12, 0.2, 0.3, 0.42, 0.56, 0.72, 0.88])  # of the
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Groups ever more even, from those observed: how uneven, how far, and which way they move.
+    """Groups ever less unequal, from those observed: how uneven, how far, and which way they move.
 
     `levels` fall; `scores` are the distances as those of one normal variable; `moves` (levels,
     groups) are signed distances of every group.
@@ -121,7 +121,7 @@ def _scores(
 
 
 def _as_normal(squares: Floats | float, free: Floats | int, faces: Floats | int) -> Floats:
-    """Chi-squared distances to sets with so many faces, beyond which data lie by chance."""
+    """Chi-squared distances to sets with this many faces, beyond which data lie by chance."""
     from scipy.special import chdtrc, ndtri
 
     beyond = np.where(np.asarray(faces) > 0, 1 - 0.5 ** np.asarray(faces), 1.0)

@@ -36,7 +36,7 @@ NEAR = 0.01  # of the power that was asked for
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Power(Result):
-    """What groups of these sizes would show, and the sizes that would do.
+    """What groups of these sizes would show, and the sizes that are needed.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ def power(
     criterion: str | Criterion | None = None,
     favorable: Label = None,
 ) -> Power:
-    """How often these rows would show that groups differ, or are alike; and how many would do.
+    """How often these rows would show that groups differ, or are alike; and how many are needed.
 
     Say how many rows each group has, and what you suppose to be true: every group's rate (`rates`);
     or a common `rate`, with one group a `difference` apart; or neither, to learn which difference

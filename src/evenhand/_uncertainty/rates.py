@@ -173,7 +173,7 @@ def bins_drawn(source: Tally, given: str, of: str) -> Draws:
 
 
 class Draws(NamedTuple):
-    """Hits of so many rows of equal weight; the odds say how much more a hit weighs than a miss.
+    """Hits of some rows of equal weight; the odds say how much more a hit weighs than a miss.
 
     Where rows come in clusters, `free` are the degrees of freedom of what they amount to, and
     `alone` are the rows that they amount to in a single group, not beside others.

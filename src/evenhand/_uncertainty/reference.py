@@ -114,7 +114,7 @@ def interval_beside(
 
 
 def _apart(found: Beside, how: How) -> tuple[Floats, Floats]:
-    """How far a group surely is from the reference, and how far it can be."""
+    """A lower bound of how far a group is from the reference, and how far it can be."""
     if how == "difference":
         least = np.maximum(np.maximum(found.low, -found.high), 0.0)
         return least, np.maximum(np.abs(found.low), np.abs(found.high))
@@ -163,7 +163,7 @@ def _beside(
 def _overall(
     values: Floats, others: Floats, share: Floats, ends: Any, spread: Any, how: How, up: bool
 ) -> Floats:
-    """Limits beside everyone, of whom the group is a share: of it and of the others, apart."""
+    """Limits beside everyone, the group included: of the group and of the others, apart."""
     angles = ANGLES[:, None]
     ours = values + np.cos(angles) * ends[up]
     theirs = others + np.sin(angles) * (-spread[0] if up else spread[1])

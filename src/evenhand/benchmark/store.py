@@ -246,7 +246,7 @@ class Store:
 
 
 def groups_of(truth: Truth, times: int = 1) -> Groups:
-    """The groups of the test rows, all of them so many times over."""
+    """The groups of the test rows, all of them several times over."""
     return Groups(np.tile(truth.group, times).astype(np.uint32), truth.groups, ("group",))
 
 

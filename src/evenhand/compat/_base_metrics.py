@@ -24,7 +24,7 @@ sample_weight : array-like, optional
 
 POSITIVE = """\
 pos_label : label, optional
-    The positive label; 1 goes without saying where the labels are 0 and 1, or −1 and 1."""
+    The positive label; 1 is the default where the labels are 0 and 1, or −1 and 1."""
 
 ONE_COLUMN = {"labels": LABELS, "weight": WEIGHT, "positive": POSITIVE}
 
@@ -193,7 +193,7 @@ def positive_label(labels: list[Any], pos_label: Any) -> Any:
     if pos_label is None:
         if not (set(labels) <= {0, 1} or set(labels) <= {-1, 1}):
             raise InputError(
-                f"The labels are {labels[:6]}; which of them is positive goes without saying only "
+                f"The labels are {labels[:6]}; which of them is positive is known only "
                 "for 0 and 1, or −1 and 1. Pass pos_label=."
             )
         return 1

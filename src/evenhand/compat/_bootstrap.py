@@ -15,7 +15,7 @@ from evenhand.compat._features import pandas
 
 
 def resampled(sample: Sample, n_boot: int, random_state: Any) -> list[Disaggregated]:
-    """The metrics of so many bootstrap samples; a seed draws the rows that fairlearn draws."""
+    """The metrics of this many bootstrap samples; a seed draws the rows that fairlearn draws."""
     rows = pandas().Series(np.arange(len(sample.y_true)))
     return [
         sample.disaggregate(rows.sample(frac=1, replace=True, random_state=seed).to_numpy())

@@ -35,7 +35,7 @@ class DerivedMetric:
     metric : callable
         The metric of one group.
     transform : {"difference", "ratio", "group_min", "group_max"}
-        What becomes of its values by group.
+        How its values by group are combined.
     sample_param_names : list of str
         Its arguments that are columns.
 

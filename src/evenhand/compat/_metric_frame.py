@@ -357,7 +357,7 @@ class MetricFrame:
         criteria: str | Criterion | Sequence[str | Criterion] | None = None,
         title: str | None = None,
     ) -> Audit:
-        """Audit the same rows: which differences are more than chance, and between whom.
+        """Audit the same rows: which differences are significant, and between which groups.
 
         Parameters
         ----------

@@ -178,7 +178,7 @@ class Settings:
         return self.function, None if sweeps else measures.resolve_aggregate(self.aggregate)
 
     def for_supremum(self) -> Settings:
-        """On raw CDFs a scale-free supremum is degenerate: exponentiate, unless told otherwise."""
+        """On raw CDFs a scale-free supremum is degenerate: exponentiate by default."""
         if self.transform is None and self.tau is None and self.function.is_relative:
             return replace(self, transform="exp")
         return self
@@ -505,7 +505,7 @@ class Criterion:
         if not isinstance(source, summary):
             raise InputTypeError(
                 f"{self.name} reads a {summary.__name__}, not a {type(source).__name__}: "
-                f"{self.statistic.formula} cannot be had from it."
+                f"{self.statistic.formula} cannot be computed from it."
             )
 
     def table(self, source: Source, favorable: Label = None) -> Table:

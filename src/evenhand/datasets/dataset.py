@@ -20,7 +20,7 @@ class Dataset:
     Attributes
     ----------
     task : Task
-        What is predicted, and for whom.
+        What is predicted, and by which groups.
     origin : Origin
         Where the rows come from.
     X : DataFrame

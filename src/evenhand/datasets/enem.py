@@ -33,7 +33,7 @@ ROWS = 50_000
 
 
 def _keep(raw: pd.DataFrame) -> pd.DataFrame:
-    """Keep school leavers who sat all four papers in earnest and stated their race."""
+    """Keep school leavers who sat all four papers and stated their race."""
     return raw[
         raw[list(PRESENCE)].eq(1).all(axis=1)
         & raw["IN_TREINEIRO"].eq(0)

@@ -58,7 +58,7 @@ def load(
     InputError
         If there is no such task, column or origin; it says which there are.
     FetchError
-        If a file cannot be had; it says why, and how to get it by hand.
+        If a file cannot be downloaded; it says why, and how to get it by hand.
 
     Examples
     --------

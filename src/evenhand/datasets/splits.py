@@ -84,7 +84,7 @@ class Split:
         )
 
     def normalized(self) -> Parts:
-        """Both parts on scales learnt from the training part alone.
+        """Both parts on scales learned from the training part alone.
 
         Numeric features get mean 0 and standard deviation 1, a regression's target the range
         0 … 1; test rows may fall outside. Categories and missing values stay as they are.

@@ -1,4 +1,4 @@
-"""A task is a declaration: what is predicted, for whom, and where the rows come from."""
+"""A task is a declaration: what is predicted, by which groups, and where rows come from."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Measure:
     parts : callable, optional
         What each entry of a vector contributes, up to a factor; by default its squared deviation.
     greatest_of : callable, optional
-        The greatest value of so many groups whose entries lie between a least one and 1; the number
+        The greatest value of a number of groups whose entries lie between a least one and 1; it
         may be None for any number.
     band : callable, optional
         Of a measure that reads extremes: the interval of a level that starts or ends at a place.

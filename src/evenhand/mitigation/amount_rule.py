@@ -1,4 +1,4 @@
-"""What becomes of predicted amounts, as a value: lines for each group, that leave Python."""
+"""A rule for predicted amounts, as a value: lines for each group, that leave Python."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def broken_lines(
 def outcomes(
     pieces: Sequence[tuple[Floats, Sequence[tuple[Floats, Floats]]]], grouping: Grouping | None
 ) -> Moves:
-    """Values by lot, given by group as (cuts, and of each piece (ends of the lots, values))."""
+    """Random values, given by group as (cuts, and of each piece (ends of the lots, values))."""
     size = max(len(cuts) for cuts, _ in pieces)
     most = max(len(ends) for _, own in pieces for ends, _ in own)
     cuts = np.full((len(pieces), size), np.inf)

@@ -103,7 +103,7 @@ class BarycenterRegressor(GroupRegressor):
 
     @property
     def rule_(self) -> AmountRule:
-        """What becomes of a base prediction, as lines that can be written down elsewhere."""
+        """The new value of a base prediction, as lines that can be written down elsewhere."""
         check_is_fitted(self)
         known, part = self.known_, self.fraction
         images = (1 - part) * known.values + part * self.images_

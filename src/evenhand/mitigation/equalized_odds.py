@@ -29,7 +29,7 @@ class EqualizedOddsClassifier(GroupClassifier):
     objective : {"balanced_accuracy", "accuracy"}, default "balanced_accuracy"
         What is kept as high as equal odds allow; the first is the common reading.
     rising : bool, default True
-        Whether those whom the base model selects may never fare worse than others of their group.
+        Whether those the base model selects may never fare worse than others of their group.
         False asks for the optimum, which reverses labels in a group that they mislead in.
 
     Attributes
@@ -79,7 +79,7 @@ class EqualizedOddsClassifier(GroupClassifier):
         self.rising_cost_ = max(loss - _equalized(mass, self.objective, False)[1], 0.0)
         if self.rising_cost_ > SLACK:
             self.notes_ += (
-                "Those whom the base model selects never fare worse than others of their group, "
+                "Those the base model selects never fare worse than others of their group, "
                 f"which costs {number(self.rising_cost_, 4)} of {self.objective.replace('_', ' ')} "
                 "(rising=False).",
             )
@@ -106,7 +106,7 @@ def relabeling(chances: Floats) -> DecisionRule:
     """P(second class | base label, group) as a mixture of keeping, reversing and ignoring labels.
 
     >>> print(relabeling(np.array([[0.2, 0.9]])).explain())
-    Everyone: of those whom the model selects, select 9 in 10; of the others, 2 in 10.
+    Everyone: of those the model selects, select 9 in 10; of the others, 2 in 10.
     To select is to decide 1.
     """
     groups = np.arange(len(chances))

@@ -63,7 +63,7 @@ class Rows:
 
 
 def _draws(estimator: Any) -> bool:
-    """Whether an estimator decides by lot, or can be told to."""
+    """Whether an estimator decides at random, or can be set to."""
     return "row_id" in estimator.get_params(deep=False)
 
 
@@ -92,7 +92,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         Whether the estimator is already fitted (on the columns it is meant to see), and used as it
         is.
     unseen : {"error", "base"}, default "error"
-        What becomes of a row whose group was not seen at fit: an error, or the base prediction.
+        How a row is treated whose group was not seen at fit: an error, or the base prediction.
     draw : bool, default True
         Where a method decides at random: whether `predict` draws, or takes the likeliest answer.
     row_id : str, int, list of these, "index" or None, default None
@@ -430,7 +430,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         return tags
 
     def _tell_shared(self, rows: Rows) -> None:
-        """Note what becomes of the bound where people who agree share a lot."""
+        """Note how the bound changes where people who agree share a lot."""
         chances = self._decide(rows.X, rows.group)
         by_lot = np.flatnonzero(chances.max(axis=1) < 1)
 

@@ -232,7 +232,7 @@ class OutcomeLevels:
 
     @classmethod
     def between(cls, low: float, high: float, count: int) -> OutcomeLevels:
-        """So many levels, the outermost at the ends of the range."""
+        """Levels at even steps, the outermost at the ends of the range."""
         return cls(np.linspace(low, high, count))
 
     def nearest(self, numbers: Floats) -> Codes:

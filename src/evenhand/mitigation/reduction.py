@@ -185,10 +185,10 @@ class Lottery(NamedTuple):
 
 
 class ReductionGame:
-    """Classifiers found so far, as tables of whom they accept, and how to find more.
+    """Classifiers found so far, as tables of who is accepted, and how to find more.
 
     `fit` turns costs of accepting each (label, group), and a model to start from, into a model
-    and whom it accepts.
+    and who it accepts.
     """
 
     def __init__(self, problem: ReductionProblem, fit: Fit, budget: float) -> None:
@@ -201,7 +201,7 @@ class ReductionGame:
         self._program = (0, Lottery(np.ones(1), np.inf))
 
     def play(self, rounds: int, rows: float) -> Lottery:
-        """The best lottery of so many rounds; it stops when the gap is below sampling error."""
+        """The best lottery of this many rounds; it stops when the gap is below sampling error."""
         theta, total = np.zeros((2, self.problem.constraints))
         history: list[int] = []
         lotteries: list[Lottery] = []

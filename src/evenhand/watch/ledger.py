@@ -224,7 +224,7 @@ def check_size(numbers: Iterable[int]) -> None:
     total = sum(numbers)
     if total > MOST_NUMBERS:
         raise InputError(
-            f"So many labels and groups make {total:,} numbers to keep; a watch keeps "
+            f"This many labels and groups make {total:,} numbers to keep; a watch keeps "
             f"{MOST_NUMBERS:,} at most. Watch fewer classes, or merge rare groups before counting."
         )
 

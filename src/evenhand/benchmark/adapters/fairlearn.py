@@ -93,7 +93,7 @@ class FairlearnReduction(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class FairlearnThresholds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """`fairlearn.postprocessing.ThresholdOptimizer`: a threshold, or two by lot, for each group.
+    """`fairlearn.postprocessing.ThresholdOptimizer`: a threshold, or two at random, for each group.
 
     Parameters
     ----------

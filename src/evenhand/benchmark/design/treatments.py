@@ -96,7 +96,7 @@ class Treatment:
         return self.obstacle(extent, base) is None
 
     def thinned(self, most: int) -> Treatment:
-        """The same with at most so many values of its grid, evenly chosen, with both ends.
+        """The same with at most this many values of its grid, evenly chosen, with both ends.
 
         >>> Treatment(grid=(1.0, 2.0, 3.0, 4.0, 5.0)).thinned(3).grid
         (1.0, 3.0, 5.0)

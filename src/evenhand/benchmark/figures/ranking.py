@@ -1,4 +1,4 @@
-"""Methods in order: the gap they remove, what they lose for it, and who cannot be told apart."""
+"""Methods in order: the gap they remove, what they lose for it, and which cannot be separated."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ranking_figure(results: Results, ranking: Ranking, theme: Theme | None = Non
     -------
     Drawing
         Areas and losses with their intervals, and above them, for several problems, mean ranks
-        with bars over methods that cannot be told apart (Demšar 2006).
+        with bars over methods that cannot be separated (Demšar 2006).
 
     """
     theme = theme or theme_of(results)
@@ -167,7 +167,7 @@ def _apart(ranking: Ranking) -> str:
     p_value = ranking.friedman.p_value
     told = "" if isnan(p_value) else f" Friedman’s test: p = {p_value:.2g}."
     return (
-        "Methods joined by a bar cannot be told apart (Nemenyi, α = 0.05): their mean ranks differ "
+        "Methods joined by a bar cannot be separated (Nemenyi, α = 0.05): their mean ranks differ "
         f"by less than {ranking.difference:.2f}.{told}"
     )
 

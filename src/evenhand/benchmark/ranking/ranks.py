@@ -1,4 +1,4 @@
-"""Methods in order, over problems, with what can be told apart and what cannot."""
+"""Methods in order, over problems, with what can be separated and what cannot."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Ranking:
 
     @property
     def bars(self) -> list[tuple[int, int]]:
-        """Runs of methods that cannot be told apart, by first and last place."""
+        """Runs of methods that cannot be separated, by first and last place."""
         if isnan(self.difference):
             return []
         return not_told_apart([one.rank for one in self.entrants], self.difference)
@@ -160,7 +160,7 @@ class Ranking:
         if len(self.entrants) == 1:
             return f"{first.method} is the only method with a result on every problem."
         if not near:
-            return f"{head}, and is told apart from all others."
+            return f"{head}, and differs significantly from all others."
         if len(near) == len(self.entrants) - 1:
             return f"{head}, but no other method can be told from it."
         others = " and ".join(filter(None, (", ".join(near[:-1]), near[-1])))

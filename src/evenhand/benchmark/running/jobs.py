@@ -111,7 +111,7 @@ def jobs(runs: Iterable[Run], workers: int = 1, store: Store | None = None) -> l
 
 
 def _divided(runs: Sequence[Run], pieces: int) -> list[Job]:
-    """At most so many jobs of about the same cost; what is fitted in one go stays together."""
+    """At most this many jobs of about the same cost; what is fitted in one go stays together."""
     whole = Job(tuple(runs))
     if pieces == 1:
         return [whole]

@@ -47,7 +47,7 @@ EXAMPLE = """\
 
 @documented(ranked=RANKED, example=EXAMPLE)
 def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None) -> Table:
-    """The methods of a ranking: mean rank, gap removed, performance lost, and who is told apart.
+    """The methods of a ranking: mean rank, gap removed, performance lost, and which methods differ.
 
     Parameters
     ----------
@@ -175,10 +175,10 @@ def pair_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
     note = (
         "Better, worse, cannot be told: on how many problems and base models, by the t test over "
         "splits of Nadeau and Bengio with Holm’s correction. p: Wilcoxon’s signed-rank test over "
-        "the problems, by Holm. Told apart: mean ranks differ by more than Nemenyi’s critical "
+        "the problems, by Holm. Separated: mean ranks differ by more than Nemenyi’s critical "
         "difference; with a single problem, by the test over its splits."
     )
-    head = ("Method", "Against", "Better", "Worse", "Cannot be told", "p", "Told apart")
+    head = ("Method", "Against", "Better", "Worse", "Cannot be told", "p", "Separated")
     return Table(
         _address("pairs", ranking),
         f"Pairs: {theme.question(ranking.question)}, {ranking.track}",

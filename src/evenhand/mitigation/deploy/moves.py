@@ -1,4 +1,4 @@
-"""What becomes of predicted amounts in each group: lines between cuts, and lots."""
+"""The new values of predicted amounts in each group: lines between cuts, and lots."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def moves_source(moves: Moves) -> str:
     rules = [moves.listed(pool) for pool in range(moves.pools)]
     return "\n".join(
         [
-            HEAD.format(what="What becomes of predictions", bisect="bisect_left, bisect_right"),
+            HEAD.format(what="The new values of predictions", bisect="bisect_left, bisect_right"),
             *_constants({**_groups(moves.grouping), "RULES": rules}),
             "",
             "",

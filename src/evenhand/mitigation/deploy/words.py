@@ -73,11 +73,11 @@ def _of_scores(steps: Steps, chosen: int) -> str:
 
 
 def _of_labels(steps: Steps, chosen: int) -> str:
-    """Shares of those whom the model selects, and of the others."""
+    """Shares of those the model selects, and of the others."""
     places = [sum(cut < label for cut in steps.cuts) for label in (0, 1)]
     shares = [_share(float(steps.chances[place, chosen])) for place in places]
     own, others = shares[chosen], shares[1 - chosen]
-    return f"of those whom the model selects, select {own}; of the others, {others}"
+    return f"of those the model selects, select {own}; of the others, {others}"
 
 
 def _by_prices(rule: Description, pool: int) -> str:
@@ -100,7 +100,7 @@ def _merged(steps: Steps, chosen: int) -> tuple[list[float], list[float]]:
 
 
 def _share(chance: float) -> str:
-    """A chance as so many in 10, 100, 1,000 or 10,000.
+    """A chance as a number in 10, 100, 1,000 or 10,000.
 
     >>> _share(0.3), _share(0.314), _share(0.002), _share(1.0)
     ('3 in 10', '31 in 100', '2 in 1,000', 'everyone')

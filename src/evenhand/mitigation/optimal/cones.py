@@ -150,7 +150,7 @@ def within_pq(d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone:
 
 
 def _within_variation(d: int, most: float) -> Cone:
-    """The standard deviation is at most so many means."""
+    """The standard deviation is at most this many means."""
     centered = np.eye(d) - 1 / d
     level = np.full((1, d), most / np.sqrt(d))
     rows = [(level, np.zeros((1, 0)), 0.0), (centered, np.zeros((d, 0)), 0.0)]

@@ -11,10 +11,10 @@ from evenhand.mitigation.optimal.scores import Codes, Floats, Population, Respon
 
 @dataclass(frozen=True, eq=False)
 class Steady:
-    """A population some of whose decisions are made by lot, whatever the score.
+    """A population some of whose decisions are made at random, whatever the score.
 
     The rate of a threshold in a group of n rows is known to √(r (1 − r) / n); that of a lot is
-    known. If a share λ of a group's decisions are made by lot, its rate is known to (1 − λ) of
+    known. If a share λ of a group's decisions are made at random, its rate is known to (1 − λ) of
     that. `lot` is λ for each group: a pool of its own decides them.
     """
 
@@ -79,7 +79,7 @@ class Steady:
 
 
 def lot_share(size: Floats, rate: float, error: float) -> Floats:
-    """The share of decisions by lot with which no group's rate has a larger standard error.
+    """The share of random decisions with which no group's rate has a larger standard error.
 
     >>> lot_share(np.array([9.0, 100.0]), rate=0.5, error=0.05)
     array([0.7, 0. ])

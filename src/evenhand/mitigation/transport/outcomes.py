@@ -1,4 +1,4 @@
-"""A plan as what becomes of each amount: the values that a lot, or its place, chooses from."""
+"""A plan as the outcomes of each amount: the values that a lot, or its place, chooses from."""
 
 from __future__ import annotations
 

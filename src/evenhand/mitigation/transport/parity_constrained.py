@@ -60,7 +60,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
     shifts_ : ndarray of shape (n_groups,)
         What is added to each group's predictions, under weak parity.
     rule_ : AmountRule
-        What becomes of a base prediction, for other languages: `to_sql`, `to_onnx`, `to_python`.
+        The new value of a base prediction, for other languages: `to_sql`, `to_onnx`, `to_python`.
 
     See Also
     --------
@@ -118,7 +118,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     @property
     def rule_(self) -> AmountRule:
-        """What becomes of a base prediction, as a rule that can be written down elsewhere."""
+        """The new value of a base prediction, as a rule that can be written down elsewhere."""
         if self.criterion != "weak_parity":
             return super().rule_
         check_is_fitted(self)

@@ -1,4 +1,4 @@
-"""What becomes of predictions on a line: each goes to the value of its own rank."""
+"""The new values of predictions on a line: each goes to the value of its own rank."""
 
 from __future__ import annotations
 

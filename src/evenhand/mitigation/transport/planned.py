@@ -36,7 +36,7 @@ class PlannedRegressor(GroupRegressor):
     cost_, gap_ : float
         The mean squared move on the fitting rows, and by how much it can exceed the least.
     rule_ : AmountRule
-        What becomes of a base prediction, for other languages: `to_sql`, `to_onnx`, `to_python`.
+        The new value of a base prediction, for other languages: `to_sql`, `to_onnx`, `to_python`.
 
     """
 
@@ -48,7 +48,7 @@ class PlannedRegressor(GroupRegressor):
 
     @property
     def rule_(self) -> AmountRule:
-        """What becomes of a base prediction, as a rule that can be written down elsewhere."""
+        """The new value of a base prediction, as a rule that can be written down elsewhere."""
         check_is_fitted(self)
         return AmountRule(plan_moves(self.plan_, self.draw, self._grouping()))
 

@@ -43,8 +43,8 @@ class TransportRegressor(PlannedRegressor):
         The range of the bins; None is that of the fitted predictions.
     privacy : float, default None
         The ε of differential privacy (not of parity) for the histograms, by Laplace noise; None
-        adds none. It needs `bounds`, and says nothing of the base model, which has its own view of
-        the rows.
+        adds none. It needs `bounds`, and says nothing about the base model, which has its own view
+        of the rows.
 
     References
     ----------

@@ -87,7 +87,7 @@ def _mixed(supply: Supply, apart: _Priced, close: _Priced, epsilon: float) -> _P
 class _Levels:
     """All levels of the old CDFs, where costs have their kinks, and quantiles just above them.
 
-    Of many groups the quantiles are looked up when they are needed, for want of memory.
+    Of many groups the quantiles are looked up when they are needed, to save memory.
     """
 
     supply: Supply
@@ -113,7 +113,7 @@ class _Levels:
         return np.column_stack([inner, np.ones(len(inner))])
 
     def _moved(self, at: Codes, sign: int) -> Floats:
-        """How far beyond each cut point those are, by share, whom levels lift (1) or lower."""
+        """How far beyond each cut point those are, by share, that levels lift (1) or lower."""
         if self.quantiles is None:
             level = np.broadcast_to(self.levels[at], (len(self.supply.share), len(at)))
             quantiles = self.supply.quantile(level, "right")
@@ -124,7 +124,7 @@ class _Levels:
 
 
 def _first(holds: Callable[[Codes], Any], size: int, last: int) -> Codes:
-    """The first index from which on a condition holds, by halving, for each of so many."""
+    """The first index from which on a condition holds, by halving, for each of several."""
     low, high = np.zeros(size, np.intp), np.full(size, last, np.intp)
     while (low < high).any():
         middle = (low + high) // 2
