@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -237,6 +238,9 @@ def framed(journey: Journey, found: Found) -> None:
     """The same rows in the engine that holds them."""
     question = Question(journey, found)
     if not question.fits or "pandas another order" in journey.kinds.values():
+        return
+    sizes = Counter(map(repr, zip(*journey.people.values(), strict=True)))
+    if 2 * sum(size == 1 for size in sizes.values()) > len(sizes):  # people, not groups of them
         return
     engine = journey.pick(list(ENGINES), 1)[0]
     try:

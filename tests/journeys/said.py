@@ -176,7 +176,7 @@ def headline(truth: Truth, audit: eh.Audit, summary: dict[str, Any]) -> None:
     sentence, about = summary["sentence"], summary["about"]
     rows = f"{sum(truth.sizes.values()):,} row"
     assert about.startswith(rows), about
-    assert f" in {len(truth.groups)} group" in about, about
+    assert f" in {len(truth.groups):,} group" in about, about
     if "alike" in sentence and "But:" not in sentence:
         first = next(f for f in audit.findings if f.verdict == "alike")
         assert first.gap.high <= (first.margin or math.inf) + 1e-12, sentence
