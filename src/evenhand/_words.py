@@ -106,6 +106,15 @@ def read_number(text: str) -> float:
     return float(text)
 
 
+def gap_points(gap: float) -> str:
+    """A difference of rates that was observed, in percentage points.
+
+    >>> gap_points(0.1234), gap_points(0.0004)
+    ('12.3 percentage points', '0.0 percentage points')
+    """
+    return f"{100 * gap:.1f} percentage points"
+
+
 def points(low: float) -> str:
     """A lower bound of a difference of rates in percentage points, rounded down.
 

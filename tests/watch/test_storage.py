@@ -146,7 +146,7 @@ def _without(state):
 
 def test_a_state_of_an_earlier_format_is_refused_in_words(tmp_path):
     path = rewritten(tmp_path / "w.json", lambda state: state.update(schema="evenhand.watch/1"))
-    with pytest.raises(eh.InputError, match=r"this version reads 'evenhand\.watch/2'"):
+    with pytest.raises(eh.InputError, match=r"this version reads 'evenhand\.watch/3'"):
         eh.Watch.load(path)
 
 
@@ -219,7 +219,7 @@ def test_a_file_that_is_too_large_or_too_deep_is_no_state(tmp_path):
     with pytest.raises(eh.InputError, match="is not the state of a watch"):
         eh.Watch.load(path)
     path.write_text(
-        '{"schema":"evenhand.watch/2","groups":' + '{"parts":[' * 2000 + "]}" * 2000 + "}"
+        '{"schema":"evenhand.watch/3","groups":' + '{"parts":[' * 2000 + "]}" * 2000 + "}"
     )
     with pytest.raises(eh.InputError):
         eh.Watch.load(path)

@@ -176,13 +176,13 @@ def test_a_state_is_read_back_as_it_was(tmp_path):
     assert state_of(again._memory) == state_of(watched._memory)
     assert repr(again.status()) == repr(watched.status())
     assert "2 parts" not in repr(again)
-    assert json.loads((tmp_path / "watch.json").read_text())["schema"] == "evenhand.watch/2"
+    assert json.loads((tmp_path / "watch.json").read_text())["schema"] == "evenhand.watch/3"
 
 
 def test_a_file_that_is_no_state_is_refused(tmp_path):
     with pytest.raises(eh.InputError, match="There is no state"):
         eh.Watch.load(tmp_path / "none.json")
-    for text in ("{", "[]", '{"schema": "evenhand.watch/99"}', '{"schema": "evenhand.watch/2"}'):
+    for text in ("{", "[]", '{"schema": "evenhand.watch/99"}', '{"schema": "evenhand.watch/3"}'):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(eh.InputError, match=r"bad\.json"):
             eh.Watch.load(tmp_path / "bad.json")

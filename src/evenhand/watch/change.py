@@ -1,11 +1,17 @@
-"""Change: beside a baseline, in the last window, or at a time that nobody knows.
+"""Change of gaps within parts: beside a baseline, in the last window, or since an unknown day.
 
-Beside a baseline or what was before, every group by itself: the hits before and after are as likely
-as a mixture over two rates says, over as likely as one common rate makes them at best (universal
-inference; Wasserman, Ramdas and Balakrishnan 2020). Since an unknown time: the e-process of "all
-groups alike" is started anew with every span of days, and the sum of all that run is the e-detector
-of Shiryaev and Roberts (Shin, Ramdas and Rinaldo 2022): groups that stay alike let it pass a bound
-of A after A days on average, or more.
+A gap may be steady, as may a bound that tolerates it, so a gap is compared with that of the past
+and not with none. Let U be what a group has beyond its share (`within.py`), g the gaps of before
+and after together, and X = U − L g of what came after: about 0 on average if gaps stayed the same.
+With b the part of the information that is from before and c = 1 − b that from after, X is b times
+an error of after less c times one of before, so for a tilt t the logarithm of E exp(t X) is at most
+
+    V₁ (cosh bt − 1) + V₀ (cosh ct − 1), and skewness alike,
+
+in which V are the variances given the margins of each part, enlarged where gaps make them larger. X
+is a Brownian motion in V₁b, so the mixture over tilts is an e-process. Started anew with each span
+of days and added up it is the e-detector of Shiryaev and Roberts (Shin, Ramdas and Rinaldo 2022): a
+bound of A is passed after A days on average, or more, if gaps stay the same.
 """
 
 from __future__ import annotations
@@ -15,50 +21,76 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._data.groups import show
-from evenhand._words import listing, number, percent
-from evenhand.watch.bands import log_likelihood, log_mixed, log_mixture
-from evenhand.watch.evalues import log_mean
+from evenhand._words import gap_points, listing, number
+from evenhand.watch.evalues import TILTS, WEIGHTS, log_mean
 from evenhand.watch.ledger import day_name
 from evenhand.watch.rates import Rates
 from evenhand.watch.status import Against, Change
+from evenhand.watch.within import Scores, expected
 
 Floats = NDArray[np.float64]
 
-NEARNESS = (10.0, 100.0, 1000.0)  # rows that a rate before is worth as a guess of that after
+LEAST = 1e-9
 
 
-def log_changed(hits: Floats, sizes: Floats, later_hits: Floats, later_sizes: Floats) -> Floats:
-    """Log e-value (…) that a rate after is not that before; 0 where either has no rows."""
-    guess = (hits + 0.5) / (sizes + 1.0)
-    near = [(rows * guess, rows * (1 - guess)) for rows in NEARNESS]
-    apart = log_mixed(later_hits, later_sizes, near) + np.log(len(near) / (len(near) + 1))
-    apart = np.logaddexp(apart, log_mixture(later_hits, later_sizes) - np.log(len(near) + 1))
-    together_hits, together = hits + later_hits, sizes + later_sizes
-    common = log_likelihood(together_hits, together, together_hits / np.maximum(together, 1.0))
-    evidence = log_mixture(hits, sizes) + apart - common
-    return np.asarray(np.where((sizes > 0) & (later_sizes > 0), evidence, 0.0))
+def log_shifted(
+    rates: Rates, before: Scores, after: Scores, pairs: Floats | None, spread: Floats
+) -> Floats:
+    """Log e-values (…, cells, groups) that gaps after are not those before; 0 where either is none.
+
+    `spread` is how many times as large variances are as those of independent rows.
+    """
+    whole = before + after
+    total = Scores(*(part.reshape(-1, *part.shape[-2:])[0] for part in whole))
+    rest = after.beyond - expected(total, after.information, pairs)
+    share = before.information / np.maximum(whole.information, LEAST)
+    spread = spread * _enlarged(total, rates.sizes)
+    logs = []
+    for tilt in TILTS:
+        back, forth = tilt * share, tilt * (1 - share)
+        cost = after.variance * (np.cosh(back) - 1) + before.variance * (np.cosh(forth) - 1)
+        skew = after.third * (np.sinh(back) - back) - before.third * (np.sinh(forth) - forth)
+        logs += [sign * (tilt * rest - spread * skew) - spread * cost for sign in (1, -1)]
+    found = log_mean(np.stack(logs, axis=-1), np.repeat(WEIGHTS / 2, 2))
+    is_known = (before.information > LEAST) & (after.information > LEAST)
+    return np.asarray(np.where(is_known, found, 0.0))
+
+
+def _enlarged(scores: Scores, sizes: Floats) -> Floats:
+    """How many times as large U's variance is with these gaps as if groups were alike."""
+    mine = sizes / np.maximum(sizes.sum(axis=-1, keepdims=True), LEAST)
+    information = np.maximum(scores.information, LEAST)
+    rate = np.clip(scores.level / information, 0.0, 1.0)
+    others = np.clip(rate - scores.beyond / information, 0.0, 1.0)
+    common = mine * rate + (1 - mine) * others
+    apart = (1 - mine) * rate * (1 - rate) + mine * others * (1 - others)
+    return np.asarray(np.maximum(apart / np.maximum(common * (1 - common), LEAST), 1.0))
 
 
 def beside(
-    name: str, before: Rates, now: Rates, weights: Floats, error: float, against: Against, when: str
+    name: str,
+    rates: Rates,
+    logs: Floats,
+    before: Scores,
+    now: Scores,
+    weights: Floats,
+    error: float,
+    against: Against,
+    when: str,
 ) -> Change:
-    """Every group's rate beside what it was."""
-    if not now.cells:
-        said = f"{name}: there is nothing to compare {when}."
-        return Change(name, against, False, 1.0, 1 / error, (), None, said)
-    hits, sizes = aligned(before, now)
-    logs = log_changed(hits, sizes, now.hits, now.sizes)
-    each = log_mean(logs.T, np.full(len(now.cells), 1 / max(len(now.cells), 1)))
+    """Every group's gap beside what it was, by log e-values (cells, groups)."""
+    each = log_mean(logs.T, np.full(len(logs), 1 / len(logs)))
     every = float(np.logaddexp(log_mean(each, weights), np.log(max(1 - weights.sum(), 1e-300))))
     needed = 1 / error
     shown = np.flatnonzero(each + np.log(weights) >= np.log(needed))
     which = shown[np.argsort(-each[shown])].tolist()
     changed = every >= np.log(needed)
     which = which or ([int(each.argmax())] if changed else [])
-    groups = tuple(now.groups[i] for i in which)
-    told = [_moved(now, hits, sizes, logs, i) for i in which[:3]]
+    groups = tuple(rates.groups[i] for i in which)
+    most = 1 if len(rates.groups) == 2 else 3  # a gap of two groups is one gap
+    told = [_moved(rates, before, now, logs, i) for i in which[:most]]
     more = f", and {len(which) - 3} more" if len(which) > 3 else ""
-    sentence = f"{name}: no group's rate is shown to have changed {when}."
+    sentence = f"{name}: no group's gap to the others is shown to have changed {when}."
     if changed:
         sentence = f"{name} has changed {when}: {listing(told)}{more}."
     return Change(
@@ -81,7 +113,7 @@ def since_unknown(
     weights: Floats,
     days: float,
 ) -> Change:
-    """Whether groups that were alike are so no longer: the e-detector over all starts.
+    """Whether gaps are no longer those of the past: the e-detector over all starts.
 
     `logs` (starts, cells, groups) are of each group's e-process from there on, the latest first.
     """
@@ -92,31 +124,13 @@ def since_unknown(
     evidence, since = float(np.exp(min(total, 690.0))), day_name(starts[best])
     arl = f"once in {days:,.0f} days or more on average"
     if evidence < days:
-        sentence = f"{name}: no sign that groups have begun to differ."
+        sentence = f"{name}: no sign that gaps between groups have changed."
         return Change(name, "any time", False, evidence, days, (), None, sentence)
     leading = _leading(each[best] + np.log(weights), groups)
-    if best == len(starts) - 1:  # the earliest
-        sentence = f"{name}: groups have been apart ever since the watch began, {since}."
-        return Change(name, "any time", False, evidence, days, leading, since, sentence)
     names = listing([show(group) for group in leading[:3]])
-    sentence = f"{name}: groups have differed since about {since}, most of all {names} "
-    sentence += f"(by chance this is said {arl})."
+    sentence = f"{name}: gaps between groups have changed since about {since}, most of all that of "
+    sentence += f"{names} to the others (by chance this is said {arl})."
     return Change(name, "any time", True, evidence, days, leading, since, sentence)
-
-
-def aligned(before: Rates, now: Rates) -> tuple[Floats, Floats]:
-    """Hits and rows before, in the cells and groups of now; none where there were none."""
-    hits, sizes = np.zeros(now.hits.shape), np.zeros(now.sizes.shape)
-    if (before.cells, before.groups) == (now.cells, now.groups):
-        return before.hits, before.sizes
-    cells = {cell: i for i, cell in enumerate(before.cells)}
-    groups = {group: i for i, group in enumerate(before.groups)}
-    for i, cell in enumerate(now.cells):
-        for j, group in enumerate(now.groups):
-            if cell in cells and group in groups:
-                at = cells[cell], groups[group]
-                hits[i, j], sizes[i, j] = before.hits[at], before.sizes[at]
-    return hits, sizes
 
 
 def _leading(logs: Floats, groups: tuple[Label, ...]) -> tuple[Label, ...]:
@@ -126,10 +140,22 @@ def _leading(logs: Floats, groups: tuple[Label, ...]) -> tuple[Label, ...]:
     return tuple(groups[i] for i in near.tolist())
 
 
-def _moved(now: Rates, hits: Floats, sizes: Floats, logs: Floats, group: int) -> str:
-    cell = int(logs[:, group].argmax())
-    rates = hits[cell, group] / sizes[cell, group], now.hits[cell, group] / now.sizes[cell, group]
-    low, high = now.limits
-    is_share = now.limits == (0.0, 1.0)
-    was, is_now = (percent(p) if is_share else number(low + (high - low) * p) for p in rates)
-    return f"{show(now.groups[group])} from {was} to {is_now}"
+def _moved(rates: Rates, before: Scores, now: Scores, logs: Floats, group: int) -> str:
+    """A group's gap to the others within parts, before and now."""
+    at = int(logs[:, group].argmax()), group
+    was, is_now = (
+        _side(float(part.beyond[at] / part.information[at]), rates.limits) for part in (before, now)
+    )
+    return f"{show(rates.groups[group])} from {was} to {is_now}"
+
+
+def _side(gap: float, limits: tuple[float, float]) -> str:
+    """A gap in words.
+
+    >>> _side(-0.1234, (0.0, 1.0))
+    '12.3 percentage points below the others'
+    """
+    low, high = limits
+    size = abs(gap) * (high - low)
+    amount = gap_points(size) if limits == (0.0, 1.0) else number(size)
+    return f"{amount} {'above' if gap > 0 else 'below'} the others"

@@ -26,10 +26,10 @@ def document_of(memory: Memory) -> dict[str, Any]:
     for finding in status["findings"]:
         question = look.question(finding["criterion"])
         needs = look.source(question)
-        sums = list(memory.ledger.until(needs))
+        sums = list(memory.ledger.until(*look.tables(question)))
         step = max(ceil(len(sums) / MOST_POINTS), 1)
         kept = sums[(len(sums) - 1) % step :: step]
-        known = [(day_name(day), look.rates(part, question)) for day, part in kept]
+        known = [(day_name(day), look.gaps(question, part).rates) for day, part in kept]
         times = {
             measure: [_point(day, look.interval(rates, measure)) for day, rates in known]
             for measure in question.measures

@@ -23,6 +23,7 @@ from evenhand._errors import InputError
 NUMBERS = 18_000  # that the spans of all days may hold together
 MOST_SPANS, FEWEST_SPANS = 120, 2
 MOST_NUMBERS = 1 << 22  # in all tables of a watch, whatever its labels
+MOST_PAIRS = 1 << 12  # numbers of a table of pairs of groups: those of 64 groups
 MOST_ROWS = 10**13  # whose sums in hundred-thousandths still fit into 64 bits
 DIGITS = 8  # of a hash
 WHOLE = -1  # the span of sums that are kept for all days together
@@ -126,6 +127,9 @@ class Ledger:
 
     def fit(self) -> None:
         """Widen the spans until they are few enough: twice as wide, two become one."""
+        for name in [name for name in self.totals if name.startswith("pairs ")]:
+            if _numbers(self.totals[name]) > MOST_PAIRS:
+                del self.totals[name], self.spans[name]
         while self.first is not None and self.last is not None:
             if self.last // self.width - self.first // self.width < self.most_spans:
                 check_size(
@@ -154,7 +158,7 @@ class Ledger:
         """How many spans there is room for."""
         whole, daily = 0, 1
         for name, sums in self.totals.items():
-            numbers = _numbers(sums)
+            numbers = 0 if name.startswith("pairs ") else _numbers(sums)
             whole, daily = (
                 (whole + numbers, daily) if WHOLE in self.spans[name] else (whole, daily + numbers)
             )
@@ -175,12 +179,15 @@ class Ledger:
         }
         return [at * self.width for at, _ in spans], sums
 
-    def until(self, name: str) -> Iterator[tuple[int, Tally]]:
-        """Each span's last day, and the sums up to it."""
-        total: Tally | None = None
-        for at, sums in sorted(self.spans.get(name, {}).items()):
-            total = sums if total is None else added(total, sums)
-            yield min((at + 1) * self.width - 1, self.last or 0), total
+    def until(self, *names: str) -> Iterator[tuple[int, dict[str, Tally]]]:
+        """Each span's last day, of those that the first name has, and all sums up to it by name."""
+        totals: dict[str, Tally] = {}
+        for at in sorted(self.spans.get(names[0], {})):
+            for name in names:
+                sums = self.spans.get(name, {}).get(at)
+                if sums is not None:
+                    totals[name] = added(totals[name], sums) if name in totals else sums
+            yield min((at + 1) * self.width - 1, self.last or 0), dict(totals)
 
     def ranks(self, groups: tuple[Label, ...], declared: tuple[Label, ...]) -> NDArray[np.intp]:
         """When each group came: 0 if declared or there from the first day, else 1, 2 and so on."""
@@ -269,7 +276,14 @@ def renamed(counts: Tally, names: Mapping[Label, Label]) -> Tally:
     if new == list(counts.groups):
         return counts
     labels = union(new)
-    moved = counts.regrouped(positions(new, labels), labels)
+    to = positions(new, labels)
+    moved = counts.regrouped(to, labels)
+    peers = [at for at, axis in enumerate(moved.axes) if axis.name == "peer"]
+    if peers:
+        cells, axes = moved.cells.copy(), list(moved.axes)
+        cells[peers[0]] = to[cells[peers[0]]]
+        axes[peers[0]] = replace(axes[peers[0]], labels=labels)
+        moved = gathered(tuple(axes), cells, moved.sums, ())
     return moved if moved.clusters else dense(moved)
 
 

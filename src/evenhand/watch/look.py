@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,17 @@ from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._kinds import check_names
 from evenhand._uncertainty.interval import ConfidenceInterval
-from evenhand._words import plural
+from evenhand._words import gap_points, number, plural
 from evenhand.measures import resolve as resolve_measure
 from evenhand.statistics import E
 from evenhand.watch import change
 from evenhand.watch.bands import band_of, rate_limits
-from evenhand.watch.clusters import log_bets, log_clusters_differ, rates_of_means
-from evenhand.watch.evalues import group_weights, log_apart
-from evenhand.watch.ledger import added, day_name
+from evenhand.watch.clusters import UNIT, log_clusters_differ, rates_of_means
+from evenhand.watch.evalues import group_weights
+from evenhand.watch.ledger import day_name
 from evenhand.watch.memory import Memory
-from evenhand.watch.parts import excess_of, log_differ, log_means_differ, slack_of
-from evenhand.watch.rates import Rates, is_mean, rates_of
+from evenhand.watch.parts import log_differ, slack_of
+from evenhand.watch.rates import Rates, is_mean, rates_of, sources_of_cells
 from evenhand.watch.status import (
     Against,
     Change,
@@ -41,9 +41,20 @@ from evenhand.watch.status import (
     Watched,
     WatchFinding,
 )
+from evenhand.watch.within import (
+    SCORES,
+    Scores,
+    Within,
+    pairs_of,
+    placed,
+    read,
+    scores_of,
+    within,
+)
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # of a variance
+NOTABLE = 0.01  # of the range, by which a pooled gap differs from that within parts
 
 
 def status_of(memory: Memory) -> Status:
@@ -125,6 +136,41 @@ class Look:
         """What all counts say."""
         return self.rates(self.ledger.totals[self.source(question)], question)
 
+    def tables(self, question: Question) -> tuple[str, str, str]:
+        """The names of the sums of which gaps are made, those of the rates first."""
+        name = question.name
+        return self.source(question), f"apart {name}", f"within {name}"
+
+    def gaps(self, question: Question, sums: Mapping[str, Tally] | None = None) -> Within:
+        """Groups compared within parts; in all of them, or those of which there are sums."""
+        sums = self.ledger.totals if sums is None else sums
+        source, score, information = self.tables(question)
+        rates = self.rates(sums[source], question)
+        cells = sources_of_cells(question.criterion.statistic, rates.cells)
+        scores = read(rates, cells, sums.get(score), sums.get(information))
+        pairs, joined = self._pairs(question, rates)
+        scores = scores._replace(information=scores.information * joined)
+        return within(rates, scores, pairs, slack_of(2 * self.ledger.counted))
+
+    def _pairs(self, question: Question, rates: Rates) -> tuple[Floats | None, Floats]:
+        """How much each two groups are compared, if it is known of all parts.
+
+        And the share of each group's information that is left if what joined groups, of one name
+        now, were compared with each other is taken off.
+        """
+        ones = np.ones(rates.sizes.shape)
+        cells = sources_of_cells(question.criterion.statistic, rates.cells)
+        pairs = pairs_of(rates, cells, self.ledger.totals.get(f"pairs {question.name}"))
+        if pairs is None:
+            return None, ones
+        totals = self.ledger.totals.get(f"within {question.name}")
+        known = read(rates, cells, None, totals).information
+        slack = slack_of(2 * self.ledger.counted) * len(rates.groups)
+        if (np.abs(pairs.sum(axis=-1) - known) > slack + 1e-9 * known).any():
+            return None, ones
+        own = np.diagonal(pairs, axis1=1, axis2=2)
+        return pairs, 1 - own / np.maximum(known, slack + 1e-9)
+
     def weights(self, groups: tuple[Label, ...]) -> Floats:
         """The prior weights of groups."""
         if groups not in self._weights:
@@ -141,8 +187,7 @@ class Look:
         if f"apart {question.name}" in totals:
             weights = self.weights(totals[f"apart {question.name}"].groups)
             return log_differ(totals, question, weights, self.ledger.counted)
-        rates = self.so_far(question)
-        return log_means_differ(rates) if is_mean(question) else 0.0
+        return 0.0
 
     def interval(self, rates: Rates, measure: str) -> ConfidenceInterval:
         """The band of a measure."""
@@ -162,7 +207,7 @@ class Look:
             question.name,
             "cannot tell",
             None,
-            Later(partial(self.interval, rates), question.measures),
+            Later(partial(self.interval, self.gaps(question).rates), question.measures),
             float(np.exp(min(evidence, 690.0))),
             float(np.exp(-max(peak, 0.0))),
             self._rows(question, rates),
@@ -203,6 +248,13 @@ class Look:
         absent = self._absent(question)
         if absent:
             return without_value(absent)
+        unlinked = self.gaps(question).unlinked
+        if unlinked:
+            one, other = (show(group) for group in unlinked[0])
+            return (
+                f"as no part compares {one} with {other}, and a bound is about groups within the "
+                "same parts; count parts that have both"
+            )
         if changed is not None:
             return (
                 f"as all rows so far are not about now. {changed.rstrip('.')}; watch anew from "
@@ -270,51 +322,99 @@ class Look:
     def changes(self) -> Iterator[Change]:
         """What has changed, by each way of looking for it."""
         for question in self.known_questions():
-            name, needs = question.name, self.source(question)
-            if needs in self.memory.baseline:
-                before = self.rates(self.memory.baseline[needs], question)
-                yield self._beside(
-                    name, before, self.so_far(question), "baseline", "since the baseline"
-                )
-            recent = self._recent(needs)
+            name = question.name
+            if f"apart {name}" not in self.ledger.totals:
+                continue
+            rates = self.so_far(question)
+            now = self._scores(question, rates)
+            baseline = self.memory.baseline.get(self.source(question))
+            if baseline is not None:
+                before = self._at_release(self.rates(baseline, question), rates)
+                yield self._beside(question, rates, before, now, "baseline", "since the baseline")
+            starts, after = self._after(question, rates)
+            recent = self._recent(starts)
             if recent is not None:
-                days, earlier, window = recent
-                before, now = (self.rates(sums, question) for sums in (earlier, window))
-                yield self._beside(name, before, now, "window", f"in the last {days} days")
-            for kind in ("apart", "bets"):
-                if f"{kind} {name}" in self.ledger.totals:
-                    yield self._since_unknown(name, kind)
+                days, at = recent
+                window = Scores(*(part[at] for part in after))
+                earlier = Scores(*(one - two for one, two in zip(now, window, strict=True)))
+                when = f"in the last {days} days"
+                yield self._beside(question, rates, earlier, window, "window", when)
+            before = Scores(*(one - two for one, two in zip(now, after, strict=True)))
+            shift = self._shift(question, rates, before, after)
+            starts = [max(start, self.ledger.first or 1) for start in starts]
+            yield change.since_unknown(
+                name, starts, shift, rates.groups, self.weights(rates.groups),
+                self.settings.quiet_days,
+            )  # fmt: skip
 
-    def _beside(self, name: str, before: Rates, now: Rates, against: Against, when: str) -> Change:
-        weights = self.weights(now.groups)
-        return change.beside(name, before, now, weights, self.error, against, when)
+    def _scores(self, question: Question, rates: Rates) -> Scores:
+        """The sums of all parts of which gaps are made."""
+        totals, (_, score, information) = self.ledger.totals, self.tables(question)
+        cells = sources_of_cells(question.criterion.statistic, rates.cells)
+        scores = read(rates, cells, totals[score], totals[information])
+        return scores._replace(information=scores.information * self._pairs(question, rates)[1])
 
-    def _recent(self, needs: str) -> tuple[int, Tally, Tally] | None:
-        """The days of the last window in whole spans, everything before it, and the window."""
-        ledger, spans = self.ledger, sorted(self.ledger.spans.get(needs, {}).items())
-        last = ledger.last or 0
-        start = last + 1 - self.settings.window
-        recent = [(at, sums) for at, sums in spans if at * ledger.width >= start]
-        earlier = [sums for at, sums in spans if at * ledger.width < start]
-        if not recent or not earlier:
+    def _at_release(self, baseline: Rates, rates: Rates) -> Scores:
+        """The same of the baseline, a part of its own."""
+        labels = baseline.cells, baseline.groups
+        return Scores(
+            *(placed(part, labels, rates.cells, rates.groups) for part in scores_of(baseline))
+        )
+
+    def _after(self, question: Question, rates: Rates) -> tuple[list[int], Scores]:
+        """Each span's first day, and the sums (spans, cells, groups) from it on; latest first."""
+        cells = sources_of_cells(question.criterion.statistic, rates.cells)
+        _, score, information = self.tables(question)
+        starts, sums = self.ledger.after(information)
+        joined = self._pairs(question, rates)[1]
+        total = self.ledger.totals[information]
+        known = placed(
+            sums["information"] / UNIT, (total.labels("cell"), total.groups), cells, rates.groups
+        )
+        total = self.ledger.totals[score]
+        some, sums = self.ledger.after(score)
+        # A span in which nobody had a class has no sums of it: those of the next are the same.
+        place = [sum(each >= start for each in some) for start in starts]
+        parts = []
+        for name in SCORES:
+            table = placed(
+                sums[name] / UNIT, (total.labels("cell"), total.groups), rates.cells, rates.groups
+            )
+            parts.append(np.concatenate([np.zeros((1, *table.shape[1:])), table])[place])
+        return starts, Scores(*parts, known * joined)
+
+    def _shift(self, question: Question, rates: Rates, before: Scores, after: Scores) -> Floats:
+        """Log e-values (…, cells, groups) that gaps after are not those before."""
+        pairs, _ = self._pairs(question, rates)
+        spread = np.ones(rates.sizes.shape)
+        if rates.effective is not None:
+            spread = rates.sizes / np.maximum(rates.effective, 1e-9)
+            spread = np.where(rates.sizes > 0, spread, 0.0)
+            spread = np.maximum(spread, np.median(spread, axis=-1, keepdims=True))
+        return change.log_shifted(rates, before, after, pairs, spread)
+
+    def _beside(
+        self,
+        question: Question,
+        rates: Rates,
+        before: Scores,
+        now: Scores,
+        against: Against,
+        when: str,
+    ) -> Change:
+        logs = self._shift(question, rates, before, now)
+        return change.beside(
+            question.name, rates, logs, before, now, self.weights(rates.groups), self.error,
+            against, when,
+        )  # fmt: skip
+
+    def _recent(self, starts: Sequence[int]) -> tuple[int, int] | None:
+        """The days of the last window in whole spans, and where it starts; None without others."""
+        last = self.ledger.last or 0
+        recent = [at for at, start in enumerate(starts) if start >= last + 1 - self.settings.window]
+        if not recent or len(recent) == len(starts):
             return None
-        window = [sums for _, sums in recent]
-        days = last - recent[0][0] * ledger.width + 1
-        return days, reduce(added, earlier), reduce(added, window)
-
-    def _since_unknown(self, name: str, kind: str) -> Change:
-        """Whether groups have begun to differ: evidence from each span of days on."""
-        starts, sums = self.ledger.after(f"{kind} {name}")
-        logs = (
-            log_bets(sums)
-            if kind == "bets"
-            else log_apart(excess_of(sums), slack_of(self.ledger.counted))
-        )
-        starts = [max(start, self.ledger.first or 1) for start in starts]
-        groups = self.ledger.totals[f"{kind} {name}"].groups
-        return change.since_unknown(
-            name, starts, logs, groups, self.weights(groups), self.settings.quiet_days
-        )
+        return last - starts[recent[-1]] + 1, recent[-1]
 
     def notes(self) -> Iterator[str]:
         """What else one should know."""
@@ -324,6 +424,7 @@ class Look:
                 f"Days are kept in spans of {ledger.width}, so that the state stays small: changes "
                 "are dated to these, and single days can no longer be distinguished."
             )
+        yield from filter(None, map(self._pooled_note, self.known_questions()))
         late = [group for group, day in ledger.since.items() if day != ledger.first]
         if late and not self.settings.groups:
             yield (
@@ -331,6 +432,32 @@ class Look:
                 "watch is made (groups=, or a baseline that has them): then late ones need no more "
                 "evidence than others."
             )
+
+    def _pooled_note(self, question: Question) -> str | None:
+        """Where pooled rates say something else than parts do, both, in words."""
+        if f"apart {question.name}" not in self.ledger.totals:
+            return None
+        pooled, compared = self.so_far(question), self.gaps(question).rates
+        low, high = pooled.limits
+        both = [(high - low) * _widest(rates) for rates in (pooled, compared)]
+        if not abs(both[0] - both[1]) >= NOTABLE * (high - low):
+            return None
+        one, two = (gap_points(gap) if (low, high) == (0, 1) else number(gap) for gap in both)
+        return (
+            f"{question.name}: over all parts together the largest gap between groups is {one}; "
+            f"within parts it is {two}. The mix of groups, or the overall rate, differs from part "
+            "to part; values, intervals and bounds are about gaps within parts."
+        )
+
+
+def _widest(rates: Rates) -> float:
+    """The largest gap of any cell, as a share of the range."""
+    gaps = [
+        float(np.ptp(hits[sizes > 0] / sizes[sizes > 0]))
+        for hits, sizes in zip(rates.hits, rates.sizes, strict=True)
+        if (sizes > 0).any()
+    ]
+    return max(gaps, default=0.0)
 
 
 def _changes(look: Look) -> tuple[Change, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import prod
 from typing import NamedTuple
@@ -14,11 +14,19 @@ from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._data.tallies import CLASSES, Axis, Tally, gathered
 from evenhand._errors import InputError, InputTypeError
-from evenhand.watch.bands import log_likelihood, log_mixture
-from evenhand.watch.clusters import UNIT, bets_of, means_of, pairs_of, shaped
-from evenhand.watch.evalues import Excess, after, apart, log_alike, log_mean
-from evenhand.watch.ledger import check_size, check_total
-from evenhand.watch.rates import Limits, Rates, rates_of
+from evenhand.watch.clusters import (
+    UNIT,
+    Pairs,
+    bets_of,
+    means_of,
+    pairs_of,
+    rates_of_means,
+    shaped,
+)
+from evenhand.watch.evalues import Excess, after, log_alike, log_mean
+from evenhand.watch.ledger import MOST_PAIRS, check_size, check_total
+from evenhand.watch.rates import Limits, Rates, all_rates_of, asked, sources_of_cells, strata_of
+from evenhand.watch.within import SCORES, scores_of
 
 Floats = NDArray[np.float64]
 
@@ -121,15 +129,50 @@ def entries_of(
         source = sources.get(question.criterion.statistic.needs)
         if source is None:
             continue
-        rates = rates_of(source, question, favorable, limits)
-        if pairs and len(rates.cells):
-            entries.append(Entry(f"means {question.name}", False, means_of(rates, pairs)))
-        rates = rates.kept(_telling(rates))
-        if pairs and len(rates.cells):
-            entries.append(Entry(f"bets {question.name}", False, bets_of(rates, pairs)))
-        elif rates.are_counts and len(rates.cells):
-            entries.append(Entry(f"apart {question.name}", False, _stored(apart, rates)))
-            entries.append(Entry(f"after {question.name}", True, _stored(after, rates)))
+        name, rates = question.name, all_rates_of(source, question, limits)
+        wanted = asked(rates.cells, question, favorable)
+        seen = rates if pairs is None else _by_cluster(rates, pairs, question, limits)
+        entries += _compared(seen, question)
+        if not wanted:
+            continue
+        rates, seen = rates.kept(wanted), seen.kept(wanted)
+        scores = zip(SCORES, scores_of(seen), strict=False)  # information is of rows, not classes
+        entries.append(Entry(f"apart {name}", False, _stored(dict(scores), seen)))
+        if pairs:
+            entries.append(Entry(f"means {name}", False, means_of(rates, pairs)))
+            telling = rates.kept(_telling(rates.strata))
+            entries.append(Entry(f"bets {name}", False, bets_of(telling, pairs)))
+        else:
+            later = dict(zip(SUMS, after(rates.hits, rates.sizes), strict=True))
+            entries.append(Entry(f"after {name}", True, _stored(later, rates)))
+    return entries
+
+
+def _by_cluster(rates: Rates, pairs: Pairs, question: Question, limits: Limits) -> Rates:
+    """The rates of a part of which a cluster counts once."""
+    return rates_of_means(means_of(rates, pairs), question, limits)
+
+
+def _compared(rates: Rates, question: Question) -> list[Entry]:
+    """How much a part compares each group with the others, and each two; classes share rows."""
+    sources = sources_of_cells(question.criterion.statistic, rates.cells)
+    first = {label: i for i, label in reversed([*enumerate(sources)])}
+    sizes = rates.sizes[[*first.values()]]
+    total = np.maximum(sizes.sum(axis=1, keepdims=True), 1.0)
+    axes = (Axis("cell", tuple(first)), Axis("group", rates.groups))
+    entries = [
+        Entry(
+            f"within {question.name}",
+            False,
+            _whole(axes, {"information": sizes * (1 - sizes / total)}),
+        )
+    ]
+    number = len(rates.groups)
+    if number > 1 and len(first) * number**2 <= MOST_PAIRS:
+        both = sizes[:, :, None] * sizes[:, None, :] / total[:, :, None]
+        both *= 1 - np.eye(number)
+        axes = (*axes, Axis("peer", rates.groups))
+        entries.append(Entry(f"pairs {question.name}", True, _whole(axes, {"both": both})))
     return entries
 
 
@@ -146,8 +189,13 @@ def log_differ(
     Classes of the same rows are averaged. Strata are of different rows: their average and their
     product count one half each.
     """
+    strata = strata_of(
+        question.criterion.statistic, totals[f"apart {question.name}"].labels("cell")
+    )
+    telling = _telling(strata)
     single, joint = (
-        excess_of(shaped(totals[f"{which} {question.name}"])) for which in ("apart", "after")
+        [part[telling] for part in excess_of(shaped(totals[f"{which} {question.name}"]))]
+        for which in ("apart", "after")
     )
     slack = slack_of(parts)
     each = np.array(
@@ -156,18 +204,11 @@ def log_differ(
             for one, two in zip(zip(*single, strict=True), zip(*joint, strict=True), strict=True)
         ]
     )
-    strata = _strata(totals[f"apart {question.name}"].labels("cell"))
+    strata = strata[telling]
     logs = np.array([_log_average(each[strata == stratum]) for stratum in np.unique(strata)])
     if len(logs) == 1:
         return float(logs[0])
     return float(np.logaddexp(_log_average(logs), logs.sum()) - np.log(2))
-
-
-def log_means_differ(rates: Rates) -> float:
-    """Log e-value that bounded means are not alike, by universal inference."""
-    hits, sizes = rates.hits[0], rates.sizes[0]
-    common = np.full(hits.shape, hits.sum() / max(sizes.sum(), 1.0))
-    return float((log_mixture(hits, sizes) - log_likelihood(hits, sizes, common)).sum())
 
 
 def slack_of(parts: int) -> float:
@@ -184,31 +225,26 @@ def _along(counts: Tally, names: list[str]) -> Tally:
     return gathered(tuple(counts.axis(name) for name in names), cells, counts.sums, ())
 
 
-def _telling(rates: Rates) -> list[int]:
+def _telling(strata: NDArray[np.intp]) -> list[int]:
     """The cells but one of two: what one class gains, the other loses."""
     kept: list[int] = []
-    for stratum in np.unique(rates.strata):
-        cells = np.flatnonzero(rates.strata == stratum).tolist()
+    for stratum in np.unique(strata):
+        cells = np.flatnonzero(strata == stratum).tolist()
         kept += cells[1:] if len(cells) == 2 else cells
     return kept
 
 
-def _stored(how: Callable[[Floats, Floats], Excess], rates: Rates) -> Tally:
-    """Sums of a part as whole numbers."""
-    axes = (Axis("cell", rates.cells), Axis("group", rates.groups))
-    places = np.unravel_index(np.arange(rates.hits.size), rates.hits.shape)
-    sums = {
-        name: np.rint(UNIT * values).astype(np.int64).ravel()
-        for name, values in zip(SUMS, how(rates.hits, rates.sizes), strict=True)
-    }
-    return Tally(axes, np.array(places, dtype=np.intp), sums)
+def _stored(sums: Mapping[str, Floats], rates: Rates) -> Tally:
+    """Sums of a part by cell and group, as whole numbers."""
+    return _whole((Axis("cell", rates.cells), Axis("group", rates.groups)), sums)
 
 
-def _strata(cells: tuple[Label, ...]) -> NDArray[np.intp]:
-    """Which cells are of the same rows: pairs (given, class) of the same given, or all."""
-    given = [cell[0] if isinstance(cell, tuple) else None for cell in cells]
-    order = list(dict.fromkeys(given))
-    return np.array([order.index(each) for each in given], dtype=np.intp)
+def _whole(axes: tuple[Axis, ...], sums: Mapping[str, Floats]) -> Tally:
+    shape = tuple(axis.size for axis in axes)
+    places = np.array(np.unravel_index(np.arange(prod(shape)), shape), dtype=np.intp)
+    return Tally(
+        axes, places, {k: np.rint(UNIT * each).astype(np.int64).ravel() for k, each in sums.items()}
+    )
 
 
 def _log_average(logs: Floats) -> float:

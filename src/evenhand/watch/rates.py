@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,15 +84,27 @@ def check_watchable(question: Question, limits: Limits) -> None:
 
 def rates_of(source: Tally, question: Question, favorable: Label, limits: Limits) -> Rates:
     """What a tally says of a criterion's rates in every cell and group."""
+    rates = all_rates_of(source, question, limits)
+    return rates.kept(asked(rates.cells, question, favorable))
+
+
+def all_rates_of(source: Tally, question: Question, limits: Limits) -> Rates:
+    """The same, of all classes."""
     statistic = question.criterion.statistic
     if isinstance(statistic, P):
-        rates = _probabilities(source, statistic)
-    elif isinstance(statistic, Ratio):
-        rates = _shares(source, statistic)
-    else:
-        assert isinstance(statistic, E)
-        rates = _means(source, statistic, limits.get(question.name))
-    return rates.kept(_asked(rates.cells, question, favorable))
+        return _probabilities(source, statistic)
+    if isinstance(statistic, Ratio):
+        return _shares(source, statistic)
+    assert isinstance(statistic, E)
+    return _means(source, statistic, limits.get(question.name))
+
+
+def sources_of_cells(statistic: Statistic, cells: Sequence[Label]) -> tuple[Label, ...]:
+    """The rows that each cell is a rate of: classes of the same rows have the same."""
+    if not isinstance(statistic, P):
+        return tuple(cells)
+    given = statistic.given is not None
+    return tuple(cell[0] if given and isinstance(cell, tuple) else "all" for cell in cells)
 
 
 def strata_of(statistic: Statistic, cells: tuple[Label, ...]) -> NDArray[np.intp]:
@@ -117,7 +129,7 @@ def is_mean(question: Question) -> bool:
     return isinstance(statistic, E) and statistic.given is None
 
 
-def _asked(cells: tuple[Label, ...], question: Question, favorable: Label) -> list[int]:
+def asked(cells: tuple[Label, ...], question: Question, favorable: Label) -> list[int]:
     """The cells of the favorable class, where one is asked about; else all.
 
     A part may lack the class: then there is nothing to learn from it, and no error.

@@ -30,8 +30,9 @@ from evenhand.watch.look import Look
 from evenhand.watch.memory import Memory, Settings, check_settings
 from evenhand.watch.parts import AXES, SUMS
 from evenhand.watch.rates import check_watchable
+from evenhand.watch.within import SCORES
 
-SCHEMA = "evenhand.watch/2"
+SCHEMA = "evenhand.watch/3"
 MOST_BYTES = 1 << 24  # of a file
 LAST_DAY = date.max.toordinal()
 PATIENCE = 60.0  # seconds to wait for another writer
@@ -41,7 +42,9 @@ HASHES = re.compile(f"[0-9a-f]{{{2 * DIGITS}}}")
 KEPT = {
     "means": ("rows", "clusters", "total", "squares", "shared"),
     "bets": STAKES,
-    "apart": SUMS,
+    "apart": SCORES,
+    "within": ("information",),
+    "pairs": ("both",),
     "after": SUMS,
 }
 
@@ -247,7 +250,7 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
         _check_table(name, stored, watched)
     days = range((first or 0) // width, (last or 0) // width + 1)
     for name, stored in state["counts"].items():
-        whole = name.startswith(("after ", "classes "))
+        whole = name.startswith(("after ", "classes ", "pairs "))
         allowed = [WHOLE] if whole else days
         _require(all(at == str(int(at)) and int(at) in allowed for at in stored["spans"]), name)
     ledger = Ledger(
@@ -350,7 +353,8 @@ def _check_table(name: str, stored: Mapping[str, Any], questions: Sequence[str])
     if kind == "classes":
         _require(what in CLASSES and axes == [what, "group"] and "rows" in sums, name)
         return
-    _require(what in questions and axes == ["cell", "group"] and sums == {*KEPT[kind]}, name)
+    expected = ["cell", "group", *(["peer"] if kind == "pairs" else [])]
+    _require(what in questions and axes == expected and sums == {*KEPT[kind]}, name)
 
 
 def _is_named(question: Question) -> bool:

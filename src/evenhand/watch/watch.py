@@ -313,8 +313,8 @@ class Watch(Result):
         look = Look(self._memory)
         question = look.question(criterion)
         return [
-            (day_name(day), look.interval(look.rates(sums, question), measure))
-            for day, sums in self._memory.ledger.until(look.source(question))
+            (day_name(day), look.interval(look.gaps(question, sums).rates, measure))
+            for day, sums in self._memory.ledger.until(*look.tables(question))
         ]
 
     def save(self, path: str | Path) -> None:

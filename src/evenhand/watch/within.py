@@ -1,0 +1,223 @@
+"""Gaps within parts: groups are compared on the same days, whatever else drifts.
+
+Pooled rates compare one group's days with another's. So each part is a stratum. Let group a have n
+of the N rows of a part and h of its H hits: it has U = h − n H / N more than its share, and if its
+rate is μ + g, with the part's own level μ, then U is (L g) on average, where L = diag(n) − n nᵀ/N.
+Added up over parts, g solves L g = U: least squares with a level of its own for every part. For two
+groups that is the Mantel–Haenszel difference Σ ω (p_a − p_b) / Σ ω with ω = n_a n_b / N. The
+weights are known before the outcomes, so U − L g is a martingale, whatever becomes of the levels
+and of the mix. Groups are shown at a common level, that of the rows that can be compared. Where the
+mix is the same in every part, or there is one part, all this is the pooled rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Label
+from evenhand._data.tallies import Tally
+from evenhand.watch.clusters import UNIT, shaped
+from evenhand.watch.evalues import apart
+from evenhand.watch.rates import Rates
+
+Floats = NDArray[np.float64]
+
+SCORES = ("beyond", "variance", "third", "level")
+ROUNDS = 30  # of scaling a table to its margins
+NONE = 1e-9  # of information
+
+
+class Scores(NamedTuple):
+    """Sums over parts (…, cells, groups) of which gaps are made.
+
+    `beyond` is U, with its `variance` and `third` moment if groups are alike; `level` the hits and
+    `information` the rows, both weighted by the share of the part that is of other groups.
+    """
+
+    beyond: Floats
+    variance: Floats
+    third: Floats
+    level: Floats
+    information: Floats
+
+    def __add__(self, other: Scores) -> Scores:  # type: ignore[override]
+        return Scores(*(one + two for one, two in zip(self, other, strict=True)))
+
+
+class Within(NamedTuple):
+    """Rates at a common level, gaps (cells, groups), and groups that no part compares."""
+
+    rates: Rates
+    gaps: Floats
+    unlinked: tuple[tuple[Label, Label], ...]
+
+
+def scores_of(rates: Rates) -> Scores:
+    """What one part says."""
+    of_others = 1 - rates.sizes / np.maximum(rates.sizes.sum(axis=-1, keepdims=True), 1.0)
+    return Scores(*apart(rates.hits, rates.sizes), rates.hits * of_others, rates.sizes * of_others)
+
+
+def read(
+    rates: Rates, sources: Sequence[Label], score: Tally | None, information: Tally | None
+) -> Scores:
+    """Sums of many parts, in the cells and groups of rates; `sources` are the rows of each cell."""
+    parts = [_placed(score, name, rates.cells, rates.groups) for name in SCORES]
+    return Scores(*parts, _placed(information, "information", sources, rates.groups))
+
+
+def pairs_of(rates: Rates, sources: Sequence[Label], pairs: Tally | None) -> Floats | None:
+    """The table (cells, groups, groups) of how much each two groups are compared, if kept."""
+    if pairs is None:
+        return None
+    places = {label: i for i, label in enumerate(pairs.labels("cell"))}
+    known = {group: i for i, group in enumerate(pairs.groups)}
+    if not (places.keys() >= {*sources} and known.keys() >= {*rates.groups}):
+        return None
+    table = shaped(pairs)["both"] / UNIT
+    order = [known[group] for group in rates.groups]
+    return np.asarray(table[[places[each] for each in sources]][:, order][:, :, order])
+
+
+def within(rates: Rates, scores: Scores, pairs: Floats | None, slack: float) -> Within:
+    """The rates that groups would have if they were compared within parts alone.
+
+    `sizes` are as many rows as, compared with each other at once, would know no more of any gap
+    than is known. `slack` is how far rounding may have moved a sum.
+    """
+    hits, sizes = rates.hits.copy(), rates.sizes.copy()
+    gaps, unlinked = np.zeros(hits.shape), {}
+    for i in range(len(rates.cells)):
+        seen = np.flatnonzero(sizes[i] > 0)
+        rows = sizes[i, seen]
+        beyond, level, information = (
+            part[i, seen] for part in (scores.beyond, scores.level, scores.information)
+        )
+        pooled = rows * (1 - rows / max(rows.sum(), 1.0))
+        value = hits[i, seen] / rows
+        if (np.abs(pooled - information) <= slack + 1e-9 * rows).all():
+            gaps[i, seen] = value - _average(value, pooled)
+            continue
+        linked = information > slack + NONE
+        table = None if pairs is None else scaled(pairs[i][np.ix_(seen, seen)], information, slack)
+        components = _components(linked, table)
+        share = np.where(linked, information / np.maximum(pooled, NONE), 0.0)
+        amount, gap = share * rows, np.zeros(len(rows))
+        for component in components:
+            some = np.flatnonzero(component)
+            found = _solved(
+                None if table is None else table[np.ix_(some, some)], beyond[some], amount[some]
+            )
+            gap[some] = found[0] - _average(found[0], information[some])
+            amount[some] = found[1]
+        common = level[linked].sum() / max(information[linked].sum(), NONE)
+        hits[i, seen] = amount * np.clip(common + gap, 0.0, 1.0)
+        sizes[i, seen] = amount
+        gaps[i, seen] = gap
+        firsts = [rates.groups[seen[int(np.flatnonzero(each)[0])]] for each in components]
+        firsts += [rates.groups[j] for j in seen[~linked]]
+        unlinked.update(dict.fromkeys((firsts[0], other) for other in firsts[1:]))
+    effective = rates.effective
+    if effective is not None:
+        effective = effective * sizes / np.maximum(rates.sizes, 1.0)
+    adjusted = replace(rates, hits=hits, sizes=sizes, effective=effective)
+    return Within(adjusted, gaps, tuple(unlinked))
+
+
+def expected(total: Scores, information: Floats, pairs: Floats | None) -> Floats:
+    """What groups have beyond their share on average in some parts if gaps are those of all.
+
+    `information` (…, cells, groups) is of those parts. Without the table of pairs, each group's gap
+    to all others is taken to be the same in them.
+    """
+    if pairs is None or pairs.shape[-1] == 2:
+        return np.asarray(information * total.beyond / np.maximum(total.information, NONE))
+    table = scaled(pairs, total.information, 0.0)
+    laplacian = table.sum(axis=-1)[..., None] * np.eye(table.shape[-1]) - table
+    gaps = np.linalg.pinv(laplacian, hermitian=True) @ total.beyond[..., None]
+    some = scaled(pairs, information, 0.0)
+    return np.asarray(some.sum(axis=-1) * gaps[..., 0] - (some @ gaps)[..., 0])
+
+
+def scaled(pairs: Floats, information: Floats, slack: float) -> Floats:
+    """The table of pairs (…, groups, groups) whose rows add up to the information (…, groups).
+
+    Of some parts of all, the margins alone are known; the rest is taken to be as in all of them
+    (iterative proportional fitting), which is exact for two groups or three.
+    """
+    number = pairs.shape[-1]
+    table = pairs * (1 - np.eye(number))
+    if (np.abs(table.sum(axis=-1) - information) <= number * slack + NONE).all():
+        return np.broadcast_to(table, (*information.shape, number))
+    factor = np.ones(information.shape)
+    for _ in range(ROUNDS):
+        row = factor * (table @ factor[..., None])[..., 0]
+        step = np.sqrt(information / np.where(row > NONE, row, 1.0))
+        factor = np.where((row > NONE) & (information > NONE), factor * step, 0.0)
+    return np.asarray(factor[..., None] * table * factor[..., None, :])
+
+
+def _solved(table: Floats | None, beyond: Floats, amount: Floats) -> tuple[Floats, Floats]:
+    """Gaps, and the sizes of a single part that would know no more of them.
+
+    Contrasts of g have the variances of L's inverse, and adding u_a + u_b to its elements changes
+    none of them. With the u that make its diagonal that of independent groups, what is left beside
+    the diagonal is added to it: a matrix with such a diagonal is at least as large (Gershgorin).
+    """
+    if table is None or len(beyond) == 2:
+        return beyond / amount, amount
+    laplacian = np.diag(table.sum(axis=1)) - table
+    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    shift = (1 / amount - np.diag(inverse)) / 2
+    variances = np.abs(inverse + shift[:, None] + shift).sum(axis=1)
+    return inverse @ beyond, 1 / variances
+
+
+def _components(linked: NDArray[np.bool_], table: Floats | None) -> list[NDArray[np.bool_]]:
+    """The sets of groups that parts compare with each other, directly or by way of others."""
+    left, found = linked.copy(), []
+    while left.any():
+        reached = np.zeros(len(left), bool)
+        reached[int(np.flatnonzero(left)[0])] = True
+        while table is not None:
+            more = reached | (linked & (table[reached].sum(axis=0) > NONE))
+            if (more == reached).all():
+                break
+            reached = more
+        found.append(reached if table is not None else linked)
+        left &= ~found[-1]
+    return found
+
+
+def _average(values: Floats, weights: Floats) -> float:
+    total = float(weights.sum())
+    return float(values @ weights) / total if total > 0 else float(values.mean())
+
+
+def _placed(
+    sums: Tally | None, name: str, cells: Sequence[Label], groups: Sequence[Label]
+) -> Floats:
+    """A sum in the order of cells and groups; 0 where there is none."""
+    if sums is None:
+        return np.zeros((len(cells), len(groups)))
+    table = shaped(sums)[name] / UNIT
+    return placed(table, (sums.labels("cell"), sums.groups), cells, groups)
+
+
+def placed(
+    table: Floats,
+    labels: tuple[Sequence[Label], Sequence[Label]],
+    cells: Sequence[Label],
+    groups: Sequence[Label],
+) -> Floats:
+    """A table (…, cells, groups) in another order of its labels; 0 where there is none."""
+    rows, columns = ({label: i for i, label in enumerate(each)} for each in labels)
+    padded = np.pad(table, [(0, 0)] * (table.ndim - 2) + [(0, 1), (0, 1)])
+    at = np.array([rows.get(cell, -1) for cell in cells], dtype=np.intp)
+    to = np.array([columns.get(group, -1) for group in groups], dtype=np.intp)
+    return np.asarray(padded[..., at[:, None], to])
