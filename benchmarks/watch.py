@@ -6,6 +6,8 @@
     python benchmarks/watch.py coverage --streams 100 --groups 2 10 50
     python benchmarks/watch.py crowds --streams 1000
     python benchmarks/watch.py clusters --streams 1000 --looks 200
+    python benchmarks/watch.py drift --streams 200 --looks 1000
+    python benchmarks/watch.py delays --streams 100
     python benchmarks/watch.py cost
 
 Each prints a table in Markdown. Streams are vectorized; every look is looked at.
@@ -36,6 +38,7 @@ from evenhand.watch.bands import (
     band_of,
 )
 from evenhand.watch.boundary import widening
+from evenhand.watch.change import log_shifted
 from evenhand.watch.clusters import (
     Pairs,
     bets_of,
@@ -44,10 +47,19 @@ from evenhand.watch.clusters import (
     rates_of_means,
 )
 from evenhand.watch.crowds import _Crowd
-from evenhand.watch.evalues import Excess, after, apart, group_weights, log_alike
+from evenhand.watch.evalues import (
+    Excess,
+    after,
+    apart,
+    group_weights,
+    log_alike,
+    log_apart,
+    log_mean,
+)
 from evenhand.watch.ledger import added
 from evenhand.watch.many import Bound
 from evenhand.watch.rates import Rates
+from evenhand.watch.within import Scores, scores_of, within
 
 ERROR = 0.05
 ROWS = 10  # of each group in a look
@@ -443,6 +455,146 @@ def cost(days: int = 300) -> None:
                 print(f"| {len(criteria)} | {measure} | {told} | {figures} |", flush=True)
 
 
+DRIFTS = ("none", "mix and rate", "seasons", "a group absent", "mix and rate, steady gap 0.05")
+PART = 40  # rows of a part, of both groups
+SPANS = 120  # at most, as the watch keeps them
+
+
+def drifting(kind, look, looks):
+    """The second group's share of a part, its rate and that of the first."""
+    place = look / looks
+    share, rate = 0.2 + 0.6 * place, 0.1 + 0.5 * place
+    if kind == "none":
+        share, rate = 0.5, 0.3
+    elif kind == "seasons":
+        share, rate = 0.5 + 0.4 * np.sin(look / 30), 0.35 + 0.25 * np.sin(look / 30)
+    elif kind == "a group absent":
+        share, rate = share * (look % 7 < 4), 0.15 + 0.3 * (look % 7 < 4)
+    gap = 0.05 if "gap" in kind else 0.0
+    return share, rate + gap, rate
+
+
+class Parts:
+    """Streams of parts of two groups (starts, streams, groups), and the sums of all and by span."""
+
+    def __init__(self, streams, looks):
+        self.looks, self.shape = looks, (streams, 2)
+        self.hits, self.sizes = np.zeros(self.shape), np.zeros(self.shape)
+        self.joint, self.spans = [np.zeros(self.shape) for _ in range(3)], {}
+        self.width, self.look = 1, 0
+
+    def add(self, hits, sizes):
+        part = scores_of(self._rates(hits, sizes))
+        at = self.look // self.width
+        self.spans[at] = self.spans[at] + part if at in self.spans else part
+        self.hits, self.sizes = self.hits + hits, self.sizes + sizes
+        for total, more in zip(self.joint, after(hits, sizes), strict=True):
+            total += more
+        self.look += 1
+        while len(self.spans) > SPANS:
+            self.width, merged = 2 * self.width, {}
+            for place, sums in sorted(self.spans.items()):
+                merged[place // 2] = merged[place // 2] + sums if place // 2 in merged else sums
+            self.spans = merged
+
+    def _rates(self, hits, sizes):
+        streams = tuple(range(len(hits)))
+        return Rates(hits, sizes, streams, (0, 1), np.arange(len(streams)))
+
+    def totals(self):
+        each = [sums for _, sums in sorted(self.spans.items(), reverse=True)]
+        after_all = Scores(*(np.cumsum(parts, axis=0) for parts in zip(*each, strict=True)))
+        return Scores(*(part[-1] for part in after_all)), after_all
+
+    def log_evidence(self, total):
+        weights = group_weights(np.zeros(2, dtype=int))
+        return log_alike(Excess(*total[:3]), Excess(*self.joint), weights)
+
+    def log_detector(self, total, later):
+        """The logarithm of the e-detector of a changed gap."""
+        rates = self._rates(self.hits, self.sizes)
+        logs = log_shifted(rates, total - later, later, None, np.ones(self.shape))
+        return np.logaddexp.reduce(log_mean(logs, np.array([0.5, 0.5])), axis=0)
+
+    def log_apart_detector(self, later):
+        """The same of groups that differ at all, whatever the gap of the past."""
+        logs = log_apart(Excess(*later[:3]))
+        return np.logaddexp.reduce(log_mean(logs, np.array([0.5, 0.5])), axis=0)
+
+    def bands(self, total, streams, is_pooled=False):
+        """The bands of MPD of some streams, of gaps within parts or of pooled rates."""
+        weights = group_weights(np.zeros(2, dtype=int))
+        for i in streams:
+            rates = rates_of(self.hits[i], self.sizes[i])
+            if not is_pooled:
+                one = Scores(*(part[i : i + 1] for part in total))
+                rates = within(rates, one, None, 0.0).rates
+            yield band_of(rates, KNOWN["mpd"], ERROR, "calibrated", weights)
+
+
+def _fed(parts, rng, kind):
+    share, first, second = drifting(kind, parts.look, parts.looks)
+    sizes = rng.binomial(PART, share, size=parts.shape[0])
+    sizes = np.stack([PART - sizes, sizes], axis=1)
+    parts.add(rng.binomial(sizes, [first, second]).astype(float), sizes.astype(float))
+
+
+def drift(streams: int, looks: int) -> None:
+    """Streams without a change that ever alarm, at all looks; bounds of 0.1 at forty of them."""
+    heads("drift", "differs", "a change", "bound violated", "the same pooled", "kept at the end")
+    some = np.unique(np.geomspace(20, looks, 40).astype(int))
+    for kind in DRIFTS:
+        rng, parts = np.random.default_rng(1), Parts(streams, looks)
+        ever, looked = np.zeros((4, streams), dtype=bool), range(min(streams, 25))
+        for look in range(1, looks + 1):
+            _fed(parts, rng, kind)
+            total, later = parts.totals()
+            ever[0] |= parts.log_evidence(total) >= np.log(1 / ERROR)
+            ever[1] |= parts.log_detector(total, later) >= np.log(3650)
+            if look in some:
+                for at, pooled in ((2, False), (3, True)):
+                    lows = [band.low > GAP for band in parts.bands(total, looked, pooled)]
+                    ever[at, : len(looked)] |= lows
+        kept = sum(band.high <= GAP for band in parts.bands(total, looked))
+        few = [f"{int(each[: len(looked)].sum())} of {len(looked)}" for each in ever[2:]]
+        texts = [*(f"{each.mean():.1%}" for each in ever[:2]), *few, f"{kept} of {len(looked)}"]
+        print(f"| {kind} | {' | '.join(texts)} |", flush=True)
+
+
+def delays(streams: int) -> None:
+    """Parts until a gap is found, within parts and as pooled rates or a gap of none find it."""
+    heads("what", "within parts", "before", "ratio")
+    rng, parts = np.random.default_rng(2), Parts(streams, 1000)
+    first = np.full((2, streams), np.inf)
+    for look in range(1, 301):
+        rate = 0.4 if look > 100 else 0.3
+        sizes = rng.multinomial(PART, [0.5, 0.5], size=streams)
+        parts.add(rng.binomial(sizes, [rate, 0.3]).astype(float), sizes.astype(float))
+        total, later = parts.totals()
+        found = parts.log_detector(total, later), parts.log_apart_detector(later)
+        for at, logs in enumerate(found):
+            now = (logs >= np.log(3650)) & np.isinf(first[at]) & (look > 100)
+            first[at] = np.where(now, look - 100, first[at])
+    _delay("a gap of 0 becomes 0.1 after 100 parts", first)
+    few = min(streams, 50)
+    rng, parts, first = np.random.default_rng(3), Parts(few, 1000), np.full((2, few), np.inf)
+    while parts.look < 400 and np.isinf(first).any():
+        sizes = rng.multinomial(PART, [0.5, 0.5], size=few)
+        parts.add(rng.binomial(sizes, [0.45, 0.3]).astype(float), sizes.astype(float))
+        if parts.look % 4 == 0:
+            total, _ = parts.totals()
+            for at, pooled in enumerate((False, True)):
+                left = np.flatnonzero(np.isinf(first[at]))
+                bands = parts.bands(total, left, pooled)
+                first[at, left] = [parts.look if b.low > 0.05 else np.inf for b in bands]
+    _delay("a steady gap of 0.15 violates a bound of 0.05", first)
+
+
+def _delay(what, first):
+    ours, before = np.median(first, axis=1)
+    print(f"| {what} | {ours:.0f} | {before:.0f} | {ours / before:.2f} |", flush=True)
+
+
 def heads(*names: str) -> None:
     print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}", flush=True)
 
@@ -464,6 +616,8 @@ COMMANDS = {
     "coverage": lambda given: coverage(given.streams or 20, tuple(given.groups)),
     "crowds": lambda given: crowds(given.streams or 250),
     "clusters": lambda given: clusters(given.streams or 200, given.looks),
+    "drift": lambda given: drift(given.streams or 200, given.looks),
+    "delays": lambda given: delays(given.streams or 100),
     "cost": lambda given: cost(given.streams or 300),
 }
 

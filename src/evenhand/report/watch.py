@@ -169,14 +169,17 @@ def _method(document: Document) -> Any:
     )
     wrong = percent(1 - document["confidence"])
     said = (
-        "The line is the value of all rows so far, and the band holds the true value at all times "
-        "at once, so looking every day does not make it err more often. Groups that are alike are "
+        "The line is the gap within parts so far: groups are compared with each other on the same "
+        "days, so a change in the mix of groups or in the overall rate does not move it. The "
+        "groups' rates are of all rows together, and may differ where the mix has changed. The "
+        "band holds the true value at all times at once, so looking every day does not make it err "
+        "more often. Groups that are alike are "
         f"called different with a probability of at most {wrong}, ever; p is valid at whichever "
         "look it is read."
     )
     if "quiet_days" in document:
         said += (
-            " A false alarm that groups have begun to differ comes once in "
+            " A false alarm that gaps between groups have changed comes once in "
             f"{count(document['quiet_days'])} days or more, on average."
         )
     yield Text(said)

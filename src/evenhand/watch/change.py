@@ -41,7 +41,7 @@ def log_shifted(
     `spread` is how many times as large variances are as those of independent rows.
     """
     whole = before + after
-    total = Scores(*(part.reshape(-1, *part.shape[-2:])[0] for part in whole))
+    total = whole.each(lambda part: part.reshape(-1, *part.shape[-2:])[0])
     rest = after.beyond - expected(total, after.information, pairs)
     share = before.information / np.maximum(whole.information, LEAST)
     spread = spread * _enlarged(total, rates.sizes)

@@ -77,7 +77,7 @@ def document_of(memory: Memory) -> dict[str, Any]:
 def openmetrics(status: Status) -> str:
     """The status for a scraper."""
     families: dict[str, tuple[str, Samples]] = {
-        "evenhand_watch_value": ("Inequality observed so far.", _values(status, "value")),
+        "evenhand_watch_value": ("Inequality within parts so far.", _values(status, "value")),
         "evenhand_watch_low": ("Lower end, valid at all looks.", _values(status, "low")),
         "evenhand_watch_high": ("Upper end, valid at all looks.", _values(status, "high")),
         "evenhand_watch_e_value": (
@@ -96,13 +96,13 @@ def openmetrics(status: Status) -> str:
             ],
         ),
         "evenhand_watch_changed": (
-            "1 if a change was shown.",
+            "1 if a gap was shown to have changed.",
             [
                 ({"criterion": each.criterion, "against": each.against}, float(each.changed))
                 for each in status.changes
             ],
         ),
-        "evenhand_watch_rate": ("Rate of a group so far.", list(_rates(status))),
+        "evenhand_watch_rate": ("Rate of a group, all parts together.", list(_rates(status))),
         "evenhand_watch_rows": ("Rows counted.", [({}, float(status.rows))]),
         "evenhand_watch_parts": ("Parts counted.", [({}, float(status.parts))]),
     }

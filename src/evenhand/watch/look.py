@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,7 +151,12 @@ class Look:
         scores = read(rates, cells, sums.get(score), sums.get(information))
         pairs, joined = self._pairs(question, rates)
         scores = scores._replace(information=scores.information * joined)
-        return within(rates, scores, pairs, slack_of(2 * self.ledger.counted))
+        return within(rates, scores, pairs, self._slack)
+
+    @property
+    def _slack(self) -> float:
+        """How far rounding may have moved information, of groups that have joined as well."""
+        return slack_of(10 * self.ledger.counted)
 
     def _pairs(self, question: Question, rates: Rates) -> tuple[Floats | None, Floats]:
         """How much each two groups are compared, if it is known of all parts.
@@ -165,7 +171,7 @@ class Look:
             return None, ones
         totals = self.ledger.totals.get(f"within {question.name}")
         known = read(rates, cells, None, totals).information
-        slack = slack_of(2 * self.ledger.counted) * len(rates.groups)
+        slack = self._slack * len(rates.groups)
         if (np.abs(pairs.sum(axis=-1) - known) > slack + 1e-9 * known).any():
             return None, ones
         own = np.diagonal(pairs, axis1=1, axis2=2)
@@ -335,12 +341,11 @@ class Look:
             recent = self._recent(starts)
             if recent is not None:
                 days, at = recent
-                window = Scores(*(part[at] for part in after))
-                earlier = Scores(*(one - two for one, two in zip(now, window, strict=True)))
+                window = after.each(itemgetter(at))
+                earlier = now - window
                 when = f"in the last {days} days"
                 yield self._beside(question, rates, earlier, window, "window", when)
-            before = Scores(*(one - two for one, two in zip(now, after, strict=True)))
-            shift = self._shift(question, rates, before, after)
+            shift = self._shift(question, rates, now - after, after)
             starts = [max(start, self.ledger.first or 1) for start in starts]
             yield change.since_unknown(
                 name, starts, shift, rates.groups, self.weights(rates.groups),
@@ -357,8 +362,8 @@ class Look:
     def _at_release(self, baseline: Rates, rates: Rates) -> Scores:
         """The same of the baseline, a part of its own."""
         labels = baseline.cells, baseline.groups
-        return Scores(
-            *(placed(part, labels, rates.cells, rates.groups) for part in scores_of(baseline))
+        return scores_of(baseline).each(
+            lambda part: placed(part, labels, rates.cells, rates.groups)
         )
 
     def _after(self, question: Question, rates: Rates) -> tuple[list[int], Scores]:
@@ -381,7 +386,7 @@ class Look:
                 sums[name] / UNIT, (total.labels("cell"), total.groups), rates.cells, rates.groups
             )
             parts.append(np.concatenate([np.zeros((1, *table.shape[1:])), table])[place])
-        return starts, Scores(*parts, known * joined)
+        return starts, Scores(*[*parts, known * joined])
 
     def _shift(self, question: Question, rates: Rates, before: Scores, after: Scores) -> Floats:
         """Log e-values (…, cells, groups) that gaps after are not those before."""

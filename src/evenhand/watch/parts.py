@@ -171,8 +171,8 @@ def _compared(rates: Rates, question: Question) -> list[Entry]:
     if number > 1 and len(first) * number**2 <= MOST_PAIRS:
         both = sizes[:, :, None] * sizes[:, None, :] / total[:, :, None]
         both *= 1 - np.eye(number)
-        axes = (*axes, Axis("peer", rates.groups))
-        entries.append(Entry(f"pairs {question.name}", True, _whole(axes, {"both": both})))
+        peers = (*axes, Axis("peer", rates.groups))
+        entries.append(Entry(f"pairs {question.name}", True, _whole(peers, {"both": both})))
     return entries
 
 

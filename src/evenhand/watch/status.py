@@ -60,8 +60,8 @@ class Change:
     criterion : str
         The criterion.
     against : {"baseline", "window", "any time"}
-        Group by group beside the baseline, the last window beside what was before it, or groups
-        that were alike and are so no longer, since a time that nobody knows.
+        Each group's gap to the others beside the baseline's, that of the last window beside what
+        was before it, or since a time that nobody knows.
     changed : bool
         Whether the evidence suffices.
     evidence : float
@@ -125,7 +125,8 @@ class WatchFinding:
     since : str or None
         The day of the first look from which on the verdict has been so.
     intervals : mapping of str to ConfidenceInterval
-        By measure: the value so far, and an interval that holds the true one at all looks at once.
+        By measure: the value within parts so far, and an interval that holds the true one at all
+        looks at once.
     e_value : float
         Evidence against "all groups alike" so far: at least 20 with a probability of at most 1 in
         20, if they are, however often one looks.
@@ -136,7 +137,7 @@ class WatchFinding:
     groups : int
         How many groups had rows.
     rates : tuple of GroupRate
-        The groups' rates in every cell.
+        The groups' rates in every cell, of all parts together.
 
     Notes
     -----

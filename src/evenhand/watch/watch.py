@@ -77,8 +77,8 @@ class Watch(Result):
     window : int, default 28
         The days of the last window, which is compared with what was before.
     quiet_days : float, default 3650
-        After how many days, at least and on average, groups that stay alike are said to have come
-        apart since an unknown time.
+        After how many days, at least and on average, gaps that stay the same are said to have
+        changed since an unknown time.
     remember : int, default 500
         Of how many parts it is remembered that they were counted.
 
@@ -88,12 +88,14 @@ class Watch(Result):
 
     Notes
     -----
-    E-processes are conditional on the margins of each part, so "alike" asks only that groups have
-    the same rate within each part. Of counts with `cluster=`, a cluster of a part counts once, by
-    its share of hits; it must not come again in a later part. Weighted counts are refused.
-    Intervals are of rates that stay the same; "docs/explanation/
-    watch.md" has the proofs. Each criterion has its own error: of ten that are watched, one or the
-    other may err more often.
+    Groups are compared within parts: values, intervals and bounds are of the gap that a regression
+    with a level for each part has, for two groups the Mantel-Haenszel difference. A mix of groups,
+    or an overall rate, that drifts does not move it, and a part with one group says nothing.
+    With one part, or one mix in all parts, it is the gap of the pooled rates. A change is a gap
+    that is not that of the past. Of counts with `cluster=`, a cluster of a part counts once, by its
+    share of hits; it must not come again in a later part. Weighted counts are refused.
+    "docs/explanation/watch.md" has the proofs. Each criterion has its own error: of ten that are
+    watched, one or the other may err more often.
 
     References
     ----------

@@ -12,7 +12,7 @@ mix is the same in every part, or there is one part, all this is the pooled rate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -48,19 +48,26 @@ class Scores(NamedTuple):
     def __add__(self, other: Scores) -> Scores:  # type: ignore[override]
         return Scores(*(one + two for one, two in zip(self, other, strict=True)))
 
+    def __sub__(self, other: Scores) -> Scores:
+        return Scores(*(one - two for one, two in zip(self, other, strict=True)))
+
+    def each(self, change: Callable[[Floats], Floats]) -> Scores:
+        """All of the sums, changed alike."""
+        return Scores(*(change(part) for part in self))
+
 
 class Within(NamedTuple):
-    """Rates at a common level, gaps (cells, groups), and groups that no part compares."""
+    """Rates at a common level, and pairs of groups that no part compares."""
 
     rates: Rates
-    gaps: Floats
     unlinked: tuple[tuple[Label, Label], ...]
 
 
 def scores_of(rates: Rates) -> Scores:
     """What one part says."""
     of_others = 1 - rates.sizes / np.maximum(rates.sizes.sum(axis=-1, keepdims=True), 1.0)
-    return Scores(*apart(rates.hits, rates.sizes), rates.hits * of_others, rates.sizes * of_others)
+    beyond, variance, third = apart(rates.hits, rates.sizes)
+    return Scores(beyond, variance, third, rates.hits * of_others, rates.sizes * of_others)
 
 
 def read(
@@ -68,7 +75,8 @@ def read(
 ) -> Scores:
     """Sums of many parts, in the cells and groups of rates; `sources` are the rows of each cell."""
     parts = [_placed(score, name, rates.cells, rates.groups) for name in SCORES]
-    return Scores(*parts, _placed(information, "information", sources, rates.groups))
+    parts.append(_placed(information, "information", sources, rates.groups))
+    return Scores(*parts)
 
 
 def pairs_of(rates: Rates, sources: Sequence[Label], pairs: Tally | None) -> Floats | None:
@@ -91,7 +99,7 @@ def within(rates: Rates, scores: Scores, pairs: Floats | None, slack: float) -> 
     than is known. `slack` is how far rounding may have moved a sum.
     """
     hits, sizes = rates.hits.copy(), rates.sizes.copy()
-    gaps, unlinked = np.zeros(hits.shape), {}
+    unlinked: dict[tuple[Label, Label], None] = {}
     for i in range(len(rates.cells)):
         seen = np.flatnonzero(sizes[i] > 0)
         rows = sizes[i, seen]
@@ -99,9 +107,7 @@ def within(rates: Rates, scores: Scores, pairs: Floats | None, slack: float) -> 
             part[i, seen] for part in (scores.beyond, scores.level, scores.information)
         )
         pooled = rows * (1 - rows / max(rows.sum(), 1.0))
-        value = hits[i, seen] / rows
         if (np.abs(pooled - information) <= slack + 1e-9 * rows).all():
-            gaps[i, seen] = value - _average(value, pooled)
             continue
         linked = information > slack + NONE
         table = None if pairs is None else scaled(pairs[i][np.ix_(seen, seen)], information, slack)
@@ -113,12 +119,13 @@ def within(rates: Rates, scores: Scores, pairs: Floats | None, slack: float) -> 
             found = _solved(
                 None if table is None else table[np.ix_(some, some)], beyond[some], amount[some]
             )
-            gap[some] = found[0] - _average(found[0], information[some])
+            gap[some] = found[0] - np.average(found[0], weights=information[some])
             amount[some] = found[1]
         common = level[linked].sum() / max(information[linked].sum(), NONE)
+        if linked.any():  # a level at which all are rates, so that no gap is cut off
+            common = min(max(common, -gap[linked].min()), 1 - gap[linked].max())
         hits[i, seen] = amount * np.clip(common + gap, 0.0, 1.0)
         sizes[i, seen] = amount
-        gaps[i, seen] = gap
         firsts = [rates.groups[seen[int(np.flatnonzero(each)[0])]] for each in components]
         firsts += [rates.groups[j] for j in seen[~linked]]
         unlinked.update(dict.fromkeys((firsts[0], other) for other in firsts[1:]))
@@ -126,7 +133,7 @@ def within(rates: Rates, scores: Scores, pairs: Floats | None, slack: float) -> 
     if effective is not None:
         effective = effective * sizes / np.maximum(rates.sizes, 1.0)
     adjusted = replace(rates, hits=hits, sizes=sizes, effective=effective)
-    return Within(adjusted, gaps, tuple(unlinked))
+    return Within(adjusted, tuple(unlinked))
 
 
 def expected(total: Scores, information: Floats, pairs: Floats | None) -> Floats:
@@ -192,11 +199,6 @@ def _components(linked: NDArray[np.bool_], table: Floats | None) -> list[NDArray
         found.append(reached if table is not None else linked)
         left &= ~found[-1]
     return found
-
-
-def _average(values: Floats, weights: Floats) -> float:
-    total = float(weights.sum())
-    return float(values @ weights) / total if total > 0 else float(values.mean())
 
 
 def _placed(
