@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -449,40 +450,73 @@ def test_an_estimator_about_one_label_asks_which_it_is(labels):
     assert fitted.classes_[fitted.favorable_] == labels[0]
 
 
-def selective(rows=600):
-    """Two classes, of which the first is the more even one by Gini and PQ, with scores."""
+def selective(classes=2, rows=600):
+    """Labels, predictions and groups; of two classes the first is the more even by Gini and PQ."""
     random = np.random.default_rng(7)
     group = random.choice(["a", "b", "c"], rows)
     score = np.clip(random.normal(0.6 + 0.12 * (group == "a"), 0.2), 0.01, 0.99)
     y = (random.random(rows) < score).astype(int)
-    return pd.DataFrame({"y": y, "p": (score >= 0.5).astype(int), "s": score, "g": group})
+    table = pd.DataFrame({"y": y, "p": (score >= 0.5).astype(int), "s": score, "g": group})
+    if classes > 2:
+        table.loc[random.random(rows) < 0.2, "y"] = 2
+        table.loc[random.random(rows) < 0.15 + 0.1 * (group == "b"), "p"] = 2
+    return table
 
 
-class Scored:
-    """A fitted model whose probabilities are a column of X."""
+class Stored:
+    """A fitted model whose decisions are a column of X."""
 
-    classes_ = np.array([0, 1])
+    def __init__(self, rows):
+        self.classes_ = np.unique(rows.p)
 
     def predict(self, X):
-        return (X["s"].to_numpy() >= 0.5).astype(int)
-
-    def predict_proba(self, X):
-        return np.column_stack([1 - X["s"], X["s"]])
+        return X["p"].to_numpy()
 
 
-def by_gate(rows, criterion, measure, favorable):
-    """The value in the message of a gate that nothing can pass."""
-    gate = f"{criterion}.{measure} > 1e-9"
-    command = [*("--target", "y", "--prediction", "p", "--group", "g"), "--fail-if", gate]
-    command += ["--criterion", criterion, "--measure", measure]
-    command += [] if favorable is None else ["--favorable", str(favorable)]
+def falls(measure):
+    return eh.measures.resolve(measure).falls
+
+
+def by_command_line(rows, criterion, measure, favorable, *, toml):
+    """The value by a gate that nothing can pass, as options or from a file of them."""
+    options = {
+        "target": "y",
+        "prediction": "p",
+        "group": "g",
+        "criterion": [criterion],
+        "measure": [measure],
+        "fail-if": [f"{criterion}.{measure} {'< 1' if falls(measure) else '> 1e-9'}"],
+    }
+    options |= {} if favorable is None else {"favorable": str(favorable)}
     with TemporaryDirectory() as folder:
-        rows.to_parquet(f"{folder}/rows.parquet")
-        files = [f"{folder}/rows.parquet", "--json", f"{folder}/out.json"]
-        result = CliRunner().invoke(audit_command, [*files, *command])
+        rows.drop(columns="s").to_parquet(f"{folder}/rows.parquet")
+        command = [f"{folder}/rows.parquet", "--json", f"{folder}/out.json"]
+        if toml:
+            lines = (f"{name} = {json.dumps(value)}" for name, value in options.items())
+            Path(f"{folder}/options.toml").write_text("\n".join(lines))
+            command += ["--config", f"{folder}/options.toml"]
+        else:
+            command += [
+                word
+                for name, value in options.items()
+                for word in (f"--{name}", *(value if isinstance(value, list) else [value]))
+            ]
+        result = CliRunner().invoke(audit_command, command)
         assert result.exit_code in (1, 3), result.output
         document = json.loads(Path(f"{folder}/out.json").read_text())
     return document["findings"][0]["value"]
+
+
+def by_penalty(rows, criterion, measure, favorable):
+    torch = pytest.importorskip("torch")
+    from evenhand.torch import Penalty
+
+    penalty = Penalty(
+        criterion, measure, groups=3, noise=None, favorable=favorable, aggregate="worst"
+    )
+    truth, group = (torch.tensor(part) for part in (rows.y.to_numpy(), pd.factorize(rows.g)[0]))
+    chances = torch.tensor(rows.p.to_numpy(), dtype=torch.float64)
+    return float(penalty(chances, truth, group=group))
 
 
 def every_value(rows, criterion, measure, favorable):
@@ -492,30 +526,41 @@ def every_value(rows, criterion, measure, favorable):
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "favorable": favorable}
     tally = eh.tally(rows.y, rows.p, sensitive_features=rows.g)
     scorer = eh.make_scorer(criterion, sensitive_features="g", measure=measure, favorable=favorable)
-    gate = f"{criterion}.{measure} > 0.4"
-    by = {"measure": measure, **columns}
+    gate = f"{criterion}.{measure} {'< 0.01' if falls(measure) else '> 0.6'}"
+    by, command = {"measure": measure, **columns}, (rows, criterion, measure, favorable)
+    named = f"{criterion}.{measure}"
+    audited = eh.audit(rows.y, rows.p, **columns, **asked)
     values = {
         "evaluate a tally": eh.evaluate(criterion, tally, measure=measure, favorable=favorable),
+        "evaluate by one name": eh.evaluate(named, tally, favorable=favorable),
         "interval": eh.interval(criterion, rows.y, rows.p, **by).value,
-        "audit": eh.audit(rows.y, rows.p, **columns, **asked).finding(criterion, measure).value,
-        "audit of a table": eh.audit(data=rows, **names, **asked).finding(criterion, measure).value,
-        "audit of a model": eh.audit(rows.y, Scored(), data=rows, **columns, **asked)
-        .finding(criterion, measure)
+        "audit": audited.measured[0].value,
+        "audit by one name": eh.audit(rows.y, rows.p, **columns, criteria=named).measured[0].value,
+        "audit of a table": eh.audit(data=rows, **names, **asked).measured[0].value,
+        "audit of a model": eh.audit(rows.y, Stored(rows), data=rows, **columns, **asked)
+        .measured[0]
         .value,
-        "assert_even": eh.assert_even(rows.y, rows.p, **columns, fail_if=gate)
-        .finding(criterion, measure)
+        "assert_even": eh.assert_even(rows.y, rows.p, **columns, fail_if=gate, inconclusive="pass")
+        .measured[0]
         .value,
         "compare": eh.compare(rows.y, {"m": rows.p}, **columns, **asked, replicates=20).values[
             "value"
         ][0],
-        "make_scorer": -scorer(Scored(), rows, rows.y),
-        "command": by_gate(rows, criterion, measure, favorable),
+        "make_scorer": (1 if falls(measure) else -1) * scorer(Stored(rows), rows, rows.y),
+        "command": by_command_line(*command, toml=False),
+        "TOML": by_command_line(*command, toml=True),
     }
-    if criterion != "average_odds":  # which is no share of rows, and cannot be watched
+    if find_spec("mlflow"):
+        from evenhand.compat.mlflow import metrics_of
+
+        values["MLflow"] = next(iter(metrics_of(audited).values()))
+    if find_spec("torch") and favorable is not None and rows.y.max() == 1 and not falls(measure):
+        values["torch"] = by_penalty(*command)
+    if audited.findings[0].criterion != "average_odds":  # no share of rows: it cannot be watched
         watch = eh.Watch(criterion, measures=[measure], favorable=favorable)
         watch.update(tally)
-        values["Watch"] = watch.status().findings[0].intervals[measure].value
-    if criterion in FRONTIERS:
+        values["Watch"] = next(iter(watch.status().findings[0].intervals.values())).value
+    if audited.findings[0].criterion in FRONTIERS and rows.y.max() == 1 and not falls(measure):
         curve = eh.frontier(
             rows.y, rows.s, y_pred=rows.p, **columns, criterion=criterion, measure=measure, values=2
         )
@@ -531,7 +576,25 @@ OF_LABELS = (*FRONTIERS, "predictive_equality", "predictive_parity", "accuracy_p
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
 @pytest.mark.parametrize("criterion", OF_LABELS)
 def test_a_criterion_has_one_value_everywhere(criterion, measure, favorable):
-    rows = selective()
+    check_one_value(selective(), criterion, measure, favorable)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("favorable", [None, 1])
+@pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
+@pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds", "equal_opportunity"])
+def test_a_criterion_of_three_classes_has_one_value_everywhere(criterion, measure, favorable):
+    check_one_value(selective(classes=3), criterion, measure, favorable)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["MPD", "PQ(1, 2)", "pq(p=0.5, q=3)", "shortfall", "ratio"])
+@pytest.mark.parametrize("criterion", ["demographic_parity", "EO", "S-EO"])
+def test_other_names_and_orders_have_one_value_everywhere(criterion, measure):
+    check_one_value(selective(), criterion, measure, 1)
+
+
+def check_one_value(rows, criterion, measure, favorable):
     by = {"measure": measure, "favorable": favorable}
     value = eh.evaluate(criterion, rows.y, rows.p, sensitive_features=rows.g, **by)
     found = every_value(rows, criterion, measure, favorable)

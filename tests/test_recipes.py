@@ -1,4 +1,4 @@
-"""A stranger adds a measure, a criterion, a role of a column and an estimator, each in one place.
+"""A stranger adds a measure, a statistic, a criterion, a role and an estimator, each in one place.
 
 It is done in a copy of the package, with nothing else changed: what was added must then work
 wherever it is promised to.
@@ -28,10 +28,31 @@ MEASURES["deviation"] = Measure(
     deviation, formula="√Var(w)", range="0 to half the range", is_not="It has a unit."
 )
 '''
+STATISTIC = '''
+
+class Alarms(Statistic):
+    """Share of all rows that are wrongly predicted to be of a class."""
+
+    needs, formula, over, bounds = "labels", "P(ŷ = c, y ≠ c | a)", "c", (0.0, 1.0)
+    is_share = True
+
+    def shares(self, counts, of="weight"):
+        outcomes = one_against_rest(counts.table("y", "yhat", "group", of=of))
+        return Shares(outcomes["fp"], outcomes["tp"] + outcomes["fn"] + outcomes["tn"])
+
+
+from evenhand.statistics.forms import Shares, one_against_rest  # noqa: E402
+
+STATISTICS["alarm_rate"] = Alarms()
+SCANNED["alarm rate"] = STATISTICS["alarm_rate"]
+'''
 CRITERION = """
 
 CRITERIA["f1_parity"] = Criterion(
     "f1_parity", STATISTICS["f1"], is_not="It never looks at true negatives.", one_class=True
+)
+CRITERIA["alarm_parity"] = Criterion(
+    "alarm_parity", STATISTICS["alarm_rate"], is_not="It never looks at misses.", one_class=True
 )
 """
 ESTIMATOR = '''"""Lottery: everybody has the same chance of each label, whatever they are like."""
@@ -80,6 +101,7 @@ import evenhand as eh
 from evenhand.cli.audit import audit
 from evenhand.cli.registries import criteria, measures
 from evenhand.mitigation import METHODS, tradeoff
+from evenhand.statistics import Ratio
 
 truth, predicted = [1, 1, 0, 0, 1, 0] * 20, [1, 0, 0, 1, 1, 0] * 20
 sex = ["a", "a", "b", "b", "c", "c"] * 20
@@ -92,6 +114,17 @@ curve = tradeoff(lottery, people[["sex"]], truth, criteria=["f1_parity"], measur
 Path("reviewed.toml").write_text('reviewer = "truth"')
 columns = "--target truth --prediction predicted --group sex".split()
 named = "--criterion f1_parity --measure deviation --fail-if".split()
+alarms = {"sensitive_features": sex, "favorable": 1}
+counts = eh.tally(truth, predicted, sensitive_features=sex)
+eh.CRITERIA["ratio_of_alarms"] = eh.Criterion(
+    "ratio_of_alarms", Ratio("fp", "tp + fp + fn + tn"), one_class=True
+)
+both = ["alarm_parity", "ratio_of_alarms"]
+watch = eh.Watch(both, measures=["mpd"], favorable=1)
+for day in range(1, 5):
+    watch.update(counts, part=str(day), at=f"2026-02-0{day}")
+watched = {finding.criterion: finding for finding in watch.status().findings}
+audited = eh.audit(truth, predicted, criteria=both, **alarms)
 gated = CliRunner().invoke(audit, ["people.csv", *columns, *named, "f1_parity.deviation > 0.9"])
 listed = {
     name: [row["name"] for row in json.loads(CliRunner().invoke(command, ["--json"]).stdout)]
@@ -131,6 +164,21 @@ print(json.dumps({
         CliRunner().invoke(audit, ["people.csv", *columns, "--reviewer", "truth"]).exit_code,
         CliRunner().invoke(audit, ["people.csv", *columns, "--config", "reviewed.toml"]).exit_code,
     ],
+    "alarms": {
+        name: {
+            "interval": [
+                getattr(eh.interval(name, truth, predicted, **alarms), end)
+                for end in ("low", "value", "high")
+            ],
+            "test": next(f.p_value for f in audited.findings if f.criterion == name),
+            "power": eh.power(counts, criterion=name, favorable=1, difference=0.3).power,
+            "watch": [watched[name].intervals["mpd"].low, watched[name].intervals["mpd"].high],
+        }
+        for name in both
+    },
+    "scanned": [
+        [one.value, one.rest] for one in audited.subgroups if one.statistic == "alarm rate"
+    ],
     "curve": sorted(curve.points[0]),
     "gated": [gated.exit_code, gated.output],
     **listed,
@@ -149,6 +197,7 @@ def used(tmp_path_factory):
     home = folder / "evenhand"
     shutil.copytree(Path(evenhand.__file__).parent, home)
     append(home / "measures" / "catalogue.py", MEASURE)
+    append(home / "statistics" / "catalogue.py", STATISTIC)
     append(home / "criteria" / "catalogue.py", CRITERION)
     roles = home / "_data" / "roles.py"
     roles.write_text(roles.read_text().replace("    bins: Bins", ROLE, 1))
@@ -181,6 +230,17 @@ def test_they_are_audited_and_on_the_page(used):
         ["f1_parity", "mpd"],
     ]
     assert used["page"]
+
+
+def test_a_statistic_of_hits_and_misses_is_tested_planned_for_and_watched_as_any_rate(used):
+    assert used["alarms"]["alarm_parity"] == used["alarms"]["ratio_of_alarms"]
+    low, value, high = used["alarms"]["alarm_parity"]["interval"]
+    assert 0 < low < value == 0.5 < high < 1
+    assert used["alarms"]["alarm_parity"]["test"] < 1e-6
+
+
+def test_it_is_among_the_rates_by_which_subgroups_are_scanned(used):
+    assert [0.5, 0.0] in used["scanned"]
 
 
 def test_the_command_line_lists_them_and_gates_by_them(used):

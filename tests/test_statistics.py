@@ -10,7 +10,6 @@ from sklearn.metrics import log_loss, r2_score, roc_auc_score
 import evenhand as eh
 from evenhand._data.summaries import SCORE_BINS
 from evenhand.statistics import KINDS, STATISTICS, F, Kind, Rows, summarize
-from evenhand.statistics.forms import sums_of
 
 STATED = {name: criterion.statistic for name, criterion in eh.CRITERIA.items()} | STATISTICS
 READ = [name for name, statistic in STATED.items() if not isinstance(statistic, F)]
@@ -197,9 +196,9 @@ def test_a_distribution_is_swept_and_not_read():
 
 
 def test_the_sums_that_a_statistic_reads_are_those_of_its_formula():
-    assert sums_of(STATISTICS["r2"]) == {"squared_error", "y", "y²"}
-    assert sums_of(STATISTICS["mae"]) == {"absolute_error"}
-    assert sums_of(STATISTICS["tpr"]) == set()
+    assert STATISTICS["r2"].sums == {"squared_error", "y", "y²"}
+    assert STATISTICS["mae"].sums == {"absolute_error"}
+    assert STATISTICS["tpr"].sums == set()
 
 
 FORMULAS = {

@@ -9,7 +9,7 @@ from scipy.stats import binom, fisher_exact
 
 import evenhand as eh
 from evenhand._uncertainty.models import _drawn as drawn_counts
-from evenhand._uncertainty.models import counts_of, given
+from evenhand._uncertainty.models import counts_of
 
 
 def fair_world(rng, groups=10, rows=100, rate=0.25):
@@ -78,7 +78,7 @@ def test_what_is_given_stays_as_it_is(criterion):
     asked = eh.CRITERIA[criterion]
     rows = replace(counts_of(counts, asked), read=lambda drawn: drawn)
     (fair,) = rows.draw(np.broadcast_to(rows.pooled, rows.seen.shape), 50, rng)
-    assert given(asked.statistic) == ("y",)
+    assert asked.statistic.conditions == ("y",)
     expected = counts.table("y", "group")
     assert (fair.sum(axis=-1) == expected).all()
     pooled = counts.table("y", "yhat") / counts.table("y", "yhat").sum(axis=1, keepdims=True)
@@ -97,7 +97,7 @@ def test_what_is_given_stays_as_it_is(criterion):
     ],
 )
 def test_each_criterion_knows_what_it_conditions_on(criterion, axes):
-    assert given(eh.CRITERIA[criterion].statistic) == axes
+    assert eh.CRITERIA[criterion].statistic.conditions == axes
 
 
 def test_the_cost_does_not_depend_on_the_rows():

@@ -20,13 +20,12 @@ from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.curves import Estimates, curve_at
 from evenhand._uncertainty.estimates import estimates_of
-from evenhand._uncertainty.homogeneity import holm, homogeneity, hypothesis
+from evenhand._uncertainty.homogeneity import holm, homogeneity
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
-from evenhand.measures import MeasureLike
-from evenhand.statistics import P, Ratio, Statistic
-from evenhand.statistics.forms import one_against_rest
+from evenhand.measures import DEFAULT_MEASURE, MeasureLike
+from evenhand.statistics import Statistic
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +90,7 @@ def examine(
     findings, tables = [finding for finding, _ in answers], tuple(table for _, table in answers)
     statistics = [question.criterion.statistic for question in questions]
     tested = _adjusted(statistics, findings)
-    tests = len({hypothesis(statistic) for statistic in statistics}) * precision.choices
+    tests = len({statistic.hypothesis for statistic in statistics}) * precision.choices
     return Examined(
         tuple(
             finding.concluded(p, min(1.0, adjusted * precision.choices), tests)
@@ -135,12 +134,12 @@ def _assess(
         (
             known
             for known, reading in zip(intervals, readings, strict=True)
-            if reading.measure == "mpd"
+            if reading.settings.resolved.is_width
         ),
         None,
     )
     if gap is None:
-        settings = criterion.settings("mpd", transform="raw")
+        settings = criterion.settings(DEFAULT_MEASURE, transform="raw")
         reading = reading_of(source, criterion, settings, favorable)
         gap = interval_of(estimates, settings, reading, source, confidence, p_value)
     return Assessment(p_value, gap, readings, intervals, estimates)
@@ -186,20 +185,14 @@ def with_obstacles(
     )
 
 
-def support(statistic: Statistic, source: Any, reading: Reading, of: str = "rows") -> Floats | None:
-    """Rows that each value (cells, groups) was computed from, where the statistic is a ratio."""
-    if not isinstance(source, Tally) or not isinstance(statistic, P | Ratio):
+def support(statistic: Statistic, source: Any, reading: Reading) -> Floats | None:
+    """Rows that each value (cells, groups) was computed from, where it is a share of them."""
+    shares = statistic.shares(source, of="rows") if isinstance(source, Tally) else None
+    if shares is None:
         return None
-    if isinstance(statistic, P):
-        axes = [statistic.given, "group"] if statistic.given else ["group"]
-        counts = source.table(*axes, of=of).reshape(-1, len(reading.groups))
-        asked = {class_of(cell) for cell in reading.cells}
-        kept = [label for label in source.labels(statistic.event) if label in asked]
-        return np.repeat(counts, len(kept), axis=0)
-    outcomes = one_against_rest(source.table("y", "yhat", "group", of=of))
-    below = sum(factor * outcomes[name] for name, factor in statistic.denominator.items())
-    at = [i for i, label in enumerate(source.labels("y")) if label in reading.cells]
-    return np.asarray(below)[at] if statistic.over else np.asarray(below)
+    asked = set(reading.cells)
+    kept = [i for i, cell in enumerate(statistic.read(source).cells) if cell in asked]
+    return shares.rows[kept]
 
 
 def _adjusted(
@@ -210,7 +203,7 @@ def _adjusted(
     Criteria that state the same one have one p-value, which may be drawn, and count once: accuracy
     and error rates are equal together, and so are selection rates and their ratio.
     """
-    keys = [hypothesis(statistic) for statistic in statistics]
+    keys = [statistic.hypothesis for statistic in statistics]
     first = {key: keys.index(key) for key in keys}
     known = {key: findings[i].p_value for key, i in first.items()}
     adjusted = dict(zip(known, holm([*known.values()]).tolist(), strict=True))

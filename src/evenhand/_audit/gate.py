@@ -13,12 +13,14 @@ from evenhand._audit.finding import Obstacle
 from evenhand._audit.questions import Question, questions_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._words import plural, read_number
-from evenhand.measures import MEASURES, resolve
+from evenhand.measures import resolve
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
 Sign = Literal[">", ">=", "<", "<="]
 
-FORM = re.compile(r"\s*([\w-]+(?:\(\w+\))?)\s*(?:\.\s*(\w+))?\s*(>=|>|<=|<)\s*([^\s<>=]+)\s*")
+FORM = re.compile(
+    r"\s*([\w-]+(?:\(\w+\))?)\s*(?:\.\s*(\w+(?:\([^()]*\))?))?\s*(>=|>|<=|<)\s*([^\s<>=]+)\s*"
+)
 BEYOND: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -200,7 +202,7 @@ def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement
 def _judgement(gate: Gate, value: Bounded) -> Judgement:
     outcome, obstacle = gate.outcome(value.low, value.high), value.obstacle
     if not gate.can_fail(value.greatest):
-        end = "least" if MEASURES[gate.measure].falls else "most"
+        end = "least" if resolve(gate.measure).falls else "most"
         most = f"{value.greatest:.4g} is the {end} that {plural(value.groups, 'group')} can show"
         obstacle = Obstacle(f"as it cannot fail: {most}", is_error=True)
     if obstacle is not None and outcome != "violation":
@@ -212,14 +214,14 @@ def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
     """The strictest bound on every criterion and measure, as an audit takes them."""
     strictest: dict[str, float] = {}
     for gate in gates:
-        stricter = max if MEASURES[gate.measure].falls else min
+        stricter = max if resolve(gate.measure).falls else min
         strictest[gate.name] = stricter(gate.bound, strictest.get(gate.name, gate.bound))
     return strictest
 
 
 def _check_direction(gate: Gate) -> None:
     """Refuse a gate that would fail for the sake of evenness."""
-    ratio = MEASURES[gate.measure].falls
+    ratio = resolve(gate.measure).falls
     if (gate.sign in ("<", "<=")) != ratio:
         worse = "1 is equal and smaller is worse" if ratio else "0 is equal and larger is worse"
         meant = replace(gate, sign=TURNED[gate.sign])
@@ -240,9 +242,9 @@ def _check_can_fail(gate: Gate, question: Question) -> None:
     if criterion.across not in ("worst", "mean"):
         return
     transform = criterion.settings(gate.measure).applied
-    greatest = MEASURES[gate.measure].greatest(criterion.statistic.bounds, transform)
+    greatest = resolve(gate.measure).greatest(criterion.statistic.bounds, transform)
     if not gate.can_fail(greatest):
-        if MEASURES[gate.measure].falls:
+        if resolve(gate.measure).falls:
             why = f"{gate.name} is at least {greatest:g}. Four-fifths are 0.8."
         else:
             why = f"{gate.name} is at most {greatest:g}. A bound is no percentage: "

@@ -15,6 +15,7 @@ from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
+from evenhand.statistics import STATISTICS, P, Statistic
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
@@ -131,35 +132,19 @@ Known = dict[str, tuple[Floats, Floats]]  # by group, and of everybody
 
 
 def _shares(evidence: Evidence, counts: Tally) -> Known:
-    predicted = counts.table("yhat", "group")
-    everyone = predicted.sum(axis=0)
     known: Known = {}
     if "labels" in evidence.sources:
-        known["accuracy"] = _both(np.trace(counts.table("y", "yhat", "group")), everyone)
-    for label, share in zip(counts.labels("yhat"), predicted, strict=True):
-        known[class_key(label)] = _both(share, everyone)
+        known["accuracy"] = _rate(counts, STATISTICS["accuracy"], 0)
+    for at, label in enumerate(counts.labels("yhat")):
+        known[class_key(label)] = _rate(counts, STATISTICS["selection_rate"], at)
     return known
 
 
 def _rates(evidence: Evidence, counts: Tally, of_class: Label) -> Known:
     classes = counts.labels("yhat")
     good = [label == of_class for label in classes].index(True)
-    if "labels" not in evidence.sources:
-        predicted = counts.table("yhat", "group")
-        return {"selection_rate": _both(predicted[good], predicted.sum(axis=0))}
-    table = counts.table("y", "yhat", "group")
-    everyone = table.sum(axis=(0, 1))
-    positive, selected = table[good].sum(axis=0), table[:, good].sum(axis=0)
-    hits = table[good, good]
-    right = np.trace(table)
-    return {
-        "base_rate": _both(positive, everyone),
-        "selection_rate": _both(selected, everyone),
-        "true_positive_rate": _both(hits, positive),
-        "false_positive_rate": _both(selected - hits, everyone - positive),
-        "precision": _both(hits, selected),
-        "accuracy": _both(right, everyone),
-    }
+    names = RATES if "labels" in evidence.sources else ("selection_rate",)
+    return {name: _rate(counts, RATES[name], good if RATES[name].over else 0) for name in names}
 
 
 def _regression(sums: Tally, weight: Floats) -> Known:
@@ -184,10 +169,22 @@ def _regression(sums: Tally, weight: Floats) -> Known:
     return {key: split(values) for key, values in known.items()}
 
 
-def _both(hits: Floats, among: Floats) -> tuple[Floats, Floats]:
-    return ratio(hits, among), ratio(hits.sum(keepdims=True), among.sum(keepdims=True))
+def _rate(counts: Tally, statistic: Statistic, at: int) -> tuple[Floats, Floats]:
+    """A rate by group, and of everybody."""
+    shares = statistic.shares(counts)
+    assert shares is not None
+    hits, rows = shares.hits[at], shares.rows[at]
+    return ratio(hits, rows), ratio(hits.sum(keepdims=True), rows.sum(keepdims=True))
 
 
+RATES: dict[str, Statistic] = {
+    "base_rate": P("y"),
+    "selection_rate": STATISTICS["selection_rate"],
+    "true_positive_rate": STATISTICS["tpr"],
+    "false_positive_rate": STATISTICS["fpr"],
+    "precision": STATISTICS["ppv"],
+    "accuracy": STATISTICS["accuracy"],
+}
 TPR_SCAN = ("true_positive_rate", -1)  # what a class misses is one minus its true positive rate
 RATE_SCAN: dict[str, tuple[str, int]] = {
     "error rate": ("accuracy", -1),

@@ -18,10 +18,9 @@ from evenhand._kinds import check_kinds
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.catalogue import ALIASES
-from evenhand.criteria.evaluation import named
-from evenhand.measures import MEASURES, Measure
+from evenhand.criteria.evaluation import named, split_name
+from evenhand.measures import MEASURES, Measure, measure_named
 from evenhand.measures import resolve as resolve_measure
-from evenhand.statistics.forms import sums_of
 
 CLASSIFICATION = (
     "statistical_parity",
@@ -100,6 +99,8 @@ def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
         return Question(name.name, name, measures)
     criterion = named(name)
     own = resolve_measure(criterion.measure)
+    if split_name(name)[1] is not None:
+        return Question(criterion.name, criterion, (own.name,))
     if own.falls:  # its own measure is in its name; the one that it is one minus says the same
         measures = (own.name, *(measure for measure in measures if measure == own.computed.name))
     elif criterion.across == "integral":  # ratios are not added up
@@ -145,7 +146,7 @@ def _why_not(evidence: Evidence, question: Question) -> str | None:
     if statistic.needs not in evidence.sources:
         return question.criterion.kind.hint
     source = evidence.sources[statistic.needs]
-    if isinstance(source, Tally) and not sums_of(statistic) <= source.sums.keys():
+    if isinstance(source, Tally) and not statistic.sums <= source.sums.keys():
         return "scores that are not in bins" if statistic.needs == "bins" else "y_true"
     if question.criterion.one_class and evidence.task == "binary" and evidence.favorable is None:
         return "favorable=, the favorable label"
@@ -180,15 +181,17 @@ def known_tolerances(
             raise InputError(
                 f"The tolerance of {name} must be a number of at least 0, not {bound}."
             )
-        if resolve_measure(name.rpartition(".")[2]).falls and bound > 1:
+        if resolve_measure(split_name(name)[1] or "").falls and bound > 1:
             raise InputError(f"The tolerance of {name} is the least ratio, at most 1, not {bound}.")
     return named_so
 
 
 def _canonical(name: str) -> str:
     """The name of a finding, where the criterion has another one that the field knows it by."""
-    criterion, dot, measure = str(name).rpartition(".")
-    return f"{ALIASES.get(criterion, criterion)}{dot}{measure}"
+    criterion, measure = split_name(str(name))
+    known = measure and measure_named(measure)
+    criterion = ALIASES.get(criterion, criterion)
+    return criterion if measure is None else f"{criterion}.{known.name if known else measure}"
 
 
 def check_margin(margin: float | None, *, of_rates: bool) -> None:

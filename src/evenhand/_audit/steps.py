@@ -13,6 +13,7 @@ from evenhand._audit.summary import names_of
 from evenhand._columns import Label
 from evenhand._data.tallies import Tally
 from evenhand._words import listing, number, plural
+from evenhand.measures import resolve
 from evenhand.statistics.forms import ratio
 
 Step = dict[str, str]
@@ -115,7 +116,7 @@ def _threshold(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) 
     if curves is None or curves.used is None:
         return
     for curve in curves.curves:
-        if curve.criterion not in differing or curve.measure != "mpd":
+        if curve.criterion not in differing or not resolve(curve.measure).is_width:
             continue
         at, values = np.asarray(curves.at, float), np.asarray(curve.values, float)
         edge = int(len(at) * INNER)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,12 @@ from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._uncertainty.clusters import Amount, as_known
+from evenhand._uncertainty.clusters import as_known
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.replicates import means_amount, rates_amount
 from evenhand._words import did_you_mean
+from evenhand.statistics import STATISTICS, Statistic
+from evenhand.statistics.catalogue import SCANNED
 from evenhand.statistics.forms import ratio, sum_of_others
 
 Floats = NDArray[np.float64]
@@ -254,74 +257,61 @@ def _comparisons(view: View, margin: float | None) -> list[_Comparison]:
         known = [("error", "mean error"), ("yhat", "mean prediction")]
         known.append(("squared_error", "mean squared error"))
         return [_means(view, sums, of, name, margin) for of, name in known if of in sums.sums]
-    counts = evidence.counted
-    classes = counts.labels("yhat")
-    axes = ("y", "yhat", "group") if "labels" in evidence.sources else ("yhat", "group")
-    weighted = ("rows", "weight", "weight²") if "weight²" in counts.sums else ("rows",) * 3
-    table = np.array([counts.table(*axes, of=of) for of in weighted])
-    table = table.reshape(3, -1, len(classes), len(evidence.groups))
-    least = margin or MARGIN
+    counts, least = evidence.counted, margin or MARGIN
     return [
-        _rates(view, table, *known, least, _amounts(counts, axes, *known[1:]))
-        for known in _statistics(evidence, classes)
+        _rates(view, name, partial(_hits, statistic, at), least)
+        for name, statistic, at in _statistics(evidence, counts.labels("yhat"))
     ]
 
 
-def _amounts(
-    counts: Tally, axes: tuple[str, ...], hit: NDArray[np.bool_], among: NDArray[np.bool_]
-) -> Amount | None:
-    """What clustered rows amount to for a rate, by group."""
-    return rates_amount(counts, lambda part: _hits(part, axes, hit, among))
-
-
 def _hits(
-    counts: Tally, axes: tuple[str, ...], hit: NDArray[np.bool_], among: NDArray[np.bool_]
+    statistic: Statistic, at: int, counts: Tally, names: Sequence[str]
 ) -> tuple[Floats, Floats]:
-    """Hits and rows (sums, 1, groups), by weights and squared weights where there are some."""
-    names = ("weight", "weight²") if "weight²" in counts.sums else ("rows",)
-    tables = [counts.table(*axes, of=of).reshape(*hit.shape, -1) for of in names]
-    parts = ([table[chosen].sum(axis=0) for table in tables] for chosen in (hit, among))
-    hits, total = (np.array(part)[:, None] for part in parts)
-    return hits, total
+    """Hits and misses of one cell (sums, 1, groups), by each of the named sums."""
+    shares = [statistic.shares(counts, of=of) for of in names]
+    hits, misses = (
+        np.array([part[[at]] for part in parts])
+        for parts in zip(*(each for each in shares if each is not None), strict=True)
+    )
+    return hits, misses
 
 
-_Statistic = tuple[str, NDArray[np.bool_], NDArray[np.bool_]]
-
-
-def _statistics(evidence: Evidence, classes: tuple[Label, ...]) -> list[_Statistic]:
-    """Names of rates; the cells (truth, prediction) that are hits, and those that count."""
-    known = "labels" in evidence.sources
-    truth, predicted = np.indices((len(classes) if known else 1, len(classes)))
-    everybody = truth >= 0
+def _statistics(evidence: Evidence, classes: tuple[Label, ...]) -> list[tuple[str, Statistic, int]]:
+    """Names of rates, and the statistic and the cell that each of them is."""
     good = evidence.favorable
     kept = [i for i, label in enumerate(classes) if good is None or label == good]
     if len(classes) == 2:
         kept = kept[-1:]  # the rate of the other class says the same
-    rates = [(f"selection rate of {show(classes[i])}", predicted == i, everybody) for i in kept]
-    if not known:
+    rates = [
+        (f"selection rate of {show(classes[i])}", STATISTICS["selection_rate"], i) for i in kept
+    ]
+    if "labels" not in evidence.sources:
         return rates
-    wrong = truth != predicted
-    rates.append(("error rate", wrong, everybody))
+    for name, each in SCANNED.items():
+        if not each.over:
+            rates.append((name, each, 0))
+        elif good is not None:
+            rates += [(name, each, at) for at in kept]
     if good is None:  # what a class misses, in words that favor none
-        named = [(f"error rate where the truth is {show(c)}", i) for i, c in enumerate(classes)]
-        return rates + [(name, wrong & (truth == at), truth == at) for name, at in named]
-    for at in kept:
-        rates.append(("false positive rate", (predicted == at) & (truth != at), truth != at))
-        rates.append(("false negative rate", (predicted != at) & (truth == at), truth == at))
+        rates += [
+            (f"error rate where the truth is {show(label)}", STATISTICS["fnr"], at)
+            for at, label in enumerate(classes)
+        ]
     return rates
 
 
-def _rates(
-    view: View,
-    table: Floats,
-    name: str,
-    hit: NDArray[np.bool_],
-    among: NDArray[np.bool_],
-    margin: float,
-    amount: Amount | None,
-) -> _Comparison:
-    """A rate from rows, weights and squared weights (3, truth, prediction, groups)."""
-    sums = np.stack([table[:, among & ~hit].sum(axis=1), table[:, hit].sum(axis=1)], axis=1)
+def _rates(view: View, name: str, hits: Callable[..., Any], margin: float) -> _Comparison:
+    """A rate, from the hits and misses that `hits` reads from counts."""
+    counts = view.evidence.counted
+    is_weighted = "weight²" in counts.sums
+    hit, miss = hits(counts, ("rows", "weight", "weight²") if is_weighted else ("rows",) * 3)
+    sums = np.concatenate([miss, hit], axis=1)
+
+    def read(part: Tally) -> tuple[Floats, Floats]:
+        hit, miss = hits(part, ("weight", "weight²") if is_weighted else ("rows",))
+        return hit, hit + miss
+
+    amount = rates_amount(counts, read)
     others = np.maximum(_others(sums), 0.0)
 
     def sides(error: float) -> tuple[_Draws, _Draws]:

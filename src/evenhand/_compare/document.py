@@ -70,7 +70,7 @@ def _criterion(comparison: ComparisonParts, question: Question) -> dict[str, Any
         "asks": question.criterion.asks,
         "measure": question.measure_name,
         "more_is_better": resolve(question.measure).falls,
-        "is_rate": question.measure_name == "mpd" and is_share(question.criterion),
+        "is_rate": resolve(question.measure).is_width and is_share(question.criterion),
         "models": [
             {**_numbers(row), "rank": row["rank"], "verdict": row["verdict"]} for row in rows
         ],
@@ -99,7 +99,7 @@ def _sentences(
             most_even.setdefault(best["model"], []).append(text)
     if most_even:
         first, *others = (f"{model} in {listing(texts)}" for model, texts in most_even.items())
-        measures = {one["measure"] for one in criteria if one["measure"] != "ratio"}
+        measures = {one["measure"] for one in criteria if not one["more_is_better"]}
         by = BY.get(measures.pop(), "By what was asked") if len(measures) == 1 else "By each"
         said.append(f"{by}, the most even is {'; '.join([first, *others])}.")
     said.append(_beyond_chance(comparison, criteria))

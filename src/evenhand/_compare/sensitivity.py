@@ -22,7 +22,6 @@ from evenhand._compare.tables import Row
 from evenhand._data.summaries import Source
 from evenhand._errors import InputError, InputTypeError
 from evenhand._uncertainty.homogeneity import holm, verdict
-from evenhand.statistics import F
 
 Coarser = Callable[[Label], Label]
 
@@ -153,7 +152,7 @@ def settings_of(
         settings.append(Setting("orders", other.measure_name, other))
     if measures.resolve(base.measure).is_relative:
         settings += [Setting("transform", t, base.with_options(transform=t)) for t in transforms]
-    if base.criterion.statistic.over and not isinstance(base.criterion.statistic, F):
+    if base.criterion.statistic.over and not base.criterion.statistic.sweeps:
         settings += [Setting("aggregate", a, base.with_options(aggregate=a)) for a in aggregates]
     return settings
 

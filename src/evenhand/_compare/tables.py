@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand._compare.evidence import Evidence
 from evenhand._compare.question import Question, Tested
 from evenhand._compare.ranking import kendall, ranks
-from evenhand._uncertainty.homogeneity import holm, hypothesis, verdict
+from evenhand._uncertainty.homogeneity import holm, verdict
 from evenhand._uncertainty.paired import Sample, difference
 from evenhand.criteria import Criterion
 
@@ -54,13 +54,13 @@ def value_rows(
     confidence: float,
 ) -> Iterator[Row]:
     """A row for every criterion, measure and model; p-values adjusted over models and criteria."""
-    hypotheses = {hypothesis(question.criterion.statistic): question for question in questions}
+    hypotheses = {question.criterion.statistic.hypothesis: question for question in questions}
     p_values = np.array([tests[one.criterion].p_values for one in hypotheses.values()])
     adjusted = dict(zip(hypotheses, _holm(p_values), strict=True))
     for question, of_models in zip(questions, samples, strict=True):
         seen = [float(sample.reading) for sample in of_models]
         places = ranks(question.unevenness(seen)).tolist()
-        ours = adjusted[hypothesis(question.criterion.statistic)]
+        ours = adjusted[question.criterion.statistic.hypothesis]
         for m, sample in enumerate(of_models):
             interval = sample.interval(confidence)
             yield {

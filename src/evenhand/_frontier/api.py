@@ -35,6 +35,8 @@ from evenhand._frontier.rows import (
 from evenhand._frontier.tracing import Tracer, tracer_of
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
+from evenhand.criteria.evaluation import named
+from evenhand.measures import DEFAULT_MEASURE, MeasureLike, resolve
 from evenhand.mitigation.optimal import Solution
 
 NOT_TRACED = (  # roles of columns that rules on scores do not know
@@ -56,7 +58,7 @@ def frontier(
     data: Data,
     *,
     criterion: str = "statistical_parity",
-    measure: str = "mpd",
+    measure: MeasureLike | None = None,
     cost: Any = None,
     values: int | Sequence[float] = POINTS,
     test: tuple[Any, Any, Any] | None = None,
@@ -90,8 +92,9 @@ def frontier(
         "equal_opportunity", "predictive_equality", "equalized_odds" or "average_odds". For
         predicted amounts in place of scores, "strong_parity", "wasserstein_parity" or
         "weak_parity".
-    measure : {"mpd", "gini", "pq", "shortfall"}, default "mpd"
-        How unequal the groups' rates are. A shortfall of 0.2 is the four-fifths rule.
+    measure : str or Measure, optional
+        How unequal the groups' rates are: "mpd", the default, "gini", "pq", "shortfall", or a
+        `Measure` whose bounds can be solved for. A shortfall of 0.2 is the four-fifths rule.
     cost : array-like, mapping or None, default None
         What a decision costs, as a matrix (true class, decision), or of two classes as
         {"false_positive": …, "false_negative": …}. None: 1 for every wrong decision.
@@ -180,6 +183,10 @@ def frontier(
     check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=data.classes)
     check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
     check_kinds(rising=rising)
+    asked = named(criterion)
+    criterion = asked.name
+    if measure is None:
+        measure = DEFAULT_MEASURE if resolve(asked.measure).falls else asked.measure
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     seed, points = seed_of(random_state), _read_values(values)
@@ -193,7 +200,7 @@ def frontier(
         y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
     )
     check_order(**known, group_proba=group_proba)
-    if isinstance(criterion, str) and criterion in regression.CRITERIA:
+    if criterion in regression.CRITERIA:
         if recalibrate:
             raise InputError("Scores of classes are recalibrated; amounts are not.")
         amounts = read_amounts(y_true, y_score, sensitive_features, sample_weight)

@@ -17,6 +17,7 @@ from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier.rows import LARGEST, Floats, Rows
 from evenhand._kinds import check_labels
 from evenhand._words import did_you_mean
+from evenhand.criteria.evaluation import named, split_name
 from evenhand.measures import Measure, MeasureLike, resolve
 from evenhand.mitigation.optimal import (
     ONE_CLASS,
@@ -170,9 +171,11 @@ def _further(also: Any, measure: Measure) -> tuple[tuple[str, Measure, float], .
     """Further criteria, each with its measure and its bound."""
     try:
         pairs = list(also.items() if isinstance(also, Mapping) else also)
-        listed = [(pair[0], measure, pair[1]) if len(pair) == 2 else tuple(pair) for pair in pairs]
+        listed = [_by(*pair, measure) if len(pair) == 2 else tuple(pair) for pair in pairs]
         if all(len(each) == 3 and _is_number(each[2]) and each[2] >= 0 for each in listed):
-            return tuple((name, convex(kind), float(bound)) for name, kind, bound in listed)
+            return tuple(
+                (named(name).name, convex(kind), float(bound)) for name, kind, bound in listed
+            )
     except InputError:
         raise
     except (TypeError, ValueError):
@@ -181,6 +184,12 @@ def _further(also: Any, measure: Measure) -> tuple[tuple[str, Measure, float], .
         "also is a mapping of criteria to bounds, such as {'equal_opportunity': 0.05}, or a list "
         f"of (criterion, measure, bound), with bounds from 0 on; not {also!r}."
     )
+
+
+def _by(name: str, bound: float, measure: Measure) -> tuple[str, MeasureLike, float]:
+    """A further criterion by the measure in its name, or by the one that the first is by."""
+    own = split_name(name)[1]
+    return name, measure if own is None else own, bound
 
 
 def _is_number(value: Any) -> bool:

@@ -7,7 +7,7 @@ from math import isnan
 from typing import NamedTuple
 
 from evenhand._words import number
-from evenhand.measures import MEASURES
+from evenhand.measures import resolve
 
 GOALS = (  # shares of today's disparity at which the cost is told
     (0.5, "Halving the {what}, to {goal},"),
@@ -38,10 +38,11 @@ def sentences(
 
     `held` says what all rules have in common, and `people_at` whose decisions change at a bound.
     """
-    what = "gap" if measure == "mpd" else MEASURES[measure].phrase
+    by = resolve(measure)
+    what = "gap" if by.is_width else by.phrase
 
     def told(value: float) -> str:
-        return points_of(value) if measure == "mpd" else number(value)
+        return points_of(value) if by.is_width else number(value)
 
     name = criterion.replace("_", " ")
     at = f"at a cost of {number(model.cost, 4)}"
@@ -92,7 +93,7 @@ def moving_sentences(
     `moved_to` has the root mean square of the moves that a bound takes, and the error after them;
     errors are NaN where the truth is not known.
     """
-    what = MEASURES[measure].phrase
+    what = resolve(measure).phrase
     known = "" if isnan(error) else f" at a root mean squared error of {number(error, 4)}"
     name = criterion.replace("_", " ")
     lines = [f"By {name}, the model's {what} is {number(value)}{known}."]

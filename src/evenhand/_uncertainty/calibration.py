@@ -15,11 +15,11 @@ from evenhand._uncertainty.curves import (
     widened,
 )
 from evenhand._uncertainty.rates import bins_drawn
-from evenhand.statistics import Table
+from evenhand.statistics import Statistic, Table
 from evenhand.statistics.forms import ratio
 
 
-def calibration_errors(source: Tally, table: Table) -> Estimates:
+def calibration_errors(source: Tally, table: Table, statistic: Statistic) -> Estimates:
     """Mean absolute gaps over bins. Noise raises them, so lower limits allow for it.
 
     The error is a convex function of the gaps g of the bins. Above: every gap at the limit of its
@@ -31,10 +31,10 @@ def calibration_errors(source: Tally, table: Table) -> Estimates:
     """
     from scipy.special import chdtrc, ndtri
 
+    assert statistic.gaps is not None
     weight = source.table("bin", "group")
-    hits = source.table("bin", "group", of="hits")
-    score = source.table("bin", "group", of="score")
-    draws = bins_drawn(source, "bin", "hits")
+    hits, score = (source.table("bin", "group", of=of) for of in statistic.gaps)
+    draws = bins_drawn(source, "bin", statistic.gaps[0])
     rows, wider = draws.sizes, np.ones(1) if draws.free is None else widened(draws.free)
     share = np.nan_to_num(ratio(weight, weight.sum(axis=0, keepdims=True)))
     gap = np.nan_to_num(ratio(hits - score, weight))

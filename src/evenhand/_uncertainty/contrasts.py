@@ -18,7 +18,6 @@ from evenhand._uncertainty.reference import How, beside, place_of
 from evenhand._words import number
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named
-from evenhand.statistics import F
 
 
 class Contrast(NamedTuple):
@@ -108,7 +107,7 @@ def contrasts(
     if by not in ("difference", "ratio"):
         raise InputError(f"by is 'difference' or 'ratio'; it is {by!r}.")
     asked = named(criterion).with_statistic(g)
-    if isinstance(asked.statistic, F):
+    if asked.statistic.sweeps:
         raise InputError(
             f"{asked.name} compares whole distributions; groups are beside a reference in a rate "
             "or a mean, such as statistical_parity or weak_parity."

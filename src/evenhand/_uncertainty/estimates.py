@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.distributions import RankedScores
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.areas import areas
@@ -14,9 +15,8 @@ from evenhand._uncertainty.calibration import calibration_errors
 from evenhand._uncertainty.clusters import plain
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.means import means
-from evenhand._uncertainty.rates import averages, binned_rates, cuts, ratios, shares
+from evenhand._uncertainty.rates import averages, cuts, rates, sums_of_hits
 from evenhand.criteria import Criterion
-from evenhand.statistics import Auroc, Average, CalibrationError, E, F, P, Ratio
 
 
 def estimates_of(source: Any, asked: Criterion, favorable: Label = None) -> Estimates:
@@ -25,22 +25,18 @@ def estimates_of(source: Any, asked: Criterion, favorable: Label = None) -> Esti
     if isinstance(source, Tally):
         _refuse_shares(source)
     source = plain(source)
-    if isinstance(statistic, F):
+    if statistic.sweeps:
         return cuts(source)
     table = asked.table(source, favorable)
-    if isinstance(statistic, P):
-        return shares(source, statistic, table)
-    if isinstance(statistic, Ratio):
-        return ratios(source, statistic, table)
-    if isinstance(statistic, Average):
-        return averages(source, statistic, table)
-    if isinstance(statistic, Auroc):
+    if isinstance(source, RankedScores):
         return areas(source, table)
-    if isinstance(statistic, CalibrationError):
-        return calibration_errors(source, table)
-    if isinstance(statistic, E) and statistic.given:
-        return binned_rates(source, statistic, table)
-    return means(source, statistic, table)
+    if statistic.gaps:
+        return calibration_errors(source, table, statistic)
+    if statistic.parts:
+        return averages(source, statistic, table)
+    if statistic.means:
+        return (sums_of_hits if statistic.hit_sum else means)(source, statistic, table)
+    return rates(source, statistic, table)
 
 
 def _refuse_shares(counts: Tally) -> None:

@@ -24,8 +24,7 @@ from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails
 from evenhand.criteria import Criterion
-from evenhand.criteria.criterion import class_of
-from evenhand.statistics import E, P, Ratio, Statistic
+from evenhand.statistics import Statistic
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
@@ -85,36 +84,33 @@ def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Fl
     """Counts (outcomes, groups) by stratum of every question, where the statistic counts rows."""
     if not isinstance(source, Tally) or "weight" in source.sums or source.clusters:
         return None
-    statistic = asked.statistic
-    if isinstance(statistic, P):
-        axes = [name for name in (statistic.given, statistic.event) if name]
-        counts = _asked_about(
-            source.labels(statistic.event), source.table(*axes, "group"), estimates
-        )
-        return [list(counts) if statistic.given else [counts]]
-    if isinstance(statistic, E) and statistic.given:
-        hits = source.table(statistic.given, "group", of=statistic.of)
-        rest = source.table(statistic.given, "group") - hits
-        return [list(np.stack([rest, hits], axis=1))]
-    if isinstance(statistic, Ratio) and estimates.counts is not None:
-        seen = ~np.isnan(
-            estimates.values
-        )  # a ratio to none is left out of the test as of the value
-        counted = zip(*estimates.counts, seen, strict=True)
-        each = [[_ordered((size - hit)[kept], hit[kept])] for hit, size, kept in counted]
-        same = len(each) == 2 and np.array_equal(each[0][0], each[1][0])
-        return each[:1] if same else each
-    return None
+    if estimates.counts is None:
+        return None
+    if asked.statistic.is_partition:
+        return [_outcomes(source, asked.statistic, estimates.cells)]
+    seen = ~np.isnan(estimates.values)  # a ratio to none is left out of the test as of the value
+    counted = zip(*estimates.counts, seen, strict=True)
+    each = [[_ordered((size - hit)[kept], hit[kept])] for hit, size, kept in counted]
+    same = len(each) == 2 and np.array_equal(each[0][0], each[1][0])
+    return each[:1] if same else each
 
 
-def _asked_about(labels: Sequence[Label], counts: Floats, estimates: Estimates) -> Floats:
-    """Counts (…, outcomes, groups) of one label and all others, where it alone is asked about."""
-    about = {class_of(cell) for cell in estimates.cells}
-    if len(about) != 1 or len(labels) <= 2:
-        return counts
-    (label,) = about
-    hits = np.take(counts, list(labels).index(label), axis=-2)
-    return np.stack([counts.sum(axis=-2) - hits, hits], axis=-2)
+def _outcomes(source: Tally, statistic: Statistic, asked: Sequence[Label]) -> list[Floats]:
+    """Counts (outcomes, groups) of every stratum; of one cell and the rest, if one is asked about.
+
+    Of two outcomes the one that is asked about has the other as its rest.
+    """
+    cells, shares = statistic.read(source).cells, statistic.shares(source)
+    assert shares is not None
+    strata, about = statistic.strata(cells), np.array([cell in set(asked) for cell in cells])
+    tables = []
+    for stratum in np.unique(strata):
+        chosen = np.flatnonzero(strata == stratum)
+        if len(chosen) != 2 and len(only := chosen[about[chosen]]) == 1:
+            tables.append(np.stack([shares.misses[only[0]], shares.hits[only[0]]]))
+        else:
+            tables.append(shares.hits[chosen])
+    return tables
 
 
 def _ordered(one: Floats, other: Floats) -> Floats:
@@ -404,13 +400,6 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     steps = given[order] * np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
-
-
-def hypothesis(statistic: Statistic) -> str:
-    """What is tested of a statistic: accuracy and error rates, for one, are equal together."""
-    if isinstance(statistic, Ratio) and statistic.below == "all":
-        return "rows that are right"
-    return statistic.formula
 
 
 Conclusion = Literal["differs", "alike", "cannot tell", "undefined", "not tested"]

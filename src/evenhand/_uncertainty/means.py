@@ -15,18 +15,18 @@ from evenhand._uncertainty.curves import Estimates, Floats, student_limits
 from evenhand._uncertainty.influence import Known, RowMoments, steadied
 from evenhand._uncertainty.replicates import amount as replicated
 from evenhand._uncertainty.replicates import deviations, means_amount, replicates_of
-from evenhand.statistics import Derived, E, Table
+from evenhand.statistics import Statistic, Table
 from evenhand.statistics.forms import SIGNED, ratio
 
 SKEWNESS = 3.0  # of a loss, over its coefficient of variation: gamma's is 2, lognormal's 3
 EXCESS = 6.0  # its excess kurtosis over the square of that, as gamma's
 
 
-def means(source: Tally, statistic: Any, table: Table) -> Estimates:
+def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     """Means by Student's limits; a function of several means varies with all, or with the first."""
-    if isinstance(statistic, Derived) and statistic.scale is not None:
+    if statistic.scale is not None:
         return _scaled(source, statistic, table)
-    of = statistic.of if isinstance(statistic, E) else statistic.of[0]
+    of = statistic.means[0]
     mean = ratio(source.table("group", of=of), source.table("group"))
     moments, is_loss = _row_moments(source, of, mean), of not in SIGNED
     known, alone = _dependent(source, moments, _amount(source, of, mean, moments))
@@ -34,7 +34,7 @@ def means(source: Tally, statistic: Any, table: Table) -> Estimates:
     bounds = (0.0 if is_loss else -np.inf, np.inf)
     student, single = (student_limits(plain, mean[None], each, bounds) for each in (known, alone))
     student = student.with_alone(single)
-    return student if isinstance(statistic, E) else _derived(source, statistic, table, student)
+    return student if statistic.mean_of else _derived(source, statistic, table, student)
 
 
 def _amount(source: Tally, of: str, mean: Floats, moments: RowMoments) -> Amount | None:
@@ -107,21 +107,23 @@ def _central(source: Tally, of: str, power: int, center: Floats) -> Floats | Non
     return np.asarray(total if power == 3 else np.maximum(total, 0.0))
 
 
-def _scaled(source: Tally, statistic: Derived, table: Table) -> Estimates:
+def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
     """A function of several means, all of which vary, on the scale where it varies evenly.
 
     Its influence is the sum of those on the means, times how it changes with each.
     """
     scale, weight = statistic.scale, source.table("group")
     assert scale is not None
-    center = [np.nan_to_num(ratio(source.table("group", of=o), weight)) for o in statistic.of]
+    center = [np.nan_to_num(ratio(source.table("group", of=o), weight)) for o in statistic.means]
     slopes = scale.gradient(*center)
     squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
     rows = np.nan_to_num(ratio(weight**2, squares))
     second = np.zeros(len(weight))
     for i, products in enumerate(scale.products):
         for j, name in enumerate(products, start=i):
-            product = _product(source, statistic.of[i], statistic.of[j], name, center[i], center[j])
+            product = _product(
+                source, statistic.means[i], statistic.means[j], name, center[i], center[j]
+            )
             second += (1 if i == j else 2) * slopes[i] * slopes[j] * product
     second = np.maximum(np.nan_to_num(ratio(second, weight**2)), 0.0)
     unknown = np.full(second.shape, np.nan)
@@ -163,7 +165,7 @@ def _or_alike(source: Tally, name: str, one: Floats, two: Floats) -> Floats:
 
 def _scaled_amount(
     source: Tally,
-    statistic: Derived,
+    statistic: Any,
     center: Sequence[Floats],
     slopes: Sequence[Floats],
     spread: Floats,
@@ -173,7 +175,7 @@ def _scaled_amount(
     def moved(counts: Tally, owner: Any, weight: Floats) -> Floats:
         parts = [
             slope[owner] * (counts.table("group", of=of) - mean[owner] * weight)
-            for of, mean, slope in zip(statistic.of, center, slopes, strict=True)
+            for of, mean, slope in zip(statistic.means, center, slopes, strict=True)
         ]
         return np.asarray(np.sum(parts, axis=0))
 
@@ -197,13 +199,13 @@ def _scaled_amount(
     return amount_of(parts) if parts else None
 
 
-def _derived(source: Tally, statistic: Derived, table: Table, first: Estimates) -> Estimates:
+def _derived(source: Tally, statistic: Any, table: Table, first: Estimates) -> Estimates:
     weight = source.table("group")
-    others = [ratio(source.table("group", of=name), weight) for name in statistic.of[1:]]
+    others = [ratio(source.table("group", of=name), weight) for name in statistic.means[1:]]
     return _moved_along(table, first, partial(_moved, statistic, [*others, weight]))
 
 
-def _moved(statistic: Derived, others: Sequence[Floats], means: Floats) -> Floats:
+def _moved(statistic: Any, others: Sequence[Floats], means: Floats) -> Floats:
     """The statistic, were its first mean one of these."""
     return np.asarray([statistic.function(one[0], *others)[None] for one in means])
 

@@ -16,7 +16,7 @@ from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
 from evenhand.criteria import Criterion
 from evenhand.criteria.criterion import Settings
-from evenhand.statistics import Average, Derived, E, P, Ratio, Statistic, Table
+from evenhand.statistics import Table
 from evenhand.statistics.forms import SIGNED, ratio
 
 Floats = NDArray[np.float64]
@@ -50,8 +50,6 @@ def shares(counts: NDArray[Any]) -> Floats:
 COUNTS_AT_A_TIME = 1 << 22
 PRIOR_ROWS = 2.0
 LARGE_VARIANCE = 400.0
-BY_TRUTH = ({"tp", "fn"}, {"fp", "tn"})
-BY_PREDICTION = ({"tp", "fp"}, {"tn", "fn"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +86,9 @@ class Counts:
 
 def counts_of(tally: Tally, asked: Criterion, favorable: Any = None) -> Counts:
     """Read a tally as draws, with what the criterion conditions on kept as it is."""
-    statistic = asked.statistic
-    fixed = given(statistic)
-    used = {statistic.event, *fixed} if isinstance(statistic, P) else {"y", "yhat"}
-    axes = tuple(tally.axis(name) for name in (*fixed, "group", *sorted(used - {*fixed})))
+    fixed = asked.statistic.conditions
+    free = sorted({*asked.statistic.axes} - {*fixed})
+    axes = tuple(tally.axis(name) for name in (*fixed, "group", *free))
     names = [axis.name for axis in axes]
     shape = (-1, len(tally.groups), prod(axis.size for axis in axes[len(fixed) + 1 :]))
     rows = _whole(tally.table(*names, of="rows").reshape(shape))
@@ -102,19 +99,6 @@ def counts_of(tally: Tally, asked: Criterion, favorable: Any = None) -> Counts:
     else:
         counts, sizes = rows.astype(np.float64), rows.sum(axis=-1)
     return Counts(counts, sizes, lambda drawn: asked.table(_tally(axes, drawn), favorable))
-
-
-def given(statistic: Statistic) -> tuple[str, ...]:
-    """The axes a statistic conditions on: their counts by group stay as they are."""
-    if isinstance(statistic, Average):
-        return given(statistic.first)
-    if isinstance(statistic, P):
-        return (statistic.given,) if statistic.given else ()
-    if isinstance(statistic, Ratio) and statistic.denominator.keys() in BY_TRUTH:
-        return ("y",)
-    if isinstance(statistic, Ratio) and statistic.denominator.keys() in BY_PREDICTION:
-        return ("yhat",)
-    return ()
 
 
 def effective(weight: Floats, squares: Floats) -> NDArray[np.int64]:
@@ -223,9 +207,7 @@ class Means:
 
 def means_of(sums: Tally, asked: Criterion, favorable: Any = None) -> Means:
     """Means by group; of several sums the first varies, and the others stay as they are."""
-    statistic = asked.statistic
-    assert isinstance(statistic, E | Derived)
-    names = (statistic.of,) if isinstance(statistic, E) else statistic.of
+    names = asked.statistic.means
     weight = sums.table("group")
     mean = np.nan_to_num(ratio(sums.table("group", of=names[0]), weight))
     square = np.nan_to_num(ratio(sums.table("group", of=f"{names[0]}²"), weight))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand._data.distributions import Distribution
 from evenhand._data.tallies import Tally
+from evenhand._errors import InputError
 from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import (
     KNOWN,
@@ -27,7 +28,7 @@ from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, rate_curv
 from evenhand._uncertainty.differences import rate_bounds
 from evenhand._uncertainty.influence import Known
 from evenhand._uncertainty.replicates import rates_amount
-from evenhand.statistics import Average, E, P, Ratio, Table
+from evenhand.statistics import Shares, Statistic, Table
 from evenhand.statistics.forms import one_against_rest, ratio
 
 LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
@@ -36,51 +37,38 @@ NORMAL = 100.0  # degrees of freedom from which on Student's t is as good as nor
 ROUNDING = 1e-12  # of a group's weight, in what is left when its hits are taken away
 
 
-def shares(source: Tally, statistic: P, table: Table) -> Estimates:
-    axes = [name for name in (statistic.given, statistic.event) if name]
+def rates(source: Tally, statistic: Statistic, table: Table) -> Estimates:
+    """A statistic that never falls as the share of hits grows: it has a rate's exact limits."""
     kept = _places(statistic.read(source), table)
-    events = len(source.labels(statistic.event))
-    strata = np.asarray(kept) // events if statistic.given else np.zeros(len(kept), np.intp)
-    looks = 1.0 if len(kept) <= 2 else float(max(np.bincount(strata).max() - 1, 1))
-    return _rates(table, _shares_drawn(source, axes, kept), strata.astype(np.intp), looks)
-
-
-def ratios(source: Tally, statistic: Ratio, table: Table) -> Estimates:
-    """A ratio of two kinds of rows is a monotone function of the share of one kind among both.
-
-    So TPR is a share of the positives, F1 = 2 s / (1 + s) with s = tp / (tp + fp + fn), and
-    fn / fp = s / (1 − s) with s = fn / (fn + fp): each has a rate's exact limits.
-    """
-    kept = _places(statistic.read(source), table)
-    kinds = _kinds(statistic)
-    strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
-    if kinds is None:
+    if statistic.terms:
         return _linear_fractional(source, statistic, table, kept)
-    (first, above), (second, below) = kinds
 
     def read(counts: Tally) -> tuple[Floats, Floats]:
-        tables = [counts.table("y", "yhat", "group", of=name) for name in _weights(counts)]
-        sums = [one_against_rest(each) for each in tables]
-        hits, rest = (
-            np.array([_added(each, part)[kept] for each in sums]) for part in (first, second)
+        each = [_shares(statistic, counts, of=name) for name in _weights(counts)]
+        hits, misses = (
+            np.array([part[kept] for part in parts]) for parts in zip(*each, strict=True)
         )
-        return hits, hits + rest
+        return hits, hits + misses
 
-    link = partial(_fraction, above, below)
-    return _rates(table, _drawn(source, read), strata, looks, link)
-
-
-def _fraction(above: tuple[float, float], below: tuple[float, float], share: Floats) -> Floats:
-    """What a share of the first of two kinds of rows makes of their ratio."""
-    top = above[0] * share + below[0] * (1 - share)
-    bottom = above[1] * share + below[1] * (1 - share)
-    return np.asarray(np.divide(top, bottom, out=np.full(share.shape, np.inf), where=bottom > 0))
+    strata = statistic.strata(table.cells)
+    looks = float(max(np.bincount(strata).max() - 1, 1))
+    return _rates(table, _drawn(source, read), strata, looks, statistic.of_share)
 
 
-def binned_rates(source: Tally, statistic: E, table: Table) -> Estimates:
-    """Rates of hits in bins of the score: the bins are strata."""
-    draws = bins_drawn(source, str(statistic.given), statistic.of)
-    return _rates(table, draws, np.arange(len(draws.sizes), dtype=np.intp))
+def _shares(statistic: Statistic, counts: Tally, of: str) -> Shares:
+    shares = statistic.shares(counts, of=of)
+    if shares is None:
+        raise InputError(
+            f"No interval is known for {statistic.formula}: it says nothing of hits and rows. A "
+            "statistic of your own has one with `shares`."
+        )
+    return shares
+
+
+def sums_of_hits(source: Tally, statistic: Statistic, table: Table) -> Estimates:
+    """Rates of hits that were added up, such as those in bins of the score."""
+    draws = bins_drawn(source, statistic.conditions[0], str(statistic.hit_sum))
+    return _rates(table, draws, statistic.strata(table.cells))
 
 
 def cuts(scores: Distribution) -> Estimates:
@@ -127,14 +115,14 @@ def cuts(scores: Distribution) -> Estimates:
     return _rates(table, draws, np.zeros(len(edges), np.intp), LOOKS)
 
 
-def averages(source: Tally, statistic: Average, table: Table) -> Estimates:
+def averages(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     """The mean of two rates of different rows: their limits, combined as variances add up."""
     parts = []
-    for part in (statistic.first, statistic.second):
+    for part in statistic.parts:
         read = part.read(source)
         kept = _places(read, table)
         chosen = Table(read.values[kept], table.cells, table.groups)
-        parts.append(ratios(source, part, chosen))
+        parts.append(rates(source, part, chosen))
     moves = [np.abs(part.curves - part.values) for part in parts]
     # In a cluster both may go together: then their deviations add up, not their variances.
     together = moves[0] + moves[1] if are_dependent(source) else np.hypot(*moves)
@@ -318,18 +306,6 @@ def _amounting(draws: Draws, amount: Amount) -> Draws:
     return Draws(share * amount.rows, amount.rows, np.ones(1), amount.free, amount.alone)
 
 
-def _shares_drawn(source: Tally, axes: list[str], kept: list[int]) -> Draws:
-    """Hits and rows (cells, groups) of the last axis."""
-
-    def read(counts: Tally) -> tuple[Floats, Floats]:
-        sums = np.array([counts.table(*axes, "group", of=name) for name in _weights(counts)])
-        total = np.broadcast_to(sums.sum(axis=-2, keepdims=True), sums.shape)
-        shape = (len(sums), -1, sums.shape[-1])
-        return sums.reshape(shape)[:, kept], total.reshape(shape)[:, kept]
-
-    return _drawn(source, read)
-
-
 def _weights(source: Tally) -> tuple[str, ...]:
     """The sums that say how many rows there are, and how they are weighted."""
     return ("rows", "weight", "weight²") if "weight²" in source.sums else ("rows",)
@@ -355,35 +331,12 @@ def _places(whole: Table, kept: Table) -> list[int]:
     return [where[cell] for cell in kept.cells]
 
 
-def _added(outcomes: dict[str, Floats], names: list[str]) -> Floats:
-    return np.asarray(sum(outcomes[name] for name in names), dtype=np.float64)
-
-
-Terms = tuple[list[str], tuple[float, float]]
-
-
-def _kinds(statistic: Ratio) -> tuple[Terms, Terms] | None:
-    """The outcomes above and below by their coefficients, where there are two kinds of them."""
-    above, below = dict(statistic.numerator), dict(statistic.denominator)
-    for terms in (above, below):
-        if "all" in terms:
-            whole = terms.pop("all")
-            for name in ("correct", "wrong"):
-                terms[name] = terms.get(name, 0.0) + whole
-    pairs: dict[tuple[float, float], list[str]] = {}
-    for name in sorted(above.keys() | below.keys()):
-        pairs.setdefault((above.get(name, 0.0), below.get(name, 0.0)), []).append(name)
-    if len(pairs) != 2:
-        return None
-    (one, names), (two, others) = pairs.items()
-    if one[0] * two[1] < two[0] * one[1]:
-        return (others, two), (names, one)
-    return (names, one), (others, two)
-
-
-def _linear_fractional(source: Tally, statistic: Ratio, table: Table, kept: list[int]) -> Estimates:
+def _linear_fractional(
+    source: Tally, statistic: Statistic, table: Table, kept: list[int]
+) -> Estimates:
     """Any other ratio of counts, by its linear approximation."""
-    above, below = statistic.numerator, statistic.denominator
+    assert statistic.terms is not None
+    above, below = statistic.terms
     value = np.nan_to_num(table.values)
 
     def added(counts: Tally, factors: Mapping[str, Floats]) -> Floats:
@@ -416,5 +369,5 @@ def _linear_fractional(source: Tally, statistic: Ratio, table: Table, kept: list
     return student_limits(table, table.values, known, statistic.bounds)
 
 
-def _places_of(statistic: Ratio, counts: Tally, kept: list[int]) -> Floats:
+def _places_of(statistic: Statistic, counts: Tally, kept: list[int]) -> Floats:
     return np.nan_to_num(statistic.read(counts).values[kept])

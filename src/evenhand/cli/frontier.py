@@ -69,9 +69,7 @@ COLUMNS = (
 @click.option(
     "--measure",
     metavar="NAME",
-    default="mpd",
-    show_default=True,
-    help="How unequal they are: mpd, gini, pq or shortfall.",
+    help="How unequal they are: mpd (the default), gini, pq or shortfall.",
 )
 @click.option("--points", type=WholeRange(2), default=20, show_default=True, help="How many.")
 @click.option(

@@ -184,7 +184,8 @@ def metrics_of(found: Audit) -> dict[str, float]:
     """
     metrics = {}
     for value in found.measured:
-        name = re.sub(r"\((\w+)\)", r".\1", f"{value.criterion}.{value.measure}")
+        name = f"{value.criterion}.{value.measure}"  # brackets, commas and = are no letters there
+        name = re.sub(r"[(,] *", ".", re.sub(r"[)=]", "", name))
         for key, number in (("", value.value), (".low", value.low), (".high", value.high)):
             if isfinite(number):
                 metrics[f"{FOLDER}/{name}{key}"] = float(number)

@@ -23,9 +23,9 @@ from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds, check_labels
 from evenhand._signatures import REFERENCE, SETTINGS, documented
 from evenhand._words import did_you_mean
-from evenhand.measures import Aggregate, Measure, MeasureLike, name_of
+from evenhand.measures import DEFAULT_MEASURE, Aggregate, Measure, MeasureLike, name_of
 from evenhand.measures.aggregates import named_aggregate
-from evenhand.statistics import KINDS, STATISTICS, E, F, Kind, Source, Statistic, Table
+from evenhand.statistics import KINDS, STATISTICS, E, Kind, Source, Statistic, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +204,7 @@ class Settings:
 
         """
         used = self.applied if self.function.is_relative else None
-        how = (name_of(self.measure), name_of(self.aggregate), used)
+        how = (self.resolved.name, name_of(self.aggregate), used)
         value, cells = self.resolved.written(value), self.resolved.written(cells)
         read = (table.values, table.cells, table.groups)
         return Reading(name, *how, value, cells, *read, settings=self)
@@ -259,7 +259,7 @@ class Criterion:
     name: str
     statistic: Statistic
     is_not: str = ""
-    measure: str = "mpd"
+    measure: str = DEFAULT_MEASURE
     across: str = "worst"
     one_class: bool = False
     takes_g: bool = False
@@ -489,7 +489,7 @@ class Criterion:
         chosen = self.measure if measure is None else measure
         across = self.across if aggregate is None else named_aggregate(aggregate)
         settings = Settings(chosen, across, transform, tau)
-        settings.check(sweeps=isinstance(self.statistic, F))
+        settings.check(sweeps=self.statistic.sweeps)
         return settings
 
     def check(self, source: Source) -> None:
@@ -557,7 +557,7 @@ class Criterion:
 
     def _against(self, to: Label, source: Source, settings: Settings, favorable: Label) -> Reading:
         """How far the group farthest from a reference is from it, in each cell."""
-        if isinstance(self.statistic, F) or settings.function.reads != "extremes":
+        if self.statistic.sweeps or settings.function.reads != "extremes":
             raise InputError(
                 f"to={to!r} compares each group with a reference, by the measure mpd, ratio or "
                 f"shortfall of rates and means; not {self.name} by {name_of(settings.measure)}, "

@@ -20,7 +20,7 @@ from evenhand._words import did_you_mean
 from evenhand.criteria.catalogue import ALIASES, CRITERIA
 from evenhand.criteria.criterion import Criterion
 from evenhand.criteria.terms import TERMS
-from evenhand.measures import Aggregate, MeasureLike
+from evenhand.measures import Aggregate, MeasureLike, resolve
 
 
 class UndefinedWarning(UserWarning):
@@ -98,19 +98,36 @@ def evaluate(
 def named(criterion: str | Criterion) -> Criterion:
     """Find a criterion by its name or another that the field has for it, or take it as it is.
 
+    A name may say which statistic is meant, and by which measure.
+
     >>> named("performance_parity(f1)").statistic.formula
     '2 tp / (2 tp + fp + fn)'
+    >>> named("demographic_parity.pq(p=0.5)").measure
+    'pq(p=0.5)'
     """
     if isinstance(criterion, Criterion):
         return criterion
     if not isinstance(criterion, str):
         check_kinds(criterion=criterion)
         raise InputTypeError(f"criterion must be a criterion or its name, not {criterion!r}.")
-    form = re.fullmatch(r"(\w+)\((\w+)\)", criterion)
+    name, measure = split_name(criterion)
+    if measure is not None:
+        return replace(named(name), measure=resolve(measure).name)
+    form = re.fullmatch(r"([\w-]+)\((\w+)\)", name)
     if form is not None:
         whole = named(form[1]).with_statistic(form[2])
         return replace(whole, name=f"{whole.name}({form[2]})", takes_g=False)
-    if criterion in CRITERIA or criterion in ALIASES:
-        return CRITERIA[ALIASES.get(criterion, criterion)]
-    hint = did_you_mean(criterion, [*CRITERIA, *ALIASES], TERMS)
-    raise InputError(f"There is no criterion {criterion!r}.{hint} There are {list(CRITERIA)}.")
+    if name in CRITERIA or name in ALIASES:
+        return CRITERIA[ALIASES.get(name, name)]
+    hint = did_you_mean(name, [*CRITERIA, *ALIASES], TERMS)
+    raise InputError(f"There is no criterion {name!r}.{hint} There are {list(CRITERIA)}.")
+
+
+def split_name(name: str) -> tuple[str, str | None]:
+    """A criterion's name and the measure that it says after a dot, if it does.
+
+    >>> split_name("performance_parity(f1).gini"), split_name("S-SP")
+    (('performance_parity(f1)', 'gini'), ('S-SP', None))
+    """
+    form = re.fullmatch(r"\s*([^.()]*(?:\([^()]*\))?)\s*\.\s*(.+?)\s*", name)
+    return (name, None) if form is None else (form[1], form[2])

@@ -18,8 +18,10 @@ from evenhand.measures.bounds import (
     pq_bound_of_gini,
     pq_of_cv,
 )
+from evenhand.measures.catalogue import DEFAULT_MEASURE as DEFAULT_MEASURE
 from evenhand.measures.catalogue import DEFAULT_MEASURES as DEFAULT_MEASURES
 from evenhand.measures.catalogue import MEASURES, gini, mpd, pq, ratio, resolve, shortfall
+from evenhand.measures.catalogue import measure_named as measure_named
 from evenhand.measures.measure import (
     TRANSFORMS,
     Measure,

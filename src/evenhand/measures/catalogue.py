@@ -8,6 +8,7 @@ observed entries have no inequality to speak of, and give NaN. All zeros are equ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -369,6 +370,42 @@ MEASURES: dict[str, Measure] = {
 
 
 DEFAULT_MEASURES = tuple(measure.name for measure in MEASURES.values() if measure.usual)
+DEFAULT_MEASURE = DEFAULT_MEASURES[0]  # where one is asked for, and none is named
+ORDERS = re.compile(r"\s*(?:(p|q)\s*=)?\s*([0-9.eE+-]+)\s*")
+
+
+def measure_named(name: str) -> Measure | None:
+    """The measure of a name, as the field or the paper writes it; None if there is none.
+
+    Parameters
+    ----------
+    name : str
+        Such as "gini", "MPD", "pq(p=0.5)" or "PQ(1, 3)".
+
+    Returns
+    -------
+    Measure or None
+        The one in `MEASURES`, or a PQ index of other orders.
+
+    Examples
+    --------
+    >>> measure_named("MPD"), measure_named("PQ(0.5, 3)"), measure_named("pq(q=2)")
+    (<Measure mpd>, <Measure pq(p=0.5, q=3)>, <Measure pq>)
+
+    """
+    word, bracket, rest = name.lower().partition("(")
+    known = MEASURES.get(word.strip())
+    if known is None or not bracket:
+        return known
+    orders: dict[str, float] = {}
+    parts = [ORDERS.fullmatch(part) for part in rest.rstrip().removesuffix(")").split(",")]
+    for key, part in zip("pq", parts, strict=False):
+        if part is None or (part[1] or key) in orders:
+            return None
+        orders[part[1] or key] = float(part[2])
+    if known.reads != "powers" or len(parts) > 2 or not rest.rstrip().endswith(")"):
+        return None
+    return resolve(known, **orders)
 
 
 def resolve(measure: MeasureLike, p: float | None = None, q: float | None = None) -> Measure:
@@ -377,7 +414,8 @@ def resolve(measure: MeasureLike, p: float | None = None, q: float | None = None
     Parameters
     ----------
     measure : str or callable
-        A name in `MEASURES`, a measure, or a function of the last axis.
+        A name in `MEASURES`, "pq(p=0.5, q=3)" for other orders, a measure, or a function of the
+        last axis.
     p, q : float, optional
         The orders of "pq", by default 1 and 2; other measures have none.
 
@@ -397,12 +435,17 @@ def resolve(measure: MeasureLike, p: float | None = None, q: float | None = None
     (<Measure gini>, <Measure gini>, <Measure pq(p=0.5)>)
 
     """
-    if isinstance(measure, str) and measure.lower() in MEASURES:  # the paper writes MPD and PQ
-        measure = MEASURES[measure.lower()]
+    if isinstance(measure, str):
+        measure = measure_named(measure) or measure
     if isinstance(measure, Measure):
         orders = (measure.orders[0] if p is None else p, measure.orders[1] if q is None else q)
-        if measure is not MEASURES["pq"] or orders == measure.orders:
+        if orders == measure.orders:
             return measure
+        if measure.reads != "powers":
+            raise InputError(
+                f"p and q are orders of the measure 'pq', not of {measure.name!r}; they are "
+                f"{orders[0]:g} and {orders[1]:g}."
+            )
         return resolve(partial(pq, p=orders[0], q=orders[1]))
     if not callable(measure):
         ordered = sorted(MEASURES.values(), key=lambda known: not known.falls)
@@ -423,8 +466,25 @@ def _with_orders(measure: Any) -> Measure | None:
     if measure.args or not measure.keywords.keys() <= {"p", "q", "any_order"}:
         return None
     p, q = (float(measure.keywords.get(name, order)) for name, order in (("p", 1), ("q", 2)))
+    if (p, q) == MEASURES["pq"].orders:
+        return MEASURES["pq"]
+    orders = [f"{key}={value:g}" for key, value, own in (("p", p, 1), ("q", q, 2)) if value != own]
+    orders += ["any_order=True"] if measure.keywords.get("any_order") else []
     greatest = partial(_at_a_corner, partial(_pq_of_two_levels, p=p, q=q))
-    return Measure(measure, relative=True, reads="powers", orders=(p, q), greatest_of=greatest)
+    return Measure(
+        measure,
+        name=f"pq({', '.join(orders)})",
+        symbol=f"PQ({p:g}, {q:g})",
+        title=f"PQ({p:g}, {q:g})",
+        phrase=f"PQ index of orders {p:g} and {q:g}",
+        formula=f"1 − mean(w^{p:g})^(1/{p:g}) / mean(w^{q:g})^(1/{q:g})",
+        is_not=MEASURES["pq"].is_not,
+        about=MEASURES["pq"].about.replace("mean to the root mean square", "means of both orders"),
+        relative=True,
+        reads="powers",
+        orders=(p, q),
+        greatest_of=greatest,
+    )
 
 
 def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, Any]:

@@ -27,6 +27,7 @@ from evenhand._errors import InputError, UnboundWarning, refusing
 from evenhand._seeds import seed_of
 from evenhand._signatures import suggests_names
 from evenhand._words import number
+from evenhand.criteria.catalogue import ALIASES
 from evenhand.measures import MeasureLike, resolve
 from evenhand.mitigation._fields import Fields, RowId, Unseen
 from evenhand.mitigation._lots import ONE_BY_ONE, drawn, lots, tied
@@ -297,9 +298,14 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         if value > 0 and most < 1:
             warnings.warn(note, UnboundWarning, stacklevel=2)
 
+    @property
+    def _asked(self) -> str:
+        """The criterion by its own name, whatever the field or the paper calls it."""
+        return ALIASES.get(self.criterion, self.criterion)
+
     def _require_criterion(self) -> str:
         """The criterion asked for, or an error that names those there are and who can meet it."""
-        criterion: str = self.criterion
+        criterion = self._asked
         if criterion in self.criteria:
             return criterion
         others = able(GroupReader, lambda other: criterion in other.criteria)

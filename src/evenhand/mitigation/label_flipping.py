@@ -82,9 +82,9 @@ class LabelFlippingClassifier(GroupClassifier):
 
     def _fit(self, rows: Rows) -> None:
         rule = RULES[self._require_criterion()]
-        favorable = self._favorable_place(matters=self.criterion != "statistical_parity")
+        favorable = self._favorable_place(matters=self._asked != "statistical_parity")
         mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
-        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self.criterion)
+        self.notes_ = empty_cells(mass, self.classes_, self.sensitive_.labels, self._asked)
         features = self._features(rows.X)
         refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
         lots = self._lots(rows.X, " flips") if self.flips == "drawn" else None
@@ -96,11 +96,11 @@ class LabelFlippingClassifier(GroupClassifier):
         if abs(best.disparity) > self.epsilon:
             best = search.weakest(best, self.epsilon)
         else:
-            self._tell_unbound(f"{self.criterion}.mpd", abs(best.disparity))
+            self._tell_unbound(f"{self._asked}.mpd", abs(best.disparity))
         self.estimator_, self.strength_ = refitting.whole(best.model), best.strength
         if abs(best.disparity) > self.epsilon:
             self.notes_ += (
-                f"No strength of flipping keeps {self.criterion} within {self.epsilon:g} on the "
+                f"No strength of flipping keeps {self._asked} within {self.epsilon:g} on the "
                 f"fitting rows; this one has the least, {abs(best.disparity):.4g}.",
             )
 

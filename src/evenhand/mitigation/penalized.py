@@ -98,11 +98,11 @@ class _Penalized(GroupReader):
         options["memory"] = memory
         if self.bound is not None:
             known = {**options, "epsilon": self.bound, "groups": groups}
-            return Constraint(self.criterion, self.measure, **known).to(self._device)
+            return Constraint(self._asked, self.measure, **known).to(self._device)
         if not self.strength:
             return None
         options |= {"noise": self.noise, "groups": groups}
-        return Penalty(self.criterion, self.measure, **options).to(self._device)
+        return Penalty(self._asked, self.measure, **options).to(self._device)
 
     def _run(self, rows: Rows, y: Tensor, loss: Any, link: Any, epochs: int) -> None:
         import torch
@@ -144,14 +144,14 @@ class _Penalized(GroupReader):
         if isinstance(self.measure, str) and self.measure not in MEASURES:
             return  # a measure of losses alone, such as "cv"
         measure = resolve(self.measure)
-        value = CRITERIA[self.criterion](
+        value = CRITERIA[self._asked](
             rows.y,
             predicted,
             sensitive_features=rows.group,
             sample_weight=rows.sample_weight,
             measure=measure,
         )
-        what = f"{self.criterion}.{measure.name}{unit}"
+        what = f"{self._asked}.{measure.name}{unit}"
         self._tell_unbound(what, value, measure, "bound")
 
     def _dense(self, X: Any) -> Floats:

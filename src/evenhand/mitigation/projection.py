@@ -90,7 +90,7 @@ class ProjectionClassifier(GroupClassifier):
         self._fit_base(rows)
         classes, groups = len(self.classes_), len(self.sensitive_.labels)
         mass = cell_masses(rows.y, rows.group, classes, groups, rows.sample_weight)
-        self.ratios_ = Ratios.of(self.criterion, mass, self.epsilon)
+        self.ratios_ = Ratios.of(self._asked, mass, self.epsilon)
         self.notes_ = empty_cells(self.ratios_.cell, self.classes_, self.sensitive_.labels)
         self.prices_ = fit_prices(
             smoothed(self._base_probabilities(rows.X)),

@@ -100,7 +100,7 @@ class ReductionClassifier(GroupClassifier):
 
     def _fit(self, rows: Rows) -> None:
         events = EVENTS[self._require_criterion()]
-        self.favorable_ = self._favorable_place(matters=self.criterion in ABOUT_ONE_CLASS)
+        self.favorable_ = self._favorable_place(matters=self._asked in ABOUT_ONE_CLASS)
         rows = replace(rows, y=(rows.y == self.favorable_).astype(np.intp))
         groups = len(self.sensitive_.labels)
         mass = cell_masses(rows.y, rows.group, 2, groups, rows.sample_weight)
@@ -113,10 +113,10 @@ class ReductionClassifier(GroupClassifier):
         self.estimators_ = [learner.refitting.whole(game.models[number]) for number in drawn]
         self.gap_, self.n_iter_, self.n_fits_ = lottery.gap, game.rounds, game.fits
         labels = self.classes_[[1 - self.favorable_, self.favorable_]]
-        self.notes_ = empty_cells(mass, labels, self.sensitive_.labels, self.criterion)
+        self.notes_ = empty_cells(mass, labels, self.sensitive_.labels, self._asked)
         excess = float(problem.excess(game.accepted[0]).max())  # of the model without a price
         if excess <= 0:
-            what = f"the largest difference between a group and everyone ({self.criterion})"
+            what = f"the largest difference between a group and everyone ({self._asked})"
             self._tell_unbound(what, excess + self.epsilon)
 
     def _decide(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002

@@ -114,23 +114,23 @@ class RejectOptionClassifier(GroupClassifier):
     def _fit(self, rows: Rows) -> None:
         self._require_criterion()
         self._fit_base(rows)
-        matters = self.criterion == "equal_opportunity" or self.privileged is not None
+        matters = self._asked == "equal_opportunity" or self.privileged is not None
         self.favorable_ = self._favorable_place(matters)
         mass = cell_masses(rows.y, rows.group, 2, 2, rows.sample_weight)
         self.privileged_ = self._privileged_place(mass)
         labels = self.sensitive_.labels
-        self._unobserved = empty_cells(mass, self.classes_, labels, self.criterion)
+        self._unobserved = empty_cells(mass, self.classes_, labels, self._asked)
         self.grid_ = search_grid(
             self._base_probabilities(rows.X)[:, self.favorable_],
             (rows.y == self.favorable_).astype(np.intp),
             rows.group == self.privileged_,
             rows.sample_weight,
-            criterion=self.criterion,
+            criterion=self._asked,
         )
         self._choose()
         free = self.grid_.best(np.inf)
         if abs(free.disparity) <= self.epsilon:
-            self._tell_unbound(f"the difference in {self.criterion}", abs(free.disparity))
+            self._tell_unbound(f"the difference in {self._asked}", abs(free.disparity))
 
     def _choose(self) -> Self:
         """Take the best point of the grid for this `epsilon`."""
@@ -140,7 +140,7 @@ class RejectOptionClassifier(GroupClassifier):
         self.notes_ = self._unobserved
         if least > self.epsilon:
             self.notes_ += (
-                f"No threshold keeps {self.criterion} within {self.epsilon:g}; this one has the "
+                f"No threshold keeps {self._asked} within {self.epsilon:g}; this one has the "
                 f"least, {least:.4g}.",
             )
         return self

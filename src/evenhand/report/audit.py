@@ -41,6 +41,7 @@ from evenhand.report.formats import (
     amount,
     apart,
     count,
+    is_width,
     key,
     measure_name,
     measures_of,
@@ -596,7 +597,7 @@ def _interval_charts(document: Document) -> list[Figure]:
 
 
 def _has_unit(finding: Document, bounds: Mapping[str, Sequence[float | None]]) -> bool:
-    free = finding["measure"] == "mpd" and None in bounds.get(finding["criterion"], (0, 1))
+    free = is_width(finding["measure"]) and None in bounds.get(finding["criterion"], (0, 1))
     return bool(free) or finding["aggregate"] == "integral"
 
 

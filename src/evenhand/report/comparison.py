@@ -23,7 +23,7 @@ from evenhand.report.blocks import (
 from evenhand.report.charts import Scatter
 from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.scatter import Point
-from evenhand.report.formats import apart, count, measure_name, words
+from evenhand.report.formats import apart, count, is_width, measure_name, words
 
 Document = Mapping[str, Any]
 
@@ -92,7 +92,7 @@ def _reading(document: Document) -> str:
     first, said = document["criteria"][0], ""
     if document["performance"]:
         said = f"{words(document['performance'][0]['name'])} is that of everyone. "
-    between = " between groups" if first["measure"] == "mpd" else ""
+    between = " between groups" if is_width(first["measure"]) else ""
     said += f"Criteria: {measure_name(first['measure']).lower()}{between}; "
     said += f"{1 if first['more_is_better'] else 0} is equal"
     if not first["more_is_better"] and any(one["more_is_better"] for one in document["criteria"]):

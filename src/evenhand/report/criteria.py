@@ -8,7 +8,7 @@ from math import exp
 from typing import Any
 
 from evenhand._words import percent
-from evenhand.measures import MEASURES
+from evenhand.measures import measure_named
 from evenhand.report.charts import Rates, bars, lorenz
 from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
@@ -92,7 +92,8 @@ def _unevenness(value: float | None, measure: str) -> float:
     """Larger is worse, by any measure: a ratio is best at 1."""
     if value is None:
         return 0.0
-    return float(MEASURES[measure].written(value)) if measure in MEASURES else value
+    known = measure_named(measure)
+    return float(known.written(value)) if known else value
 
 
 def _figure(
@@ -206,9 +207,15 @@ def _cells(
     return lines
 
 
+def _by_ranks(measure: str) -> bool:
+    """Whether a measure is read off the Lorenz curve."""
+    known = measure_named(measure)
+    return known is not None and known.reads == "ranks"
+
+
 def _lorenz(ident: str, criterion: Criterion, findings: Sequence[Finding]) -> dict[str, Any] | None:
     """The curve of the worst cell, by Gini if it was asked; negative values have none."""
-    ordered = sorted(findings, key=lambda finding: finding["measure"] != "gini")
+    ordered = sorted(findings, key=lambda finding: not _by_ranks(finding["measure"]))
     for finding in ordered[:1]:
         cells = [c for c in criterion["cells"] if c["label"] == finding["worst_cell"]]
         values = [value for cell in cells for value in cell["values"] if value is not None]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from evenhand._words import UNDEFINED, number, percent
-from evenhand.measures import MEASURES
+from evenhand.measures import measure_named
 
 
 def difference(value: float | None) -> str:
@@ -164,15 +164,21 @@ def measure_name(measure: str) -> str:
     >>> measure_name("pq"), measure_name("my_own")
     ('PQ', 'My own')
     """
-    return MEASURES[measure].title if measure in MEASURES else words(measure)
+    known = measure_named(measure)
+    return known.title if known else words(measure)
 
 
 def measures_of(keys: Iterable[str]) -> list[tuple[str, str]]:
     """Measures by name, each with its meaning."""
+    known = ((key, measure_named(key)) for key in keys)
     unknown = "a measure of the caller's own"
-    return [
-        (measure_name(key), MEASURES[key].about if key in MEASURES else unknown) for key in keys
-    ]
+    return [(measure_name(key), measure.about if measure else unknown) for key, measure in known]
+
+
+def is_width(measure: str) -> bool:
+    """Whether a measure is the distance of the lowest from the highest, in the statistic's unit."""
+    known = measure_named(measure)
+    return known is not None and known.is_width
 
 
 def amount(value: float | None, is_rate: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand._words import number, plural
-from evenhand.measures import MEASURES
+from evenhand.measures import measure_named
 from evenhand.standards.profiles import Standard
 from evenhand.standards.sample import Subject
 from evenhand.standards.tables import Filled, Table, TableColumn
@@ -88,14 +88,10 @@ def _measures(document: Mapping[str, Any]) -> Table:
     ]
     asked = dict.fromkeys(finding["measure"] for finding in document["findings"])
     rows = [
-        {
-            "measure": name,
-            "formula": MEASURES[name].formula,
-            "is_not": MEASURES[name].is_not,
-        }
-        if name in MEASURES
+        {"measure": name, "formula": known.formula, "is_not": known.is_not}
+        if known
         else {"measure": name, "formula": "of the caller's own", "is_not": ""}
-        for name in asked
+        for name, known in ((name, measure_named(name)) for name in asked)
     ]
     return Table("Definitions of the measures", columns, rows)
 

@@ -11,6 +11,7 @@ from evenhand.statistics.forms import (
     F,
     P,
     Ratio,
+    Shares,
     Statistic,
     Table,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "P",
     "Ratio",
     "Rows",
+    "Shares",
     "Source",
     "Statistic",
     "Table",

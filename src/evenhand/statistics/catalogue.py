@@ -108,3 +108,10 @@ STATISTICS: dict[str, Statistic] = {
         ("squared_error",), "E(log N(y; ŷ, pooled MSE) | a)", _gaussian, real
     ),
 }
+
+# Rates in which every subgroup is compared with everybody else, beside the selection rate.
+SCANNED: dict[str, Statistic] = {
+    "error rate": STATISTICS["error_rate"],
+    "false positive rate": fpr,
+    "false negative rate": STATISTICS["fnr"],
+}

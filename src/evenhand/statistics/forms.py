@@ -8,12 +8,12 @@ was not observed in a group (0/0) is NaN there. Tables are NumPy's, or tensors w
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._data.distributions import RankedScores, auroc_by_group
 from evenhand._data.tallies import Tally
-from evenhand._errors import InputTypeError
+from evenhand._errors import InputError, InputTypeError
 
 Floats = NDArray[np.float64]
 
 NUMPY = (np.ndarray, np.generic)  # a tuple: torch.compile cannot follow a union of types
+OVER_ALL = {"correct", "wrong", "all"}  # outcomes of all classes at once
+SIDES = {("y",): ({"tp", "fn"}, {"fp", "tn"}), ("yhat",): ({"tp", "fp"}, {"tn", "fn"})}
+Terms = tuple[list[str], tuple[float, float]]
 SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "y = c"}
 SYMBOLS |= {"error": "ŷ − y"}
 SIGNED = ("yhat", "error")  # sums whose means may be negative
@@ -51,27 +54,140 @@ class Table:
     groups: tuple[Label, ...]
 
 
-class Statistic(Protocol):
-    """Anything that reads a table of group values from what it needs.
+class Shares(NamedTuple):
+    """Hits and misses (…, cells, groups): the rows of which a rate is the share of hits.
 
-    A statistic of your own is a class with these five members; see `P` or `Ratio`.
+    Misses are counted, not taken from the whole: a light miss beside a heavy hit would be lost.
     """
 
-    @property
-    def needs(self) -> str:
-        """Which summary of the rows it reads: a name in `KINDS`."""
+    hits: Floats
+    misses: Floats
 
     @property
-    def formula(self) -> str:
-        """Itself, in symbols."""
+    def rows(self) -> Floats:
+        """All rows."""
+        return self.hits + self.misses
+
+
+class Influence(NamedTuple):
+    """Sums over the rows of values v = Σ w a / Σ w b (cells, groups), by which the values vary.
+
+    `squares` are Σ w² (a − v b)², `weight` is Σ w b, and `rows` is how many rows have a b.
+    """
+
+    squares: Any
+    weight: Any
+    rows: Any
+
+
+class Statistic:
+    """What is compared between groups, as data; nobody asks which class of statistic it is.
+
+    A statistic of your own is a subclass with `needs`, `formula`, `over`, `bounds` and `read`. With
+    `shares`, the hits and the misses that it counts, it needs no `read`, has intervals and a test,
+    and can be planned for with `power`; if it `is_share` of hits itself, it can be watched. The
+    other members have defaults.
+
+    Attributes
+    ----------
+    needs : str
+        Which summary of the rows it reads: a name in `KINDS`.
+    formula : str
+        Itself, in symbols.
+    over : str
+        The symbols of its cells: c a class, k what is given; empty if it has a single cell.
+    bounds : tuple of float
+        Least and greatest possible value.
+
+    """
+
+    if TYPE_CHECKING:  # fields of some classes, which a property here would shadow
+
+        @property
+        def needs(self) -> str:
+            """Which summary of the rows it reads: a name in `KINDS`."""
+
+        @property
+        def formula(self) -> str:
+            """Itself, in symbols."""
+
+        @property
+        def over(self) -> str:
+            """The symbols of its cells."""
+
+        @property
+        def bounds(self) -> tuple[float, float]:
+            """Least and greatest possible value."""
 
     @property
-    def over(self) -> str:
-        """The symbols of its cells: c a class, k what is given; empty if it has a single cell."""
+    def hypothesis(self) -> str:
+        """What is tested of it: statistics that are equal together have the same hypothesis."""
+        return self.formula
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """Least and greatest possible value."""
+    def axes(self) -> tuple[str, ...]:
+        """The axes of a tally whose labels it counts, beside the group."""
+        return ("y", "yhat")
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The axes it conditions on: how many rows have each of their labels is taken as given."""
+        return ()
+
+    @property
+    def sums(self) -> frozenset[str]:
+        """The named sums of a tally that it reads, beside its counts."""
+        return frozenset()
+
+    @property
+    def sweeps(self) -> bool:
+        """Whether it is a distribution, compared at every cut point."""
+        return False
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is the share of hits itself, and not another function of it."""
+        return False
+
+    @property
+    def is_partition(self) -> bool:
+        """Whether its cells divide the rows between them, so that they are tested as one table."""
+        return False
+
+    @property
+    def hit_sum(self) -> str | None:
+        """The named sum that holds its hits, where they are added up and not counted."""
+        return None
+
+    @property
+    def mean_of(self) -> str | None:
+        """The named sum whose mean by group it is, if it is one."""
+        return None
+
+    @property
+    def means(self) -> tuple[str, ...]:
+        """The named sums of whose means it is a function, the one that varies first."""
+        return ()
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale on which a function of several means varies evenly."""
+        return None
+
+    @property
+    def terms(self) -> tuple[dict[str, float], dict[str, float]] | None:
+        """Coefficients of outcomes above and below, of a ratio that is no function of a share."""
+        return None
+
+    @property
+    def gaps(self) -> tuple[str, str] | None:
+        """The two named sums of whose absolute difference by bin it is the mean."""
+        return None
+
+    @property
+    def parts(self) -> tuple[Statistic, ...]:
+        """The statistics whose mean it is."""
+        return ()
 
     def read(self, source: Any) -> Table:
         """Its value in every cell and group.
@@ -87,10 +203,87 @@ class Statistic(Protocol):
             Values (…, cells, groups).
 
         """
+        shares = self.shares(source)
+        if shares is None:
+            raise NotImplementedError(f"{type(self).__name__} has neither read nor shares.")
+        cells = source.labels(self.axes[-1]) if self.over else ("all",)
+        values = self.of_share(ratio(shares.hits, shares.rows))
+        return Table(values, cells, source.groups)
+
+    def shares(self, counts: Any, of: str = "weight") -> Shares | None:  # noqa: ARG002
+        """The hits and the misses of every cell and group, if it is a share or a function of one.
+
+        Parameters
+        ----------
+        counts : Tally
+            The summary that it `needs`.
+        of : str, default "weight"
+            Which sum says how many rows there are.
+
+        Returns
+        -------
+        Shares or None
+            In the order of the cells that `read` gives.
+
+        """
+        return None
+
+    def of_share(self, share: Floats) -> Floats:
+        """Its value, which never falls as the share of hits grows.
+
+        Parameters
+        ----------
+        share : ndarray
+            Shares of hits among rows.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+
+        """
+        return share
+
+    def strata(self, cells: Sequence[Label]) -> NDArray[np.intp]:
+        """Which cells are read from the same rows: all, unless something is given.
+
+        Parameters
+        ----------
+        cells : sequence of labels
+            Some of its cells.
+
+        Returns
+        -------
+        ndarray of int
+            Numbers of strata, from 0.
+
+        """
+        return np.zeros(len(cells), np.intp)
+
+    def influence(self, counts: Any, values: Any) -> Influence:  # noqa: ARG002
+        """By how much single rows move its values.
+
+        Parameters
+        ----------
+        counts : SoftTally
+            Counts of shares of predictions, with squared weights.
+        values : Tensor
+            Its values (cells, groups), with 0 where they are undefined.
+
+        Returns
+        -------
+        Influence
+            Sums over the rows (cells, groups).
+
+        """
+        raise InputError(
+            f"Noise of {self.formula} cannot be subtracted; use noise='memory', which works for "
+            "every statistic."
+        )
 
 
 @dataclass(frozen=True)
-class P:
+class P(Statistic):
     """A probability by group: P("yhat"), or given something: P("yhat", given="y").
 
     Parameters
@@ -110,11 +303,23 @@ class P:
     event: str
     given: str | None = None
     bounds = (0.0, 1.0)
+    is_share = True
+    is_partition = True
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes of a tally whose labels it counts: what is given, and the events."""
+        return tuple(name for name in (self.given, self.event) if name)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The axis that it conditions on."""
+        return (self.given,) if self.given else ()
 
     @property
     def needs(self) -> str:
         """Which summary of the rows it reads: a name in `KINDS`."""
-        axes = {self.event, self.given} - {None}
+        axes = set(self.axes)
         if "stratum" in axes:
             return "strata"
         return "predictions" if axes == {"yhat"} else "labels"
@@ -132,8 +337,7 @@ class P:
 
     def read(self, source: Tally) -> Table:
         """Its value in every cell and group."""
-        axes = [name for name in (self.given, self.event) if name]
-        counts = source.table(*axes, "group")
+        counts = source.table(*self.axes, "group")
         rates = ratio(counts, counts.sum(axis=-2, keepdims=True))
         events = source.labels(self.event)
         if not self.given:
@@ -141,9 +345,38 @@ class P:
         cells = tuple((k, c) for k in source.labels(self.given) for c in events)
         return Table(_flat(rates), cells, source.groups)
 
+    def shares(self, counts: Any, of: str = "weight") -> Shares:
+        """The rows of every event, and those of all others."""
+        hits = counts.table(*self.axes, "group", of=of)
+        misses = sum_of_others(hits, axis=-2)
+        return Shares(_flat(hits), _flat(misses)) if self.given else Shares(hits, misses)
+
+    def strata(self, cells: Sequence[Label]) -> NDArray[np.intp]:
+        """Cells of the same condition are read from the same rows."""
+        if not self.given:
+            return super().strata(cells)
+        given = [cell[0] if isinstance(cell, tuple) else None for cell in cells]
+        order = list(dict.fromkeys(given))
+        return np.array([order.index(each) for each in given], dtype=np.intp)
+
+    def influence(self, counts: Any, values: Any) -> Influence:
+        """By how much single rows move its values: of a share, s − v."""
+        square, single = (
+            counts.table(*self.conditions, "yhat", "group", of=of)
+            for of in ("share² weight²", "share weight²")
+        )
+        heavy, weight, rows = (
+            counts.table(*self.conditions, "group", of=of)[..., None, :]
+            for of in ("weight²", "total", "rows")
+        )
+        rate = values.reshape(square.shape)
+        squares = square - 2 * rate * single + rate**2 * heavy
+        parts = (squares, weight + 0 * rate, rows + 0 * rate)
+        return Influence(*(part.reshape(values.shape) for part in parts))
+
 
 @dataclass(frozen=True)
-class Ratio:
+class Ratio(Statistic):
     """A ratio of outcomes of one class against the rest: Ratio("tp", "tp + fn").
 
     Outcomes are tp, fp, fn and tn of each class, and over all classes: correct, wrong, all. Both
@@ -174,12 +407,23 @@ class Ratio:
     @property
     def over(self) -> str:
         """The symbols of its cells."""
-        return "" if self.below == "all" else "c"
+        return "" if {*self.numerator, *self.denominator} <= OVER_ALL else "c"
 
     @property
     def formula(self) -> str:
         """Itself, in symbols."""
         return f"{_bracketed(self.above)} / {_bracketed(self.below)}"
+
+    @property
+    def hypothesis(self) -> str:
+        """What is tested of it: accuracy and error rates are equal together."""
+        return self.formula if self.over else "rows that are right"
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The label that all rows below the line have in common, true or predicted."""
+        below = self.denominator.keys()
+        return next((axes for axes, sides in SIDES.items() if below in sides), ())
 
     @property
     def numerator(self) -> dict[str, float]:
@@ -201,9 +445,108 @@ class Ratio:
         values = ratio(above, below, outcomes["all"])
         return Table(values, source.labels("y") if self.over else ("all",), source.groups)
 
+    @cached_property
+    def kinds(self) -> tuple[Terms, Terms] | None:
+        """The outcomes that are hits and the others, each with its coefficients above and below.
+
+        None where outcomes have more than two pairs of coefficients: then the ratio is no function
+        of the share of one kind among both.
+        """
+        above, below = dict(self.numerator), dict(self.denominator)
+        every = ("tp", "fp", "fn", "tn") if self.over else ("correct", "wrong")
+        for terms in (above, below):
+            if "all" in terms:
+                whole = terms.pop("all")
+                for name in every:
+                    terms[name] = terms.get(name, 0.0) + whole
+        pairs: dict[tuple[float, float], list[str]] = {}
+        for name in sorted(above.keys() | below.keys()):
+            pairs.setdefault((above.get(name, 0.0), below.get(name, 0.0)), []).append(name)
+        if len(pairs) != 2:
+            return None
+        (one, names), (two, others) = pairs.items()
+        if one[0] * two[1] < two[0] * one[1]:
+            return (others, two), (names, one)
+        return (names, one), (others, two)
+
+    @property
+    def terms(self) -> tuple[dict[str, float], dict[str, float]] | None:
+        """Its coefficients, where it is no function of a share."""
+        return None if self.kinds else (self.numerator, self.denominator)
+
+    @property
+    def is_share(self) -> bool:
+        """Whether what is above the line is part of what is below, each counted once."""
+        return self.kinds is not None and [side[1] for side in self.kinds] == [(1, 1), (0, 1)]
+
+    def shares(self, counts: Any, of: str = "weight") -> Shares | None:
+        """One of two kinds of rows, and the other.
+
+        So TPR is a share of the positives, F1 = 2 s / (1 + s) with s = tp / (tp + fp + fn), and
+        fn / fp = s / (1 − s) with s = fn / (fn + fp).
+        """
+        if self.kinds is None:
+            return None
+        outcomes = one_against_rest(counts.table("y", "yhat", "group", of=of))
+        hits, misses = (reduce(add, (outcomes[name] for name in side[0])) for side in self.kinds)
+        return Shares(hits, misses)
+
+    def of_share(self, share: Floats) -> Floats:
+        """What the share of one kind of rows among both makes of their ratio."""
+        assert self.kinds is not None
+        (_, above), (_, below) = self.kinds
+        top, bottom = (
+            one * share + two * (1 - share) for one, two in zip(above, below, strict=True)
+        )
+        out = np.full(share.shape, np.inf)
+        return np.asarray(np.divide(top, bottom, out=out, where=bottom > 0))
+
+    def influence(self, counts: Any, values: Any) -> Influence:
+        """By how much single rows move its values: a − v b, of their coefficients.
+
+        A prediction is a share s of a class, and a − v b is A s + B with A and B by the true label,
+        so sums of s², s and 1 by cell are enough.
+        """
+        above, below = self.numerator, self.denominator
+
+        def moved(name: str) -> Any:
+            return above.get(name, 0.0) - values * below.get(name, 0.0)
+
+        square, single, shares = (
+            counts.table("y", "yhat", "group", of=of)
+            for of in ("share² weight²", "share weight²", "weight")
+        )
+        heavy, weight, rows = (
+            counts.table("y", "group", of=of) for of in ("weight²", "total", "rows")
+        )
+        own_square, own_single, own_shares = (
+            each.diagonal(0, 0, 1).T for each in (square, single, shares)
+        )
+        if not self.over:
+            slope, level = moved("correct") - moved("wrong"), moved("wrong") + moved("all")
+            squares = slope**2 * own_square + 2 * slope * level * own_single + level**2 * heavy
+            every = (each.sum(0)[None] for each in (squares, weight, rows))
+            return Influence(*every)
+        squares, total, counted = 0 * values, 0 * values, 0 * values
+        for is_own, (hit, miss) in ((True, ("tp", "fn")), (False, ("fp", "tn"))):
+
+            def of_class(own: Any, every: Any, is_own: bool = is_own) -> Any:
+                return own if is_own else every.sum(0) - own
+
+            slope, level = moved(hit) - moved(miss), moved(miss)
+            squares = squares + slope**2 * of_class(own_square, square)
+            squares = squares + 2 * slope * level * of_class(own_single, single)
+            squares = squares + level**2 * of_class(heavy, heavy[:, None])
+            part = of_class(own_shares, shares)
+            rest = of_class(weight, weight[:, None]) - part
+            total = total + below.get(hit, 0.0) * part + below.get(miss, 0.0) * rest
+            if below.get(hit, 0.0) or below.get(miss, 0.0):
+                counted = counted + of_class(rows, rows[:, None])
+        return Influence(squares, total, counted)
+
 
 @dataclass(frozen=True)
-class Average:
+class Average(Statistic):
     """The mean of two ratios; values that cancel hide from it.
 
     Parameters
@@ -222,6 +565,16 @@ class Average:
     over = "c"
 
     @property
+    def parts(self) -> tuple[Statistic, ...]:
+        """The statistics whose mean it is."""
+        return self.first, self.second
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The axes that the first conditions on."""
+        return self.first.conditions
+
+    @property
     def formula(self) -> str:
         """Itself, in symbols."""
         return f"½ [{self.first.formula} + {self.second.formula}]"
@@ -233,7 +586,7 @@ class Average:
 
 
 @dataclass(frozen=True)
-class E:
+class E(Statistic):
     """An expectation by group of a named sum: E("yhat"), E("squared_error").
 
     Parameters
@@ -258,6 +611,37 @@ class E:
     given: str | None = None
     needs: str = "moments"
     bounds: tuple[float, float] = (0.0, np.inf)
+    is_partition = True
+
+    @property
+    def sums(self) -> frozenset[str]:
+        """The named sum that it reads."""
+        return frozenset({self.of})
+
+    @property
+    def means(self) -> tuple[str, ...]:
+        """The sum whose mean varies."""
+        return (self.of,)
+
+    @property
+    def mean_of(self) -> str | None:
+        """The sum whose mean by group it is, where nothing is given."""
+        return None if self.given else self.of
+
+    @property
+    def hit_sum(self) -> str | None:
+        """The sum that holds the hits, where something is given."""
+        return self.of if self.given else None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether each row is a hit or none."""
+        return self.hit_sum == "hits"
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The axis that it conditions on."""
+        return (self.given,) if self.given else ()
 
     @property
     def over(self) -> str:
@@ -277,6 +661,17 @@ class E:
         if self.given:
             return Table(means, _spans(source.labels(self.given)), source.groups)
         return Table(means[..., None, :], ("all",), source.groups)
+
+    def shares(self, counts: Any, of: str = "weight") -> Shares | None:
+        """The hits that were added up, and the other rows, of each label of what is given."""
+        if not self.given:
+            return None
+        hits = counts.table(self.given, "group", of=self.of)
+        return Shares(hits, counts.table(self.given, "group", of=of) - hits)
+
+    def strata(self, cells: Sequence[Label]) -> NDArray[np.intp]:
+        """Every label of what is given has rows of its own."""
+        return np.arange(len(cells), dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -304,7 +699,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Derived:
+class Derived(Statistic):
     """A function of the means by group of named sums (and of the groups' weights).
 
     Parameters
@@ -332,6 +727,16 @@ class Derived:
     scale: Scale | None = None
     over = ""
 
+    @property
+    def sums(self) -> frozenset[str]:
+        """The named sums that it reads."""
+        return frozenset(self.of)
+
+    @property
+    def means(self) -> tuple[str, ...]:
+        """The sums of whose means it is a function."""
+        return self.of
+
     def read(self, source: Tally) -> Table:
         """Its value in every cell and group."""
         weight = source.table("group")
@@ -340,7 +745,7 @@ class Derived:
 
 
 @dataclass(frozen=True)
-class CalibrationError:
+class CalibrationError(Statistic):
     """How far scores are from the rates they promise, on average over the bins of each group.
 
     Parameters
@@ -353,6 +758,8 @@ class CalibrationError:
     needs: str = "bins"
     over = ""
     bounds = (0.0, 1.0)
+    sums = frozenset({"hits", "score"})
+    gaps = ("hits", "score")
     formula = "E|P(y = c | score bin, a) − E(score | score bin, a)|"
 
     def read(self, source: Tally) -> Table:
@@ -363,7 +770,7 @@ class CalibrationError:
 
 
 @dataclass(frozen=True)
-class Auroc:
+class Auroc(Statistic):
     """Area under the ROC curve by group: P(score of a positive > score of a negative).
 
     Parameters
@@ -388,7 +795,7 @@ class Auroc:
 
 
 @dataclass(frozen=True)
-class F:
+class F(Statistic):
     """The cumulative distribution of a score by group: F("yhat").
 
     Parameters
@@ -403,6 +810,7 @@ class F:
     of: str
     needs: str = "steps"
     over = "t"
+    sweeps = True
     bounds = (0.0, 1.0)
 
     @property
@@ -413,19 +821,6 @@ class F:
     def read(self, source: Any) -> Table:  # noqa: ARG002
         """Its value in every cell and group."""
         raise InputTypeError("A distribution is swept, not read; ask a criterion for its value.")
-
-
-def sums_of(statistic: Statistic) -> set[str]:
-    """The named sums of a tally that a statistic reads, beside its counts.
-
-    >>> sums_of(E("squared_error")), sums_of(P("yhat"))
-    ({'squared_error'}, set())
-    """
-    if isinstance(statistic, Derived):
-        return set(statistic.of)
-    if isinstance(statistic, CalibrationError):
-        return {"hits", "score"}
-    return {statistic.of} if isinstance(statistic, E) else set()
 
 
 def one_against_rest(counts: Floats) -> dict[str, Floats]:

@@ -8,8 +8,7 @@ from typing import Any
 from evenhand._columns import Label
 from evenhand._errors import InputError, require_package
 from evenhand._uncertainty.chance import chance
-from evenhand._words import did_you_mean
-from evenhand.criteria import CRITERIA
+from evenhand.criteria.evaluation import named
 from evenhand.torch.counting import DeviceTally
 from torch import Tensor
 
@@ -68,13 +67,10 @@ class CriterionCallback(Callback):
         replicates: int = 200,
         name: str | None = None,
     ) -> None:
-        if criterion not in CRITERIA or CRITERIA[criterion].statistic.needs not in (
-            "labels",
-            "predictions",
-        ):
-            raise InputError(
-                f"{criterion!r} is no criterion of labels.{did_you_mean(criterion, CRITERIA)}"
-            )
+        asked = named(criterion)
+        if asked.statistic.needs not in ("labels", "predictions"):
+            raise InputError(f"{asked.name!r} is no criterion of labels.")
+        criterion = asked.name
         self.criterion, self.measure, self.favorable = criterion, measure, favorable
         self.read, self.replicates = read or _returned, replicates
         self.name = name or f"val_{criterion}_{measure}"

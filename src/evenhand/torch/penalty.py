@@ -7,9 +7,10 @@ from typing import Any, Literal
 import torch
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
-from evenhand.criteria import CRITERIA, Criterion
+from evenhand.criteria import Criterion
+from evenhand.criteria.evaluation import named
 from evenhand.measures import MeasureLike
-from evenhand.statistics import KINDS, E, F
+from evenhand.statistics import KINDS
 from evenhand.torch.inputs import read_rows
 from evenhand.torch.measures import measure_of
 from evenhand.torch.noise import variances
@@ -19,7 +20,6 @@ from evenhand.torch.soft_tally import SoftTally, count_shares, decided
 from torch import Tensor, nn
 
 Noise = Literal["subtract", "memory"]
-OF_NUMBERS = (E, F)  # a tuple: torch.compile cannot follow a union of types
 
 
 class Penalty(nn.Module):
@@ -104,7 +104,7 @@ class Penalty(nn.Module):
                 f"noise={noise!r} is none of 'subtract', 'memory' and None."
                 f"{did_you_mean(noise, ('subtract', 'memory'))}"
             )
-        if noise == "subtract" and isinstance(self.criterion.statistic, F):
+        if noise == "subtract" and self.criterion.statistic.sweeps:
             raise InputError(
                 f"Noise cannot be subtracted from {self.criterion.name!r}: use noise='memory'."
             )
@@ -159,19 +159,19 @@ class Penalty(nn.Module):
 
         """
         statistic = self.criterion.statistic
-        of_labels = not isinstance(statistic, OF_NUMBERS)
-        needs_truth = statistic.needs == "labels" or getattr(statistic, "of", "yhat") != "yhat"
+        of_labels = not (statistic.sweeps or statistic.mean_of)
+        needs_truth = statistic.needs == "labels" or statistic.mean_of not in (None, "yhat")
         rows = read_rows(
             predictions, y_true if needs_truth else None, group, sample_weight,
             groups=self.groups, of_labels=of_labels,
         )  # fmt: skip
-        if isinstance(statistic, F):
+        if statistic.sweeps:
             below = cumulative(
                 rows.predictions, rows, self.groups, self.with_past, self.temperature
             )
             return self._measured(below, None)
-        if isinstance(statistic, E):
-            numbers = values_of(statistic.of, rows)
+        if statistic.mean_of:
+            numbers = values_of(statistic.mean_of, rows)
             mean, weight = means(numbers, rows, self.groups, self.with_past)
             if self.noise != "subtract":
                 return self._measured(mean, None)
@@ -239,15 +239,13 @@ class Penalty(nn.Module):
 
 
 def _criterion(criterion: str | Criterion) -> Criterion:
-    if not isinstance(criterion, Criterion):
-        if criterion not in CRITERIA:
-            raise InputError(
-                f"There is no criterion {criterion!r}.{did_you_mean(criterion, CRITERIA)}"
-            )
-        criterion = CRITERIA[criterion]
+    criterion = named(criterion)
     statistic = criterion.statistic
-    is_mean = isinstance(statistic, E) and statistic.of in NUMBERS and not statistic.given
-    if not (is_mean or isinstance(statistic, F) or statistic.needs in ("labels", "predictions")):
+    if not (
+        statistic.mean_of in NUMBERS
+        or statistic.sweeps
+        or statistic.needs in ("labels", "predictions")
+    ):
         raise InputError(
             f"{criterion.name!r} cannot be trained for: it reads {KINDS[statistic.needs].columns}. "
             "There are criteria of labels, and weak, strong and Wasserstein parity of numbers."

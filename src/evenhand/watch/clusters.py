@@ -25,7 +25,7 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand.watch.evalues import log_mean
-from evenhand.watch.rates import Limits, Rates, range_of, strata_of
+from evenhand.watch.rates import Limits, Rates, range_of
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -186,7 +186,7 @@ def rates_of_means(sums: Tally, question: Question, limits: Limits) -> Rates:
     cells = sums.labels("cell")
     statistic = question.criterion.statistic
     return Rates(
-        total, clusters, cells, sums.groups, strata_of(statistic, cells),
+        total, clusters, cells, sums.groups, statistic.strata(cells),
         range_of(question, limits), are_counts=False, effective=effective,
     )  # fmt: skip
 

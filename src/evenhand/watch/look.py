@@ -23,7 +23,6 @@ from evenhand._kinds import check_names
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._words import gap_points, number, plural
 from evenhand.measures import resolve as resolve_measure
-from evenhand.statistics import E
 from evenhand.watch import change
 from evenhand.watch.bands import band_of, rate_limits
 from evenhand.watch.clusters import UNIT, log_clusters_differ, rates_of_means
@@ -274,7 +273,7 @@ class Look:
             self.ledger.totals[self.source(question)].sums,
             question.criterion.statistic,
         )
-        of = statistic.of if isinstance(statistic, E) else ""
+        of = statistic.mean_of
         if f"{of}²" not in sums:
             return None
         rows, total, squares = (float(sums[name].sum()) for name in ("rows", of, f"{of}²"))

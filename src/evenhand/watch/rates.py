@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,8 @@ from evenhand._data.tallies import Tally
 from evenhand._data.tasks import favorable_label
 from evenhand._errors import InputError
 from evenhand.criteria.criterion import class_of
-from evenhand.statistics import E, P, Ratio, Statistic
-from evenhand.statistics.forms import one_against_rest, ratio
+from evenhand.statistics import Statistic
+from evenhand.statistics.forms import ratio
 from evenhand.watch.labels import is_label
 
 Floats = NDArray[np.float64]
@@ -75,9 +74,7 @@ def check_watchable(question: Question, limits: Limits) -> None:
                 f"The limits of {name} are two numbers, low < high; not {low}, {high}."
             )
         return
-    if isinstance(statistic, P) or (isinstance(statistic, E) and statistic.of == "hits"):
-        return
-    if isinstance(statistic, Ratio) and _is_share(statistic):
+    if statistic.is_share:
         return
     raise InputError(f"{name} is not a share of rows, so it cannot be watched; {_instead()}")
 
@@ -91,31 +88,20 @@ def rates_of(source: Tally, question: Question, favorable: Label, limits: Limits
 def all_rates_of(source: Tally, question: Question, limits: Limits) -> Rates:
     """The same, of all classes."""
     statistic = question.criterion.statistic
-    if isinstance(statistic, P):
-        return _probabilities(source, statistic)
-    if isinstance(statistic, Ratio):
-        return _shares(source, statistic)
-    assert isinstance(statistic, E)
-    return _means(source, statistic, limits.get(question.name))
+    if statistic.mean_of:
+        return _means(source, statistic.mean_of, limits[question.name])
+    shares = statistic.shares(source, of="rows")
+    assert shares is not None
+    cells = statistic.read(source).cells
+    return Rates(shares.hits, shares.rows, cells, source.groups, statistic.strata(cells))
 
 
 def sources_of_cells(statistic: Statistic, cells: Sequence[Label]) -> tuple[Label, ...]:
     """The rows that each cell is a rate of: classes of the same rows have the same."""
-    if not isinstance(statistic, P):
+    if not statistic.is_partition or statistic.hit_sum:
         return tuple(cells)
-    given = statistic.given is not None
+    given = bool(statistic.conditions)
     return tuple(cell[0] if given and isinstance(cell, tuple) else "all" for cell in cells)
-
-
-def strata_of(statistic: Statistic, cells: tuple[Label, ...]) -> NDArray[np.intp]:
-    """Which cells are read from the same rows: those of the same condition, if there is one."""
-    if isinstance(statistic, P) and statistic.given:
-        given = [cell[0] if isinstance(cell, tuple) else None for cell in cells]
-        order = list(dict.fromkeys(given))
-        return np.array([order.index(each) for each in given], dtype=np.intp)
-    if isinstance(statistic, E) and statistic.given:
-        return np.arange(len(cells))
-    return np.zeros(len(cells), np.intp)
 
 
 def range_of(question: Question, limits: Limits) -> tuple[float, float]:
@@ -125,8 +111,7 @@ def range_of(question: Question, limits: Limits) -> tuple[float, float]:
 
 def is_mean(question: Question) -> bool:
     """Whether a criterion is of means within limits that were stated, and not of shares."""
-    statistic = question.criterion.statistic
-    return isinstance(statistic, E) and statistic.given is None
+    return question.criterion.statistic.mean_of is not None
 
 
 def asked(cells: tuple[Label, ...], question: Question, favorable: Label) -> list[int]:
@@ -151,52 +136,14 @@ def asked(cells: tuple[Label, ...], question: Question, favorable: Label) -> lis
     return [i for i in every if is_label(class_of(cells[i]), favorable)]
 
 
-def _probabilities(source: Tally, statistic: P) -> Rates:
-    axes = [name for name in (statistic.given, statistic.event) if name]
-    counts = source.table(*axes, "group", of="rows")
-    total = np.broadcast_to(counts.sum(axis=-2, keepdims=True), counts.shape)
-    events = source.labels(statistic.event)
-    cells: tuple[Any, ...] = events
-    if statistic.given:
-        cells = tuple((k, c) for k in source.labels(statistic.given) for c in events)
-    shape = (-1, counts.shape[-1])
-    strata = strata_of(statistic, cells)
-    return Rates(counts.reshape(shape), total.reshape(shape), cells, source.groups, strata)
-
-
-def _shares(source: Tally, statistic: Ratio) -> Rates:
-    outcomes = one_against_rest(source.table("y", "yhat", "group", of="rows"))
-    hits, sizes = (
-        np.asarray(sum(outcomes[name] for name in terms), dtype=np.float64)
-        for terms in (statistic.numerator, statistic.denominator)
-    )
-    cells = source.labels("y") if statistic.over else ("all",)
-    return Rates(hits, sizes, cells, source.groups, strata_of(statistic, cells))
-
-
-def _means(source: Tally, statistic: E, limits: tuple[float, float] | None) -> Rates:
-    axes = (statistic.given, "group") if statistic.given else ("group",)
-    rows, sums = source.table(*axes, of="rows"), source.table(*axes, of=statistic.of)
-    if statistic.given:
-        cells = statistic.read(source).cells
-        return Rates(sums, rows, cells, source.groups, strata_of(statistic, cells))
-    assert limits is not None
+def _means(source: Tally, of: str, limits: tuple[float, float]) -> Rates:
+    rows, sums = source.table("group", of="rows"), source.table("group", of=of)
     low, high = limits
     hits = (sums - low * rows) / (high - low)
     if (hits < -1e-9 * rows).any() or (hits > rows * (1 + 1e-9)).any():
-        raise InputError(
-            f"A mean of {statistic.of} is not within {low:g} and {high:g}, the limits stated."
-        )
-    hits = np.clip(hits, 0.0, rows)
-    strata = strata_of(statistic, ("all",))
-    return Rates(hits[None], rows[None], ("all",), source.groups, strata, limits, False)
-
-
-def _is_share(statistic: Ratio) -> bool:
-    """Whether what is above the line is part of what is below, each counted once."""
-    above, below = statistic.numerator, statistic.denominator
-    each = all(factor == 1 for factor in (*above.values(), *below.values()))
-    return each and (set(above) <= set(below) or set(below) == {"all"})
+        raise InputError(f"A mean of {of} is not within {low:g} and {high:g}, the limits stated.")
+    hits, one = np.clip(hits, 0.0, rows), np.zeros(1, np.intp)
+    return Rates(hits[None], rows[None], ("all",), source.groups, one, limits, False)
 
 
 def _instead() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from evenhand.criteria import CRITERIA, Criterion
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import named
 from evenhand.datasets.task import Kind
-from evenhand.measures import MeasureLike, pq
+from evenhand.measures import MeasureLike, resolve
 
 MEASURES = ("mpd", "gini", "pq")
 CLASSIFIED = (
@@ -87,10 +86,10 @@ class Question:
     def how(self) -> Settings:
         """Measure, aggregate and transform."""
         measure: MeasureLike | None = self.measure
-        if self.p is not None or self.q is not None:
-            measure = partial(pq, p=self.p or 1, q=self.q or 2)
-        elif self.measure is not None and is_import_path(self.measure):
+        if self.measure is not None and is_import_path(self.measure):
             measure = imported(self.measure)
+        elif measure is not None:
+            measure = resolve(measure, self.p, self.q)
         return self.asked.settings(measure, self.aggregate, self.transform, self.tau)
 
     @property
@@ -104,8 +103,6 @@ class Question:
     def check(self) -> None:
         """Refuse what cannot be asked, before anything is computed."""
         self.how.function(np.array([0.5, 0.5]))
-        if (self.p is not None or self.q is not None) and self.measure != "pq":
-            raise InputError(f"p and q are orders of the measure 'pq', not of {self.measure!r}.")
 
 
 def _criterion(name: str) -> Criterion:

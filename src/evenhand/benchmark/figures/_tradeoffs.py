@@ -173,7 +173,7 @@ def tradeoffs(
         title=title[0].upper() + title[1:],
         caption=caption(
             *(BETTER[one] for one in performances),
-            RATIO if any(answer.question.measure == "ratio" for answer in answers) else "",
+            RATIO if any(answer.question.how.resolved.falls for answer in answers) else "",
             f"{what} over {listed([theme.question(one) for one in asked])} on {where}: a line is "
             "a method, a point one of its settings.",
             over_seeds(made.data),

@@ -113,13 +113,13 @@ class ParityConstrainedRegressor(PlannedRegressor):
             The values; under weak parity nothing is drawn, and they are those of `predict`.
 
         """
-        weak = self.criterion == "weak_parity"
+        weak = self._asked == "weak_parity"
         return self.predict(X) if weak else super().predict_quantile(X, level)
 
     @property
     def rule_(self) -> AmountRule:
         """The new value of a base prediction, as a rule that can be written down elsewhere."""
-        if self.criterion != "weak_parity":
+        if self._asked != "weak_parity":
             return super().rule_
         check_is_fitted(self)
         return AmountRule(shifts(self.shifts_, self._grouping()))
@@ -127,7 +127,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
     def _fit(self, rows: Rows) -> None:
         weak = self._require_criterion() == "weak_parity"
         bound = self._bound
-        if self.criterion == "wasserstein_parity" and not bound.measure.is_width:
+        if self._asked == "wasserstein_parity" and not bound.measure.is_width:
             raise InputError(
                 f"wasserstein_parity is the integral of the largest difference: measure is 'mpd', "
                 f"not {bound.measure.name!r}."
@@ -140,10 +140,10 @@ class ParityConstrainedRegressor(PlannedRegressor):
         return Bound(resolve(self.measure, self.p, self.q), self.epsilon)
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
-        return None if self.criterion == "weak_parity" else super()._bounded(rows, lots)
+        return None if self._asked == "weak_parity" else super()._bounded(rows, lots)
 
     def _inequality(self, cdfs: Floats) -> float:
-        if self.criterion == "wasserstein_parity":
+        if self._asked == "wasserstein_parity":
             return integral_of_range(self.plan_.support.points, cdfs)
         supply, bound = self.plan_.supply, self._bound
         asked = bound.is_width or supply.share @ supply.cdfs[:, :-1] >= self.tau
@@ -153,14 +153,14 @@ class ParityConstrainedRegressor(PlannedRegressor):
     def _equalize_distributions(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         support = Support.of(scores, self.support, self.bounds)
         supply = self._supplied(support, scores, rows)
-        if self.criterion == "wasserstein_parity":
+        if self._asked == "wasserstein_parity":
             cdfs, self.gap_ = wasserstein_parity(supply, bound.epsilon)
         else:
             cdfs, self.gap_ = strong_parity(supply, bound, self.tau)
         self.plan_ = Plan(support, supply, cdfs)
         self.cost_ = self.plan_.cost
         if self._is_unmoved():
-            what = f"{self.criterion}.{bound.measure.name}"
+            what = f"{self._asked}.{bound.measure.name}"
             self._tell_unbound(what, self._inequality(supply.cdfs), bound.measure)
 
     def _equalize_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
@@ -171,10 +171,10 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.shifts_ = shifted - means
         self.cost_ = float(share @ self.shifts_**2)
         if not self.shifts_.any():
-            what = f"{self.criterion}.{bound.measure.name}"
+            what = f"{self._asked}.{bound.measure.name}"
             self._tell_unbound(what, float(bound.measure(means)), bound.measure)
 
     def _regress(self, X: Any, group: Codes) -> Floats:
-        if self.criterion == "weak_parity":
+        if self._asked == "weak_parity":
             return self._base(X) + self.shifts_[group]
         return super()._regress(X, group)
