@@ -431,7 +431,7 @@ def cost(days: int = 300) -> None:
             for spread in (0.0, 0.2):
                 rng = np.random.default_rng(0)
                 bounds = {f"{name}.{measure}": 0.1 for name in criteria}
-                watch = eh.Watch(criteria, favorable=1, measures=measure, bounds=bounds)
+                watch = eh.Watch(criteria, favorable=1, measures=measure, fail_if=bounds)
                 spent, looked = [], []
                 for day in range(days):
                     group = rng.integers(0, 200, size)

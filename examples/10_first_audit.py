@@ -29,7 +29,7 @@ def main() -> None:
         data=parts.X_test,
         sensitive_features=["sex", "race"],
         criteria=["statistical_parity", "equalized_odds", "accuracy_parity"],
-        tolerances={"accuracy_parity.gini": 0.1},
+        fail_if={"accuracy_parity.gini": 0.1},
         title="Logistic regression on UCI Adult",
     )
     print(found.to_markdown())

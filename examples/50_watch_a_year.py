@@ -34,7 +34,7 @@ def main() -> None:
     release = eh.tally(truth, decided(everyone, 0.0), sensitive_features=sex)
     watch = eh.Watch(
         ["statistical_parity", "equal_opportunity"],
-        bounds={"equal_opportunity.mpd": 0.25},
+        fail_if={"equal_opportunity.mpd": 0.25},
         measures="mpd",
         favorable=yes,
         baseline=release,

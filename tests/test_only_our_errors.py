@@ -247,7 +247,7 @@ DOORS = {  # the function, what it is given, its columns and its options
         {**LABELS, **QUICK},
         ("sample_weight", "strata", "favorable", "y_score"),
         (
-            *("criteria", "measures", "tolerances", "confidence", "margin", "control", "depth"),
+            *("criteria", "measures", "fail_if", "confidence", "margin", "control", "depth"),
             *("title", "task", "missing", "min_count", "rare", "bins", "threshold"),
         ),
     ),
@@ -361,7 +361,7 @@ DOORS = {  # the function, what it is given, its columns and its options
         {"data": FRAME, "y_true": Y, "sensitive_features": "g", "y_pred": Stubborn(), **QUICK},
         ("sample_weight", "strata", "favorable", "y_score"),
         (
-            *("y_pred", "criteria", "measures", "tolerances", "confidence", "margin", "task"),
+            *("y_pred", "criteria", "measures", "fail_if", "confidence", "margin", "task"),
             *("sensitive_features", "threshold", "title"),
         ),
     ),

@@ -132,7 +132,7 @@ def test_public_functions_spell_out_their_arguments(module):
         (lambda: eh.evaluate("weak_parity", target=[1]), "Did you mean 'y_true'"),
         (lambda: eh.tally(target=[1]), "Did you mean 'y_true'"),
         (lambda: eh.power(size=9), "Did you mean 'sizes'"),
-        (lambda: eh.Watch(bound=0.1), "Watch has no argument 'bound'. Did you mean 'bounds'"),
+        (lambda: eh.Watch(fail=0.1), "Watch has no argument 'fail'. Did you mean 'fail_if'"),
         (lambda: eh.Watch("statistical_parity").update(day="2026-03-01"), "Did you mean 'at'"),
         (lambda: eh.Watch("statistical_parity").correct("a", older=1), "Did you mean 'old'"),
     ],

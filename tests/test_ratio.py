@@ -93,7 +93,7 @@ def test_an_audit_tolerates_ratios_from_below(rows, tolerance, judged):
         y,
         sensitive_features=group,
         criteria="selection_rate_ratio",
-        tolerances={"selection_rate_ratio.ratio": tolerance},
+        fail_if={"selection_rate_ratio.ratio": tolerance},
     )
     value = found.finding("selection_rate_ratio", "ratio")
     assert value.judged == judged
@@ -108,8 +108,8 @@ def test_an_audit_tolerates_ratios_from_below(rows, tolerance, judged):
 
 def test_a_ratio_that_cannot_be_tolerated_is_refused(rows):
     y, group = rows
-    with pytest.raises(ValueError, match="at most 1, not 80"):
-        eh.audit(None, y, sensitive_features=group, tolerances={"selection_rate_ratio.ratio": 80})
+    with pytest.raises(ValueError, match="a ratio is at most 1"):
+        eh.audit(None, y, sensitive_features=group, fail_if={"selection_rate_ratio.ratio": 80})
 
 
 def test_a_gate_on_the_ratio_is_judged_by_its_interval(rows):

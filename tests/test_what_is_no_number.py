@@ -249,7 +249,7 @@ def test_a_number_with_underscores_or_foreign_digits_is_refused(
 @pytest.mark.parametrize("bound", ["> 0.0_5", "> ٠.٠٥", "> 1_0"])
 def test_a_bound_in_python_is_plain_digits_too(bound):
     with pytest.raises(eh.InputError):
-        eh.Watch("statistical_parity", bounds=[f"statistical_parity.mpd {bound}"])
+        eh.Watch("statistical_parity", fail_if=[f"statistical_parity.mpd {bound}"])
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,6 @@ KINDS: dict[str, Kind] = {
     "task": NAME_OR_NONE,
     "tau": Kind("a number", (Real, type(None))),
     "title": Kind("text", (str, type(None))),
-    "tolerances": Kind("a mapping of names to numbers", (Mapping, type(None))),
     "transform": NAME_OR_NONE,
     "truth": NAME_OR_NONE,
     "verdicts": Kind("True or False", (bool, np.bool_)),

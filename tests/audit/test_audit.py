@@ -182,7 +182,7 @@ def test_a_tolerance_is_judged_by_the_interval(people):
     options = {"sensitive_features": people["sex"], "criteria": ["statistical_parity"]}
     first = eh.audit(people["y"], people["p"], **options)
     tolerances["statistical_parity.pq"] = first.finding("statistical_parity", "pq").value
-    found = eh.audit(people["y"], people["p"], **options, tolerances=tolerances)
+    found = eh.audit(people["y"], people["p"], **options, fail_if=tolerances)
     verdicts = [found.finding("statistical_parity", m).judged for m in ("mpd", "gini", "pq")]
     assert verdicts == ["exceeds", "within tolerance", "inconclusive"]
 

@@ -71,7 +71,7 @@ def outcomes(criteria, group, y, p, **more):
             sensitive_features=group,
             criteria=list(criteria),
             measures=list(LOOSE),
-            tolerances=bounds,
+            fail_if=bounds,
             **more,
         )
     except eh.InputError:

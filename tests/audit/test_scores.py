@@ -200,7 +200,7 @@ def test_predictions_or_scores_that_are_all_equal_are_noted_and_never_within_tol
         y_score=people.decile,
         threshold=1,
         sensitive_features=people.sex,
-        tolerances=tolerances,
+        fail_if=tolerances,
         **QUICK,
     )
     assert "Every row has the prediction 1, so there is nothing to compare." in found.notes
@@ -245,7 +245,7 @@ def test_a_tolerance_is_not_met_while_a_group_has_no_value():
         sensitive_features=group,
         criteria=["equal_opportunity", "statistical_parity"],
         measures=["mpd"],
-        tolerances=tolerances,
+        fail_if=tolerances,
     )
     unknown = found.finding("equal_opportunity", "mpd")
     assert unknown.high < 0.5
@@ -267,7 +267,7 @@ def test_a_group_that_is_missing_in_some_stratum_is_no_obstacle():
         strata=stratum,
         criteria=["conditional_statistical_parity"],
         measures=["mpd"],
-        tolerances={"conditional_statistical_parity.mpd": 0.9},
+        fail_if={"conditional_statistical_parity.mpd": 0.9},
     )
     value = found.finding("conditional_statistical_parity", "mpd")
     assert value.left_out

@@ -96,7 +96,7 @@ def test_no_name_in_an_error_commands_the_build(monkeypatch, tmp_path, capsys, a
 def test_what_a_script_prints_is_no_command_either():
     rows = table()
     audit = eh.audit(rows["y"], rows["p"], sensitive_features=rows[["sex"]], title=NAMES[0])
-    watch = eh.Watch("equal_opportunity", bounds=["equal_opportunity > 0.9"], favorable=1)
+    watch = eh.Watch("equal_opportunity", fail_if=["equal_opportunity > 0.9"], favorable=1)
     watch.update(eh.tally(rows["y"], rows["p"], sensitive_features=rows["sex"]))
     watch.update(eh.tally([0] * 9, [0] * 9, sensitive_features=["##[x]"] * 9))
     models = {NAMES[0]: rows["p"], NAMES[3]: rows["q"]}

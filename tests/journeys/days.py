@@ -92,7 +92,7 @@ class Days(RuleBasedStateMachine):
     @initialize(clustered=st.booleans(), remember=st.sampled_from([3, 500]))
     def begin(self, clustered, remember):
         self.clustered, self.remember = clustered, remember
-        watch = eh.Watch(CRITERIA, bounds=BOUNDS, measures="mpd", favorable=1, remember=remember)
+        watch = eh.Watch(CRITERIA, fail_if=BOUNDS, measures="mpd", favorable=1, remember=remember)
         columns = {"target": "y", "prediction": "p", "group": ["g"]}
         watch._memory.columns = columns | ({"cluster": "who"} if clustered else {})
         watch.save(self.path)

@@ -96,7 +96,7 @@ SCORE = np.linspace(0.01, 0.99, 120)
 
 
 def watched():
-    watch = eh.Watch("statistical_parity", bounds=["statistical_parity.mpd > 0.1"], favorable=1)
+    watch = eh.Watch("statistical_parity", fail_if=["statistical_parity.mpd > 0.1"], favorable=1)
     watch.update(eh.tally(Y, P, **PEOPLE), at="2026-01-01")
     return watch
 

@@ -17,7 +17,7 @@ def watched():
     rng = np.random.default_rng(0)
     watch = eh.Watch(
         ["statistical_parity", "equal_opportunity"],
-        bounds={"statistical_parity.mpd": 0.05},
+        fail_if={"statistical_parity.mpd": 0.05},
         measures=["mpd", "gini"],
         favorable=1,
     )
@@ -92,7 +92,7 @@ def test_markdown_and_metrics_say_the_same_as_the_status(watched):
 
 def test_a_page_of_clusters_says_so_and_marks_when_groups_began_to_differ():
     watch = eh.Watch(
-        "statistical_parity", bounds={"statistical_parity.mpd": 0.3}, measures="mpd", favorable=1
+        "statistical_parity", fail_if={"statistical_parity.mpd": 0.3}, measures="mpd", favorable=1
     )
     for day in range(1, 6):
         decided = np.repeat([1, 0, 1, 0], [20, 80, 60, 40])

@@ -62,7 +62,7 @@ def test_groups_that_come_apart_are_dated():
 def test_a_bound_is_not_kept_by_rows_from_before_a_change():
     rng = np.random.default_rng(0)
     watched = eh.Watch(
-        "statistical_parity", favorable=1, measures="mpd", bounds={"statistical_parity.mpd": 0.1}
+        "statistical_parity", favorable=1, measures="mpd", fail_if={"statistical_parity.mpd": 0.1}
     )
     for day in range(120):
         rates = (0.4, 0.4) if day < 100 else (0.4, 0.2)

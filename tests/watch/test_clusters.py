@@ -115,7 +115,7 @@ def test_fair_streams_of_people_hardly_ever_alarm(spans):
 
 def test_people_of_two_groups_that_differ_are_said_to():
     rng = np.random.default_rng(0)
-    watched = watch(bounds={"statistical_parity.mpd": 0.02}, window=5)
+    watched = watch(fail_if={"statistical_parity.mpd": 0.02}, window=5)
     for day in range(1, 29):
         rows = part(rng, rates=(0.2, 0.4), people=20)
         watched.update(counted(*rows), part=str(day), at=f"2026-02-{day:02}")

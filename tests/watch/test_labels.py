@@ -22,7 +22,7 @@ def rows(seed, labels=(0, 1), rates=(0.2, 0.7), number=300, groups=("a", "b"), *
 
 def violated(favorable=1, **options):
     """A watch whose bound is violated after five days."""
-    watched = eh.Watch("statistical_parity", bounds=[BOUND], favorable=favorable, **options)
+    watched = eh.Watch("statistical_parity", fail_if=[BOUND], favorable=favorable, **options)
     for day in range(1, 6):
         watched.update(rows(day), part=str(day), at=f"2026-02-0{day}")
     assert outcome(watched) == "violation"
@@ -62,7 +62,7 @@ def test_a_group_in_another_spelling_is_the_same_group():
 )
 @pytest.mark.parametrize("options", [{}, {"cluster": range(300)}], ids=["rows", "clusters"])
 def test_a_part_without_the_favorable_label_and_with_new_ones_is_refused(labels, options):
-    watched = eh.Watch("statistical_parity", bounds=[BOUND], favorable=1)
+    watched = eh.Watch("statistical_parity", fail_if=[BOUND], favorable=1)
     watched.update(rows(1, **options), part="1", at="2026-02-01")
     before = state_of(watched._memory)
     with pytest.raises(eh.InputError, match="predictions never has the favorable label 1"):
@@ -117,7 +117,7 @@ def test_the_labels_of_a_baseline_are_known_labels():
 
 
 def test_a_misspelt_favorable_label_is_refused_with_the_first_part():
-    watched = eh.Watch("statistical_parity", favorable="Yes", bounds=[BOUND])
+    watched = eh.Watch("statistical_parity", favorable="Yes", fail_if=[BOUND])
     with pytest.raises(eh.InputError, match="never has the favorable label 'Yes'"):
         watched.update(rows(1, ("no", "yes")))
     assert watched.update(rows(1, ("no", "no")), part="nobody was selected")
@@ -141,7 +141,7 @@ def test_counts_of_text_and_numbers_do_not_add_up():
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("options", [{}, {"cluster": range(300)}], ids=["rows", "clusters"])
 def test_no_bound_is_kept_while_all_predictions_are_one(label, options):
-    watched = eh.Watch("statistical_parity", bounds=["statistical_parity.mpd > 0.5"], favorable=1)
+    watched = eh.Watch("statistical_parity", fail_if=["statistical_parity.mpd > 0.5"], favorable=1)
     for day in range(4):
         watched.update(rows(day, (label, label), **options), part=str(day))
         assert outcome(watched) == "inconclusive"
@@ -159,7 +159,7 @@ def _more(options):
 
 
 def test_no_bound_is_kept_while_all_amounts_are_one():
-    watched = eh.Watch("weak_parity", limits={"weak_parity": (0, 50)}, bounds=["weak_parity > 9"])
+    watched = eh.Watch("weak_parity", limits={"weak_parity": (0, 50)}, fail_if=["weak_parity > 9"])
     watched.update(
         eh.tally(None, [20.1] * 4000, sensitive_features=["a", "b"] * 2000, task="regression")
     )
@@ -171,7 +171,7 @@ def test_no_bound_is_kept_while_all_amounts_are_one():
 
 def test_no_bound_is_kept_while_a_group_has_no_rate():
     y, g = [1, 0] * 1000, ["a", "a", "b", "b"] * 500
-    watched = eh.Watch("equal_opportunity", bounds=["equal_opportunity > 0.3"], favorable=1)
+    watched = eh.Watch("equal_opportunity", fail_if=["equal_opportunity > 0.3"], favorable=1)
     watched.update(eh.tally(y, y, sensitive_features=g))
     assert outcome(watched) == "pass"
     watched.update(eh.tally([0] * 100, [0] * 100, sensitive_features=["c"] * 100))

@@ -28,7 +28,7 @@ def labeled(rng, rows=60, groups=("a", "b", "c"), labels=(0, 1)):
 
 
 def test_groups_that_differ_are_said_to_and_when_that_was_clear():
-    watched = watch(bounds={"statistical_parity.mpd": 0.05})
+    watched = watch(fail_if={"statistical_parity.mpd": 0.05})
     for day in range(1, 29):
         assert watched.update(counts(), part=str(day), at=date(2026, 2, day))
         watched.status()
@@ -46,7 +46,7 @@ def test_groups_that_differ_are_said_to_and_when_that_was_clear():
 
 
 def test_groups_that_are_alike_come_to_keep_a_bound():
-    watched = watch(bounds=["statistical_parity.mpd > 0.1"])
+    watched = watch(fail_if=["statistical_parity.mpd > 0.1"])
     assert watched.status().findings == ()
     for day in range(1, 29):
         watched.update(counts(25, 25), part=str(day), at=f"2026-02-{day:02}")
@@ -56,7 +56,7 @@ def test_groups_that_are_alike_come_to_keep_a_bound():
 
 
 def test_a_few_rows_tell_nothing():
-    watched = watch(bounds={"statistical_parity.mpd": 0.1})
+    watched = watch(fail_if={"statistical_parity.mpd": 0.1})
     watched.update(counts(3, 4, rows=8))
     status = watched.status()
     assert status.findings[0].verdict == "cannot tell"
@@ -235,10 +235,10 @@ def test_bounded_means_are_watched_within_the_limits_stated():
         ("statistical_parity", {"window": 0}, "window is a number of at least 1"),
         (
             "statistical_parity",
-            {"bounds": {"error_parity.mpd": 0.1}},
-            "no criterion that is watched",
+            {"fail_if": {"error_parity.mpd": 0.1}},
+            "on no criterion that is asked about",
         ),
-        ("statistical_parity", {"bounds": ["statistical_parity.mpd < 0.1"]}, "treated alike"),
+        ("statistical_parity", {"fail_if": ["statistical_parity.mpd < 0.1"]}, "treated alike"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(criteria, options, message):
@@ -287,7 +287,7 @@ def test_a_look_can_be_pickled():
 
 
 def test_a_ratio_is_watched_too():
-    watched = watch("selection_rate_ratio", bounds={"selection_rate_ratio": 0.9})
+    watched = watch("selection_rate_ratio", fail_if={"selection_rate_ratio": 0.9})
     for day in range(30):
         watched.update(counts(), part=str(day))
     status = watched.status()
@@ -309,7 +309,7 @@ def test_a_timeline_has_a_point_for_each_span():
 
 def test_a_bound_on_a_criterion_that_nothing_was_counted_for_is_not_kept():
     bounds = {"statistical_parity.mpd": 0.9, "equal_opportunity.mpd": 0.9}
-    watch = eh.Watch(["statistical_parity", "equal_opportunity"], bounds=bounds, favorable=1)
+    watch = eh.Watch(["statistical_parity", "equal_opportunity"], fail_if=bounds, favorable=1)
     empty = watch.status()
     assert [each.outcome for each in empty.judgements] == ["inconclusive"] * 2
     assert set(empty.since.values()) == {None}

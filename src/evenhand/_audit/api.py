@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
+from evenhand._audit.gate import FailIf, gates_of, tolerances, with_gates
 from evenhand._audit.questions import (
     Criteria,
     answerable,
     check_margin,
     check_options,
-    known_tolerances,
 )
 from evenhand._audit.result import Audit
 from evenhand._audit.subgroups import Control, check_control, ranked
@@ -34,10 +34,10 @@ criteria : str, Criterion or sequence of these, optional
     the columns.
 measures : str or sequence of str, default ("mpd", "gini", "pq")
     Names in `MEASURES`.
-tolerances : mapping of str to float, optional
-    From "criterion.measure" to the largest value that is tolerated, of a ratio the smallest; what
-    the interval says of it is then `judged`: "exceeds" (a ratio "falls short"), "within
-    tolerance" or "inconclusive".
+fail_if : str, sequence of str, or mapping of str to float, optional
+    Bounds: "statistical_parity.mpd > 0.1", as on the command line, or {"statistical_parity.mpd":
+    0.1}, the most that is tolerated, of a ratio the least. What the interval says of each is then
+    `judged`: "exceeds" (a ratio "falls short"), "within tolerance" or "inconclusive".
 confidence : float, default 0.95
     Of every interval; tests are at the level 1 − confidence.
 margin : float, optional
@@ -62,7 +62,7 @@ def audit(
     *,
     criteria: Criteria | None = None,
     measures: str | Sequence[str] = MEASURES,
-    tolerances: Mapping[str, float] | None = None,
+    fail_if: FailIf | None = None,
     confidence: float = 0.95,
     margin: float | None = None,
     control: Control = "familywise",
@@ -115,7 +115,7 @@ def audit(
         data.counted,
         criteria=criteria,
         measures=measures,
-        tolerances=tolerances,
+        fail_if=fail_if,
         confidence=confidence,
         margin=margin,
         control=control,
@@ -131,7 +131,7 @@ def audit_evidence(
     *,
     criteria: Criteria | None = None,
     measures: str | Sequence[str] = MEASURES,
-    tolerances: Mapping[str, float] | None = None,
+    fail_if: FailIf | None = None,
     confidence: float = 0.95,
     margin: float | None = None,
     control: Control = "familywise",
@@ -141,19 +141,20 @@ def audit_evidence(
     progress: Progress | None = None,
 ) -> Audit:
     """Audit what was counted; `kind` is the user's dataframe library."""
-    check_kinds(control=control, tolerances=tolerances, title=title)
+    check_kinds(control=control, title=title)
     check_options(confidence, depth, margin)
     check_control(control)
+    gates = gates_of(fail_if)
     questions, unasked = answerable(evidence, criteria, measures)
+    questions = with_gates(questions, gates)
     bounds = [question.criterion.statistic.bounds for question in questions]
     check_margin(margin, of_rates=evidence.task != "regression" and (0.0, 1.0) in bounds)
-    tolerated = known_tolerances(tolerances or {}, questions)
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
     views = list(views_of(evidence, depth))
     check_sizes((view.evidence for view in views), evidence.columns)
     seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
     main = main_view(evidence, seen, depth)
-    precision = Precision(confidence, margin, tolerated, main.choices)
+    precision = Precision(confidence, margin, tolerances(gates), main.choices)
     answers = examine(main.evidence, questions, precision, progress)
     ordered = "steps" in main.evidence.sources  # scores or predicted values, which have curves
     return Audit(

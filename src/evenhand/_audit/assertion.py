@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from evenhand._audit.api import audit_evidence
-from evenhand._audit.gate import Judgement, gates_of, judge, tolerances
+from evenhand._audit.gate import FailIf, Judgement, gates_of, judge
 from evenhand._audit.result import Audit
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
@@ -21,7 +21,7 @@ Inconclusive = Literal["fail", "pass"]
 def assert_even(
     data: Data,
     *,
-    fail_if: str | Sequence[str],
+    fail_if: FailIf,
     inconclusive: Inconclusive = "fail",
     confidence: float = 0.95,
 ) -> Audit:
@@ -33,9 +33,9 @@ def assert_even(
     Parameters
     ----------
     {data}
-    fail_if : str or sequence of str
+    fail_if : str, sequence of str, or mapping of str to float
         Gates, as on the command line: "equalized_odds.mpd > 0.1", "demographic_parity > 0.1",
-        "selection_rate_ratio < 0.8".
+        "selection_rate_ratio < 0.8"; or bounds by name, {"equalized_odds.mpd": 0.1}.
     inconclusive : {"fail", "pass"}, default "fail"
         The outcome of a gate whose bound lies within the interval. A gate that has nothing to
         judge fails in either case.
@@ -84,7 +84,7 @@ def assert_even(
         data.counted,
         criteria=list(dict.fromkeys(gate.criterion for gate in gates)),
         measures=list(dict.fromkeys(gate.measure for gate in gates)),
-        tolerances=tolerances(gates),
+        fail_if=fail_if,
         confidence=confidence,
         depth=len(data.counted.columns),  # a gate is about every group there is
         kind=data.kind,

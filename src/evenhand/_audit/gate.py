@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.questions import Question, questions_of
 from evenhand._errors import InputError, InputTypeError
-from evenhand._words import plural, read_number
+from evenhand._words import did_you_mean, plural, read_number
+from evenhand.criteria.evaluation import named
 from evenhand.measures import resolve
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]
 Sign = Literal[">", ">=", "<", "<="]
+FailIf = str | Sequence[str] | Mapping[str, float]
 
 FORM = re.compile(
     r"\s*([\w-]+(?:\(\w+\))?)\s*(?:\.\s*(\w+(?:\([^()]*\))?))?\s*(>=|>|<=|<)\s*([^\s<>=]+)\s*"
@@ -79,7 +81,7 @@ class Gate:
 
     @property
     def name(self) -> str:
-        """Criterion and measure, as tolerances name them."""
+        """Criterion and measure, as findings are named."""
         return f"{self.criterion}.{self.measure}"
 
     def __str__(self) -> str:
@@ -181,13 +183,41 @@ def gate_of(text: str) -> Gate:
     return gate
 
 
-def gates_of(texts: str | Sequence[str]) -> list[Gate]:
-    """One gate, or each of a list."""
-    if isinstance(texts, str):
-        return [gate_of(texts)]
-    if not isinstance(texts, list | tuple):
-        raise InputTypeError(f"A gate is text, such as 'equalized_odds > 0.1', not {texts!r}.")
-    return [gate_of(text) for text in texts]
+def gates_of(fail_if: FailIf | None) -> list[Gate]:
+    """Gates: one, a list of them, or bounds by name, the most tolerated (of a ratio the least).
+
+    >>> [str(gate) for gate in gates_of({"SP": 0.1, "four_fifths": 0.8})]
+    ['statistical_parity.mpd > 0.1', 'selection_rate_ratio.ratio < 0.8']
+    """
+    if fail_if is None:
+        return []
+    if isinstance(fail_if, str):
+        return [gate_of(fail_if)]
+    if isinstance(fail_if, Mapping):
+        return [gate_of(f"{name} {_sign_of(name)} {bound}") for name, bound in fail_if.items()]
+    if not isinstance(fail_if, list | tuple):
+        raise InputTypeError(f"A gate is text, such as 'equalized_odds > 0.1', not {fail_if!r}.")
+    return [gate_of(text) for text in fail_if]
+
+
+def _sign_of(name: str) -> Sign:
+    """The sign of a gate about a criterion and a measure: below the bound if it is a ratio."""
+    return "<" if resolve(named(str(name)).measure).falls else ">"
+
+
+def with_gates(questions: Sequence[Question], gates: Sequence[Gate]) -> list[Question]:
+    """The questions, with the measures of gates about them; a gate about another is an error."""
+    known = {question.name: question for question in questions}
+    for gate in gates:
+        question = known.get(gate.criterion)
+        if question is None:
+            raise InputError(
+                f"The bound '{gate}' is on no criterion that is asked about; there are "
+                f"{list(known)}.{did_you_mean(gate.criterion, known)}"
+            )
+        if gate.measure not in question.measures:
+            known[gate.criterion] = replace(question, measures=(*question.measures, gate.measure))
+    return list(known.values())
 
 
 def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement, ...]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
@@ -15,11 +14,9 @@ from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
-from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion, Reading
-from evenhand.criteria.catalogue import ALIASES
 from evenhand.criteria.evaluation import named, split_name
-from evenhand.measures import MEASURES, Measure, measure_named
+from evenhand.measures import MEASURES, Measure
 from evenhand.measures import resolve as resolve_measure
 
 CLASSIFICATION = (
@@ -162,36 +159,6 @@ def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
     if reading.aggregate in ("worst", "mean"):
         return each
     return each * len(reading.cells) if reading.aggregate == "total" else math.inf
-
-
-def known_tolerances(
-    tolerances: Mapping[str, float], questions: Sequence[Question]
-) -> dict[str, float]:
-    """The tolerances by the names of findings; refuse one for something that is not asked."""
-    known = [
-        f"{question.name}.{measure}" for question in questions for measure in question.measures
-    ]
-    check_kinds(tolerances=tolerances)
-    named_so = {_canonical(name): bound for name, bound in tolerances.items()}
-    for name, bound in named_so.items():
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise InputError(f"No finding is called {name!r}.{hint} There are {known}.")
-        if not isinstance(bound, Real) or not np.isfinite(bound) or bound < 0:
-            raise InputError(
-                f"The tolerance of {name} must be a number of at least 0, not {bound}."
-            )
-        if resolve_measure(split_name(name)[1] or "").falls and bound > 1:
-            raise InputError(f"The tolerance of {name} is the least ratio, at most 1, not {bound}.")
-    return named_so
-
-
-def _canonical(name: str) -> str:
-    """The name of a finding, where the criterion has another one that the field knows it by."""
-    criterion, measure = split_name(str(name))
-    known = measure and measure_named(measure)
-    criterion = ALIASES.get(criterion, criterion)
-    return criterion if measure is None else f"{criterion}.{known.name if known else measure}"
 
 
 def check_margin(margin: float | None, *, of_rates: bool) -> None:

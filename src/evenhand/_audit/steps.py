@@ -236,7 +236,7 @@ def _watching(audit: AuditParts) -> Step:
     return _step(
         "The groups are alike in these respects.",
         "Keep it that way: watch the model after release.",
-        f'eh.Watch("{name}", bounds={{"{name}.mpd": 0.05}})',
+        f'eh.Watch("{name}", fail_if="{name}.mpd > 0.05")',
     )
 
 

@@ -13,7 +13,7 @@ import click
 from evenhand._audit import Audit, Evidence, audit_evidence
 from evenhand._audit.api import MEASURES
 from evenhand._audit.examination import Progress
-from evenhand._audit.gate import Judgement, judge, tolerances
+from evenhand._audit.gate import Judgement, judge
 from evenhand._audit.questions import answerable
 from evenhand._data.data import Data
 from evenhand._writing import write_all
@@ -122,7 +122,7 @@ def audited(evidence: Evidence, request: Request, told: Progress | None = None) 
         evidence,
         criteria=[*names, *dict.fromkeys(more)] if request.criteria or more else None,
         measures=measures,
-        tolerances=tolerances(request.gates),
+        fail_if=[str(gate) for gate in request.gates],
         progress=told,
         **request.auditing,
     )

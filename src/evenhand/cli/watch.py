@@ -137,7 +137,7 @@ def init(
         before = _counted(baseline, chosen)[0] if baseline else None
         made = Watch(
             list(criterion),
-            bounds=list(fail_if),
+            fail_if=list(fail_if),
             measures=list(measure) or ("mpd", "gini", "pq"),
             confidence=confidence,
             method=method,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evenhand._audit.gate import Gate, gate_of, gates_of
-from evenhand._audit.questions import Criteria, Question, questions_of
+from evenhand._audit.gate import FailIf, gates_of, with_gates
+from evenhand._audit.questions import Criteria, questions_of
 from evenhand._columns import Label
 from evenhand._columns.encoding import finite
 from evenhand._data.data import Data
@@ -25,7 +24,6 @@ from evenhand._result import Columns, Result
 from evenhand._signatures import suggests_names
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
 from evenhand._writing import path_of, written
-from evenhand.measures import MEASURES as KNOWN
 from evenhand.watch.document import document_of, openmetrics
 from evenhand.watch.labels import aligned, as_before, check_classes, widened
 from evenhand.watch.ledger import WHOLE, day_name, negative, renamed
@@ -55,9 +53,9 @@ class Watch(Result):
     criteria : str, Criterion or sequence of these
         What to watch: rates, such as "statistical_parity" or "equal_opportunity", or means whose
         `limits` are stated.
-    bounds : mapping of str to float, or sequence of str, optional
-        The most that is tolerated, such as {"statistical_parity.mpd": 0.1}; of a ratio, the least.
-        Or gates as on the command line: "statistical_parity.mpd > 0.1".
+    fail_if : str, sequence of str, or mapping of str to float, optional
+        Bounds, as for `audit`: "statistical_parity.mpd > 0.1", or {"statistical_parity.mpd": 0.1},
+        the most that is tolerated; of a ratio, the least.
     measures : sequence of str, default ("mpd", "gini", "pq")
         How unequal.
     confidence : float, default 0.95
@@ -105,7 +103,7 @@ class Watch(Result):
     Examples
     --------
     >>> import evenhand as eh
-    >>> watch = eh.Watch("statistical_parity", bounds={"statistical_parity.mpd": 0.2}, favorable=1)
+    >>> watch = eh.Watch("statistical_parity", fail_if={"statistical_parity.mpd": 0.2}, favorable=1)
     >>> for day in range(1, 29):
     ...     counts = eh.tally(
     ...         None,
@@ -127,7 +125,7 @@ class Watch(Result):
         self,
         criteria: Criteria,
         *,
-        bounds: Mapping[str, float] | Sequence[str] | None = None,
+        fail_if: FailIf | None = None,
         measures: str | Sequence[str] = MEASURES,
         confidence: float = 0.95,
         method: Method = "calibrated",
@@ -145,8 +143,8 @@ class Watch(Result):
         check_settings(confidence, method, favorable, window, quiet_days, remember)
         if not isinstance(baseline, Tally | None):
             raise InputTypeError(f"baseline is a Tally, not {type(baseline).__name__}.")
-        gates = bounds_of(bounds)
-        questions = _with_gates(questions_of(criteria, measures), gates)
+        gates = gates_of(fail_if)
+        questions = with_gates(questions_of(criteria, measures), gates)
         ranges = {name: _range(name, ends) for name, ends in (limits or {}).items()}
         for question in questions:
             check_watchable(question, ranges)
@@ -441,35 +439,6 @@ def _look_at(memory: Memory, day: int) -> None:
 
 def _row(name: str, day: int, counts: Tally) -> list[Any]:
     return [name, day_name(day), int(counts.sums["rows"].sum())]
-
-
-def bounds_of(bounds: Mapping[str, float] | Sequence[str] | None) -> list[Gate]:
-    """Gates from tolerances by name, or as they are written on the command line."""
-    if bounds is None:
-        return []
-    if not isinstance(bounds, Mapping):
-        return gates_of(bounds)
-    gates = []
-    for name, bound in bounds.items():
-        measure = str(name).rpartition(".")[2]
-        falls = measure in KNOWN and KNOWN[measure].falls
-        sign = "<" if falls or name == "selection_rate_ratio" else ">"
-        gates.append(gate_of(f"{name} {sign} {bound}"))
-    return gates
-
-
-def _with_gates(questions: list[Question], gates: Sequence[Gate]) -> list[Question]:
-    """The questions, with the measures of gates about them; a gate about another is an error."""
-    known = {question.name: question for question in questions}
-    for gate in gates:
-        if gate.criterion not in known:
-            raise InputError(
-                f"The bound '{gate}' is on no criterion that is watched; there are {list(known)}."
-            )
-        question = known[gate.criterion]
-        if gate.measure not in question.measures:
-            known[gate.criterion] = replace(question, measures=(*question.measures, gate.measure))
-    return list(known.values())
 
 
 def _declared(groups: Any) -> tuple[Label, ...]:
