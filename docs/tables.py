@@ -8,9 +8,10 @@ from pathlib import Path
 
 from evidence import PROPERTIES, axioms
 
-from evenhand import AGGREGATES, CRITERIA, MEASURES, STATISTICS, Criterion
+from evenhand import CRITERIA, MEASURES, Criterion
+from evenhand.measures import AGGREGATES
 from evenhand.mitigation import METHODS
-from evenhand.statistics import KINDS, Statistic
+from evenhand.statistics import KINDS, STATISTICS, Statistic
 
 Rows = Iterable[Sequence[str]]
 

@@ -15,7 +15,7 @@ DECISIONS = np.concatenate(
 GROUP = np.repeat(["a", "b", "c"], ROWS.astype(int))
 
 
-def beside(**asked: object) -> list[eh.Contrast]:
+def beside(**asked: object) -> list[eh.results.Contrast]:
     found = eh.contrasts("selection_rate_ratio", None, DECISIONS, sensitive_features=GROUP, **asked)
     return list(found)
 

@@ -75,7 +75,7 @@ def test_rates_by_group_are_those_of_a_metric_frame(g, metric):
     counts = eh.tally(
         rows.y_true, rows.y_pred, sensitive_features=rows.group, sample_weight=rows.weight
     )
-    table = eh.STATISTICS[g].read(counts)
+    table = eh.statistics.STATISTICS[g].read(counts)
     np.testing.assert_allclose(table.values[-1], frame.by_group.to_numpy(dtype=float))
 
 
@@ -472,7 +472,10 @@ def test_settings_of_the_wrong_kind_are_refused_by_name(options):
 
 
 def test_names_of_measures_and_aggregates_stand_for_their_functions():
-    assert Settings("gini", "mean").resolve() == (eh.MEASURES["gini"], eh.AGGREGATES["mean"])
+    assert Settings("gini", "mean").resolve() == (
+        eh.MEASURES["gini"],
+        eh.measures.AGGREGATES["mean"],
+    )
     assert Settings("ratio", "worst").resolve()[0] is eh.MEASURES["shortfall"]
     assert Settings("mpd", "integral").resolve() == (
         eh.MEASURES["mpd"],

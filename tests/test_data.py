@@ -71,7 +71,7 @@ def flat(answer):
     """The numbers of an answer, in order."""
     if isinstance(answer, float | int):
         return [float(answer)]
-    if isinstance(answer, eh.ConfidenceInterval):
+    if isinstance(answer, eh.results.ConfidenceInterval):
         return [answer.value, answer.low, answer.high]
     if isinstance(answer, tuple | list):
         return [number for part in answer for number in flat(part)]

@@ -51,7 +51,7 @@ def test_mpd_is_the_largest_pairwise_difference(w):
 @given(vectors)
 def test_shortfall_is_one_minus_min_over_max(w):
     if w.max() > 0:
-        assert eh.shortfall(w) == pytest.approx(1 - w.min() / w.max(), abs=1e-12)
+        assert eh.measures.shortfall(w) == pytest.approx(1 - w.min() / w.max(), abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -109,7 +109,7 @@ class TestEveryMeasure:
         )
 
 
-@pytest.mark.parametrize("measure", [eh.gini, eh.pq, eh.shortfall])
+@pytest.mark.parametrize("measure", [eh.gini, eh.pq, eh.measures.shortfall])
 def test_scale_free_measures_refuse_negative_values_and_name_the_way_out(measure):
     with pytest.raises(ValueError, match=r"smallest is -0\.5.*transform=\"exp\""):
         measure([0.2, -0.5])

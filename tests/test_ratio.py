@@ -158,7 +158,7 @@ def test_a_scorer_takes_the_ratio_as_it_is(rows):
         def predict(self, X):
             return X["y"]
 
-    for measure in (None, "ratio", eh.ratio):
+    for measure in (None, "ratio", eh.measures.ratio):
         scorer = eh.make_scorer("selection_rate_ratio", sensitive_features="group", measure=measure)
         assert scorer(Given(), X, y) == pytest.approx(0.36)
     scorer = eh.make_scorer("selection_rate_ratio", sensitive_features="group", measure="shortfall")

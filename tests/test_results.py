@@ -78,7 +78,7 @@ def test_the_repr_of_a_result_is_a_few_words_and_no_dump_of_its_fields(result):
 
 
 def test_a_figure_is_a_figure_or_a_refusal_that_says_why(result):
-    if isinstance(result, eh.Power) or type(result).__name__ == "Status":
+    if isinstance(result, eh.results.Power) or type(result).__name__ == "Status":
         with pytest.raises(eh.InputError, match="no chart"):
             result.plot()
     else:

@@ -3,22 +3,17 @@
 rows ── count ──▶ Tally ── read ──▶ Table(…, groups) ── measure ──▶ cells ── aggregate ──▶ score
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evenhand._audit import (
-    Audit,
-    Finding,
-    Measured,
-    assert_even,
-    audit,
-)
+from evenhand._audit import Audit, assert_even, audit
 from evenhand._columns import Bin
-from evenhand._compare import Comparison, compare
+from evenhand._compare import compare
 from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution, distribution
 from evenhand._data.groups import Groups, groups
 from evenhand._data.sql import count_query
-from evenhand._data.surveys import SurveyWeights, survey_weights
+from evenhand._data.surveys import survey_weights
 from evenhand._data.tallies import Tally
 from evenhand._data.tallying import tally
 from evenhand._errors import (
@@ -30,54 +25,32 @@ from evenhand._errors import (
     UnboundWarning,
 )
 from evenhand._scoring import make_scorer
-from evenhand._uncertainty import (
-    Chance,
-    ConfidenceInterval,
-    Contrast,
-    Power,
-    chance,
-    contrasts,
-    interval,
-    power,
-)
-from evenhand.criteria import CRITERIA, Criterion, Reading, UndefinedWarning, evaluate
-from evenhand.measures import AGGREGATES, MEASURES, gini, mpd, pq, ratio, shortfall
-from evenhand.standards import STANDARDS
-from evenhand.statistics import STATISTICS
+from evenhand._uncertainty import chance, contrasts, interval, power
+from evenhand.criteria import CRITERIA, Criterion, UndefinedWarning, evaluate
+from evenhand.measures import MEASURES, gini, mpd, pq
 from evenhand.watch import Watch
 
 if TYPE_CHECKING:
     from evenhand._frontier import Frontier, frontier
 
 __version__ = "0.1.0.dev0"
+SUBMODULES = ("results", "standards", "statistics")  # found without an import of their own
 
 __all__ = [
-    "AGGREGATES",
     "CRITERIA",
     "MEASURES",
-    "STANDARDS",
-    "STATISTICS",
     "Audit",
     "Bin",
-    "Chance",
-    "Comparison",
-    "ConfidenceInterval",
-    "Contrast",
     "Criterion",
     "Data",
     "Distribution",
     "EvenhandError",
-    "Finding",
     "Frontier",
     "Groups",
     "InputError",
     "InputTypeError",
-    "Measured",
     "MissingExtraError",
     "OutputError",
-    "Power",
-    "Reading",
-    "SurveyWeights",
     "Tally",
     "UnboundWarning",
     "UndefinedWarning",
@@ -98,8 +71,6 @@ __all__ = [
     "mpd",
     "power",
     "pq",
-    "ratio",
-    "shortfall",
     "survey_weights",
     "tally",
 ]
@@ -111,6 +82,8 @@ def __getattr__(name: str) -> Any:
         from evenhand import _frontier
 
         return getattr(_frontier, name)
+    if name in SUBMODULES:
+        return import_module(f"evenhand.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -114,7 +114,7 @@ def figure(journey: Journey, audit: eh.Audit) -> None:
 def standards(journey: Journey, audit: eh.Audit) -> None:
     """The pages of the rules; what one asks for may not be there."""
     truth = Truth(journey, audit.evidence.columns)
-    for name in journey.pick(list(eh.STANDARDS), 2):
+    for name in journey.pick(list(eh.standards.STANDARDS), 2):
         try:
             read = strictly(audit.to_json(standard=name))
         except eh.EvenhandError:

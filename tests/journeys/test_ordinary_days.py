@@ -133,9 +133,9 @@ RESULTS = {
         np.ones(8), replicate_weights=np.ones((8, 4)), method="acs"
     ),
     "criteria": lambda: list(eh.CRITERIA.values()),
-    "statistics": lambda: list(eh.STATISTICS.values()),
+    "statistics": lambda: list(eh.statistics.STATISTICS.values()),
     "measures": lambda: list(eh.MEASURES.values()),
-    "standards": lambda: list(eh.STANDARDS.values()),
+    "standards": lambda: list(eh.standards.STANDARDS.values()),
     "scorer": lambda: eh.make_scorer("statistical_parity", sensitive_features="sex"),
 }
 

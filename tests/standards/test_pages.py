@@ -64,12 +64,12 @@ def rows_of(document, title):
 
 
 def test_the_standards_are_these():
-    assert sorted(eh.STANDARDS) == ["evidence", "lending", "nyc-ll144", "ugesp"]
+    assert sorted(eh.standards.STANDARDS) == ["evidence", "lending", "nyc-ll144", "ugesp"]
 
 
-@pytest.mark.parametrize("name", eh.STANDARDS)
+@pytest.mark.parametrize("name", eh.standards.STANDARDS)
 def test_a_profile_is_dated_and_cites_its_sources(name):
-    standard = eh.STANDARDS[name]
+    standard = eh.standards.STANDARDS[name]
     assert standard.law_date <= standard.in_force < standard.reviewed < standard.review_by
     assert standard.review_by - standard.reviewed <= timedelta(days=366)
     assert standard.sources
@@ -79,7 +79,7 @@ def test_a_profile_is_dated_and_cites_its_sources(name):
     assert set(standard.facts) <= {option.name for option in standard.options}
 
 
-@pytest.mark.parametrize("name", eh.STANDARDS)
+@pytest.mark.parametrize("name", eh.standards.STANDARDS)
 def test_no_page_or_profile_calls_anything_compliant(found, name):
     page = found.to_html(standard=name, stated=STATED.get(name))
     assert "complian" not in page.lower()
@@ -89,7 +89,7 @@ def test_no_page_or_profile_calls_anything_compliant(found, name):
             assert "complian" not in file.read_text(encoding="utf-8").lower()
 
 
-@pytest.mark.parametrize("name", eh.STANDARDS)
+@pytest.mark.parametrize("name", eh.standards.STANDARDS)
 def test_a_profile_past_its_review_date_says_so_on_the_page(found, name):
     stated = STATED.get(name)
     assert "should have been reviewed" not in found.to_html(standard=name, stated=stated)
@@ -337,13 +337,13 @@ def test_names_of_groups_cannot_break_out_of_the_page():
 
 def test_the_command_lists_the_standards_and_what_can_be_stated():
     listed = json.loads(CliRunner().invoke(standards_command, ["--json"]).output)
-    assert [one["name"] for one in listed] == list(eh.STANDARDS)
+    assert [one["name"] for one in listed] == list(eh.standards.STANDARDS)
     assert "reference" in CliRunner().invoke(standards_command).output
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason=f"none of {NAMES} is installed")
-@pytest.mark.parametrize("name", eh.STANDARDS)
+@pytest.mark.parametrize("name", eh.standards.STANDARDS)
 def test_the_page_prints_on_at_most_three_sheets(table, tmp_path, name):
     found = audited(table, criteria=None) if name == "evidence" else audited(table)
     path, sheets = tmp_path / "page.html", tmp_path / "page.pdf"

@@ -131,7 +131,7 @@ class Standard:
     Examples
     --------
     >>> import evenhand
-    >>> standard = evenhand.STANDARDS["ugesp"]
+    >>> standard = evenhand.standards.STANDARDS["ugesp"]
     >>> standard.sources[0][0]
     '29 CFR § 1607.4 D'
     >>> [option.name for option in standard.options]

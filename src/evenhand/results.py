@@ -1,0 +1,22 @@
+"""What functions return: the classes, for type hints and `isinstance`."""
+
+from evenhand._audit import Audit, Finding, Measured
+from evenhand._compare import Comparison
+from evenhand._data.surveys import SurveyWeights
+from evenhand._frontier import Frontier
+from evenhand._uncertainty import Chance, ConfidenceInterval, Contrast, Power
+from evenhand.criteria import Reading
+
+__all__ = [
+    "Audit",
+    "Chance",
+    "Comparison",
+    "ConfidenceInterval",
+    "Contrast",
+    "Finding",
+    "Frontier",
+    "Measured",
+    "Power",
+    "Reading",
+    "SurveyWeights",
+]
