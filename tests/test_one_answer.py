@@ -526,7 +526,7 @@ def every_value(rows, criterion, measure, favorable):
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g", "favorable": favorable}
     tally = eh.tally(rows.y, rows.p, sensitive_features=rows.g)
     scorer = eh.make_scorer(criterion, sensitive_features="g", measure=measure, favorable=favorable)
-    gate = f"{criterion}.{measure} {'< 0.01' if falls(measure) else '> 0.6'}"
+    gate = f"{criterion}.{measure} {'< 0.01' if falls(measure) else '> 0.4'}"
     by, command = {"measure": measure, **columns}, (rows, criterion, measure, favorable)
     named = f"{criterion}.{measure}"
     audited = eh.audit(rows.y, rows.p, **columns, **asked)

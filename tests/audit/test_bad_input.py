@@ -24,7 +24,7 @@ Y, P, A = [0, 1, 0, 1], [0, 1, 1, 1], ["a", "a", "b", "b"]
         ({"criteria": ["equal_odds"]}, "Did you mean 'equalized_odds'"),
         ({"criteria": ["strong_parity"]}, "strong_parity cannot be asked here: it needs y_score"),
         ({"measures": ["theil"]}, "There is no measure 'theil'"),
-        ({"fail_if": {"statistical_parity.qp": 1}}, "Did you mean 'pq'"),
+        ({"fail_if": {"statistical_parity.qp": 1}}, "There is no measure 'qp'"),
         ({"fail_if": {"statistical_parity.pq": -1}}, "at least 0"),
         ({"task": "ranking"}, "'binary', 'multiclass' or 'regression'"),
         ({"confidence": 95}, "between 0 and 1"),

@@ -33,8 +33,8 @@ class RateConstrainedClassifier(RuleClassifier):
         points between two groups. 0 makes the rates equal.
     cost : array-like of shape (n_classes, n_classes), default None
         What it costs to decide a class (column) when another is true (row); None: 1 if wrong.
-    p, q : float, default 1 and 2
-        The orders of PQ, 0 < p ≤ 1 ≤ q.
+    p, q : float, optional
+        The orders of PQ, 0 < p ≤ 1 ≤ q; 1 and 2 by default.
 
     See Also
     --------
@@ -66,8 +66,8 @@ class RateConstrainedClassifier(RuleClassifier):
     measure: MeasureLike = "mpd"
     epsilon: NonNegative = 0.01
     cost: Any = None
-    p: Positive = 1
-    q: Positive = 2
+    p: Positive | None = None
+    q: Positive | None = None
 
     def _bound(self) -> CriterionBound:
         measure = resolve(self.measure, self.p, self.q)

@@ -71,8 +71,8 @@ class Constraint(nn.Module):
         hard: bool = False,
         favorable: int = 1,
         aggregate: Literal["mean", "worst"] = "mean",
-        p: float = 1.0,
-        q: float = 2.0,
+        p: float | None = None,
+        q: float | None = None,
     ) -> None:
         super().__init__()
         if not epsilon >= 0:

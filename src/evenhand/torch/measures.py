@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
-from evenhand.measures import MEASURES, Measure, MeasureLike, resolve
+from evenhand.measures import MEASURES, Measure, MeasureLike, measure_named, resolve
 from torch import Tensor
 
 TensorMeasure = Callable[..., Tensor]
@@ -93,17 +93,15 @@ ONLY_HERE: dict[str, TensorMeasure] = {"cv": cv, "cv²": squared_variation}
 
 
 def measure_of(
-    measure: MeasureLike, p: float = 1.0, q: float = 2.0
+    measure: MeasureLike, p: float | None = None, q: float | None = None
 ) -> tuple[TensorMeasure, str, bool]:
     """A measure of tensors, its name, and whether noise can be subtracted from it.
 
     One that reads no summary known here is computed on the CPU, with its own gradient.
     """
-    if not 0 < p < q:
-        raise InputError(f"PQ needs 0 < p < q; it got p={p}, q={q}.")
     if isinstance(measure, str) and measure in ONLY_HERE:
         return ONLY_HERE[measure], measure, True
-    if isinstance(measure, str) and measure not in MEASURES:
+    if isinstance(measure, str) and measure_named(measure) is None:
         known = [*(name for name, each in MEASURES.items() if not each.falls), *ONLY_HERE]
         raise InputError(
             f"There is no measure {measure!r} with gradients; there are {', '.join(known)}."
@@ -116,6 +114,8 @@ def measure_of(
             f"{given.computed.name!r}."
         )
     if given.reads == "powers":
+        if not 0 < given.orders[0] < given.orders[1]:
+            raise InputError(f"PQ needs 0 < p < q; it got p={p}, q={q}.")
         return partial(pq, p=given.orders[0], q=given.orders[1]), given.name, given.is_solved
     if given.reads == "ranks":
         return gini, given.name, False

@@ -56,8 +56,8 @@ class Penalty(nn.Module):
     aggregate : {"mean", "worst"}, default "mean"
         What is made of several classes or cells. The worst of noisy cells is too large on average,
         whatever is subtracted from each.
-    p, q : float, default 1 and 2
-        The orders of the measure "pq".
+    p, q : float, optional
+        The orders of the measure "pq", 1 and 2 by default; as "pq(p=0.5, q=3)" they are its name.
 
     Notes
     -----
@@ -90,8 +90,8 @@ class Penalty(nn.Module):
         hard: bool = False,
         favorable: int = 1,
         aggregate: Literal["mean", "worst"] = "mean",
-        p: float = 1.0,
-        q: float = 2.0,
+        p: float | None = None,
+        q: float | None = None,
     ) -> None:
         super().__init__()
         self.criterion = _criterion(criterion)

@@ -28,8 +28,8 @@ def problem(
     *,
     cost: Any = None,
     favorable: int | None = None,
-    p: float = 1,
-    q: float = 2,
+    p: float | None = None,
+    q: float | None = None,
 ) -> Problem:
     """State the problem; the default cost is 1 for every wrong decision."""
     by = resolve(measure, p, q)

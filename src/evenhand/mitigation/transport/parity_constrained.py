@@ -43,8 +43,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
         How the inequality of the groups is measured.
     epsilon : float, default 0.01
         The most that it may be, in the unit of the measure.
-    p, q : float, default 1 and 2
-        The orders of PQ, 0 < p ≤ 1 ≤ q.
+    p, q : float, optional
+        The orders of PQ, 0 < p ≤ 1 ≤ q; 1 and 2 by default.
     criterion : {"strong_parity", "weak_parity", "wasserstein_parity"}, default "strong_parity"
         What is compared between groups: distributions where they differ most, means, or
         distributions over all cut points, which is by "mpd" and has the unit of the predictions.
@@ -90,8 +90,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
     criteria: ClassVar[tuple[str, ...]] = ("strong_parity", "weak_parity", "wasserstein_parity")
     measure: MeasureLike = "mpd"
     epsilon: NonNegative = 0.01
-    p: Positive = 1
-    q: Positive = 2
+    p: Positive | None = None
+    q: Positive | None = None
     criterion: str = "strong_parity"
     tau: Share = 0.05
     support: Choice = 100
