@@ -171,7 +171,7 @@ def _further(also: Any, measure: Measure) -> tuple[tuple[str, Measure, float], .
     """Further criteria, each with its measure and its bound."""
     try:
         pairs = list(also.items() if isinstance(also, Mapping) else also)
-        listed = [_by(*pair, measure) if len(pair) == 2 else tuple(pair) for pair in pairs]
+        listed = [_by(measure, *pair) if len(pair) == 2 else tuple(pair) for pair in pairs]
         if all(len(each) == 3 and _is_number(each[2]) and each[2] >= 0 for each in listed):
             return tuple(
                 (named(name).name, convex(kind), float(bound)) for name, kind, bound in listed
@@ -186,7 +186,7 @@ def _further(also: Any, measure: Measure) -> tuple[tuple[str, Measure, float], .
     )
 
 
-def _by(name: str, bound: float, measure: Measure) -> tuple[str, MeasureLike, float]:
+def _by(measure: Measure, name: str, bound: float) -> tuple[str, MeasureLike, float]:
     """A further criterion by the measure in its name, or by the one that the first is by."""
     own = split_name(name)[1]
     return name, measure if own is None else own, bound

@@ -301,7 +301,8 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
     @property
     def _asked(self) -> str:
         """The criterion by its own name, whatever the field or the paper calls it."""
-        return ALIASES.get(self.criterion, self.criterion)
+        criterion: Any = self.criterion
+        return ALIASES.get(criterion, criterion) if isinstance(criterion, str) else criterion
 
     def _require_criterion(self) -> str:
         """The criterion asked for, or an error that names those there are and who can meet it."""

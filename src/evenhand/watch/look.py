@@ -273,7 +273,7 @@ class Look:
             self.ledger.totals[self.source(question)].sums,
             question.criterion.statistic,
         )
-        of = statistic.mean_of
+        of = statistic.mean_of or ""
         if f"{of}²" not in sums:
             return None
         rows, total, squares = (float(sums[name].sum()) for name in ("rows", of, f"{of}²"))
