@@ -63,9 +63,7 @@ def test_probabilities_are_cut_at_a_half_and_that_is_said(run, scored):
     columns = ("--target", "y", "--score", "chance", "--group", "g")
     result = run(scored, columns=columns)
     assert result.exit_code == 0
-    assert "Selected: score at least 0.5, because no predictions" in " ".join(
-        result.stdout.split()
-    )
+    assert "Selected: score at least 0.5, because no predictions" in " ".join(result.stdout.split())
 
 
 @pytest.mark.parametrize(
