@@ -59,8 +59,8 @@ def _shares(statistic: Statistic, counts: Tally, of: str) -> Shares:
     shares = statistic.shares(counts, of=of)
     if shares is None:
         raise InputError(
-            f"No interval is known for {statistic.formula}: it says nothing of hits and rows. A "
-            "statistic of your own has one with `shares`."
+            f"No interval is known for {statistic.formula}: nothing tells its hits from its "
+            "misses. A statistic of your own has an interval with `shares`."
         )
     return shares
 
