@@ -88,7 +88,7 @@ def test_one_part_and_parts_of_one_mix_have_the_pooled_gap(measure):
 def test_drift_of_the_mix_and_of_the_common_rate_violates_no_bound(groups, seed):
     rng = np.random.default_rng(seed)
     parts = drawn(rng, 120, len(groups), np.zeros(len(groups)))
-    status = watched(parts, groups, bounds=BOUND).status()
+    status = watched(parts, groups, fail_if=BOUND).status()
     pooled = [rate.rate for rate in status.findings[0].rates]
     assert max(pooled) - min(pooled) > 0.1
     assert status.judgements[0].outcome == "pass"
@@ -128,7 +128,7 @@ def test_so_it_is_for_means_and_for_clusters(kind):
 def test_a_steady_gap_within_its_bound_keeps_its_pass(seed):
     rng = np.random.default_rng(seed)
     parts = drawn(rng, 150, 2, (0, 0.05), rows=600)
-    status = watched(parts, bounds=BOUND).status()
+    status = watched(parts, fail_if=BOUND).status()
     assert status.judgements[0].outcome == "pass"
     assert status.findings[0].verdict == "differs"
     assert not any(change.changed for change in status.changes)
@@ -136,7 +136,7 @@ def test_a_steady_gap_within_its_bound_keeps_its_pass(seed):
 
 def test_groups_that_no_part_compares_keep_no_bound():
     parts = [((40, 0, 0), (100, 0, 0)), ((0, 40, 40), (0, 100, 100))] * 20
-    judged = watched(parts, "abc", bounds=BOUND).status().judgements[0]
+    judged = watched(parts, "abc", fail_if=BOUND).status().judgements[0]
     assert judged.outcome == "inconclusive"
     assert "no part compares" in judged.sentence
 

@@ -25,7 +25,7 @@ from evenhand.watch.clusters import (
 )
 from evenhand.watch.evalues import Excess, after, log_alike, log_mean
 from evenhand.watch.ledger import MOST_PAIRS, check_size, check_total
-from evenhand.watch.rates import Limits, Rates, all_rates_of, asked, sources_of_cells, strata_of
+from evenhand.watch.rates import Limits, Rates, all_rates_of, asked, sources_of_cells
 from evenhand.watch.within import SCORES, scores_of
 
 Floats = NDArray[np.float64]
@@ -189,9 +189,8 @@ def log_differ(
     Classes of the same rows are averaged. Strata are of different rows: their average and their
     product count one half each.
     """
-    strata = strata_of(
-        question.criterion.statistic, totals[f"apart {question.name}"].labels("cell")
-    )
+    cells = totals[f"apart {question.name}"].labels("cell")
+    strata = question.criterion.statistic.strata(cells)
     telling = _telling(strata)
     single, joint = (
         [part[telling] for part in excess_of(shaped(totals[f"{which} {question.name}"]))]
