@@ -103,10 +103,10 @@ def test_so_it_is_for_means_and_for_clusters(kind):
     asked = {
         "criteria": "weak_parity",
         "limits": {"weak_parity": (0, 1)},
-        "bounds": {"weak_parity.mpd": 0.1},
+        "fail_if": {"weak_parity.mpd": 0.1},
     }
     if kind == "clusters":
-        asked = {"criteria": "statistical_parity", "bounds": BOUND, "favorable": 1}
+        asked = {"criteria": "statistical_parity", "fail_if": BOUND, "favorable": 1}
     watch = eh.Watch(**asked, measures="mpd")
     for day in range(80):
         place = day / 79
