@@ -74,7 +74,8 @@ def test_theorem_3_5_corrected_bounds_are_attained(d):
     assert pq(apart) == pytest.approx(bounds.pq_bound_of_gini(gini(apart), d))
     assert bounds.cv_range_of_gini(gini(apart), d)[1] == pytest.approx(apart.std() / apart.mean())
     even = np.arange(1.0, d + 1)
-    assert bounds.cv_range_of_gini(gini(even), d)[0] == pytest.approx(even.std() / even.mean())
+    for w in (even, np.maximum(even - d / 3, 0), np.maximum(even - d + 0.5, 0)):
+        assert bounds.cv_range_of_gini(gini(w), d)[0] == pytest.approx(w.std() / w.mean())
     middle = np.append([1.0, 3.0], np.full(d - 2, 2.0))
     assert mpd(middle) == pytest.approx(bounds.mpd_bound_of_pq(pq(middle), np.linalg.norm(middle)))
     levels = np.repeat([1.0, 2.0], [d - d // 2, d // 2])

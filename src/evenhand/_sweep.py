@@ -133,7 +133,8 @@ def _upper_bounds(path: Steps, transform: str | None) -> Floats:
     d = path.groups
     total, squares = path.power_sums((1, 2), transform)
     cv2 = np.maximum(squares * d / (total * total) - 1, 0) + 1e-12
-    return np.asarray(np.sqrt(cv2) / cv_range_of_gini(1.0, d)[0])
+    even = (d + 1) / (3 * d)  # up to here the least CV is in proportion to Gini, and then above
+    return np.asarray(np.sqrt(cv2) * even / cv_range_of_gini(even, d)[0])
 
 
 def _visit(

@@ -103,9 +103,8 @@ def greatest_pq(d: int, p: float = 1, q: float = 2) -> float:
 def cv_range_of_gini(gini: ArrayLike, d: int) -> tuple[Any, Any]:
     """Bounds on the coefficient of variation of d entries with this Gini index.
 
-    The lower is attained by evenly spaced entries (for a Gini of at most (d + 1) / 3d, past which
-    such entries would be negative), the upper by one entry apart from equal others. For two
-    groups they coincide: CV = 2 · Gini.
+    Both are attained: the lower by evenly spaced entries, those that would be negative being 0; the
+    upper by one entry apart from equal others. For two groups they coincide: CV = 2 · Gini.
 
     Parameters
     ----------
@@ -126,7 +125,12 @@ def cv_range_of_gini(gini: ArrayLike, d: int) -> tuple[Any, Any]:
 
     """
     index = np.asarray(gini, dtype=np.float64)
-    return index * np.sqrt(3) * d / np.sqrt(d * d - 1), index * d / np.sqrt(d - 1)
+    positive = np.clip(np.floor((3 * d * (1 - index) + 1) / 2 + 1e-9), 2, d)
+    spread = (d * index - (d - positive)) ** 2 * 3 / (positive * (positive**2 - 1))
+    cut_off = np.sqrt(np.maximum(d * (1 / positive + spread) - 1, 0.0))
+    even = index * np.sqrt(3) * d / np.sqrt(d * d - 1)  # the same where all are positive, and exact
+    least = np.where(positive == d, even, cut_off)[()]
+    return least, index * d / np.sqrt(d - 1)
 
 
 def pq_bound_of_gini(gini: ArrayLike, d: int) -> Any:
