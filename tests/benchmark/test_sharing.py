@@ -21,6 +21,7 @@ from evenhand.benchmark import (
     status,
 )
 from evenhand.benchmark import treatment as treat
+from evenhand.benchmark.design import fingerprints
 from evenhand.benchmark.figures.panels import readings
 from evenhand.benchmark.figures.theme import theme_of
 from evenhand.benchmark.predictions import Predictions
@@ -82,6 +83,20 @@ def test_predictions_of_other_versions_are_taken_over_and_say_so(published, tmp_
     ours = results(tmp_path, wanted).to_frame("method = 'EqOdds'")
     values = [one.set_index(["question", "lot"])["value"].sort_index() for one in (ours, theirs)]
     assert values[0].equals(values[1])
+
+
+@pytest.mark.slow
+def test_a_method_that_was_edited_is_fitted_again(published, tmp_path, monkeypatch):
+    source = "evenhand.benchmark.design.fingerprints.source_fingerprint"
+    edited = "evenhand.mitigation.equalized_odds"
+    real = fingerprints.source_fingerprint
+    monkeypatch.setattr(source, lambda module: "edited" if module == edited else real(module))
+    wanted = design(*FEW, problems=TWO).only("small")
+    state = run(replace(wanted, stored=str(published)), tmp_path, n_jobs=1)
+    assert (state.runs, state.missing) == (2, 0)
+    found = {entry["method"]: entry for entry in Store(tmp_path).entries().values()}
+    assert found["Base"]["stored_as"] == found["Base"]["key"]
+    assert "stored_as" not in found["EqOdds"]
 
 
 @pytest.mark.slow

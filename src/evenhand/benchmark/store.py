@@ -172,8 +172,8 @@ class Store:
     def adopt(self, other: Store, wanted: Iterable[Entry]) -> int:
         """Take from another folder what it has of these runs; how many those were.
 
-        A run is the same if its key is, or if it has the same names, settings and rows: made with
-        other versions, then, which its entry goes on to say.
+        A run is the same if its key is, or if it has the same names, settings, code and rows: made
+        with other versions of packages, then, which its entry goes on to say.
         """
         theirs = other.entries()
         by_name = {_identity(entry): entry for entry in other.current()[0].values()}
@@ -313,8 +313,9 @@ def _versions_of(entry: Entry) -> list[tuple[Any, Any]]:
 
 
 def _identity(entry: Entry) -> tuple[Any, ...]:
-    """By what a run of another version is recognized: names, settings and rows."""
-    return (*(entry.get(name) for name in NAMES), entry.get("settings"), entry["split_key"])
+    """By what a run of other versions of packages is recognized: names, settings, code and rows."""
+    parts = (*NAMES, "settings", "code", "split_key")
+    return tuple(entry.get(name) for name in parts)
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,12 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from evenhand._errors import InputError, InputTypeError
-from evenhand.benchmark.design.fingerprints import described, fingerprint, source_fingerprint
+from evenhand.benchmark.design.fingerprints import (
+    described,
+    fingerprint,
+    source_fingerprint,
+    without_versions,
+)
 from evenhand.benchmark.design.importing import imported
 from evenhand.datasets.task import Kind
 
@@ -103,10 +108,19 @@ class Base:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What its scores depend on, for given rows: its settings, your code, and ours."""
+        """What its scores depend on, for given rows: settings, your code, ours, and versions."""
+        return fingerprint(self._described)
+
+    @cached_property
+    def code(self) -> str:
+        """The same, less the versions of other packages."""
+        return fingerprint(without_versions(self._described))
+
+    @cached_property
+    def _described(self) -> list[Any]:
         models = {} if self.is_truth else {k: self._thing(one) for k, one in self._by_kind.items()}
         value = [described(models), self.encoding, described(dict(self.settings)), self.is_truth]
-        return fingerprint([value, source_fingerprint(PREPARATION)])
+        return [value, source_fingerprint(PREPARATION)]
 
     @cached_property
     def _by_kind(self) -> dict[Kind, Estimator]:

@@ -29,6 +29,7 @@ from evenhand._errors import InputTypeError
 
 LENGTH = 24
 OURS = __name__.partition(".")[0]
+PACKAGES = "packages"
 GROUND = frozenset(("numpy", "scipy", "pandas", "sklearn", "joblib", "narwhals", "pyarrow"))
 WRITERS = frozenset(("onnx", "sqlglot"))  # they write a rule down, and change no decision
 
@@ -117,8 +118,19 @@ def _enclosed(thing: Any) -> list[Any]:
 def _version(module: str) -> Any:
     """Of evenhand the source, and of what it calls the versions; of other packages the version."""
     if _is_ours(module):
-        return [source_fingerprint(module), package_versions(module)]
-    return version_of(module)
+        return [source_fingerprint(module), {PACKAGES: package_versions(module)}]
+    return {PACKAGES: version_of(module)}
+
+
+def without_versions(value: Any) -> Any:
+    """What was described, less the versions of other packages: the code alone.
+
+    >>> without_versions([1, {PACKAGES: "scikit-learn 1.9"}])
+    [1, {}]
+    """
+    if isinstance(value, list | tuple):
+        return [without_versions(one) for one in value]
+    return {} if isinstance(value, dict) and PACKAGES in value else value
 
 
 def is_own(module: str) -> bool:

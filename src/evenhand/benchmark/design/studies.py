@@ -85,6 +85,12 @@ class Run:
         return fingerprint([ours, self.base.fingerprint, self.treatment.fingerprint])
 
     @cached_property
+    def code(self) -> str:
+        """The same, less the versions of other packages: that of the code and settings alone."""
+        ours = source_fingerprint(FITTING)
+        return fingerprint([ours, self.base.code, self.treatment.code])
+
+    @cached_property
     def base_key(self) -> str:
         """The address of the base model's scores, which many runs share."""
         return fingerprint([self.split_key, self.base.fingerprint, self.held_out])

@@ -13,7 +13,12 @@ from evenhand._errors import InputError, InputTypeError, require, require_packag
 from evenhand._words import did_you_mean
 from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.design.bases import Base
-from evenhand.benchmark.design.fingerprints import described, fingerprint, is_own
+from evenhand.benchmark.design.fingerprints import (
+    described,
+    fingerprint,
+    is_own,
+    without_versions,
+)
 from evenhand.benchmark.design.importing import entry_point
 from evenhand.benchmark.design.problems import Extent
 from evenhand.mitigation.estimators import Stage
@@ -108,12 +113,20 @@ class Treatment:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What its answers depend on, for given scores: settings and code."""
-        if self.method is None:
-            return BASE
+        """What its answers depend on, for given scores: settings, code and versions."""
+        return BASE if self.method is None else fingerprint(self._described)
+
+    @cached_property
+    def code(self) -> str:
+        """The same, less the versions of other packages."""
+        return BASE if self.method is None else fingerprint(without_versions(self._described))
+
+    @cached_property
+    def _described(self) -> list[Any]:
+        assert self.method is not None
         method, settings = self.method, {**self.method.settings, **self.settings}
         use = [method.hyperparameter, method.stage, method.randomized]
-        return fingerprint([described(method.estimator), described(settings), use])
+        return [described(method.estimator), described(settings), use]
 
 
 def _most(number: str | int) -> float:

@@ -147,6 +147,7 @@ def described_entry(run: Run) -> Entry:
         **run.value,
         "split_key": run.split_key,
         "version": run.version,
+        "code": run.code,
         "data": run.problem.fingerprint,
         "settings": _written([dict(run.base.settings), dict(run.treatment.settings)]),
     }
