@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -19,6 +20,7 @@ from evenhand.benchmark import Store, run, status
 from evenhand.benchmark.predictions import Predictions
 from evenhand.benchmark.sealed import DamagedFileError, read_about, read_columns
 from evenhand.benchmark.store import read_manifest, write_manifest
+from evenhand.cli.benchmark import bench
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +241,29 @@ def test_damaged_runs_are_set_aside_and_done_again(copy, what):
     for key, labels in whole.items():
         np.testing.assert_array_equal(copy.predictions(copy.entries()[key]).labels, labels)
     assert copy.set_aside_damaged() == {}
+
+
+def test_a_damaged_truth_costs_no_sound_run(copy):
+    written = {path: path.stat().st_mtime_ns for path in copy.folder.glob("runs/*/*.parquet")}
+    entry = next(entry for entry in copy.entries().values() if entry["problem"] == "small")
+    truth, before = copy.truth_path(entry), copy.truth(entry)
+    truth.write_bytes(truth.read_bytes()[:-100])
+    assert list(copy.set_aside_damaged()) == [truth]
+    assert not run(design(), copy.folder, n_jobs=1).missing
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+    after = copy.truth(entry)
+    np.testing.assert_array_equal(after.y, before.y)
+    np.testing.assert_array_equal(after.group, before.group)
+    assert after.about == before.about
+
+
+def test_a_folder_can_be_verified_without_its_design(copy):
+    assert "0 damaged" in CliRunner().invoke(bench, ["verify", str(copy.folder)]).output
+    path = next(copy.folder.glob("runs/*/*.parquet"))
+    path.write_bytes(path.read_bytes()[:-100])
+    done = CliRunner().invoke(bench, ["verify", str(copy.folder)])
+    assert done.exit_code == 3
+    assert "1 damaged" in done.output
 
 
 def test_damaged_scores_are_computed_again(copy):

@@ -112,26 +112,17 @@ class Store:
         return {key: entry for key, entry in read.items() if entry is not None}
 
     def set_aside_damaged(self, keys: Iterable[str] | None = None) -> dict[Path, str]:
-        """Rename damaged files, so that their runs are done again; which they are, and why.
+        """Rename damaged files, so that `run` makes them again; which they are, and why.
 
-        Runs whose truth is damaged go with it: doing one of them again brings the truth back.
+        A damaged truth costs no run that is sound: it is counted from the data again.
         """
         wanted = self.keys() if keys is None else set(keys)
-        truths: dict[Path, str | None] = {}
-        damaged: dict[Path, str] = {}
-        for path in sorted(self.folder.glob("runs/*/*.parquet")):
-            if path.stem not in wanted:
-                continue
-            fault = _fault(path)
-            if fault is None:
-                entry = read_about(path)
-                truth = self.truth_path(entry)
-                fault = (
-                    truths[truth] if truth in truths else truths.setdefault(truth, _fault(truth))
-                )
-            if fault is not None:
-                damaged[path] = fault
-        damaged |= {path: fault for path, fault in truths.items() if fault and path.exists()}
+        paths = [one for one in self.folder.glob("runs/*/*.parquet") if one.stem in wanted]
+        faults = {path: _fault(path) for path in sorted(paths)}
+        sound = [read_about(path) for path, fault in faults.items() if fault is None]
+        truths = {path for path in map(self.truth_path, sound) if path.exists()}
+        faults |= {path: _fault(path) for path in sorted(truths)}
+        damaged = {path: fault for path, fault in faults.items() if fault is not None}
         for path in damaged:
             path.replace(path.with_name(path.name + DAMAGED))
         _truth.cache_clear()

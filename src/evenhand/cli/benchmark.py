@@ -76,7 +76,7 @@ Exit status:
 """
 VERIFIED = f"""\b
 Exit status:
-  0    every run that is there can be read
+  0    every run that is there, and its truth, can be read
   {UNUSABLE}    the command or the design cannot be used
   {FAILED}    some are damaged; `evenhand bench run` does them again
 """
@@ -125,15 +125,19 @@ def status_(design: Path, out: Path | None) -> None:
 
 
 @bench.command("verify", epilog=VERIFIED)
-@design_argument
+@click.argument("design", type=click.Path(path_type=Path), metavar="DESIGN|FOLDER")
 @out_option
 def verify(design: Path, out: Path | None) -> None:
-    """Read every stored run of DESIGN, and set aside what is not what was written."""
+    """Read every stored run of a design, or of a folder, and set aside what is damaged."""
     with failures_in_one_line():
         from evenhand.benchmark import Store
 
-        store, wanted = Store(out or design.with_suffix("")), design_in(design).runs()
-        there = len(wanted.keys() & store.keys())
+        if design.is_dir():
+            store = Store(design)
+            wanted = store.keys()
+        else:
+            store, wanted = Store(out or design.with_suffix("")), set(design_in(design).runs())
+        there = len(wanted & store.keys())
         damaged = store.set_aside_damaged(wanted)
     for path, fault in damaged.items():
         tell(f"  set aside: {path}: {fault}", err=True)

@@ -187,6 +187,15 @@ class _Split:
         self.store.add_truth(self.run.problem.name, self.run.split_key, self.prepared.truth(about))
 
 
+def restore_truths(runs: Iterable[Run], store: Store) -> None:
+    """Bring back the truth of runs that are there without it."""
+    done = store.keys()
+    for run in runs:
+        path = store.truth_path({"problem": run.problem.name, "split_key": run.split_key})
+        if run.key in done and not path.exists():
+            _Split(run, store).keep_truth()
+
+
 def _outcomes(split: _Split, runs: Sequence[Run]) -> Iterator[Outcome]:
     """The runs of one treatment; what fails before the method fails for all of them."""
     treatment = runs[0].treatment

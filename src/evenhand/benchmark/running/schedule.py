@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from evenhand._errors import require
 from evenhand.benchmark.design.studies import Design, Run, Skipped
 from evenhand.benchmark.progress import LAYOUT, is_watched
-from evenhand.benchmark.running.jobs import Done, Job, described_entry, jobs
+from evenhand.benchmark.running.jobs import Done, Job, described_entry, jobs, restore_truths
 from evenhand.benchmark.store import Store
 
 BYTES_PER_ROW = 1500  # 800 were measured at the peak, on over a million rows in 550 columns
@@ -149,6 +149,7 @@ def run(
     if design.stored is not None and todo:
         store.adopt(Store(Path(design.stored)), map(described_entry, todo))
         todo = missing(design, store)
+    restore_truths(design.runs().values(), store)
     waves = jobs(todo, _workers(n_jobs), store)
     with progress_bar([job for wave in waves for job in wave], store, progress):
         for wave in waves:
