@@ -70,8 +70,8 @@ def test_where_selection_is_alike_another_difference_is_told():
     truth = rng.integers(0, 2, 40_000)
     right = rng.random(40_000) < np.where(group == "a", 0.9, 0.6)
     told = eh.audit(truth, np.where(right, truth, 1 - truth), sensitive_features=group).summary
-    assert "alike in selection rate" in told
-    assert "But: b had a" in told
+    assert told.startswith("b had a")
+    assert "The groups are alike in selection rate" in told
 
 
 @pytest.mark.slow

@@ -53,8 +53,8 @@ def test_twice_the_area_of_the_lorenz_curve_is_the_gini_index(values):
 def test_the_lorenz_curve_of_many_values_ends_in_its_corners():
     chart = lorenz("c", "many", np.random.default_rng(0).random(10_000).tolist())
     curve = next(e for e in ET.fromstring(chart).iter("path") if e.get("class") == "curve")
-    assert curve.attrib["d"].startswith("M0 1000L")
-    assert curve.attrib["d"].endswith("L1000 0")
+    assert curve.attrib["d"].startswith("M0 1000")
+    assert curve.attrib["d"].endswith(("V0", "L1000 0"))
     assert len(curve.attrib["d"]) < 10_000
 
 
@@ -116,7 +116,7 @@ def test_bars_are_ordered_and_the_rest_is_added_up():
 def test_a_gap_in_a_series_is_a_gap_in_its_line():
     chart = curves("c", "t", [0, 0.25, 0.5, 1], [("x", [1, 1, None, 0])], used=0.5)
     line = next(e for e in ET.fromstring(chart).iter("path"))
-    assert line.attrib["d"] == "M0 0L250 0M1000 1000"
+    assert line.attrib["d"] == "M0 0H250M1000 1000"
     assert places(chart, "line", "used", "x1") == [(0.5,)]
 
 

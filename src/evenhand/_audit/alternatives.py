@@ -127,8 +127,8 @@ def _unscored(evidence: Evidence) -> str:
     """Why decisions have no frontier; nothing where they have."""
     if len(evidence.classes) != 2 or evidence.favorable is None:
         return (
-            "What closing the gap would cost, eh.frontier traces from the probability of every "
-            "class; with two classes, name the favorable one and this report shows it."
+            "With two classes, of which one is named as favorable, this report shows what closing "
+            "the gap would cost. With more, call eh.frontier with the probability of every class."
         )
     if "labels" not in evidence.sources or "ranks" not in evidence.sources:
         return (

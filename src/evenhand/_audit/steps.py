@@ -218,7 +218,7 @@ def _small(too_few: Summary) -> Step:
     is_or_are = "is" if many == 1 else "are"
     return _step(
         f"{plural(many, 'group')} {is_or_are} too small to judge.",
-        "Collect rows of them, or say in the report that nothing is known about them.",
+        "Collect more rows for them, or say in the report that nothing is known about them.",
         "eh.power(tally)",
         cost,
     )

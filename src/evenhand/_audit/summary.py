@@ -104,7 +104,7 @@ def _rank(finding: Finding) -> int:
 
 
 def _sentence(audit: AuditParts, wording: Wording, first: Finding) -> str:
-    """What is found of the first criterion; where that is no difference, also what differs."""
+    """What differs first, and then what is found of the first criterion, where that is not it."""
     sentence = wording.sentence(first, _values(audit, first))
     if first.verdict == "differs":
         return sentence
@@ -113,7 +113,7 @@ def _sentence(audit: AuditParts, wording: Wording, first: Finding) -> str:
     others = sorted((f for f in compared if f.verdict == "differs"), key=_rank)
     if not others:
         return sentence
-    return f"{sentence} But: {wording.sentence(others[0], _values(audit, others[0]))}"
+    return f"{wording.sentence(others[0], _values(audit, others[0]))} {sentence}"
 
 
 def _about(audit: AuditParts) -> str:
@@ -301,15 +301,12 @@ def _ratio_sentence(
     text = f"Impact ratio: {value:.2f} ({ends[0]} against {ends[1]})"
     if low is None or high is None:
         return f"{text}; the four-fifths line is 0.80."
-    which = (
-        "inconclusive: these rows do not show on which side of the four-fifths line, 0.80, it is"
-    )
-    if side != "cannot tell":
-        which = f"{side} the four-fifths line of 0.80"
+    line = "the four-fifths line of 0.80"
+    which = f"inconclusive, as {line} is in between" if side == "cannot tell" else f"{side} {line}"
     low, high = floor(100 * low + 1e-9) / 100, ceil(100 * high - 1e-9) / 100
     return (
-        f"{text}; lowest over highest rate, {confidence:.0%} interval: {low:.2f} to {high:.2f}, "
-        f"{which}."
+        f"{text}. The lowest rate over the highest is {low:.2f} to {high:.2f} "
+        f"({confidence:.0%} interval): {which}."
     )
 
 

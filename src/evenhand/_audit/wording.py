@@ -65,7 +65,8 @@ class Wording:
         if name == "equalized_odds" and isinstance(cell, tuple) and len(cell) == 2:
             return self._odds(*cell)
         if name in METRICS:
-            return METRICS[name]
+            of_class = good is None and cell in self.evidence.classes
+            return METRICS[name] + (f" for “{show(cell)}”" if of_class else "")
         if finding.estimates is None and isinstance(cell, float):
             return f"share at or below {number(cell)}"
         return name.replace("_", " ").replace("(", ": ").removesuffix(")")
@@ -151,9 +152,8 @@ class Wording:
         """The values of the two groups shown to differ, where no gap is proved."""
         if finding.pair is None:
             return ""
-        return " against ".join(
-            self._values(finding, finding.pair.low_value, finding.pair.high_value)
-        )
+        ends = finding.pair.low_value, finding.pair.high_value
+        return " vs ".join(number(end, 2) for end in ends)
 
     def _at_least(self, finding: Finding) -> str:
         if not finding.gap.low > 0:

@@ -50,9 +50,10 @@ def sentences(
         at = f"at an accuracy of {100 * model.shown:.1f}%"
     lines = [f"By {name}, the model's {what} is {told(model.value)} {at}."]
     if least < model.value - 1e-4:
+        better = f"be {told(least)}; no rule on these scores does better."
+        closed = "be closed." if measure == "mpd" else "be 0."
         lines.append(
-            f"At the same {unit}{held} the {what} could be {told(least)}; no rule on these scores "
-            "does better."
+            f"At the same {unit}{held} the {what} could {better if least > LEAST else closed}"
         )
     else:
         lines.append(f"No rule on these scores of the same {unit}{held} has a smaller {what}.")

@@ -437,8 +437,8 @@ def _short(line: Document) -> str:
 def too_small(document: Document) -> Fold | None:
     """The groups whose rows could not have shown a difference that matters."""
     told = (document.get("too_few") or {"sentence": ""})["sentence"]
-    if not told:
-        return None
+    if not told or document["summary"]["counts"].keys() <= {"undefined"}:
+        return None  # more rows of the same decision would not help
     many = len(document["too_few"]["groups"])
     title = f"{plural(many, 'group')} {'is' if many == 1 else 'are'} too small to judge"
     return Fold(title, [Text(told)], "small")

@@ -14,7 +14,7 @@ from evenhand.report.charts.bars import Bar
 from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
 from evenhand.report.formats import cell_name, measure_name, name, within, words
 
-TABLE = 200  # rows of a table of groups
+TABLE = 60  # rows of a table of groups
 CELLS = 12  # of a criterion that are told of
 Criterion = Mapping[str, Any]
 Group = Mapping[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evenhand._words import number, percent, plural
+from evenhand._words import number, percent, percents, plural
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, upright
 from evenhand.report.charts.svg import NOTHING, Markup, Scale
 from evenhand.report.formats import count, name
@@ -69,7 +69,7 @@ class Rates:
             [_row(rate, self.overall, axis, written) for rate in shown],
             axis,
             line,
-            names=[percent(tick) for tick in axis.ticks] if self.is_rate else None,
+            names=percents(*axis.ticks) if self.is_rate else None,
         )
 
 

@@ -66,16 +66,25 @@ def picture(ident: str, title: str, description: str, *children: Markup, **kw: o
 
 
 def path(points: Iterable[tuple[float, float] | None]) -> str:
-    """Path data through points in order; None breaks the line.
+    """Path data through points in order; None breaks the line. Steps take half of the letters.
 
-    >>> path([(0, 0), (10, 5), None, (20, 5), (30, 5.25)])
-    'M0 0L10 5M20 5L30 5.2'
+    >>> path([(0, 0), (10, 5), None, (20, 5), (30, 5), (30, 7.25), (40, 8)])
+    'M0 0L10 5M20 5H30V7.2L40 8'
     """
-    data, pen = [], "M"
+    data: list[str] = []
+    last: tuple[str, str] | None = None
     for point in points:
-        if point is not None:
-            data.append(f"{pen}{_short(point[0])} {_short(point[1])}")
-        pen = "M" if point is None else "L"
+        if point is None:
+            last = None
+            continue
+        x, y = map(_short, point)
+        if last is None:
+            data.append(f"M{x} {y}")
+        elif y == last[1]:
+            data.append("" if x == last[0] else f"H{x}")
+        else:
+            data.append(f"V{y}" if x == last[0] else f"L{x} {y}")
+        last = x, y
     return "".join(data)
 
 
