@@ -22,10 +22,12 @@ Summary = Mapping[str, Any]
 MOST = 3
 NOTABLE = 0.05  # a difference of base rates that explains one of selection rates
 MOST_NAMED = 3
+ENOUGH = 30  # rows of a group that is not merged with others
 INNER = 0.1  # the share of thresholds at either end that nobody would use
 SELECTION = ("statistical_parity", "selection_rate_ratio")
 ERRORS = ("equalized_odds", "equal_opportunity", "predictive_equality")
 ACCURACY = (*ERRORS, "average_odds", "accuracy_parity", "error_parity", "predictive_parity")
+OF_ROWS = (*ERRORS, "predictive_parity", "false_omission_rate_parity")  # undefined without rows
 CALIBRATION = ("calibration_parity", "calibration_within_groups")
 SIGNED = "performance_parity(mean_error)"
 AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
@@ -48,7 +50,7 @@ def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
     for find in FINDERS:
         made += find(audit, summary, differing)
     if too_few["groups"]:
-        made.append(_small(too_few))
+        made.append(_small(audit, too_few))
     if not made:
         made.append(_watching(audit))
     return made[:MOST]
@@ -76,7 +78,7 @@ def _selection(
         )
     elif bases is not None and bases >= NOTABLE:
         yield _step(
-            "Selection rates differ, error rates are not shown to.",
+            "Selection rates differ; error rates are not shown to differ.",
             f"Base rates differ by {100 * bases:.0f} points, so the model passes on what the "
             "labels say. Ask first whether the labels are fair; if they are not, a rule with even "
             "selection rates makes up for it.",
@@ -133,7 +135,7 @@ def _threshold(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) 
                 f"At {at[inner][best]:.2g} instead of {curves.used:.2g} the gap would be "
                 f"{100 * values[inner][best]:.0f} instead of {100 * own:.0f} points, with the same "
                 "threshold for all. It changes how many are selected: see “Other thresholds”.",
-                f"eh.audit(y_true, y_score=scores, threshold={at[inner][best]:.2g}, "
+                f"eh.audit(y_true, y_score=y_score, threshold={at[inner][best]:.2g}, "
                 "sensitive_features=groups)",
             )
         return
@@ -193,6 +195,8 @@ def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> I
     """Groups of which a criterion says nothing, because it has nothing to divide by."""
     gaps: dict[Label, None] = {}
     for finding in audit.findings:
+        if finding.criterion not in OF_ROWS:
+            continue
         for value in finding.values.values():
             gaps |= dict.fromkeys(group for _, group in value.left_out)
     if gaps:
@@ -204,11 +208,20 @@ def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> I
             f"Some criteria say nothing about {who}.",
             "No row of that kind was observed there (0/0). Collect labeled rows, or merge small "
             "groups that belong together.",
-            "eh.audit(…, sensitive_features=eh.groups(columns, rare=30))",
+            _merged(audit),
         )
 
 
-def _small(too_few: Summary) -> Step:
+def _merged(audit: AuditParts) -> str:
+    """The call that merges small groups, where two or more would be left."""
+    small = audit.evidence.rows < ENOUGH
+    if (~small).sum() + small.any() < 2:
+        return ""
+    merged = f'eh.groups(groups, min_count={ENOUGH}, rare="merge")'
+    return f"eh.audit(y_true, y_pred, sensitive_features={merged})"
+
+
+def _small(audit: AuditParts, too_few: Summary) -> Step:
     many = len(too_few["groups"])
     needed = [group["rows_needed"] for group in too_few["groups"] if group["rows_needed"]]
     cost = ""
@@ -219,9 +232,19 @@ def _small(too_few: Summary) -> Step:
     return _step(
         f"{plural(many, 'group')} {is_or_are} too small to judge.",
         "Collect more rows for them, or say in the report that nothing is known about them.",
-        "eh.power(tally)",
+        _planned(audit),
         cost,
     )
+
+
+def _planned(audit: AuditParts) -> str:
+    """The call that says how many rows would show a margin; of rates alone."""
+    if audit.evidence.task == "regression":
+        return ""
+    good = audit.evidence.favorable
+    named = "" if good is None else f", favorable={good!r}"
+    counts = "eh.tally(y_true, y_pred, sensitive_features=groups)"
+    return f'eh.power({counts}, margin=0.05, criterion="statistical_parity"{named})'
 
 
 def _watching(audit: AuditParts) -> Step:
@@ -230,7 +253,7 @@ def _watching(audit: AuditParts) -> Step:
             "No difference is shown.",
             "That is not evidence of fairness: look at the upper end of the intervals, and at what "
             "these rows could have shown.",
-            "eh.power(tally, margin=0.05)",
+            _planned(audit),
         )
     name = audit.findings[0].criterion
     return _step(
