@@ -72,6 +72,8 @@ def checks():
     heads = tuple(METHODS[name].estimator for name in HEADS if name in METHODS)
     for case in mark.args[1]:
         estimator, check = getattr(case, "values", case)
+        if "array_api" in check.func.__name__:  # which no method claims to read
+            continue
         if isinstance(estimator, heads) or any(word in check.func.__name__ for word in OWN):
             yield pytest.param(
                 estimator,
