@@ -115,6 +115,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", COMMANDS)
 def test_what_a_command_prints_steers_no_terminal(what, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

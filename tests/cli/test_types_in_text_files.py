@@ -56,6 +56,7 @@ def test_a_late_value_of_csv_is_read_as_it_is_written(tmp_path, case, ending):
     assert type(rows[0][0]) is type(first_read)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("usual", "last", "expected"),
     [
@@ -95,6 +96,7 @@ def test_lists_and_objects_are_no_values(tmp_path, value, message):
         read(json_of([1, value], tmp_path / "rows.jsonl"), "v")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values", [[1, 2], [1, 0.4], [1, "x"], ["007", "7"], [True, False], [1, None], ["a", 'a"b']]
 )

@@ -39,6 +39,7 @@ def append(name, *more):
     return call("append", name, "--state", "w.json", *more)
 
 
+@pytest.mark.slow
 def test_days_are_appended_until_a_bound_is_violated(state):
     statuses = []
     for day in range(1, 9):
@@ -93,6 +94,7 @@ def test_counts_are_read_as_rows_are(state):
     assert json.loads(state.read_text())["counts"] == found
 
 
+@pytest.mark.slow
 def test_a_report_is_a_page_a_message_metrics_and_json(state, folder):
     for day in range(1, 4):
         rows(0.2, seed=day).to_csv(f"2026-03-0{day}.csv", index=False)
@@ -185,6 +187,7 @@ def test_groups_are_renamed_on_the_command_line(folder):
     assert call("rename", "Female", "--state", state).exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--html", "--markdown", "--metrics", "--json"])
 @pytest.mark.parametrize("name", ["w.json", "./w.json", "link.json", "hard.json", ".w.json.lock"])
 def test_a_report_is_never_written_over_the_state(state, option, name):

@@ -163,6 +163,7 @@ def test_one_model_is_assessed_alone():
     assert "One model alone" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_two_models_have_no_kendall():
     y, made, group = labeled(models=2)
     found = eh.compare(y, made, sensitive_features=group, **QUICK)

@@ -67,6 +67,7 @@ def test_values_and_intervals_stand_in_the_first_table(found):
     assert f"{100 * row['low']:.1f}% to {100 * row['high']:.1f}%" in text
 
 
+@pytest.mark.slow
 def test_many_models_keep_the_page_small():
     y, made, group = labeled(rows=120, models=12)
     ask = {"criteria": "statistical_parity", "replicates": 2}
@@ -86,6 +87,7 @@ def body(comparison):
     return comparison.to_html().split("</style>")[1]
 
 
+@pytest.mark.slow
 def test_of_a_ratio_one_is_equal_and_larger_is_better():
     y, made, group = labeled(rows=2000)
     ask = {"criteria": ["statistical_parity", "selection_rate_ratio"], "replicates": 5}
@@ -112,6 +114,7 @@ def test_markdown_cannot_be_broken_by_a_name(found):
     assert len(table) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["found", "regression"])
 def test_the_figure_draws_the_numbers_of_the_tables(name, request):
     comparison = request.getfixturevalue(name)
@@ -146,6 +149,7 @@ def test_a_regression_says_error_and_not_accuracy(regression):
     assert "further down and to the left" in regression.to_html()
 
 
+@pytest.mark.slow
 def test_the_summary_says_who_is_best_and_whether_that_is_chance():
     rng = np.random.default_rng(0)
     y, group = rng.integers(0, 2, 2000), rng.choice(["a", "b"], 2000)

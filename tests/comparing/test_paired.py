@@ -84,6 +84,7 @@ def test_the_other_way_round_a_difference_is_the_opposite(seed):
         assert one["p_value"] == pytest.approx(two["p_value"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [labeled, numbered])
 def test_models_that_agree_everywhere_do_not_differ(made):
     y, models, group = made(models=1)
@@ -262,6 +263,7 @@ def test_correlations_of_means_are_those_of_the_rows():
     assert data.correlations(eh.CRITERIA["strong_parity"], 0, 1, (), None) is None
 
 
+@pytest.mark.slow
 def test_p_values_allow_for_models_and_criteria_but_not_for_measures():
     y, made, group = labeled(rows=500, models=3)
     few = eh.compare(y, made, sensitive_features=group, measures=["mpd"], replicates=5)

@@ -35,6 +35,7 @@ def test_the_interval_of_an_unweighted_accuracy_is_clopper_and_pearsons():
         assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_errors_of_numbers_are_those_of_scikit_learn():
     y, made, group = numbered()
     found = eh.compare(y, made, sensitive_features=group, **ASK_NUMBERS)
@@ -79,6 +80,7 @@ def test_without_the_truth_there_is_no_accuracy():
     assert list(found.by_model.columns[:2]) == ["model", "statistical_parity"]
 
 
+@pytest.mark.slow
 def test_the_first_table_has_accuracy_beside_every_criterion():
     y, made, group = labeled()
     found = eh.compare(y, made, sensitive_features=group)

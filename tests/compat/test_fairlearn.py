@@ -271,6 +271,7 @@ DERIVED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DERIVED))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_derived_metric_gives_the_number_of_fairlearn(name, weighted):
@@ -518,6 +519,7 @@ def test_unknown_words_for_methods_and_errors_are_refused():
         ours.equalized_odds_ratio(**ROWS, agg="best")
 
 
+@pytest.mark.slow
 def test_a_frame_hands_its_rows_over_to_the_audit():
     rng = np.random.default_rng(0)
     people = pd.DataFrame({"sex": rng.choice(["F", "M"], 2000), "site": rng.integers(0, 3, 2000)})

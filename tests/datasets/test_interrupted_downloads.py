@@ -121,6 +121,7 @@ def endless(handler):
             handler.wfile.write(b"1,2,3\n" * 1000)
 
 
+@pytest.mark.slow
 def test_many_processes_and_threads_that_want_one_file_all_get_it(server, tmp_path):
     server.serve(CONTENT, whole)
     file = server.file(sha256=SHA256)

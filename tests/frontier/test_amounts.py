@@ -23,6 +23,7 @@ def traced(criterion, rows=3000, **options):
     return eh.frontier(y, predicted, sensitive_features=group, criterion=criterion, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["strong_parity", "wasserstein_parity"])
 def test_expected_values_and_errors_are_those_of_lots_that_are_drawn(criterion):
     y, predicted, group = people(20_000)
@@ -61,6 +62,7 @@ def test_the_curve_meets_its_bounds_and_test_rows_are_judged_apart(criterion):
     assert np.isfinite(columns["test_error"]).all()
 
 
+@pytest.mark.slow
 def test_test_rows_may_lack_a_group():
     y, predicted, group = people(1000, seed=2)
     some = group != "c"
@@ -88,6 +90,7 @@ def test_without_truth_moves_are_known_and_errors_are_not():
     assert found.to_dict()["cost"][0] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [True, False])
 def test_a_rule_of_amounts_predicts_alike_in_a_database(draw):
     _, predicted, group = people(1000, seed=3)

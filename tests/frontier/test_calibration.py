@@ -81,6 +81,7 @@ def test_mixing_recovers_the_matrix_that_made_the_labels():
     assert np.allclose(found.matrix.sum(axis=0), 1)
 
 
+@pytest.mark.slow
 def test_scores_that_are_off_are_recalibrated_on_request():
     everyone = skewed(*people(rows=12_000, classes=3, seed=1))
     fit, new = (tuple(column[half::2] for column in everyone) for half in (0, 1))
@@ -115,6 +116,7 @@ def in_onnx(rule, score, group):
     return chances, decisions.tolist()
 
 
+@pytest.mark.slow
 def test_a_recalibrated_rule_decides_by_scores_as_they_come_wherever_it_is_taken():
     y, score, group = skewed(*people(rows=3000, classes=3))
     rule = curve(y, score, group, values=3, recalibrate=True).rule(0.05)
@@ -134,6 +136,7 @@ def test_a_recalibrated_rule_decides_by_scores_as_they_come_wherever_it_is_taken
     assert np.allclose(again.probabilities(score, code), rule.predict_proba(score, group))
 
 
+@pytest.mark.slow
 def test_two_classes_are_told_that_order_is_all_that_counts():
     y, score, group = people(rows=3000)
     wrong = np.where(group == "g1", score**3, score)
@@ -157,6 +160,7 @@ def test_scores_of_any_scale_can_be_believed_once_they_are_calibrated():
     assert 0.1 < chances[:, 1].mean() < 0.9
 
 
+@pytest.mark.slow
 def test_rules_that_do_not_know_the_group_believe_each_groups_own_scores():
     y, score, group = people(rows=4000, groups=2, seed=3)
     wrong = np.where(group == "g1", 0.3 + 0.4 * score, score)

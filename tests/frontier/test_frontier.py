@@ -23,6 +23,7 @@ CRITERIA = (
     "predictive_equality",
     "equalized_odds",
 )
+SHORT = {"truth": "labels", "values": 2}  # where the rule is asked about, and not the curve
 
 
 def curve(y, score, group, **options):
@@ -32,6 +33,7 @@ def curve(y, score, group, **options):
     return eh.frontier(y, score, sensitive_features=group, **plain | options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_least_cost_is_that_of_a_general_solver(criterion, measure):
@@ -89,6 +91,7 @@ def test_a_reference_group_binds_the_others(measure):
     assert found.points[0].cost == pytest.approx(program.least_cost(), abs=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(MEASURES), st.sampled_from(CRITERIA[:4]))
 def test_no_thresholds_at_random_lie_below(seed, measure, criterion):
@@ -111,6 +114,7 @@ def test_no_thresholds_at_random_lie_below(seed, measure, criterion):
     assert found.points[0].cost <= (decided != y).mean() + 1e-6
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(MEASURES), st.sampled_from(CRITERIA))
 def test_less_disparity_never_costs_less(seed, measure, criterion):
@@ -220,6 +224,7 @@ def test_a_capacity_is_met_exactly():
     assert chances[:, 1].sum() == pytest.approx(120, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_least_disparity_at_the_models_cost_is_proved():
     y, score, group = people(rows=3000, groups=3)
     found = curve(y, score, group)
@@ -232,7 +237,7 @@ def test_the_least_disparity_at_the_models_cost_is_proved():
 
 def test_a_person_gets_the_same_decision_in_any_company():
     y, score, group = people(rows=400, groups=6)
-    rule = eh.frontier(y, score, sensitive_features=group, rate_error=0.02).rule(0.01)
+    rule = eh.frontier(y, score, sensitive_features=group, rate_error=0.02, **SHORT).rule(0.01)
     ids = np.arange(400)
     together = rule.predict(score, group, ids=ids, key=3)
     order = np.random.default_rng(0).permutation(400)
@@ -258,9 +263,10 @@ def test_without_chance_the_rule_says_what_it_gives_up():
     assert abs(fixed.value - drawn.value) < 0.05
 
 
+@pytest.mark.slow
 def test_random_decisions_are_as_frequent_as_their_chances():
     y, score, group = people(rows=20_000, groups=3)
-    rule = eh.frontier(y, score, sensitive_features=group, rate_error=0.001).rule(0.05)
+    rule = eh.frontier(y, score, sensitive_features=group, rate_error=0.001, **SHORT).rule(0.05)
     chances = rule.predict_proba(score, group)[:, 1]
     decided = rule.predict(score, group, ids=np.arange(20_000))
     spread = np.sqrt((chances * (1 - chances)).sum())
@@ -270,7 +276,7 @@ def test_random_decisions_are_as_frequent_as_their_chances():
 
 def test_lots_bound_the_error_of_every_rate():
     y, score, group = people(rows=3000, groups=8)
-    found = eh.frontier(y, score, sensitive_features=group, rate_error=0.02)
+    found = eh.frontier(y, score, sensitive_features=group, rate_error=0.02, **SHORT)
     chances = found.rule(0.05).predict_proba(score, group)[:, 1]
     for label in np.unique(group):
         own = chances[group == label]
@@ -279,6 +285,7 @@ def test_lots_bound_the_error_of_every_rate():
     assert any("at random" in sentence for sentence in found.sentences)
 
 
+@pytest.mark.slow
 def test_large_groups_are_left_to_their_scores():
     y, score, group = people(rows=20_000, groups=2)
     found = eh.frontier(y, score, sensitive_features=group)
@@ -286,14 +293,16 @@ def test_large_groups_are_left_to_their_scores():
     assert found.rate_error == np.inf
 
 
+@pytest.mark.slow
 def test_the_strength_is_chosen_by_rows_left_out():
-    y, score, group = people(rows=4000, groups=40, shift=0.4)
-    found = eh.frontier(y, score, sensitive_features=group, measure="pq", values=4)
+    y, score, group = people(rows=400, groups=4, shift=0.4)
+    found = eh.frontier(y, score, sensitive_features=group, values=2)
     assert found.rate_error in (np.inf, *advice.ERRORS)
-    again = eh.frontier(y, score, sensitive_features=group, measure="pq", values=4)
+    again = eh.frontier(y, score, sensitive_features=group, values=2)
     assert found.rate_error == again.rate_error
 
 
+@pytest.mark.slow
 def test_tighter_bounds_have_as_many_lots_or_more_and_turn_no_test_rows_back():
     fit = people(rows=4000, groups=40, shift=0.4)
     y, score, group = fit
@@ -313,6 +322,7 @@ def test_tighter_bounds_have_as_many_lots_or_more_and_turn_no_test_rows_back():
     assert np.all(values <= np.minimum.accumulate(values[::-1])[::-1] + noise)
 
 
+@pytest.mark.slow
 def test_rules_follow_labels_where_scores_mislead():
     y, score, group = people(rows=3000)
     timid = score.copy()
@@ -336,6 +346,7 @@ def test_labels_must_win_by_more_than_a_standard_error(noise, chosen):
     assert advice._best(judged) == (chosen, (np.inf,) * len(value))
 
 
+@pytest.mark.slow
 def test_rows_held_out_judge_the_rules_with_intervals():
     y, score, group = people(rows=4000, groups=2)
     table = eh.frontier(
@@ -370,7 +381,7 @@ def test_test_rows_are_judged_like_the_fitting_rows():
 def test_a_rule_leaves_python_and_decides_the_same():
     y, score, group = people(rows=2000, groups=3)
     people_ = pl.DataFrame({"who": group})
-    rule = eh.frontier(y, score, sensitive_features=people_, rate_error=0.02).rule(0.05)
+    rule = eh.frontier(y, score, sensitive_features=people_, rate_error=0.02, **SHORT).rule(0.05)
     ids = [f"n{at}" for at in range(200)]
     here = rule.predict(score[:200], people_[:200], ids=ids, key=5)
     source = {}
@@ -412,6 +423,7 @@ def test_scores_that_are_off_in_a_group_are_named():
     assert any("not calibrated in 1 group: of g2" in note for note in notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("favorable", [0, 1])
 def test_a_column_for_each_class_is_read_alike_at_fit_test_and_decision(favorable):
     """Where the favorable label sorts first the columns changed places, but in the fit only."""
@@ -511,6 +523,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(wrong, message):
         eh.frontier(**given)
 
 
+@pytest.mark.slow
 def test_test_rows_of_one_group_have_no_disparity():
     y, score, group = people(rows=200)
     other = y[:20], score[:20], [group[0]] * 20
@@ -518,6 +531,7 @@ def test_test_rows_of_one_group_have_no_disparity():
     assert np.isnan(curve.to_dict()["test_value"]).all()
 
 
+@pytest.mark.slow
 def test_rows_that_weigh_nothing_are_not_there():
     y, score, group = people(rows=200)
     weight = np.tile([1.0, 0.0], 100)
@@ -535,6 +549,7 @@ def test_a_score_without_truth_must_be_a_probability():
         curve(None, 100 * score, group)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("criterion", "measure"),
     [
