@@ -67,13 +67,13 @@ def test_a_killed_download_leaves_nothing_under_the_final_name(server, tmp_path)
         handler.end_headers()
         handler.wfile.write(content[:300_000])
         handler.wfile.flush()
-        killed.wait(timeout=20)
+        killed.wait(timeout=120)
 
     server.serve(CONTENT, stall)
     program = f"from evenhand.datasets.fetch import *; fetch({server.file()!r})"
     killed = subprocess.Popen([sys.executable, "-c", program])
     part = tmp_path / "rows.csv.part"
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + 120
     while time.monotonic() < give_up and not (part.exists() and part.stat().st_size):
         time.sleep(0.02)
     assert part.exists()
