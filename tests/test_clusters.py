@@ -118,6 +118,7 @@ def test_repeated_rows_amount_to_single_ones_beyond_rates(of: str) -> None:
     assert naive < repeated
 
 
+@pytest.mark.slow
 def test_an_audit_of_clusters_has_the_same_values_and_wider_intervals_of_groups() -> None:
     rows = people()
     common = {"sensitive_features": rows[["group", "sex"]], "y_score": rows.score}
@@ -132,6 +133,7 @@ def test_an_audit_of_clusters_has_the_same_values_and_wider_intervals_of_groups(
             assert np.nanmean(other.high - other.low) >= 0.99 * np.nanmean(one.high - one.low)
 
 
+@pytest.mark.slow
 def test_every_door_gives_the_same_audit_of_clusters(tmp_path) -> None:
     rows = people(clusters=40, size=10)
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "group", "cluster": "school"}
@@ -148,6 +150,7 @@ def test_every_door_gives_the_same_audit_of_clusters(tmp_path) -> None:
         assert json.loads(audit.to_json())["findings"] == wanted, door
 
 
+@pytest.mark.slow
 def test_scores_counted_in_bins_know_their_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = people(clusters=60, size=10)
     rows["score"] = rows.score.round(2)
@@ -160,6 +163,7 @@ def test_scores_counted_in_bins_know_their_clusters(monkeypatch: pytest.MonkeyPa
             assert two.values[name].high == pytest.approx(value.high, abs=1e-6), one.criterion
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=20, deadline=None)
 def test_a_cluster_may_lie_in_several_parts(data: st.DataObject) -> None:
@@ -229,6 +233,7 @@ def test_chance_makes_more_of_clusters_inside_of_groups() -> None:
         assert together.floor > 1.2 * alone.floor
 
 
+@pytest.mark.slow
 def test_a_comparison_of_repeated_rows_is_that_of_single_ones() -> None:
     rows = people(clusters=800, size=1)
     again = pd.concat([rows] * 5)
@@ -251,6 +256,7 @@ def test_a_comparison_of_repeated_rows_is_that_of_single_ones() -> None:
     np.testing.assert_allclose(accuracy[1].low, accuracy[0].low, atol=0.01)
 
 
+@pytest.mark.slow
 def test_models_of_numbers_are_compared_by_cluster() -> None:
     rows = people(clusters=400, size=1)
     again = pd.concat([rows] * 5)
@@ -266,6 +272,7 @@ def test_models_of_numbers_are_compared_by_cluster() -> None:
     np.testing.assert_allclose(repeated.high, once.high, rtol=0.2, atol=0.02)
 
 
+@pytest.mark.slow
 def test_a_scan_of_clusters_finds_less() -> None:
     rows = people(clusters=300, size=20, seed=4)
     rows["p"] = (rows.value + 0.8 * (rows.sex == "F") > 0).astype(int)
@@ -285,6 +292,7 @@ def test_bad_clusters_are_refused(cluster: list[object], words: str) -> None:
         eh.tally(None, [0, 1, 1, 0], sensitive_features=[*"abab"], cluster=cluster)
 
 
+@pytest.mark.slow
 def test_intervals_hold_where_rows_go_together() -> None:
     rng, true = np.random.default_rng(11), np.array([0.25, 0.35])
     held = np.zeros(2)

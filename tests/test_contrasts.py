@@ -49,6 +49,7 @@ def test_exchanging_the_reference_mirrors_the_limits() -> None:
     assert first.high[1] == pytest.approx(1 / second.low[0], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", [0, "best", "overall"])
 @pytest.mark.parametrize("how", ["difference", "ratio"])
 def test_limits_hold_for_all_groups_at_once(to: object, how: str) -> None:

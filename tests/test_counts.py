@@ -76,6 +76,7 @@ def people(draw, classes=2, most=300):
 NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": ["sex", "race"]}
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(people=people(classes=3), engine=st.sampled_from(list(ENGINES)))
 def test_counts_give_an_audit_the_evidence_that_the_rows_give(people, engine):
@@ -175,6 +176,7 @@ def drawn(rows=600, seed=3):
     )
 
 
+@pytest.mark.slow
 def test_quantile_bins_of_groups_are_those_of_the_rows():
     frame = drawn()
     counts = counts_of(frame, "y", "p", "age")
@@ -265,6 +267,7 @@ def test_a_note_says_how_far_off_counts_of_rates_may_be():
     assert "a count may be off by up to 60." in counts.notes[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.integers(1, 5000), st.integers(0, 10**9), st.integers(1, 12))
 def test_a_rounded_rate_never_loses_the_count_if_it_has_digits_enough(size, chosen, digits):
@@ -292,6 +295,7 @@ def test_rates_that_no_number_of_people_has_are_refused(table, message):
         rated(table)
 
 
+@pytest.mark.slow
 def test_an_audit_of_rates_is_that_of_the_people():
     found = eh.audit(
         data=published(), rows="applicants", rate="rate", y_true=None, sensitive_features="sex"
@@ -315,6 +319,7 @@ def test_an_audit_of_a_tally_is_that_of_its_rows(truth):
     assert "<html" in found.to_html()
 
 
+@pytest.mark.slow
 def test_a_tally_of_moments_is_audited_as_far_as_it_tells():
     frame = drawn()
     error = frame.value - frame.amount
@@ -411,6 +416,7 @@ def test_an_audit_of_columns_without_groups_is_refused():
         eh.audit([1, 0], [1, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_models_are_compared_on_counts_as_on_the_rows(weighted):
     frame = drawn().assign(weight=lambda rows: (rows.score > 0.4) + 0.5)  # sums are exact
@@ -432,6 +438,7 @@ def test_models_are_compared_on_counts_as_on_the_rows(weighted):
     assert_alike(json.loads(found.to_json()), json.loads(expected.to_json()))
 
 
+@pytest.mark.slow
 def test_models_of_numbers_are_compared_on_counts_as_on_the_rows():
     frame = drawn().assign(other=lambda rows: rows.amount * 0.9)
     counts = counts_of(frame, "value", "amount", "other", "sex")
@@ -507,6 +514,7 @@ def test_bins_that_cannot_be_cut_are_refused(labels, options, message):
         eh.audit(data=counts, rows="n", **BY_SCORE, **options)
 
 
+@pytest.mark.slow
 def test_bins_that_are_no_probabilities_are_cut_where_they_end():
     counts = pd.DataFrame(
         {

@@ -57,6 +57,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_names_of_columns_answer_as_the_columns_do(question, kind):
@@ -105,6 +106,7 @@ def test_names_and_columns_go_together_beside_a_dataframe():
     assert mixed == eh.evaluate("equalized_odds", TRUTH, PEOPLE.p, sensitive_features=SEX)
 
 
+@pytest.mark.slow
 def test_a_threshold_decides_at_every_door():
     cut = {"y_score": SCORE, "threshold": 0.5, "sensitive_features": SEX}
     expected = eh.evaluate("equalized_odds", TRUTH, PEOPLE.p, sensitive_features=SEX)
@@ -129,6 +131,7 @@ def test_bins_and_rare_groups_are_settled_at_every_door():
     assert models.values["value"][0] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_parts_add_up_to_the_data():
     whole = eh.Data(TRUTH, PEOPLE.p, y_score=SCORE, sensitive_features=SEX)
     parts = [
@@ -163,6 +166,7 @@ class Scored:
         return np.column_stack([1 - X["s"], X["s"]])
 
 
+@pytest.mark.slow
 def test_a_model_predicts_from_the_table():
     expected = eh.evaluate("equalized_odds", TRUTH, PEOPLE.p, sensitive_features=SEX)
     named = {"sensitive_features": "sex", "data": PEOPLE}
@@ -187,6 +191,7 @@ PAPER = {  # the paper's names, and ours
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAPER)
 @pytest.mark.parametrize("measure", ["MPD", "Gini", "PQ"])
 def test_the_papers_names_are_understood(name, measure):

@@ -262,6 +262,7 @@ CROWDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["gini", "pq"])
 @pytest.mark.parametrize("design", CROWDS)
 def test_the_limit_of_many_groups_is_seldom_below_the_truth(design, measure):

@@ -54,6 +54,7 @@ def test_one_thing_is_changed_at_a_time(runner, tmp_path, monkeypatch, text, exp
     assert sorted(found) == sorted(expected)
 
 
+@pytest.mark.slow
 def test_every_mutant_that_is_called_equivalent_can_be_made(runner):
     listed = [tuple(key) for entry in runner.EQUIVALENT["equivalent"] for key in entry["mutants"]]
     made = {mutant.key for file in {key[0] for key in listed} for mutant in runner.mutants(file)}

@@ -572,6 +572,7 @@ FRONTIERS = ("statistical_parity", "equalized_odds", "average_odds", "equal_oppo
 OF_LABELS = (*FRONTIERS, "predictive_equality", "predictive_parity", "accuracy_parity")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("favorable", [None, 1])
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
 @pytest.mark.parametrize("criterion", OF_LABELS)

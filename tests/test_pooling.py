@@ -65,6 +65,7 @@ def test_crossed_columns_have_the_effects_that_maximize_the_restricted_likelihoo
     np.testing.assert_allclose(found, expected, atol=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["even", "zipf"])
 def test_where_columns_add_up_sixty_groups_have_less_than_half_the_squared_error(sizes):
     rng = np.random.default_rng(0)

@@ -93,6 +93,7 @@ def test_the_documentation_speaks_plain_english(page):
     assert [*odd, *twice, *spaced] == []
 
 
+@pytest.mark.slow
 def test_docstrings_messages_and_templates_speak_plain_english():
     odd = [
         f"{name(file)}: {said}"

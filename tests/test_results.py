@@ -97,6 +97,7 @@ def test_a_section_that_is_added_in_one_place_is_seen_in_every_form(monkeypatch)
     assert 'href="#bases"' in audit.to_html()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["rates", "criteria"])
 def test_svg_and_matplotlib_paint_the_same_chart(chart):
     data = report.audit.charts(RESULTS["audit"]().document())[chart]

@@ -137,6 +137,7 @@ def test_scores_that_say_nothing_are_audited():
     assert DOORS["audit"](two).findings  # four rows in the wrong order show nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("scale", ["probabilities", "points"])
 @pytest.mark.parametrize("door", ["audit", "audit_frame", "audit_frame, duckdb"])
@@ -159,6 +160,7 @@ def test_a_favorable_label_that_sorts_first_has_its_own_rates(door, scale, exact
     assert curve.values == pytest.approx(gaps, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_score_of_the_other_label_says_what_one_minus_it_says():
     rows = people()
     named = {"favorable": 0, "criteria": None, "measures": ["mpd", "gini", "pq"]}
@@ -174,6 +176,7 @@ def test_a_score_of_the_other_label_says_what_one_minus_it_says():
                 assert value.value == pytest.approx(other, abs=1e-9), (finding.criterion, measure)
 
 
+@pytest.mark.slow
 def test_a_fitted_model_knows_the_label_of_its_scores():
     rows = people()
     X = rows[["s"]].assign(g=(rows.g == "yes").astype(int))
@@ -195,6 +198,7 @@ def test_a_fitted_model_knows_the_label_of_its_scores():
     assert eh.audit(rows.y, upside_down, data=X, sensitive_features=rows.g).notes
 
 
+@pytest.mark.slow
 def test_labels_in_an_order_of_their_own_are_asked_about():
     rows = people()
     order = pd.CategoricalDtype(["repaid", "lost"], ordered=True)
@@ -205,6 +209,7 @@ def test_labels_in_an_order_of_their_own_are_asked_about():
     assert eh.audit(y, score_of="repaid", **columns).evidence.score_of == "repaid"
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_area_holds_the_truth_about_as_often_as_it_says():
     random, missed = np.random.default_rng(0), 0
     for _ in range(200):
@@ -221,6 +226,7 @@ def file(tmp_path):
     return str(tmp_path / "rows.csv")
 
 
+@pytest.mark.slow
 def test_the_command_asks_and_is_told(file, tmp_path):
     given = [file, "--target", "y", "--score", "s", "--group", "g", "--favorable", "0"]
     given += ["--criterion", "statistical_parity"]

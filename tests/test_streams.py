@@ -109,6 +109,7 @@ def alike(one, two):
     return all(one[part] == two[part] for part in ("findings", "groups", "subgroups"))
 
 
+@pytest.mark.slow
 def test_batches_of_a_parquet_stream_are_audited_as_one_table(stream):
     files, rows = stream
     streamed = (
@@ -128,6 +129,7 @@ def test_workers_count_files_and_their_sum_is_that_of_one_pass(stream):
     assert_same(total, eh.tally(data=rows, **NAMES))
 
 
+@pytest.mark.slow
 def test_scores_of_a_stream_are_counted_by_value_and_audited_with_their_rows(stream):
     files, rows = stream
     keys = ["y", "p", "g", "score"]

@@ -105,6 +105,7 @@ def test_leaving_out_clusters_one_at_a_time_says_the_same_as_clusters(people, we
         assert survey.high > 0.95 * plain.high
 
 
+@pytest.mark.slow
 def test_replicates_are_read_by_every_criterion(people, weights):
     asked = {"sensitive_features": people.group, "y_score": people.score}
     audit = eh.audit(people.y, people.p, **asked, sample_weight=weights)
@@ -122,6 +123,7 @@ def test_replicates_are_read_by_every_criterion(people, weights):
     assert wider >= len(audit.findings) / 2
 
 
+@pytest.mark.slow
 def test_numbers_are_read_with_replicates_too(people, weights):
     columns = {"sensitive_features": people.group, "task": "regression"}
     audit = eh.audit(people.y + people.score, people.score, **columns, sample_weight=weights)
@@ -155,6 +157,7 @@ def test_tallies_of_parts_of_a_survey_add_up(people, weights):
         _ = whole + eh.tally([1], [1], sensitive_features=["a"], sample_weight=[1.0])
 
 
+@pytest.mark.slow
 def test_a_table_or_file_of_a_survey_is_read_by_the_names_of_its_columns(
     people, weights, tmp_path, monkeypatch
 ):
@@ -178,6 +181,7 @@ def test_a_table_or_file_of_a_survey_is_read_by_the_names_of_its_columns(
     assert "60 replicate weights" in Path("out.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_replicates_of_many_rows_are_added_up_where_they_are(people, weights, monkeypatch):
     monkeypatch.setattr(tables, "ROWS_TO_BRING", 10)
     labels = {"y_true": "y", "y_pred": "p", "sensitive_features": "group", "sample_weight": "w"}

@@ -230,6 +230,7 @@ def test_the_nearest_rule_without_chance_is_the_most_frequent():
     assert LOTTERY.nearest().explain().startswith("Group A: select scores above 0.42.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["coarse", "three classes", "blind"])
 def test_what_the_nearest_rule_costs_is_told_exactly(kind):
     model, new = fitted(kind)
@@ -250,6 +251,7 @@ def test_what_the_nearest_rule_costs_is_told_exactly(kind):
     np.testing.assert_array_equal(alone, decided[:20])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_quotes_names_and_labels(dialect):
     import sqlglot
@@ -363,6 +365,7 @@ def test_labels_that_a_format_has_no_words_for_are_refused_by_name(odd):
                 export()
 
 
+@pytest.mark.slow
 def test_a_score_at_a_cut_is_decided_alike_in_every_language(monkeypatch):
     """Prices whose cut is no short number, and the doubles next to it."""
     random = np.random.default_rng(4)
@@ -426,6 +429,7 @@ def test_sql_server_is_given_text_of_any_language():
     assert "UTF8 AS VARCHAR(MAX)" in query  # what is hashed
 
 
+@pytest.mark.slow
 def test_a_score_that_is_no_probability_gets_no_decision_anywhere():
     rule = a_rule()
     for bad in (1.5, -0.1):

@@ -176,6 +176,7 @@ def test_fewer_pieces_are_off_by_no_more_than_the_tolerance():
     assert fewer.pieces < rule.pieces / 5
 
 
+@pytest.mark.slow
 def test_too_many_pieces_are_refused_with_the_way_out():
     X = people(12_000, 0)
     rule = BarycenterRegressor(GivenScores("p"), group="old").fit(X, X["p"]).rule_
@@ -203,6 +204,7 @@ def test_a_rule_of_amounts_is_told_in_words_and_kept_as_json():
     assert "a lot decides" in drawn.explain()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_rule_of_amounts_that_is_read_again_is_the_same(name):
     X = people(300, 0)

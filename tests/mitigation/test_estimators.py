@@ -108,6 +108,7 @@ def target(name, value):
     return np.where(value > 0.5, "yes", "no") if name in CLASSIFIERS else value.to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_dataframes_of_any_library_give_the_same_answers(name, people):
     X, value = people
@@ -143,6 +144,7 @@ def test_weights_count_like_repeated_rows_where_the_groups_are_given(name, peopl
     np.testing.assert_allclose(one, two, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_it_stands_at_the_end_of_a_pipeline_and_in_cross_validation(name, people):
     X, value = people

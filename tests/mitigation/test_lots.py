@@ -103,6 +103,7 @@ def test_a_person_gets_one_answer_in_any_batch_and_any_order(name, by, order, si
         start += size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWING.values())
 def test_served_one_by_one_people_get_what_they_get_together(name):
     model, people = fitted(name, "values")
@@ -110,6 +111,7 @@ def test_served_one_by_one_people_get_what_they_get_together(name):
     np.testing.assert_array_equal(alone, model.predict(people)[:40])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWING.values())
 def test_two_calls_agree_whatever_the_random_state(name):
     for random_state in (None, 3, np.random.default_rng(0), np.random.RandomState(0)):
@@ -165,6 +167,7 @@ def test_scikit_learn_finds_decisions_by_lot_invariant(name, check):
     check(name, made(name, group=-1, bins=2, sees_group=True))
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same_lots():
     code = "from evenhand.mitigation import lots; print(lots(['ann', 3, 0.1], key='k').tolist())"
     told = subprocess.run(
@@ -184,6 +187,7 @@ def test_a_lot_is_the_first_52_bits_of_sha_256(ids, key):
     assert lots(np.array(ids, dtype=object), key=key).tolist() == by_hand
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x % 1)))
 def test_a_fraction_is_written_as_the_bits_of_a_single(values):
     for value in values:
@@ -292,6 +296,7 @@ def coarse(count=2000, seed=0):
     return people, (random.random(count) < score).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [0, 1, "a"])
 def test_a_bound_holds_in_one_call_where_people_share_group_and_score(key):
     people, y = coarse()
@@ -309,6 +314,7 @@ def test_a_bound_holds_in_one_call_where_people_share_group_and_score(key):
     assert distance(values, people["sex"].to_numpy()) <= 0.005
 
 
+@pytest.mark.slow
 def test_what_ties_do_to_a_bound_is_told_at_fit_and_served_one_by_one():
     people, y = coarse(count=700)
     options = {"group": "sex", "random_state": 0}

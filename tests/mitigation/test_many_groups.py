@@ -42,6 +42,7 @@ def by_pairs(pool, rate, cost, epsilon):
     return solution.fun
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 9), st.sampled_from([0.0, 0.01, 0.1, 0.3]))
 @settings(max_examples=60, deadline=None)
 def test_levels_find_the_cost_that_a_program_with_all_pairs_finds(seed, groups, epsilon):
@@ -78,6 +79,7 @@ def test_one_level_is_a_subgradient_wherever_the_slopes_leave_room_for_any(seed,
     np.testing.assert_allclose(many._projected(found, cluster), found, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_sixty_groups_are_solved_to_a_millionth():
     probabilities, group = rows_of(3000, 2, 60)
     population = known_groups(probabilities, group, np.ones(len(group)), 60)

@@ -58,6 +58,7 @@ def test_every_parameter_is_documented_in_its_place_with_its_default(estimator):
             assert f"default {shown.replace('-06', '-6')}" in entry.partition("\n")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: one.__name__)
 def test_every_attribute_of_a_fit_is_documented(estimator):
     random = np.random.default_rng(0)

@@ -69,6 +69,7 @@ def ours(p, y, group, criterion, epsilon, weight=None, **how):
     return project(p.T.copy(), group, prices, ratios, how.get("divergence", "kl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("classes", "groups"), SIZES)
 @pytest.mark.parametrize("criterion", ProjectionClassifier.criteria)
 @pytest.mark.parametrize("divergence", ["kl", "ce"])

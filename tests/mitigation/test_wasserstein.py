@@ -42,6 +42,7 @@ def cheapest_by_couplings(supply, epsilon):
     return program.solve(solver="CLARABEL")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9])
 def test_no_coupling_is_cheaper(seed, part):

@@ -56,6 +56,7 @@ def test_the_page_asks_for_nothing_from_the_network(page):
     assert "<script" not in page
 
 
+@pytest.mark.slow
 def test_timelines_end_with_what_the_status_says(watched):
     document = document_of(watched._memory)
     for criterion, finding in zip(document["criteria"], document["findings"], strict=True):
@@ -78,6 +79,7 @@ def test_a_band_of_one_day_can_be_drawn():
     assert "nan" not in Band("MPD", [day], bound=0.2).svg("c")
 
 
+@pytest.mark.slow
 def test_markdown_and_metrics_say_the_same_as_the_status(watched):
     status = watched.status()
     text, metrics = watched.to_markdown().replace("\\", ""), watched.to_openmetrics()

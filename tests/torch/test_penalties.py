@@ -89,6 +89,7 @@ def test_the_mean_of_numbers_is_that_of_the_criterion():
     assert float(found) == pytest.approx(known, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equal_opportunity", "weak_parity"])
 def test_a_fair_model_is_not_charged_for_noise(criterion):
     generator = torch.Generator().manual_seed(0)
@@ -106,6 +107,7 @@ def test_a_fair_model_is_not_charged_for_noise(criterion):
     assert abs(charged["memory"]) < charged[None] / 8
 
 
+@pytest.mark.slow
 def test_the_squared_variation_less_noise_is_that_of_the_true_rates():
     generator = torch.Generator().manual_seed(1)
     true = torch.linspace(0.2, 0.5, 20, dtype=torch.float64)
@@ -178,6 +180,7 @@ def test_decisions_can_be_counted_instead_of_probabilities():
     assert (chances.grad != 0).all()
 
 
+@pytest.mark.slow
 def test_a_bound_raises_its_price_until_it_is_met():
     bound = Constraint("statistical_parity", "mpd", epsilon=0.1, groups=2, noise=None)
     apart, group = torch.tensor([0.8, 0.2]), torch.tensor([0, 1])

@@ -31,6 +31,7 @@ def gap(chosen, sex):
     return abs(chosen[sex == "F"].mean() - chosen[sex == "M"].mean())
 
 
+@pytest.mark.slow
 def test_a_penalty_and_a_bound_make_decisions_more_even(people):
     X, y = people
     common = {"group": "sex", "sees_group": False, "random_state": 0, "device": "cpu"}

@@ -91,6 +91,7 @@ def test_a_guaranteed_band_is_wider_yet():
     assert sure.high - sure.low > calibrated.high - calibrated.low
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [100, 1000, 10_000])
 def test_a_band_of_pq_of_two_groups_alike_is_not_much_wider_than_a_single_looks(rows):
     import pandas as pd
@@ -165,6 +166,7 @@ def test_distances_of_no_hits_end_at_zero_and_of_no_misses_at_one():
     assert (groups.located(np.array([0.0, 1.0]))[0] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("seed", range(5))
 def test_many_groups_are_searched_as_few_are(seed, measure, monkeypatch):

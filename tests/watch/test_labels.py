@@ -36,6 +36,7 @@ def outcome(watched):
 SPELLINGS = [("0", "1"), ("0.0", "1.0"), (0.0, 1.0), (False, True), ("False", "True"), (" 0", "1 ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", SPELLINGS, ids=str)
 @pytest.mark.parametrize("favorable", [1, "1", True, 1.0], ids=repr)
 def test_a_label_in_another_spelling_is_the_same_label(labels, favorable):
@@ -82,6 +83,7 @@ def test_without_a_favorable_label_a_part_must_share_some_label():
     assert watched.status().parts == 6
 
 
+@pytest.mark.slow
 def test_a_stray_word_does_not_undo_what_was_counted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
