@@ -20,6 +20,18 @@ settings.load_profile("ours")
 # A file whose tests are all marked slow.
 WHOLE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.MULTILINE)
 
+# Examples in docstrings that fit models, write pages or start other processes.
+LONG_EXAMPLES = {
+    f"evenhand.{name}"
+    for name in (
+        *("_audit.api.audit", "_compare.comparison.Comparison.by_model", "_frontier.api.frontier"),
+        *("_uncertainty.power.power", "benchmark.boards.standings.leaderboard"),
+        *("benchmark.design.fingerprints.version_of", "benchmark.design.from_file.read_design"),
+        *("benchmark.page.write_report", "datasets", "datasets.dataset.Dataset"),
+        *("datasets.loader.load", "mitigation.penalized.PenalizedClassifier"),
+    )
+}
+
 # No test downloads a data set, with a network or without; those of downloads have their own server.
 os.environ["EVENHAND_OFFLINE"] = "1"
 
@@ -47,8 +59,10 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what asks for official files, so that `make test-data` runs just that."""
+    """Mark what asks for official files (`make test-data`) and long examples (`make quick`)."""
     for item in items:
+        if item.name in LONG_EXAMPLES:
+            item.add_marker("slow")
         if "data_file" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
 

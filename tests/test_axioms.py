@@ -79,6 +79,7 @@ def vectors(rng, count=400):
             yield w
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axiom", AXIOMS, ids=lambda axiom: axiom.__name__)
 @pytest.mark.parametrize("name", CASES)
 def test_measure_obeys_exactly_its_axioms(name, axiom):

@@ -90,6 +90,7 @@ def test_rows_repeated_in_a_cluster_amount_to_single_ones(criterion: str) -> Non
     assert naive.high < 0.8 * once.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["losses", "areas", "scores", "calibration", "means"])
 def test_repeated_rows_amount_to_single_ones_beyond_rates(of: str) -> None:
     rows = people(clusters=1500, size=1, seed=3)
@@ -194,6 +195,7 @@ def test_a_clustering_inside_another_adds_nothing_to_it() -> None:
     np.testing.assert_allclose(*sizes)
 
 
+@pytest.mark.slow
 def test_few_clusters_are_said_to_be_few() -> None:
     rows = people(clusters=12)
     audit = eh.audit(rows.y, rows.p, sensitive_features=rows.group, cluster=rows.school)

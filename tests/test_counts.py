@@ -205,6 +205,7 @@ def test_counts_may_be_decimals_and_whole_floats():
     assert_same_tally(eh.tally(data=query, rows="n", **NAMES), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "message"),
     [

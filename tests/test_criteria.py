@@ -51,6 +51,7 @@ def test_parity_and_odds_by_mpd_are_fairlearns(seed, groups):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("g", "metric"),
     [

@@ -73,6 +73,7 @@ def audit():
     return eh.audit(y, p, sensitive_features=group.astype(str), criteria="statistical_parity")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["to_html", "to_json", "to_markdown"])
 def test_a_report_is_the_old_one_or_the_new_one(monkeypatch, tmp_path, audit, form):
     path = tmp_path / "report"

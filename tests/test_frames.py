@@ -109,6 +109,7 @@ def test_numbers_to_add_up_must_be_there(engine):
         counted(engine(frame), sums={"loss": "loss"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rare", ["merge", "drop"])
 def test_rare_groups_are_those_of_the_arrays(engine, rare):
     frame = people()

@@ -149,6 +149,7 @@ def test_curves_of_rates_lie_between_those_of_jeffreys_and_of_clopper_and_pearso
     assert float(seen.distance(np.array([upper]))[0]) == pytest.approx(1.96, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", NAMES)
 @pytest.mark.parametrize(
     "criterion", ["equalized_odds", "equal_opportunity", "predictive_parity", "accuracy_parity"]
@@ -166,6 +167,7 @@ def test_every_criterion_of_counts_has_an_interval_and_the_same_counts_the_same(
     assert again == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("g", ["f1", "auroc", "cross_entropy", "average_odds"])
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq"])
 def test_performance_of_any_kind_has_an_interval(g, measure):

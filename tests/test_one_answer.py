@@ -364,6 +364,7 @@ def test_no_random_state_will_do_everywhere():
     assert None not in by_random_state(lambda: None).values()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
 def test_bad_weights_are_refused_everywhere(bad):
     rows = CASES["zeros and ones"].rows().assign(w=1.0)

@@ -114,6 +114,7 @@ def test_merged_groups_have_levels_of_their_own():
     assert levels_of([("F", 1), ("M", 1), "(rare groups)"], 2).tolist() == [[0, 1, 2], [0, 0, 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["labels", "scores", "regression"])
 def test_an_audit_shows_pooled_values_beside_the_raw_ones(task):
     rng = np.random.default_rng(0)

@@ -165,6 +165,7 @@ def test_a_scorer_takes_the_ratio_as_it_is(rows):
     assert scorer(Given(), X, y) == pytest.approx(-0.64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measures", ["ratio", ["mpd", "ratio"]])
 def test_an_audit_by_ratios_leaves_out_what_would_add_them_up(measures):
     rng = np.random.default_rng(0)

@@ -64,6 +64,7 @@ def test_a_result_has_every_form_by_the_same_name(result, tmp_path):
         result.to_frame("no")
 
 
+@pytest.mark.slow
 def test_a_result_prints_as_the_terminal_shows_it_and_not_as_markdown(result):
     assert str(result) == report.text(result.document())
     assert "| ---" not in str(result)

@@ -97,6 +97,7 @@ DOORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 def test_where_two_conventions_disagree_the_label_of_the_score_is_asked_for(
@@ -112,6 +113,7 @@ def test_where_two_conventions_disagree_the_label_of_the_score_is_asked_for(
         door(rows, score_of="two")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 def test_scores_that_rank_against_their_label_are_refused_with_the_way_out(
@@ -268,6 +270,7 @@ TWICE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "named"), TWICE)
 def test_one_column_in_two_roles_passes_no_gate(command, named, file):
     first = "rows" if command == "sql" else file

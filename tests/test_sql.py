@@ -267,6 +267,7 @@ def test_every_dialect_reads_its_own_sql(dialect):
     assert all(identifier.quoted for identifier in statement.find_all(exp.Identifier))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "table", ["people; drop table people", "people -- x", "people/**/", "(select 1)", "a b"]
 )

@@ -72,6 +72,7 @@ def test_the_p_value_is_uniform_or_conservative_under_fairness(case, measure):
     assert np.median(values) > 0.35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_real_difference_is_found(case):
     rng = np.random.default_rng(1)
@@ -143,6 +144,7 @@ def test_perfect_calibration_in_few_rows_may_hide_what_they_cannot_exclude(rows)
     assert unseen <= found.high < 3 * unseen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4, 1e8])
 def test_relative_measures_of_means_near_zero_have_finite_limits_at_any_scale(scale):
     rng = np.random.default_rng(0)

@@ -28,6 +28,7 @@ def table(**columns):
     return pd.DataFrame({"y": [1, 0, 1, 0], "p": [1, 1, 0, 0], "g": list("aabb"), **columns})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", TABLES)
 @pytest.mark.parametrize(
     "counts",
@@ -71,6 +72,7 @@ def test_rows_beyond_what_is_exact_are_refused_however_they_come_together(tmp_pa
         eh.power({"a": 2**53 + 1, "b": 10}, rates={"a": 0.5, "b": 0.4})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["audit", "compare", "watch"])
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_the_command_line_refuses_counts_that_are_not_exact(
@@ -155,6 +157,7 @@ DAYS = pd.Series(pd.to_datetime(["2024-02-29 00:00", "2025-01-01 05:30"] * 2))
 ZONED = DAYS.dt.tz_localize("Europe/Berlin")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [

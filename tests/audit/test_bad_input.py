@@ -42,6 +42,7 @@ def test_scores_given_as_predictions_of_labels_are_refused():
         eh.audit(Y, [0.2, 0.8, 0.4, 0.9], sensitive_features=A)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "", "🦄", "a|b\n\\*_", "&amp;"])
 def test_group_names_are_data(name, tmp_path):
     rng = np.random.default_rng(0)

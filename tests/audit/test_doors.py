@@ -75,6 +75,7 @@ class _Constant:
         return np.full(len(X), self.classes_[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", ["columns", "table", "model"])
 def test_one_criterion_and_one_measure_may_stand_alone(people, door):
     one = {"criteria": "statistical_parity", "measures": "mpd"}
@@ -137,6 +138,7 @@ def test_rows_and_tables_are_grouped_alike(aged, options):
     assert exact.document()["groups"] == rows.document()["groups"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["polars", "arrow", "duckdb"])
 def test_amounts_are_cut_alike_in_every_engine(aged, engine):
     table = {
@@ -167,6 +169,7 @@ def test_bins_that_cannot_be_are_refused_at_every_door(aged, bins, message):
         eh.audit(aged.y, aged.p, sensitive_features=made, bins=bins)
 
 
+@pytest.mark.slow
 def test_the_scan_says_what_it_controls_and_over_how_many_comparisons():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 40, 20_000).astype(str)

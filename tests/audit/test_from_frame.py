@@ -90,6 +90,7 @@ def stated(notes, words):
     return float(re.search(rf"off by at most (\d[\d.e-]*\d) ?{words}", " ".join(notes))[1])
 
 
+@pytest.mark.slow
 def test_the_largest_gap_of_distributions_is_off_by_no_more_than_stated(
     local_engine, people, in_bins
 ):
@@ -141,6 +142,7 @@ def test_few_distinct_values_are_exact(people, in_bins):
     assert value == pytest.approx(exact, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_areas_and_losses_in_bins_are_those_of_scikit_learn(local_engine, people, in_bins):
     found = eh.Data(data=local_engine(people), **SCORES).counted
     ask = CRITERIA["performance_parity"]
@@ -153,6 +155,7 @@ def test_areas_and_losses_in_bins_are_those_of_scikit_learn(local_engine, people
         assert loss == pytest.approx(log_loss(part.label, part.score))
 
 
+@pytest.mark.slow
 def test_calibration_and_thresholds_in_bins_are_those_of_the_rows(local_engine, people, in_bins):
     found = eh.Data(data=local_engine(people), **SCORES).counted
     tenth = np.minimum((people.score * 10).astype(int), 9)
@@ -168,6 +171,7 @@ def test_calibration_and_thresholds_in_bins_are_those_of_the_rows(local_engine, 
         np.testing.assert_array_equal(counts[at + 1 :].sum(axis=0), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 0.45])
 def test_scores_beside_the_edges_of_calibration_bins_are_on_their_side(
     local_engine, in_bins, spread
@@ -193,6 +197,7 @@ def test_bins_of_one_width_begin_at_every_tenth():
     assert Spread(-1.0, 1.0, 0.0, 0.5).even_bins(8192) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [None, np.nan, np.inf, -np.inf])
 def test_a_quick_look_misses_no_score_that_is_not_finite(engine, people, in_bins, wrong):
     damaged = people.assign(score=people.score.where(people.index != 7, wrong))
@@ -242,6 +247,7 @@ def test_labels_and_scores_are_counted_together_as_they_are_one_after_the_other(
             np.testing.assert_allclose(ours.sums[part], theirs.sums[part], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -292,6 +298,7 @@ def test_the_task_is_seen_in_the_columns(local_engine, people, change, task):
     assert eh.Data(data=local_engine(people), **names).counted.task == task
 
 
+@pytest.mark.slow
 def test_very_many_whole_numbers_can_be_either_so_the_caller_is_asked(local_engine, people):
     income = np.arange(ROWS) * 1000
     many = people.assign(income=income, predicted=income)
@@ -315,6 +322,7 @@ def test_missing_values_in_the_stratum_are_refused(people):
         eh.Data(data=holes, **LABELS, strata="region").counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bring", [0, 10**6])
 @pytest.mark.parametrize(
     ("decision", "at"), [(0.5, 0.5), (0.4, "least"), (None, None)], ids=["half", "other", "none"]

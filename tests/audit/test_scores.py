@@ -65,6 +65,7 @@ def test_a_threshold_decides_for_scores_of_any_range(local_engine, people, bring
     assert (selected(rows), rows.decided_at, rows.notes[0]) == (chosen, at, found.notes[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["decile", "margin", "chance"])
 def test_criteria_of_probabilities_are_left_out_with_a_note_where_there_are_none(
     local_engine, people, bring, score
@@ -101,6 +102,7 @@ def test_a_criterion_of_probabilities_is_refused_by_name_where_there_are_none(pe
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [None, 0.5, 0.31])
 def test_the_cut_is_said_in_every_form(people, threshold):
     pytest.importorskip("jinja2")
@@ -274,6 +276,7 @@ def test_a_group_that_is_missing_in_some_stratum_is_no_obstacle():
     assert value.judged == "within tolerance"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [float, lambda value: Decimal(str(value))], ids=["float", "decimal"]
 )

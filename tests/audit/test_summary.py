@@ -142,6 +142,7 @@ def graded(rows=3000, classes=("poor", "fair", "good")):
     return truth, np.where(rng.random(rows) < 0.7, truth, leaning), group
 
 
+@pytest.mark.slow
 def test_without_a_favorable_outcome_every_class_has_a_column():
     truth, grade, group = graded()
     found = eh.audit(truth, grade, sensitive_features=group, measures="mpd")

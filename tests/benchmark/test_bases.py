@@ -80,6 +80,7 @@ def skip_unless_installed(path):
         pytest.skip(f"{package} is not installed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CLASSIFIERS)
 def test_any_classifier_gives_probabilities_and_the_same_ones_again(people, path):
     skip_unless_installed(path)
@@ -90,6 +91,7 @@ def test_any_classifier_gives_probabilities_and_the_same_ones_again(people, path
     np.testing.assert_array_equal(first, again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", REGRESSORS)
 def test_any_regressor_gives_values_and_the_same_ones_again(people, path):
     skip_unless_installed(path)

@@ -67,6 +67,7 @@ def test_no_panel_is_empty_and_every_line_is_in_the_legend(drawings):
         assert set(names) - {"noise: all groups treated alike"} == lines
 
 
+@pytest.mark.slow
 def test_points_and_bars_are_means_and_standard_errors(results, drawings):
     drawing = drawings["tradeoffs-statistical_parity-hiring"]
     wanted = {"method": "mine", "problem": "hiring"}

@@ -112,6 +112,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told", FAULTS)
 def test_what_is_wrong_is_said_of_every_file(store, tmp_path, told):
     folder = written(store, tmp_path / "mine", FAULTS[told])
@@ -129,6 +130,7 @@ def test_probabilities_must_add_up(store, tmp_path):
         check_submission(written(store, tmp_path / "mine", twice), store)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "told"),
     [

@@ -372,6 +372,7 @@ def test_the_picture_shows_the_numbers_of_the_ranking(several):
     assert right.get_title(loc="left") == "(c) accuracy lost"
 
 
+@pytest.mark.slow
 def test_tables_are_written_in_three_formats(several, tmp_path):
     (ranking,) = rank(several, ASKED)
     table = ranking_table(several, ranking)
@@ -418,6 +419,7 @@ def _treatments():
     return Treatment(), treatment("LinearPost", grid=(0.01, 0.1))
 
 
+@pytest.mark.slow
 def test_no_score_is_decided_by_an_empty_cell_and_those_that_would_be_are_counted(small_groups):
     found = results(small_groups)
     counted = {one.question: one for one in empty_cells(found)}

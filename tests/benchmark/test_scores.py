@@ -17,6 +17,7 @@ from evenhand.benchmark.design.studies import treatment
 from evenhand.benchmark.scoring.results import results
 from evenhand.benchmark.scoring.scores import scores
 
+pytestmark = pytest.mark.slow  # every run is fitted first
 ASKED = add_questions(
     [
         Question("statistical_parity", "pq", p=0.3, q=1.5),
@@ -67,7 +68,6 @@ def by_group(truth, column):
     return pd.Series(column).groupby(truth.group).mean().to_numpy()
 
 
-@pytest.mark.slow
 def test_one_draw_is_scored_as_fairlearn_scores_it(cases, value):
     for key, entry, predictions, truth in classifiers(cases):
         lot = "drawn" if entry["by_lot"] else "expected"
@@ -80,7 +80,6 @@ def test_one_draw_is_scored_as_fairlearn_scores_it(cases, value):
         assert value(key, "accuracy", lot) == pytest.approx(right)
 
 
-@pytest.mark.slow
 def test_decisions_by_lot_are_scored_by_their_chances(cases, value):
     some = [case for case in classifiers(cases) if case[1]["by_lot"]]
     assert some
@@ -161,7 +160,6 @@ def _pq(w, p, q):
     return 1 - d ** (1 / q - 1 / p) * np.sum(w**p) ** (1 / p) / np.sum(w**q) ** (1 / q)
 
 
-@pytest.mark.slow
 def test_naming_a_favorable_class_changes_the_questions_about_one_class_only(tmp_path):
     about_one = {"equal_opportunity", "predictive_equality", "wasserstein_parity"}
     wide = {}
@@ -175,7 +173,6 @@ def test_naming_a_favorable_class_changes_the_questions_about_one_class_only(tmp
     assert {name.partition(".")[0] for name in unlike[unlike].index} == about_one
 
 
-@pytest.mark.slow
 def test_auroc_and_f1_are_those_of_scikit_learn(cases, value):
     for key, _, predictions, truth in classifiers(cases):
         if predictions.scores is None:
@@ -241,7 +238,6 @@ def test_a_new_question_fits_nothing(store, monkeypatch):
     assert set(found.to_frame()["question"]) == {"accuracy_parity.mpd", "weak_parity.mpd"}
 
 
-@pytest.mark.slow
 def test_expected_scores_alone_are_the_same_and_labels_are_counted_once(store, found, monkeypatch):
     wanted = found.query("select * from scores where lot = 'expected' order by key, question")
     alone = results(store, questions=ASKED, lots="expected")
@@ -285,7 +281,6 @@ def test_results_of_a_design_leave_out_what_else_is_in_the_folder(store):
     assert part.runs.num_rows == 1
 
 
-@pytest.mark.slow
 def test_processes_score_alike(store, tmp_path, found):
     import shutil
 
@@ -313,7 +308,6 @@ def test_drawn_curves_have_the_methods_that_draw_nothing_too(found):
     assert {"Base", "LinearPost", "LinearPost_R"} <= methods
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv", "duckdb"])
 def test_results_can_be_written(found, tmp_path, ending):
     import duckdb
@@ -369,7 +363,6 @@ def test_the_area_between_probabilities_is_the_wasserstein_distance(cases, value
     assert compared >= 4
 
 
-@pytest.mark.slow
 def test_an_archive_holds_the_same_results(found, tmp_path):
     found.write(tmp_path / "kept")
     again = read_results(tmp_path / "kept")

@@ -328,6 +328,7 @@ def test_other_settings_on_another_problem_are_kept_and_said(tmp_path):
     assert found.runs.num_rows == 2
 
 
+@pytest.mark.slow
 def test_a_renamed_method_is_found_under_its_new_name(published):
     wanted = design(Treatment(), treat("EqOdds", name="Odds"))
     assert status(wanted, published).missing == 0

@@ -64,6 +64,7 @@ def test_a_lost_manifest_is_made_again_from_the_files(copy):
     assert copy.entries() == before
 
 
+@pytest.mark.slow
 def test_a_file_that_is_gone_is_missing_whatever_the_manifest_says(copy):
     gone = next(copy.folder.glob("runs/small/*.parquet"))
     gone.unlink()
@@ -218,6 +219,7 @@ def test_a_flipped_bit_is_noticed_or_changes_nothing(copy, what):
     assert noticed > 200
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_of_the_manifest_changes_no_entry(copy):
     before, path = copy.entries(), copy.folder / "manifest.jsonl"
     content = path.read_bytes()

@@ -34,6 +34,7 @@ ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ROWS)
 def test_rows_that_cannot_be_audited_are_refused(run, people, case):
     change, message = ROWS[case]
@@ -54,6 +55,7 @@ SCORES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SCORES)
 @pytest.mark.parametrize("task", ["binary", "regression"])
 def test_scores_and_values_must_be_finite_numbers(run, people, case, task):

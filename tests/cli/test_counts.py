@@ -111,6 +111,7 @@ def test_parts_of_a_service_add_up(run, folder):
     assert json.loads((folder / "out.json").read_text())["rows"] == 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -157,6 +157,7 @@ def test_progress_and_its_time_left_are_for_a_terminal_that_is_not_quiet(monkeyp
     assert ("-:--:--" in screen.text or "0:00:0" in screen.text) == (not quiet)
 
 
+@pytest.mark.slow
 def test_counting_files_says_how_far_it_is(tmp_path, monkeypatch):
     from evenhand.cli import audit, failures
 
@@ -184,6 +185,7 @@ def test_there_is_no_progress_where_nobody_looks_on(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("yes", "no"), ("t", "f"), ("01", "02"), ("2024-01-01", "now")])
 def test_text_in_a_csv_stays_the_text_that_it_is(run, folder, people, words):
     people["p"] = [words[0] if p else words[1] for p in people["p"]]

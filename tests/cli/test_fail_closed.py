@@ -116,6 +116,7 @@ def test_no_gate_passes_on_rows_that_cannot_show_anything(run, folder, name):
     assert "pass" not in found.values(), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_input_that_cannot_be_audited_has_status_2_and_one_line(run, folder, name):
     rows = REFUSED[name]
@@ -127,6 +128,7 @@ def test_an_input_that_cannot_be_audited_has_status_2_and_one_line(run, folder, 
     assert result.stderr.count("Error: ") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", ["0.01", "0.5", "0.999"])
 def test_two_rows_pass_no_gate(run, folder, gate):
     (folder / "two.csv").write_text("y,p,g\n0,1,a\n1,1,b\n")
@@ -143,6 +145,7 @@ def test_scores_that_are_no_probabilities_are_not_cut_at_a_half(run, folder):
     assert "it is no probability" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_few_rows_with_scores_pass_no_gate(run, folder, rows):
     table = few(rows).assign(s=np.linspace(0.1, 0.9, 2 * rows))
@@ -153,6 +156,7 @@ def test_few_rows_with_scores_pass_no_gate(run, folder, rows):
     assert "pass" not in found.values(), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["two rows", "six rows", "constant"])
 def test_regressions_without_evidence_pass_no_gate(run, folder, kind):
     count = {"two rows": 2, "six rows": 6, "constant": 80}[kind]
@@ -165,6 +169,7 @@ def test_regressions_without_evidence_pass_no_gate(run, folder, kind):
     assert "pass" not in found.values(), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gate", "most"),
     [

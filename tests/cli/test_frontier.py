@@ -90,6 +90,7 @@ def test_a_capacity_counts_rows_or_is_a_share(file):
         assert f"{curve.points[0].cost:.4f}" in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capacity", ["inf", "-inf", "-1", "1e308"])
 def test_a_capacity_that_nobody_can_meet_is_refused(file, capacity):
     refused = run(file, *ASKED, "--points", "2", "--capacity", capacity)

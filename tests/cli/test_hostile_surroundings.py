@@ -38,6 +38,7 @@ FLIPPED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv.gz", "jsonl.gz"])
 @pytest.mark.parametrize("place", FLIPPED)
 def test_a_gzip_file_with_one_flipped_bit_is_refused(run, people, folder, kind, place):
@@ -78,6 +79,7 @@ def stream(folder):
     return (folder / "rows.arrows"), ends
 
 
+@pytest.mark.slow
 def test_an_arrow_stream_cut_anywhere_is_refused(run, stream):
     path, ends = stream
     whole = path.read_bytes()
@@ -149,6 +151,7 @@ def test_a_file_that_is_one_long_line_is_refused(run, folder):
     assert "it is no header" in refused(run("rows.csv"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", ["abc", "", "0", "-5", "1.5", "²", "9" * 30])
 def test_any_width_of_the_terminal_will_do(run, people, monkeypatch, width):
     with monkeypatch.context() as patch:  # what runs the tests reads it too

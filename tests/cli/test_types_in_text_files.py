@@ -43,6 +43,7 @@ LATE = {  # many alike, then one that the first rows did not announce
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 @pytest.mark.parametrize("case", LATE)
 def test_a_late_value_of_csv_is_read_as_it_is_written(tmp_path, case, ending):
@@ -134,6 +135,7 @@ def test_a_field_that_no_row_has_is_refused_with_those_there_are(tmp_path, run):
         assert message in result.stderr
 
 
+@pytest.mark.slow
 def test_an_audit_by_fields_is_the_audit_by_columns(run, folder):
     rows = [{"y": n % 2, "p": n % 3 % 2, "g": "ab"[n % 7 % 2], "c": n % 5} for n in range(200)]
     lines = [json.dumps({"y": row["y"], "s": {"p": row["p"], "of": row}}) for row in rows]

@@ -69,6 +69,7 @@ def test_a_file_is_counted_once(state):
     assert "was counted before with other numbers" in changed.output
 
 
+@pytest.mark.slow
 def test_a_part_can_be_corrected_by_the_file_it_was_made_of(state):
     rows(0.2).to_csv("old.csv", index=False)
     rows(0.4).to_csv("new.csv", index=False)
@@ -154,6 +155,7 @@ def test_people_with_several_decisions_are_counted_once(folder):
     assert both.exit_code == 2
 
 
+@pytest.mark.slow
 def test_decisions_may_come_without_the_truth_that_init_named(folder):
     state = folder / "watch.json"
     rows(0.5).drop(columns="truth").to_csv(folder / "decisions-2026-03-01.csv", index=False)

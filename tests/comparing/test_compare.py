@@ -172,6 +172,7 @@ def test_two_models_have_no_kendall():
     assert len(found.differences) == 9
 
 
+@pytest.mark.slow
 def test_few_models_are_said_to_be_few(three):
     assert any("once in 6 times" in note for note in three.notes)
 

@@ -37,6 +37,7 @@ def test_without_a_dataframe_it_is_pandas(three):
     assert list(frame["value"]) == list(three.values["value"])
 
 
+@pytest.mark.slow
 def test_it_prints_as_text_markdown_and_escaped_html():
     group = [*"ab"] * 20
     models = {"<b>|x": [1, 0] * 20, "y": [1, 1, 0, 0] * 10}

@@ -332,6 +332,7 @@ ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [{"pos_label": 0}, {"pos_label": 1, "zero_division": np.nan}])
 @pytest.mark.parametrize("name", ["precision_score", "recall_score", "f1_score"])
 def test_arguments_bound_by_partial_are_read_from_the_same_counts(name, bound, monkeypatch):

@@ -40,6 +40,7 @@ def test_expected_values_and_errors_are_those_of_lots_that_are_drawn(criterion):
         assert rule.value == pytest.approx(columns["value"][place])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["strong_parity", "wasserstein_parity", "weak_parity"])
 def test_no_part_of_the_way_to_the_barycenter_lies_below_the_curve(criterion):
     y, predicted, group = people()
@@ -52,6 +53,7 @@ def test_no_part_of_the_way_to_the_barycenter_lies_below_the_curve(criterion):
         assert found["cost"][0] <= np.mean((moved - predicted) ** 2) + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["strong_parity", "wasserstein_parity", "weak_parity"])
 def test_the_curve_meets_its_bounds_and_test_rows_are_judged_apart(criterion):
     found = traced(criterion, test=people(2000, seed=1))
@@ -74,6 +76,7 @@ def test_test_rows_may_lack_a_group():
         traced("strong_parity", test=([1.0], [1.0], ["d"]))
 
 
+@pytest.mark.slow
 def test_rows_are_held_out_and_what_is_about_classes_is_refused():
     found = traced("strong_parity", held_out=0.3)
     assert len(found.to_dict()["test_value"]) == 5
@@ -120,6 +123,7 @@ def test_bins_of_ages_are_groups_of_rules_too():
     assert np.allclose(answers["prediction"], found.rule(0.1).predict(predicted, whom))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["strong_parity", "weak_parity", "wasserstein_parity"])
 def test_other_rows_have_intervals_of_predictions_drawn_once(criterion):
     random = np.random.default_rng(5)

@@ -126,6 +126,7 @@ def test_less_disparity_never_costs_less(seed, measure, criterion):
     assert np.allclose(columns["cost"], 1 - np.array(columns["accuracy"]), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_rule_is_what_its_decisions_cost():
     y, score, group = people(rows=2000, groups=5)
     found = curve(y, score, group, measure="gini")
@@ -163,6 +164,7 @@ def test_rules_that_do_not_know_the_group_are_those_of_the_whole_program():
         found.rule(0.02).predict_proba(score, group)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equal_opportunity"])
 @pytest.mark.parametrize("kind", ["curves", "thresholds", "steady"])
 def test_many_groups_by_gini_cost_what_all_pairs_cost(monkeypatch, criterion, kind):
@@ -274,6 +276,7 @@ def test_random_decisions_are_as_frequent_as_their_chances():
     assert abs(decided.sum() - chances.sum()) < 3 * spread
 
 
+@pytest.mark.slow
 def test_lots_bound_the_error_of_every_rate():
     y, score, group = people(rows=3000, groups=8)
     found = eh.frontier(y, score, sensitive_features=group, rate_error=0.02, **SHORT)
@@ -378,6 +381,7 @@ def test_test_rows_are_judged_like_the_fitting_rows():
         assert point.test.cost == pytest.approx(point.cost)
 
 
+@pytest.mark.slow
 def test_a_rule_leaves_python_and_decides_the_same():
     y, score, group = people(rows=2000, groups=3)
     people_ = pl.DataFrame({"who": group})

@@ -46,6 +46,7 @@ def test_no_recommended_rule_prefers_lower_scores(seed, criterion):
         assert rises(found.rule(bound, draw=False))
 
 
+@pytest.mark.slow
 def test_the_optimum_of_all_rules_is_there_for_the_asking():
     y, score, group = misleading()
     options = {"sensitive_features": group, "rate_error": None, "truth": "labels"}
@@ -56,6 +57,7 @@ def test_the_optimum_of_all_rules_is_there_for_the_asking():
     assert "higher score" not in " ".join(free.sentences)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq", "shortfall"])
 @pytest.mark.parametrize(
     "criterion",
@@ -76,6 +78,7 @@ def test_what_rising_costs_is_what_a_general_solver_says(criterion, measure):
         assert point.rising_cost > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", ["labels", "scores"])
 def test_rising_rules_meet_floors_and_a_capacity_as_cheaply_as_they_can(truth):
     """Labels of a group mislead; or right decisions cost, and believed scores should be low."""
@@ -101,6 +104,7 @@ def test_rising_rules_meet_floors_and_a_capacity_as_cheaply_as_they_can(truth):
     assert found.rule(0.05).rising
 
 
+@pytest.mark.slow
 def test_what_rising_costs_is_shown():
     y, score, group = misleading()
     options = {"sensitive_features": group, "rate_error": None, "truth": "labels"}

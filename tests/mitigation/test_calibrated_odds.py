@@ -13,6 +13,7 @@ def fitted(X, y, **how):
     return CalibratedOddsClassifier(ReadsScores(), group=0, prefit=True, **how).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_chances_are_those_of_aif360_kept_to_0_and_1(cost, seed):

@@ -392,6 +392,7 @@ def test_a_score_at_a_cut_is_decided_alike_in_every_language(monkeypatch):
     np.testing.assert_array_equal(there, here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [-0.3, 0.0, 1.0, 1.4])
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_a_cut_at_or_beyond_the_ends_is_for_all_scores_alike(cut, side, monkeypatch):

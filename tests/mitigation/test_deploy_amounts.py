@@ -138,6 +138,7 @@ def test_python_without_us_predicts_as_the_model_does(deployed):
     assert np.allclose(answers, model.predict(some), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_has_a_query(dialect):
     X = people(200, 0)

@@ -122,6 +122,7 @@ def test_dataframes_of_any_library_give_the_same_answers(name, people):
     np.testing.assert_array_equal(answers, again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_copy_and_a_pickle_answer_alike(name, people):
     X, value = people
@@ -165,6 +166,7 @@ def test_grid_search_varies_the_hyperparameter(name, people):
     assert search.best_params_[method.hyperparameter] in grid[method.hyperparameter]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_chances_add_up_and_the_same_seed_draws_the_same_lots(name, people):
     X, value = people
@@ -174,6 +176,7 @@ def test_chances_add_up_and_the_same_seed_draws_the_same_lots(name, people):
     np.testing.assert_array_equal(model.predict(X), model.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUP_READERS)
 def test_a_group_not_seen_at_fit_is_refused_or_gets_the_base_decision(name, people):
     X, value = people
@@ -190,6 +193,7 @@ def test_a_group_not_seen_at_fit_is_refused_or_gets_the_base_decision(name, peop
         np.testing.assert_allclose(answers, base)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_what_a_method_cannot_do_is_refused_in_a_sentence_that_names_who_can(name, people):
     X, value = people

@@ -132,6 +132,7 @@ def test_the_order_of_rows_does_not_matter():
     assert model.fit(X.iloc[shuffled], y[shuffled]).predict(X) == pytest.approx(there)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [Ridge(), HistGradientBoostingRegressor(max_iter=5)])
 @pytest.mark.parametrize("loss", ["square", "absolute"])
 def test_any_weighted_regressor_will_do(model, loss):

@@ -19,6 +19,7 @@ def solved(probabilities, group, criterion, epsilon, measure="mpd", tolerance=1e
     return solve(problem(population, criterion, measure, epsilon, **options), tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equal_opportunity", "equalized_odds"])
 @pytest.mark.parametrize(("classes", "groups"), [(2, 2), (2, 5), (3, 3), (4, 4)])
 @pytest.mark.parametrize("epsilon", [0.0, 0.03])
@@ -97,6 +98,7 @@ def test_a_looser_bound_costs_no_more_and_none_costs_nothing(seed, criterion):
     np.testing.assert_array_equal(free.argmax(axis=1), rows[0].argmax(axis=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_where_the_group_is_not_known_the_program_goes_by_its_probability(criterion, classes):

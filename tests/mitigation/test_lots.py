@@ -122,6 +122,7 @@ def test_two_calls_agree_whatever_the_random_state(name):
         assert model.key_ == again.key_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWING.values())
 def test_lots_can_be_told_from_the_key_and_the_id_alone(name):
     model, people = fitted(name, "column")
@@ -131,6 +132,7 @@ def test_lots_can_be_told_from_the_key_and_the_id_alone(name):
         np.testing.assert_array_equal(model.predict(people), model.classes_[chosen])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWING.values())
 def test_another_key_draws_other_lots_and_a_clone_keeps_its_own(name):
     model, people = fitted(name, "column")
@@ -140,6 +142,7 @@ def test_another_key_draws_other_lots_and_a_clone_keeps_its_own(name):
     np.testing.assert_array_equal(other.set_params(random_state=5).lots(people), model.lots(people))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWING.values())
 def test_no_model_sees_the_column_that_names_the_person(name):
     model, people = fitted(name, "column")

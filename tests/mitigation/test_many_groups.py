@@ -57,6 +57,7 @@ def test_levels_find_the_cost_that_a_program_with_all_pairs_finds(seed, groups, 
     assert gini(np.bincount(pool, rate * share)) <= epsilon + 1e-9
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 6), min_size=1, max_size=4))
 @settings(max_examples=100, deadline=None)
 def test_one_level_is_a_subgradient_wherever_the_slopes_leave_room_for_any(seed, sizes):

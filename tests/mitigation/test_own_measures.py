@@ -32,6 +32,7 @@ def scores(classes, groups, rows=400):
     return np.column_stack([group, proba]), proba.argmax(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("classes", "groups"), [(2, 2), (2, 4), (3, 3)])
 @pytest.mark.parametrize("name", EPSILON)
 def test_a_measure_with_a_gradient_is_bounded_at_the_same_cost_as_by_its_cone(
@@ -63,6 +64,7 @@ def test_its_frontier_is_that_of_its_cone(name):
     np.testing.assert_allclose(curves[1]["cost"], curves[0]["cost"], atol=5e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["strong_parity", "weak_parity"])
 @pytest.mark.parametrize("name", ["gini", "pq"])
 def test_distributions_and_means_are_bounded_at_the_same_cost_as_by_its_cone(name, criterion):

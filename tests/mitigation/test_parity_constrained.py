@@ -97,6 +97,7 @@ def test_the_criterion_holds_on_the_expected_distributions(measure):
     assert 0.009 < reached <= 0.0105
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["pq", "gini", "mpd"])
 def test_the_weak_criterion_holds_exactly_and_predicts_without_lots(measure):
     X, y = people()

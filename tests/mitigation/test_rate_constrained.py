@@ -43,6 +43,7 @@ def test_gini_and_pq_agree_with_cvxpy(criterion, classes, groups):
         assert found.value <= epsilon + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "q"), ORDERS)
 def test_every_order_of_pq_agrees_with_cvxpy(p, q):
     pytest.importorskip("cvxpy", reason="cvxpy is the oracle")

@@ -109,6 +109,7 @@ def test_tiny_groups_constant_scores_and_constant_targets_are_served(name):
     assert constant == pytest.approx(np.full(60, 4.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_rows_of_no_weight_are_not_there(name):
     X, y = people(200)
@@ -131,6 +132,7 @@ def test_weights_count_like_repeated_rows(name):
     assert np.isclose(weighted, repeated).mean() > 0.97  # rounding may put a row into the next bin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_frames_clones_and_pickles_agree(name):
     X, y = people(150)

@@ -39,6 +39,7 @@ def slow_grid(score, y, privileged, weight, criterion):
             yield tau, margin, balanced, gaps[criterion]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", DISPARITIES)
 def test_the_grid_is_what_deciding_row_by_row_gives(criterion):
     _, y, group, p = people(rows=80)

@@ -35,6 +35,7 @@ VARIED = [
 PATHS = [name for name, one in METHODS.items() if hasattr(one.estimator, "fit_path")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARIED)
 def test_the_base_model_is_fitted_once_for_the_whole_grid(people, name):
     method = METHODS[name]

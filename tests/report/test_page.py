@@ -96,6 +96,7 @@ def test_the_first_screens_tell_the_sentence_the_groups_and_a_chart(kind):
     assert page.all("title", id="headline-rates-title")
 
 
+@pytest.mark.slow
 def test_every_heading_follows_its_level_and_tables_name_their_columns(kind):
     _, page = kind
     levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]

@@ -173,6 +173,7 @@ def test_scores_are_counted_strictly_above_the_median_of_everybody():
     assert "4 people score exactly that" in rates
 
 
+@pytest.mark.slow
 def test_pages_from_rows_from_counts_and_from_files_are_the_same(
     found, table, tmp_path, monkeypatch
 ):

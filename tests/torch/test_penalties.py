@@ -25,6 +25,7 @@ def batch():
     return chances, y, torch.where(group == 3, 4, group)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", LABELS)
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq", "shortfall"])
 def test_a_penalty_is_the_criterion_of_the_expected_counts(criterion, measure, batch):

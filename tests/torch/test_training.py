@@ -62,6 +62,7 @@ def test_rows_may_come_in_parts(people):
     assert model.predict(X).shape == (3000,)
 
 
+@pytest.mark.slow
 def test_numbers_are_made_more_even(people):
     X, _ = people
     y = (X.skill + X.other).to_numpy()

@@ -62,6 +62,7 @@ def test_a_band_holds_the_value(measure, method):
     assert found.value == pytest.approx(measure(np.array([0.3, 0.45, 0.52])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [2, 10])
 @pytest.mark.parametrize("measure", [mpd, gini, pq])
 def test_a_band_is_wider_than_a_single_looks_interval_but_not_by_much(measure, groups):

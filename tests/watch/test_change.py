@@ -59,6 +59,7 @@ def test_groups_that_come_apart_are_dated():
     assert 50 <= day <= 66
 
 
+@pytest.mark.slow
 def test_a_bound_is_not_kept_by_rows_from_before_a_change():
     rng = np.random.default_rng(0)
     watched = eh.Watch(

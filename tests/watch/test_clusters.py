@@ -113,6 +113,7 @@ def test_fair_streams_of_people_hardly_ever_alarm(spans):
     assert spans or plain >= alarms
 
 
+@pytest.mark.slow
 def test_people_of_two_groups_that_differ_are_said_to():
     rng = np.random.default_rng(0)
     watched = watch(fail_if={"statistical_parity.mpd": 0.02}, window=5)

@@ -140,6 +140,7 @@ def test_counts_of_text_and_numbers_do_not_add_up():
         rows(1) + rows(2, ("0", "1"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("options", [{}, {"cluster": range(300)}], ids=["rows", "clusters"])
 def test_no_bound_is_kept_while_all_predictions_are_one(label, options):

@@ -27,6 +27,7 @@ def labeled(rng, rows=60, groups=("a", "b", "c"), labels=(0, 1)):
     return eh.tally(*columns, sensitive_features=rng.choice(groups, rows))
 
 
+@pytest.mark.slow
 def test_groups_that_differ_are_said_to_and_when_that_was_clear():
     watched = watch(fail_if={"statistical_parity.mpd": 0.05})
     for day in range(1, 29):
