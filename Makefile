@@ -23,7 +23,7 @@ test-data: $(VENV)/dev
 
 # Main behavior of every package, with few examples of each law; files that are slow as a whole are not imported.
 quick: $(VENV)/dev
-	OMP_NUM_THREADS=1 EVENHAND_EXAMPLES=$${EVENHAND_EXAMPLES:-8} $(BIN)/python -m pytest -n 2 -m "not slow"
+	OMP_NUM_THREADS=1 EVENHAND_EXAMPLES=$${EVENHAND_EXAMPLES:-8} $(BIN)/python -m pytest -n 2 -m "not slow" tests src
 
 coverage: $(VENV)/dev
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-report=html

@@ -30,6 +30,7 @@ def test_no_attack_succeeds(target, first):
         TARGETS[target](seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "seed"), [(name, seed) for name, seeds in ONCE.items() for seed in seeds]
 )

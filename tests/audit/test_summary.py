@@ -383,6 +383,7 @@ def test_figures_show_the_numbers_of_the_summary():
     assert len(found.plot().axes) == 2
 
 
+@pytest.mark.slow
 def test_figures_of_a_regression_and_of_several_classes_have_a_point_for_every_group(tmp_path):
     rng = np.random.default_rng(0)
     group, value = rng.choice(["a", "b"], 400), rng.normal(size=400)

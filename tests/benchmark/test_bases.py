@@ -197,6 +197,7 @@ def test_a_method_that_weighs_rows_skips_a_model_that_takes_no_weights():
     assert skipped.reason == "Reweight weighs rows, and neighbors takes no weights"
 
 
+@pytest.mark.slow
 def test_an_installed_package_may_offer_base_models_and_methods(tmp_path, monkeypatch):
     from evenhand.mitigation import EqualizedOddsClassifier
 

@@ -88,6 +88,7 @@ def test_what_the_file_holds_is_part_of_the_address(write, tmp_path):
     assert not before & set(read_design(write(DESIGN)).runs())
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_moved_keeps_its_results(write, tmp_path):
     before = set(read_design(write(DESIGN)).runs())
     moved = tmp_path / "elsewhere"

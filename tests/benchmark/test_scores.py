@@ -140,6 +140,7 @@ def test_curves_are_of_any_lot(found):
         found.curves(where, lot="mean")
 
 
+@pytest.mark.slow
 def test_pq_of_any_order_is_that_of_the_definition(cases, value):
     for key, entry, predictions, truth in classifiers(cases):
         if entry["by_lot"]:

@@ -34,7 +34,6 @@ from evenhand._uncertainty.homogeneity import (
     _statistics,
     _studentized,
     homogeneity,
-    hypothesis,
     verdict,
 )
 from evenhand._uncertainty.models import (
@@ -400,8 +399,8 @@ def test_a_verdict_differs_up_to_the_level_and_unknown_values_are_not_tested():
     assert verdict(0.1, 0.0501) == "cannot tell"
     assert verdict(0.1, np.nan) == "not tested"
     assert verdict(np.nan, np.nan) == "undefined"
-    assert hypothesis(eh.CRITERIA["accuracy_parity"].statistic) == "rows that are right"
-    assert hypothesis(eh.CRITERIA["equal_opportunity"].statistic) != "rows that are right"
+    assert eh.CRITERIA["accuracy_parity"].statistic.hypothesis == "rows that are right"
+    assert eh.CRITERIA["equal_opportunity"].statistic.hypothesis != "rows that are right"
 
 
 def test_p_values_do_not_depend_on_the_order_of_groups_or_outcomes():

@@ -36,6 +36,7 @@ def by_hand(hits, sizes):
     return square, max(others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [[400.0] * 6, [30.0, 24.0, 18.0, 25.0, 36.0, 30.0]])
 def test_beyond_all_draws_groups_are_told_apart_as_often_as_by_the_tails_of_their_tables(rows):
     """Below 1 / 2001 no draws reject: what is left are the tails of six groups and twelve cells."""

@@ -144,6 +144,7 @@ def miscalibrated(rng):
     return columns | {"y_score": score, "score_of": 1, "sensitive_features": group}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("criterion", "draw"),
     [

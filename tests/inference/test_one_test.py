@@ -79,6 +79,7 @@ def drawn(kind, seed, groups, gap, how):
     return columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["plain", "weighted", "clustered"])
 @pytest.mark.parametrize("kind", KINDS)
 @settings(**FEW)
@@ -93,6 +94,7 @@ def test_groups_differ_exactly_where_intervals_exclude_equality(kind, how, seed,
     check(eh.audit(y_true, y_pred, criteria=kind, **columns))
 
 
+@pytest.mark.slow
 @settings(**FEW)
 @given(seed=st.integers(0, 10**6), gap=st.sampled_from([0.05, 0.1, 0.15]))
 def test_beside_other_criteria_too(seed, gap):
@@ -100,6 +102,7 @@ def test_beside_other_criteria_too(seed, gap):
     check(eh.audit(columns.pop("y_true"), columns.pop("y_pred"), **columns))
 
 
+@pytest.mark.slow
 def test_many_small_groups_that_differ_have_a_gap_of_more_than_0():
     found = []
     for seed in range(20):
@@ -113,6 +116,7 @@ def test_many_small_groups_that_differ_have_a_gap_of_more_than_0():
     assert found.count("differs") > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
 def test_an_interval_excludes_0_where_the_audit_at_its_level_says_differs(confidence):
     for seed in range(10):

@@ -28,6 +28,7 @@ def test_after_any_days_a_watch_says_what_all_rows_say():
     run_state_machine_as_test(Days, settings=QUICK)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which is POSIX's")
 @pytest.mark.parametrize("how", ["kill", errno.ENOSPC, errno.EIO, "full"])
 def test_every_write_with_its_nth_system_call_failing(tmp_path, how):

@@ -32,6 +32,7 @@ def mitigated():
     return truth, decided, score, group
 
 
+@pytest.mark.slow
 def test_a_model_whose_scores_alone_differ_is_reported_in_every_form(mitigated, tmp_path):
     truth, decided, score, group = mitigated
     audit = eh.audit(truth, decided, y_score=score, sensitive_features=group)
@@ -42,6 +43,7 @@ def test_a_model_whose_scores_alone_differ_is_reported_in_every_form(mitigated, 
     assert audit.document()["frontier"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lone", ["A", "h", "z"], ids=["first", "middle", "last"])
 @pytest.mark.parametrize("truth", ["labels", "scores"])
 def test_a_group_of_one_row_has_a_frontier_wherever_it_sorts(lone, truth):
@@ -51,6 +53,7 @@ def test_a_group_of_one_row_has_a_frontier_wherever_it_sorts(lone, truth):
     assert "statistical_parity" in repr(curve)
 
 
+@pytest.mark.slow
 def test_groups_of_one_row_each_have_a_frontier_or_a_reason():
     group = [f"g{i:02}" for i in range(60)]
     y, score = np.tile([0, 1], 30), np.linspace(0.01, 0.99, 60)
@@ -140,6 +143,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_says_the_same_after_it_was_pickled(name):
     result = RESULTS[name]()
@@ -266,6 +270,7 @@ def test_a_name_in_place_of_a_column_is_refused_with_the_way_out(door):
         doors()[door](sensitive_features="black")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_a_list_of_arrays_is_several_columns(door):
     both = doors()[door](sensitive_features={"sex": SEX, "race": RACE})
@@ -325,6 +330,7 @@ def test_every_column_beside_the_groups_is_refused_in_another_order_too(asked):
         SHUFFLED[asked](*columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_an_index_in_another_order_is_refused_and_never_silent(door):
     y, p, s, sex = map(pd.Series, (TRUTH, DECIDED, SCORES, SEX))

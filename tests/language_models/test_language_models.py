@@ -49,6 +49,7 @@ def test_the_examples_of_the_page_are_true(monkeypatch):
     assert runner.summarize(verbose=False).attempted > 10
 
 
+@pytest.mark.slow
 @in_a_clone
 @pytest.mark.skipif(not shutil.which("bash"), reason="the commands are those of a shell")
 @pytest.mark.parametrize("number", [0, 1])

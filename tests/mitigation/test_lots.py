@@ -179,6 +179,7 @@ def test_another_process_draws_the_same_lots():
     assert told.strip() == str(lots(["ann", 3, 0.1], key="k").tolist())
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.text(st.characters(codec="utf-8")) | st.integers(), min_size=1),
     st.integers() | st.text(st.characters(codec="utf-8")),

@@ -50,6 +50,7 @@ def test_weights_count_as_repeated_rows(batch):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq", "cv", "cv²", "shortfall"])
 @pytest.mark.parametrize("noise", [None, "subtract"])
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds", "accuracy_parity"])

@@ -3,6 +3,7 @@
 from datetime import date
 
 import numpy as np
+import pytest
 
 import evenhand as eh
 
