@@ -206,6 +206,10 @@ def test_sums_of_numbers_are_those_of_powers_up_to_the_fourth():
         "y⁴": [1, 272],
         "y·squared_error": [4, 100],
         "y²·squared_error": [4, 400],
+        "error": [2, -5],
+        "error²": [4, 25],
+        "error³": [8, -125],
+        "error⁴": [16, 625],
     }
     assert found == expected
 

@@ -10,7 +10,6 @@ from scipy.stats import anderson_ksamp, chi2, chi2_contingency, hypergeom, norm
 import evenhand as eh
 from evenhand._uncertainty import homogeneity as tests_of
 from evenhand._uncertainty import pooling
-from evenhand._uncertainty.calibration import calibration_errors
 from evenhand._uncertainty.chance import Question, _compared
 from evenhand._uncertainty.clusters import Units, amount_of
 from evenhand._uncertainty.curves import DISTANCES, rate_curves
@@ -502,7 +501,7 @@ def test_a_calibration_error_is_known_within_the_noise_of_its_bins():
         .source
     )
     asked = eh.CRITERIA["calibration_within_groups"]
-    estimates = calibration_errors(source, asked.table(source, None))
+    estimates = estimates_of(source, asked)
     gap = hits / rows - score
     assert estimates.values.ravel().tolist() == pytest.approx([gap, gap])
     assert estimates.sizes.tolist() == [[rows, rows]]
