@@ -17,7 +17,7 @@ from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import How, beside, place_of
 from evenhand._words import number
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import named
+from evenhand.criteria.evaluation import asked_of
 
 
 class Contrast(NamedTuple):
@@ -106,13 +106,13 @@ def contrasts(
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if by not in ("difference", "ratio"):
         raise InputError(f"by is 'difference' or 'ratio'; it is {by!r}.")
-    asked = named(criterion).with_statistic(g)
+    asked = asked_of(criterion, data).with_statistic(g)
     if asked.statistic.sweeps:
         raise InputError(
             f"{asked.name} compares whole distributions; groups are beside a reference in a rate "
             "or a mean, such as statistical_parity or weak_parity."
         )
-    source = named(criterion).read_data(data, g=g).source
+    source = asked_of(criterion, data).read_data(data, g=g).source
     estimates = estimates_of(source, asked, data.favorable)
     place, curves = place_of(to, estimates.groups), np.moveaxis(estimates.curves, 1, 0)
     found = []

@@ -45,7 +45,7 @@ from evenhand._uncertainty.reference import How, interval_beside
 from evenhand._words import did_you_mean, number
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
-from evenhand.criteria.evaluation import named
+from evenhand.criteria.evaluation import asked_of
 from evenhand.measures import Aggregate, Measure, MeasureLike
 from evenhand.statistics.forms import ratio
 
@@ -147,9 +147,9 @@ def interval(
     if method not in METHODS:
         hint = did_you_mean(method, METHODS)
         raise InputError(f"There is no method {method!r}; there are {list(METHODS)}.{hint}")
-    asked = named(criterion).with_statistic(g)
+    asked = asked_of(criterion, data).with_statistic(g)
     how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = named(criterion).read_data(data, **how, g=g, to=to)
+    reading = asked_of(criterion, data).read_data(data, **how, g=g, to=to)
     if method == "guaranteed" and not reading.settings.function.is_solved:
         raise InputError(
             "Guaranteed intervals are for mpd, gini, pq, shortfall and ratio; "

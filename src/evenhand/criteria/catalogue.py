@@ -27,6 +27,14 @@ equalized_odds = Criterion(
     also_called=("separation", "error_rate_balance", "EO"),
 )
 
+performance_parity = Criterion(
+    "performance_parity",
+    STATISTICS["average_odds"],
+    asks="Does the model perform equally well in every group?",
+    is_not="Equal performance can be equally poor; look at the groups' values too.",
+    takes_g=True,
+)
+
 average_odds = Criterion(
     "average_odds",
     STATISTICS["average_odds"],
@@ -34,14 +42,7 @@ average_odds = Criterion(
     is_not="It is not equalized odds: a higher true positive rate can offset a lower false "
     "positive rate.",
     also_called=("average_odds_parity", "S-EO"),  # the paper's, of any measure
-)
-
-performance_parity = Criterion(
-    "performance_parity",
-    STATISTICS["average_odds"],
-    asks="Does the model perform equally well in every group?",
-    is_not="Equal performance can be equally poor; look at the groups' values too.",
-    takes_g=True,
+    general=performance_parity,
 )
 
 # The paper's, for regression.
@@ -53,7 +54,7 @@ strong_parity = Criterion(
     "where the groups differ most?",
     is_not="It ignores the truth, and looks at the one cut point where the groups differ most. "
     "Gini and PQ of raw CDFs are degenerate there, so by default they are computed from exp(F).",
-    also_called=("distributional_parity",),
+    also_called=("distributional_parity", "SP(regression)", "S-SP(regression)"),
 )
 
 wasserstein_parity = Criterion(
@@ -64,6 +65,7 @@ wasserstein_parity = Criterion(
     is_not="It has the unit of the predictions, so values for different targets are not "
     "comparable.",
     across="integral",
+    also_called=("SP(W)", "S-SP(W)"),
 )
 
 weak_parity = Criterion(
@@ -71,7 +73,7 @@ weak_parity = Criterion(
     E("yhat", bounds=(float("-inf"), float("inf"))),
     asks="Is the mean prediction the same in every group?",
     is_not="Groups with equal means can still differ in spread and in their tails.",
-    also_called=("mean_parity", "mean_difference"),
+    also_called=("mean_parity", "mean_difference", "SP(weak)", "S-SP(weak)"),
 )
 
 # The field's.

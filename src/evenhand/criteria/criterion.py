@@ -235,6 +235,8 @@ class Criterion:
         classes, and no favorable one named, it is asked of each class in turn.
     takes_g : bool, default False
         Whether its statistic can be replaced by `g`.
+    general : Criterion, optional
+        The criterion that it is with another statistic: S-EO with another `g` is performance parity.
     asks : str, default ""
         What it asks, in a plain sentence.
     also_called : tuple of str, default ()
@@ -263,6 +265,7 @@ class Criterion:
     across: str = "worst"
     one_class: bool = False
     takes_g: bool = False
+    general: Criterion | None = None
     asks: str = ""
     also_called: tuple[str, ...] = ()
 
@@ -445,6 +448,8 @@ class Criterion:
         """
         if g is None:
             return self
+        if not self.takes_g and self.general is not None:
+            return self.general.with_statistic(g)
         if not self.takes_g:
             raise InputError(f"{self.name} has its own statistic; g= is for 'performance_parity'.")
         if callable(g):

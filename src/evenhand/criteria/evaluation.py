@@ -84,7 +84,7 @@ def evaluate(
 
     """
     how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = named(criterion).read_data(data, **how, g=g, to=to)
+    reading = asked_of(criterion, data).read_data(data, **how, g=g, to=to)
     if np.ndim(reading.value):
         raise InputError(
             f"This is a batch of tallies, {np.shape(reading.value)} in all, and evaluate gives one "
@@ -95,15 +95,28 @@ def evaluate(
     return float(reading)
 
 
-def named(criterion: str | Criterion) -> Criterion:
+OF_NUMBERS = ("SP", "S-SP", "EO", "S-EO")  # of the paper, which has each for labels and numbers
+FORMS = dict.fromkeys(("EO(regression)", "S-EO(regression)"), "performance_parity(mse)")
+
+
+def asked_of(criterion: str | Criterion, data: Data) -> Criterion:
+    """The criterion that a name means of these rows."""
+    known = isinstance(criterion, str) and split_name(criterion)[0] in OF_NUMBERS
+    return named(criterion, (data.task or data.counted.task) if known else None)
+
+
+def named(criterion: str | Criterion, task: str | None = None) -> Criterion:
     """Find a criterion by its name or another that the field has for it, or take it as it is.
 
-    A name may say which statistic is meant, and by which measure.
+    A name may say which statistic is meant, and by which measure. The paper's SP and EO are one
+    thing of labels and another of numbers.
 
     >>> named("performance_parity(f1)").statistic.formula
     '2 tp / (2 tp + fp + fn)'
     >>> named("demographic_parity.pq(p=0.5)").measure
     'pq(p=0.5)'
+    >>> named("S-SP").name, named("S-SP", "regression").name, named("S-SP (weak)").name
+    ('statistical_parity', 'strong_parity', 'weak_parity')
     """
     if isinstance(criterion, Criterion):
         return criterion
@@ -112,13 +125,18 @@ def named(criterion: str | Criterion) -> Criterion:
         raise InputTypeError(f"criterion must be a criterion or its name, not {criterion!r}.")
     name, measure = split_name(criterion)
     if measure is not None:
-        return replace(named(name), measure=resolve(measure).name)
+        return replace(named(name, task), measure=resolve(measure).name)
+    name = re.sub(r"\s+\(", "(", name)
+    if name in OF_NUMBERS and task == "regression":
+        name += "(regression)"
+    if name in FORMS:  # of the squared error, unless another g is named
+        return replace(named(FORMS[name]), general=CRITERIA["performance_parity"])
+    if name in CRITERIA or name in ALIASES:
+        return CRITERIA[ALIASES.get(name, name)]
     form = re.fullmatch(r"([\w-]+)\((\w+)\)", name)
     if form is not None:
         whole = named(form[1]).with_statistic(form[2])
         return replace(whole, name=f"{whole.name}({form[2]})", takes_g=False)
-    if name in CRITERIA or name in ALIASES:
-        return CRITERIA[ALIASES.get(name, name)]
     hint = did_you_mean(name, [*CRITERIA, *ALIASES], TERMS)
     raise InputError(f"There is no criterion {name!r}.{hint} There are {list(CRITERIA)}.")
 
