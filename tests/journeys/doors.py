@@ -502,6 +502,8 @@ def traced(journey: Journey, found: Found) -> None:
     question = Question(journey, found, ("statistical_parity", "equal_opportunity"))
     if not question.fits or question.measure not in ("mpd", "gini", "pq") or journey.rows > 200:
         return
+    if math.isnan(question.wanted):  # fewer than two groups have rows of it
+        return
     given = question.columns
     given["y_score"] = journey.columns["y_score"]
     of = {key: journey.options[key] for key in ("score_of",) if key in journey.options}

@@ -236,7 +236,7 @@ class Criterion:
     takes_g : bool, default False
         Whether its statistic can be replaced by `g`.
     general : Criterion, optional
-        The criterion that it is with another statistic: S-EO with another `g` is performance parity.
+        What it is with another statistic: S-EO of another `g` is performance parity.
     asks : str, default ""
         What it asks, in a plain sentence.
     also_called : tuple of str, default ()
