@@ -463,7 +463,7 @@ SPANS = 120  # at most, as the watch keeps them
 def drifting(kind, look, looks):
     """The second group's share of a part, its rate and that of the first."""
     place = look / looks
-    share, rate = 0.2 + 0.6 * place, 0.1 + 0.5 * place
+    share, rate = 0.05 + 0.9 * place, 0.1 + 0.5 * place
     if kind == "none":
         share, rate = 0.5, 0.3
     elif kind == "seasons":

@@ -6,6 +6,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -303,6 +304,16 @@ DOORS = {  # the function, what it is given, its columns and its options
             *("table", *NAMES, "dialect", "y_score", "threshold", "digits", "sample_weight"),
             *("strata", "task", "rows", "min_count", "person"),
         ),
+    ),
+    "read_evaluation": (
+        eh.read_evaluation,
+        {
+            "path": Path(__file__).parent / "language_models" / "loans.json",
+            "sensitive_features": "group",
+            "score": "match",
+        },
+        (),
+        ("path", "sensitive_features", "score", "cluster", "favorable", "filter_name", "missing"),
     ),
     "assert_even": (
         gated,

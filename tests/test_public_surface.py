@@ -49,6 +49,7 @@ NAMES = [
     "mpd",
     "power",
     "pq",
+    "read_evaluation",
     "survey_weights",
     "tally",
 ]

@@ -11,6 +11,7 @@ from evenhand._columns import Bin
 from evenhand._compare import compare
 from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution, distribution
+from evenhand._data.evaluations import read_evaluation
 from evenhand._data.groups import Groups, groups
 from evenhand._data.sql import count_query
 from evenhand._data.surveys import survey_weights
@@ -71,6 +72,7 @@ __all__ = [
     "mpd",
     "power",
     "pq",
+    "read_evaluation",
     "survey_weights",
     "tally",
 ]

@@ -64,7 +64,7 @@ def test_the_commands_of_the_page_audit_the_files_of_the_tools(folder, number):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert f"{(640, 160)[number]} rows in 2 groups" in done.stdout
+    assert f"{(160, 640)[number]} rows in 2 groups" in done.stdout
     assert "Rows come in 40 clusters" in done.stdout
 
 
