@@ -10,7 +10,7 @@ from scipy.stats import anderson_ksamp, chi2, chi2_contingency, hypergeom, norm
 import evenhand as eh
 from evenhand._uncertainty import homogeneity as tests_of
 from evenhand._uncertainty import pooling
-from evenhand._uncertainty.chance import Question, _compared
+from evenhand._uncertainty.chance import Measurement, _compared
 from evenhand._uncertainty.clusters import Units, amount_of
 from evenhand._uncertainty.curves import DISTANCES, rate_curves
 from evenhand._uncertainty.estimates import estimates_of
@@ -52,7 +52,7 @@ RNG = np.random.default_rng(21)
 
 
 def question(value, more=0.0):
-    return Question(None, value, more, lambda table: table)
+    return Measurement(None, value, more, lambda table: table)
 
 
 # Chance

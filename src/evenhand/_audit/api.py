@@ -10,12 +10,7 @@ from datetime import UTC, datetime
 from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
 from evenhand._audit.gate import FailIf, gates_of, tolerances, with_gates
-from evenhand._audit.questions import (
-    Criteria,
-    answerable,
-    check_margin,
-    check_options,
-)
+from evenhand._audit.questions import answerable, check_margin, check_options
 from evenhand._audit.result import Audit
 from evenhand._audit.subgroups import Control, check_control, ranked
 from evenhand._audit.views import examined, main_view, views_of
@@ -24,6 +19,7 @@ from evenhand._data.doors import about_data
 from evenhand._data.evidence import Evidence, check_sizes, design_notes, sameness_notes
 from evenhand._kinds import check_kinds
 from evenhand._signatures import documented
+from evenhand.criteria.questions import Criteria
 
 MEASURES = ("mpd", "gini", "pq")
 HEADLINES = ("statistical_parity", "equalized_odds", "strong_parity", "performance_parity(mse)")

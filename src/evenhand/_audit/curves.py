@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._columns.codes import positions
 from evenhand._data.distributions import Distribution
 from evenhand._data.evidence import Evidence
 from evenhand._data.tallies import Axis, Tally
+from evenhand.criteria.questions import Question
 
 Floats = NDArray[np.float64]
 

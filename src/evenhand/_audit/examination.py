@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.finding import Finding, GroupValues, Measured, Obstacle, Pair
-from evenhand._audit.questions import Question, greatest_reading
+from evenhand._audit.questions import greatest_reading
 from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
@@ -24,6 +24,7 @@ from evenhand._uncertainty.homogeneity import holm, homogeneity
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
+from evenhand.criteria.questions import Question
 from evenhand.measures import DEFAULT_MEASURE, MeasureLike
 from evenhand.statistics import Statistic
 

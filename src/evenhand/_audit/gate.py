@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from evenhand._audit.finding import Obstacle
-from evenhand._audit.questions import Question, questions_of
 from evenhand._errors import InputError, InputTypeError
 from evenhand._words import did_you_mean, plural, read_number
 from evenhand.criteria.evaluation import named
+from evenhand.criteria.questions import Question, questions_of
 from evenhand.measures import resolve
 
 Outcome = Literal["pass", "violation", "inconclusive", "error"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,10 +11,10 @@ from evenhand._data.distributions import Distribution
 from evenhand._data.evidence import Evidence
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
-from evenhand.criteria import Criterion, Reading
-from evenhand.criteria.evaluation import named, split_name
+from evenhand.criteria import Reading
+from evenhand.criteria.questions import Criteria, Question, questions_of
 from evenhand.measures import MEASURES, Measure
 from evenhand.measures import resolve as resolve_measure
 
@@ -59,50 +58,6 @@ DEFAULTS: dict[Task, tuple[str, ...]] = {
         "performance_parity(mae)",
     ),
 }
-
-
-@dataclass(frozen=True)
-class Question:
-    """One criterion, by the name people give it, with its statistic and measures."""
-
-    name: str
-    criterion: Criterion
-    measures: tuple[str, ...]
-
-
-Criteria = str | Criterion | Sequence[str | Criterion]
-
-
-def questions_of(names: Criteria, measures: str | Sequence[str]) -> list[Question]:
-    """Resolve names such as "equalized_odds" and "performance_parity(f1)"; one may stand alone.
-
-    >>> [
-    ...     one.criterion.statistic.formula
-    ...     for one in questions_of(["performance_parity(f1)"], ["gini"])
-    ... ]
-    ['2 tp / (2 tp + fp + fn)']
-    """
-    check_kinds(criteria=names, measures=measures)
-    asked = (names,) if isinstance(names, str | Criterion) else names
-    if not isinstance(asked, Iterable):  # another function
-        raise InputTypeError(f"criteria must be criteria or their names, not {names!r}.")
-    given = (measures,) if isinstance(measures, str) else tuple(measures)
-    by = tuple(resolve_measure(measure).name for measure in given)
-    return [_question(name, by) for name in asked]
-
-
-def _question(name: str | Criterion, measures: tuple[str, ...]) -> Question:
-    if isinstance(name, Criterion):
-        return Question(name.name, name, measures)
-    criterion = named(name)
-    own = resolve_measure(criterion.measure)
-    if split_name(name)[1] is not None:
-        return Question(criterion.name, criterion, (own.name,))
-    if own.falls:  # its own measure is in its name; the one that it is one minus says the same
-        measures = (own.name, *(measure for measure in measures if measure == own.computed.name))
-    elif criterion.across == "integral":  # ratios are not added up
-        measures = tuple(name for name in measures if not resolve_measure(name).falls) or measures
-    return Question(criterion.name, criterion, measures)
 
 
 def _adds_up_ratios(question: Question) -> bool:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand._audit.examination import options_of
-from evenhand._audit.questions import Question
 from evenhand._columns import Bin, Label
 from evenhand._columns.codes import positions, union
 from evenhand._data.evidence import Evidence
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import Conclusion, holm, homogeneity, verdict
+from evenhand.criteria.questions import Question
 
 
 @dataclass(frozen=True)

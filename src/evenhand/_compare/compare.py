@@ -20,7 +20,7 @@ from evenhand._compare.performance import (
     performance_pairs,
     performance_rows,
 )
-from evenhand._compare.question import Question, by_criterion, questions, tested
+from evenhand._compare.question import by_criterion, questions, tested, values_of
 from evenhand._compare.tables import table
 from evenhand._data.data import Data
 from evenhand._data.dataframes import kind_of
@@ -30,6 +30,7 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
 from evenhand.criteria import Criterion
+from evenhand.criteria.questions import Question
 from evenhand.measures import MeasureLike
 
 MEASURES = ("mpd", "gini", "pq")
@@ -185,7 +186,7 @@ def _measurable(asked: Sequence[Question], sources: Sources) -> tuple[list[Quest
     kept, left = [], []
     for question in asked:
         try:
-            question.values(sources)
+            values_of(question, sources)
             kept.append(question)
         except InputError as refused:
             if question.measure not in RELATIVE:

@@ -11,13 +11,13 @@ import numpy as np
 from evenhand._compare.document import amount, document
 from evenhand._compare.parts import ComparisonParts
 from evenhand._compare.performance import metrics_of
-from evenhand._compare.question import Question
 from evenhand._compare.sensitivity import COLUMNS, Coarser, sensitivity_rows, settings_of, views
 from evenhand._compare.tables import table
 from evenhand._data.dataframes import framed
 from evenhand._kinds import check_kinds
 from evenhand._result import Columns, Result
 from evenhand._words import number
+from evenhand.criteria.questions import Question
 from evenhand.measures import MeasureLike, resolve
 
 
@@ -170,7 +170,7 @@ class Comparison(ComparisonParts, Result):
         check_kinds(measure=measure, depth=depth, verdicts=verdicts, groupings=groupings)
         settings = [
             settings_of(
-                Question(criterion, measure, self.questions[0].settings),
+                Question(criterion, (measure,), self.questions[0].settings),
                 self.questions,
                 orders=orders,
                 transforms=transforms,

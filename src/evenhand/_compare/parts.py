@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evenhand._compare.evidence import Evidence
-from evenhand._compare.question import Question
 from evenhand._compare.tables import Columns, Row
 from evenhand._data.tasks import Task
+from evenhand.criteria.questions import Question
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.paired import Sample
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import named
-from evenhand.measures import MeasureLike, name_of
+from evenhand.criteria.evaluation import named, split_name
+from evenhand.criteria.questions import Question, questions_of
+from evenhand.measures import MeasureLike
 
 Floats = NDArray[np.float64]
 
@@ -30,50 +31,25 @@ OF_NUMBERS = ("strong_parity", "wasserstein_parity", "weak_parity", "performance
 WITHOUT_TRUTH = ("statistical_parity", "strong_parity", "wasserstein_parity", "weak_parity")
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
-    """A criterion, a measure, and how both are used: `settings` are options of `evaluate`."""
+def values_of(question: Question, sources: Sources) -> Floats:
+    """The value of each model (last axis), after any batch axis."""
+    models = sources[question.needs]
+    values = [question.criterion(source, **question.options) for source in models]
+    return np.stack([np.asarray(value, dtype=np.float64) for value in values], axis=-1)
 
-    criterion: Criterion
-    measure: MeasureLike
-    settings: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def needs(self) -> str:
-        """What it reads of the rows."""
-        return self.criterion.statistic.needs
+def values_if_any(question: Question, sources: Sources) -> Floats:
+    """The same, but NaN where the measure refuses: Gini and PQ of a negative mean."""
+    try:
+        return values_of(question, sources)
+    except ValueError:
+        return np.full(len(sources[question.needs]), np.nan)
 
-    @property
-    def measure_name(self) -> str:
-        """The measure, with the orders it was given."""
-        return name_of(self.measure)
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of `Criterion.read`."""
-        return {"measure": self.measure, **self.settings}
-
-    def with_options(self, **changed: Any) -> Question:
-        """The same question, asked in another way."""
-        measure = changed.pop("measure", self.measure)
-        return replace(self, measure=measure, settings={**self.settings, **changed})
-
-    def values(self, sources: Sources) -> Floats:
-        """Its value for each model (last axis), after any batch axis."""
-        values = [self.criterion(source, **self.options) for source in sources[self.needs]]
-        return np.stack([np.asarray(value, dtype=np.float64) for value in values], axis=-1)
-
-    def unevenness(self, values: Any) -> Floats:
-        """Values of which larger is less even, for ranks: of a ratio, minus the ratio."""
-        signed = np.asarray(values, dtype=np.float64)
-        return -signed if measures.resolve(self.measure).falls else signed
-
-    def values_if_any(self, sources: Sources) -> Floats:
-        """The same, but NaN where the measure refuses: Gini and PQ of a negative mean."""
-        try:
-            return self.values(sources)
-        except ValueError:
-            return np.full(len(sources[self.needs]), np.nan)
+def unevenness(question: Question, values: Any) -> Floats:
+    """Values of which larger is less even, for ranks: of a ratio, minus the ratio."""
+    signed = np.asarray(values, dtype=np.float64)
+    return -signed if measures.resolve(question.measure).falls else signed
 
 
 def questions(
@@ -96,20 +72,13 @@ def questions(
     if criteria is None and evidence.truth is None:
         wanted = [name for name in wanted if name in WITHOUT_TRUTH]
     settings = {"transform": transform, "favorable": favorable}
-    asked = [_checked(criterion, evidence, g) for criterion in wanted]
+    asked = questions_of([_checked(name, evidence, g) for name in wanted], chosen_measures)
+    own = [isinstance(name, str) and split_name(name)[1] is not None for name in wanted]
     return [
-        Question(criterion, measure, settings)
-        for criterion in asked
-        for measure in _measures_of(criterion, chosen_measures)
+        Question(question.criterion, (measure,), settings)
+        for question, is_own in zip(asked, own, strict=True)
+        for measure in ((question.criterion.measure,) if is_own else question.measures)
     ]
-
-
-def _measures_of(criterion: Criterion, chosen: Sequence[MeasureLike]) -> Sequence[MeasureLike]:
-    """Those that were chosen; a criterion that is a ratio by name has its own."""
-    own = measures.resolve(criterion.measure)
-    if not own.falls:
-        return chosen
-    return (own.name, *(measure for measure in chosen if measure == own.computed.name))
 
 
 def by_criterion(questions: Sequence[Question]) -> dict[Criterion, Question]:

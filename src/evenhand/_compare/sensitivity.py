@@ -16,12 +16,13 @@ from evenhand._columns.bins import Bin
 from evenhand._columns.codes import Label, positions, union
 from evenhand._columns.encoding import floats
 from evenhand._compare.evidence import Evidence, Sources
-from evenhand._compare.question import Question, tested
+from evenhand._compare.question import tested, unevenness, values_if_any
 from evenhand._compare.ranking import kendall, ranks
 from evenhand._compare.tables import Row
 from evenhand._data.summaries import Source
 from evenhand._errors import InputError, InputTypeError
 from evenhand._uncertainty.homogeneity import holm, verdict
+from evenhand.criteria.questions import Question
 
 Coarser = Callable[[Label], Label]
 
@@ -189,7 +190,7 @@ def sensitivity_rows(
     }
     for of_criterion in settings:
         base = of_criterion[0].question
-        default = base.unevenness(base.values_if_any(sources))
+        default = unevenness(base, values_if_any(base, sources))
         p_values = _p_values(base, sources, verdicts)
         for setting in of_criterion:
             yield from _rows(models, setting, sources, default, p_values, level)
@@ -207,8 +208,8 @@ def _rows(
     p_values: Sequence[float],
     level: float,
 ) -> Iterator[Row]:
-    values = setting.question.values_if_any(sources)
-    uneven = setting.question.unevenness(values)
+    values = values_if_any(setting.question, sources)
+    uneven = unevenness(setting.question, values)
     best, changed = _best(models, uneven), _best(models, uneven) != _best(models, default)
     tau = float(kendall(uneven, default)) if len(models) > 2 else np.nan
     rows = zip(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._compare.evidence import Evidence
-from evenhand._compare.question import Question, Tested
+from evenhand._compare.question import Tested, unevenness, values_if_any
 from evenhand._compare.ranking import kendall, ranks
 from evenhand._uncertainty.homogeneity import holm, verdict
 from evenhand._uncertainty.paired import Sample, difference
 from evenhand.criteria import Criterion
+from evenhand.criteria.questions import Question
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -40,7 +42,7 @@ def resampled(
     needs = {question.needs for question in questions}
     return np.concatenate(
         [
-            np.stack([np.atleast_2d(q.values_if_any(sources)) for q in questions], axis=1)
+            np.stack([np.atleast_2d(values_if_any(q, sources)) for q in questions], axis=1)
             for sources in evidence.resampled(needs, replicates, rng)
         ]
     )
@@ -59,7 +61,7 @@ def value_rows(
     adjusted = dict(zip(hypotheses, _holm(p_values), strict=True))
     for question, of_models in zip(questions, samples, strict=True):
         seen = [float(sample.reading) for sample in of_models]
-        places = ranks(question.unevenness(seen)).tolist()
+        places = ranks(unevenness(question, seen)).tolist()
         ours = adjusted[question.criterion.statistic.hypothesis]
         for m, sample in enumerate(of_models):
             interval = sample.interval(confidence)
@@ -136,7 +138,7 @@ def rank_rows(
 ) -> Iterator[Row]:
     """A row for every question, with the rank of each model."""
     for k, question in enumerate(questions):
-        places = dict(zip(models, ranks(question.unevenness(values[k])).tolist(), strict=True))
+        places = dict(zip(models, ranks(unevenness(question, values[k])).tolist(), strict=True))
         yield {
             "criterion": question.criterion.name,
             "measure": question.measure_name,
@@ -149,7 +151,7 @@ def kendall_rows(
     """Kendall's τ-b of every two rankings, with its range over rows drawn again."""
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     for a, b in combinations(range(len(questions)), 2):
-        one, two = questions[a].unevenness, questions[b].unevenness
+        one, two = (partial(unevenness, questions[at]) for at in (a, b))
         again = kendall(one(drawn[:, a]), two(drawn[:, b]))
         again = again[~np.isnan(again)]
         low, high = np.quantile(again, ends) if len(again) else (np.nan, np.nan)

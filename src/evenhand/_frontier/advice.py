@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from evenhand._errors import InputError
 from evenhand._frontier.calibration import Calibration, calibration
-from evenhand._frontier.question import Question
+from evenhand._frontier.objective import Objective
 from evenhand._frontier.rows import Codes, Floats, Rows, stream
 from evenhand._frontier.tracing import Tracer, tracer_of
 from evenhand.mitigation.optimal import Solution, Steady, lot_share
@@ -65,7 +65,7 @@ class Advice:
 
 def advised(
     rows: Rows,
-    question: Question,
+    question: Objective,
     truths: Sequence[str],
     rate_error: Any,
     random_state: int,
@@ -128,7 +128,7 @@ def _steadied(tracer: Tracer, lot: Floats) -> Tracer:
 
 def _held_out(
     rows: Rows,
-    question: Question,
+    question: Objective,
     kinds: Sequence[Kind],
     random_state: int,
     *,

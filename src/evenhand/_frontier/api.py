@@ -21,7 +21,7 @@ from evenhand._frontier.amounts import Amounts, read_amounts
 from evenhand._frontier.calibration import calibration
 from evenhand._frontier.judging import Judged, judged, with_interval
 from evenhand._frontier.notes import believable, notes
-from evenhand._frontier.question import Also, Question, read_question
+from evenhand._frontier.objective import Also, Objective, read_objective
 from evenhand._frontier.regression import RegressionFrontier, regression_frontier
 from evenhand._frontier.result import Frontier, Point
 from evenhand._frontier.rows import (
@@ -233,7 +233,7 @@ def frontier(
         group_proba=group_proba,
     )
     judge = _truth(truth, rows, recalibrate)
-    question = read_question(
+    question = read_objective(
         rows,
         criterion,
         measure,
@@ -436,7 +436,7 @@ def _cost_of_rising(solutions: Sequence[Solution], rise: Sequence[Solution]) -> 
 def _point(
     rows: Rows,
     other: Rows | None,
-    question: Question,
+    question: Objective,
     bound: float,
     solution: Solution,
     ours: Solution,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._errors import EvenhandError
-from evenhand._frontier.question import Question
+from evenhand._frontier.objective import Objective
 from evenhand._frontier.rows import Floats, Rows, stream
 from evenhand._uncertainty.interval import interval
 from evenhand.mitigation._lots import drawn
@@ -31,7 +31,7 @@ class Judged:
     high: float = np.nan
 
 
-def judged(rows: Rows, chances: Floats, question: Question) -> Judged:
+def judged(rows: Rows, chances: Floats, question: Objective) -> Judged:
     """By the chances with which every class is decided."""
     table = rows.confusion(chances)
     spent = np.einsum("ik,ky,iy->i", rows.onehot, question.cost, chances)
@@ -43,7 +43,7 @@ def judged(rows: Rows, chances: Floats, question: Question) -> Judged:
 
 
 def with_interval(
-    rows: Rows, chances: Floats, question: Question, confidence: float, random_state: int
+    rows: Rows, chances: Floats, question: Objective, confidence: float, random_state: int
 ) -> Judged:
     """The same with an interval of the disparity.
 

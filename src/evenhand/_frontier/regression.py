@@ -13,7 +13,7 @@ from evenhand._errors import InputError
 from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import ends
-from evenhand._frontier.question import check_disparity, convex
+from evenhand._frontier.objective import check_disparity, convex
 from evenhand._frontier.rows import Floats, stream
 from evenhand._frontier.ties import NO_TIES, Ties, ties
 from evenhand._frontier.wording import moving_sentences

@@ -12,7 +12,7 @@ from evenhand._data.groups import show
 from evenhand._frontier.advice import Advice
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import Judged
-from evenhand._frontier.question import Question, check_disparity
+from evenhand._frontier.objective import Objective, check_disparity
 from evenhand._frontier.rows import Floats, Rows
 from evenhand._frontier.rule import Rule
 from evenhand._frontier.tracing import Tracer
@@ -75,7 +75,7 @@ class Frontier(Curve):
 
     """
 
-    question: Question
+    question: Objective
     rows: Rows
     points: tuple[Point, ...]
     model: Judged

@@ -11,7 +11,7 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._frontier.judging import judged
-from evenhand._frontier.question import Question
+from evenhand._frontier.objective import Objective
 from evenhand._frontier.rows import Floats, Rows, read_rows
 from evenhand._frontier.ties import NO_TIES, Ties, ties
 from evenhand.mitigation._lots import drawn, lots
@@ -47,7 +47,7 @@ class Rule(DecisionRule):
 
     @classmethod
     def of(
-        cls, decisions: DecisionRule, rows: Rows, question: Question, rising_cost: str = ""
+        cls, decisions: DecisionRule, rows: Rows, question: Objective, rising_cost: str = ""
     ) -> Rule:
         """Decisions with the names of their classes and groups, and what they come to."""
         columns = () if rows.group_proba is not None else rows.columns

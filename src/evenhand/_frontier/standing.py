@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand._frontier.amounts import Amounts
-from evenhand._frontier.question import Question, convex
+from evenhand._frontier.objective import Objective, convex
 from evenhand._frontier.regression import regression_frontier
 from evenhand._frontier.rows import Codes, Floats
 from evenhand._frontier.tracing import Tracer
@@ -84,7 +84,9 @@ def standing(
     table = confusion / confusion.sum()
     # As many are selected as by the model: without that, selecting nearly everyone closes any gap.
     selected = float(table[:, :, 1].sum())
-    question = Question(criterion, convex(measure), 1 - np.eye(2), stated=stated, capacity=selected)
+    question = Objective(
+        criterion, convex(measure), 1 - np.eye(2), stated=stated, capacity=selected
+    )
     population = Curves.of(score, positive, group, weight, len(confusion), rising=True)
     tracer = Tracer(population, question, 1)
     value, cost = question.value(table, 1), question.price(table)

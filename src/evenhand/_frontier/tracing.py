@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand._frontier.calibration import Calibration
-from evenhand._frontier.question import Question
+from evenhand._frontier.objective import Objective
 from evenhand._frontier.rows import Rows
 from evenhand.mitigation.optimal import (
     Curves,
@@ -33,7 +33,7 @@ class Tracer:
     """
 
     population: Population
-    question: Question
+    question: Objective
     favorable: int | None
     calibration: Calibration | None = None
 
@@ -81,7 +81,7 @@ class Tracer:
 
 def tracer_of(
     rows: Rows,
-    question: Question,
+    question: Objective,
     truth: str,
     calibration: Calibration | None = None,
     *,

@@ -139,7 +139,7 @@ def chance(
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class Measurement:
     """One measure of a criterion, for any table of its statistic.
 
     `value` is that of the observed table, and `more` what the exact value adds to it where the
@@ -158,7 +158,7 @@ class Question:
 
 def questions(
     source: Source, criterion: str | Criterion, ways: Sequence[MeasureLike | None], **options: Any
-) -> tuple[Model, list[Question]]:
+) -> tuple[Model, list[Measurement]]:
     """The model of a criterion, and a question for each measure."""
     asked = named(criterion).with_statistic(options.pop("g", None))
     asked.check(source)
@@ -192,7 +192,7 @@ def thinned(model: Model, source: Source, asked: Criterion, favorable: Label) ->
 
 
 def chances(
-    model: Model, asked: Sequence[Question], replicates: int, rng: np.random.Generator
+    model: Model, asked: Sequence[Measurement], replicates: int, rng: np.random.Generator
 ) -> list[Chance]:
     """Compare several questions about one criterion with the same fair replicates."""
     fair = np.broadcast_to(model.pooled, model.seen.shape)
@@ -206,7 +206,7 @@ def _about_cuts(
     ways: Sequence[MeasureLike | None],
     hows: Sequence[Settings],
     options: dict[str, Any],
-) -> tuple[Model, list[Question]]:
+) -> tuple[Model, list[Measurement]]:
     """Questions about distributions: replicates know some cut points, the value knows all."""
     cut, edges = cuts_of(source)
     model = thinned(cut, source, asked, None)
@@ -220,13 +220,13 @@ def _about_cuts(
 
 def _question(
     asked: Criterion, how: Settings, reading: Reading, cuts: Table | None = None
-) -> Question:
+) -> Measurement:
     def of(table: Table) -> Any:
         return asked.reading(table, how).value
 
     value = float(reading)
     shown = value if cuts is None else float(of(cuts))
-    return Question(reading, shown, value - shown, of)
+    return Measurement(reading, shown, value - shown, of)
 
 
 MODELS: dict[str, Callable[..., Model]] = {
@@ -237,7 +237,7 @@ MODELS: dict[str, Callable[..., Model]] = {
 }
 
 
-def _compared(asked: Question, values: Floats) -> Chance:
+def _compared(asked: Measurement, values: Floats) -> Chance:
     value, replicates = asked.value, len(values)
     values = values[~np.isnan(values)]
     if np.isnan(value) or not len(values):

@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from evenhand._audit.gate import Gate, gate_of
-from evenhand._audit.questions import questions_of
 from evenhand._audit.subgroups import CONTROLS
 from evenhand._data.counts import MOMENT_COLUMNS
 from evenhand._data.evidence import check_scored, check_threshold
@@ -26,6 +25,7 @@ from evenhand._words import did_you_mean, read_number
 from evenhand.cli.columns import columns_given, role_option
 from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.terminal import tell
+from evenhand.criteria.questions import questions_of
 from evenhand.measures import resolve
 from evenhand.standards.profiles import STANDARDS, Standard
 

@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._data.tallies import Axis, Tally, gathered
+from evenhand.criteria.questions import Question
 from evenhand.watch.evalues import log_mean
 from evenhand.watch.rates import Limits, Rates, range_of
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from evenhand._audit.examination import without_value
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import judge
-from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._data.evidence import one_label
 from evenhand._data.groups import show
@@ -22,6 +21,7 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_names
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._words import gap_points, number, plural
+from evenhand.criteria.questions import Question
 from evenhand.measures import resolve as resolve_measure
 from evenhand.watch import change
 from evenhand.watch.bands import band_of, rate_limits

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evenhand._audit.gate import Gate
-from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._columns.codes import union
 from evenhand._data.tallies import CLASSES, Tally
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_labels
 from evenhand._uncertainty.interval import METHODS, Method
+from evenhand.criteria.questions import Question
 from evenhand.watch.labels import Seen, occurring
 from evenhand.watch.ledger import Ledger
 

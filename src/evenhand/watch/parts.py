@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._data.tallies import CLASSES, Axis, Tally, gathered
 from evenhand._errors import InputError, InputTypeError
+from evenhand.criteria.questions import Question
 from evenhand.watch.clusters import (
     UNIT,
     Pairs,

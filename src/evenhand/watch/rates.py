@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.questions import Question
 from evenhand._columns import Label
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import favorable_label
 from evenhand._errors import InputError
 from evenhand.criteria.criterion import class_of
+from evenhand.criteria.questions import Question
 from evenhand.statistics import Statistic
 from evenhand.statistics.forms import ratio
 from evenhand.watch.labels import is_label

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._audit.gate import gate_of
-from evenhand._audit.questions import Question, questions_of
 from evenhand._columns import Bin, Label
 from evenhand._data.tallies import CLASSES, Axis, Tally
 from evenhand._errors import EvenhandError, InputError
 from evenhand._writing import write_whole
+from evenhand.criteria.questions import Question, questions_of
 from evenhand.watch.clusters import STAKES
 from evenhand.watch.ledger import DIGITS, MOST_ROWS, WHOLE, Ledger, check_size
 from evenhand.watch.look import Look

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from evenhand._audit.gate import FailIf, gates_of, with_gates
-from evenhand._audit.questions import Criteria, questions_of
 from evenhand._columns import Label
 from evenhand._columns.encoding import finite
 from evenhand._data.data import Data
@@ -24,6 +23,7 @@ from evenhand._result import Columns, Result
 from evenhand._signatures import suggests_names
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
 from evenhand._writing import path_of, written
+from evenhand.criteria.questions import Criteria, questions_of
 from evenhand.watch.document import document_of, openmetrics
 from evenhand.watch.labels import aligned, as_before, check_classes, widened
 from evenhand.watch.ledger import WHOLE, day_name, negative, renamed

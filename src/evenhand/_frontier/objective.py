@@ -45,7 +45,7 @@ Also = Mapping[str, float] | Sequence[tuple[str, str, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class Objective:
     """A criterion by a measure, the cost of decisions, and further requirements.
 
     Where the favorable class was `stated`, every criterion is about it alone, as for `evaluate`.
@@ -121,7 +121,7 @@ class Question:
         return self.stated or criterion in ONE_CLASS
 
 
-def read_question(
+def read_objective(
     rows: Rows,
     criterion: str,
     measure: MeasureLike,
@@ -132,7 +132,7 @@ def read_question(
     at_least: Mapping[str, float] | None = None,
     at_most: Mapping[str, float] | None = None,
     capacity: float | None = None,
-) -> Question:
+) -> Objective:
     """The question, checked."""
     by = convex(measure)
     further = _further(also, by)
@@ -141,7 +141,7 @@ def read_question(
     compared = {criterion, *(name for name, *_ in further)}
     if "selection_rate_ratio" in compared and rows.favorable is None:
         raise InputError("selection_rate_ratio is about one class: name it by favorable=.")
-    return Question(
+    return Objective(
         criterion,
         by,
         _costs(cost, rows),
