@@ -79,6 +79,16 @@ def test_only_measures_know_which_measure_one_is():
     assert places("measures", questions_of_name) == []
 
 
+def test_a_question_is_one_class_beside_that_of_stored_designs():
+    declared = [
+        path.relative_to(ROOT).parts[0]
+        for path in sorted(ROOT.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and node.name == "Question"
+    ]
+    assert declared == ["benchmark", "criteria"]
+
+
 @pytest.mark.parametrize(
     ("text", "finder"),
     [
