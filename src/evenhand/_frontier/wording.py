@@ -51,7 +51,7 @@ def sentences(
     lines = [f"By {name}, the model's {what} is {told(model.value)} {at}."]
     if least < model.value - 1e-4:
         better = f"be {told(least)}; no rule on these scores does better."
-        closed = "be closed." if measure == "mpd" else "be 0."
+        closed = "be closed." if by.is_width else "be 0."
         lines.append(
             f"At the same {unit}{held} the {what} could {better if least > LEAST else closed}"
         )
