@@ -3,7 +3,8 @@
 python benchmarks/adversarial.py                        60 simulations of each design
 python benchmarks/adversarial.py --simulations 400      as in docs/explanation/coverage.md
 python benchmarks/adversarial.py --only auroc weights   designs whose names have one of these words
-python benchmarks/adversarial.py --search 40            and random shapes, worst first
+python benchmarks/adversarial.py --search 40            and random shapes
+python benchmarks/adversarial.py --seed 2               other draws
 
 Every design draws its rows and says what is true of them: the largest difference between groups.
 Where that is 0, the share of p-values of at most 5 % (and 1 %) is the type I error; elsewhere it
@@ -233,6 +234,121 @@ def rates(sizes: Any, rate: float, top: float = 0.0) -> Callable[[Rng], Columns]
     return draw
 
 
+# The same classes in other shapes, on which nothing was tuned.
+
+
+def uneven_classes(rng: Rng) -> Columns:
+    """The rare class is three times as rare in the small group; scores have six levels."""
+    group = repeated((1200, 300))
+    y = (rng.random(len(group)) < np.where(group == 0, 0.3, 0.1)).astype(int)
+    score = np.clip(np.round(rng.normal(0.0 + 1.2 * y, 1.0)), -2, 3)
+    return {"y_true": y, "y_score": score, "sensitive_features": group}
+
+
+def exponential_scores(rng: Rng) -> Columns:
+    """Scores with a long tail in six groups, one of them of 60 rows."""
+    group = repeated((300, 300, 300, 300, 150, 60))
+    y = (rng.random(len(group)) < 0.25).astype(int)
+    score = rng.exponential(1.0, len(group)) ** 2 + 2.0 * y * (rng.random(len(group)) < 0.7)
+    return {"y_true": y, "y_score": score, "sensitive_features": group}
+
+
+def tailed_errors(rng: Rng) -> Columns:
+    """Errors that grow with the predictor, in three groups."""
+    group = repeated((600, 150, 80))
+    x = rng.gamma(1.0, 1.0, len(group))
+    y = x + rng.standard_t(4, len(group)) * (0.3 + 0.4 * x)
+    return {"y_true": y, "y_pred": x, "sensitive_features": group}
+
+
+def lognormal_fit(rng: Rng) -> Columns:
+    group = repeated((500, 120))
+    x = rng.lognormal(0, 0.8, len(group))
+    y = x + rng.standard_normal(len(group))
+    return {"y_true": y, "y_pred": x, "sensitive_features": group}
+
+
+def extreme_scores(rng: Rng) -> Columns:
+    """Scores near 0 and 1, too sure of themselves in every group alike."""
+    group = repeated((900, 250, 100))
+    score = rng.beta(0.3, 0.3, len(group))
+    chance = 1 / (1 + np.exp(-0.6 * np.log((score + 1e-9) / (1 - score + 1e-9))))
+    y = (rng.random(len(group)) < chance).astype(int)
+    return {"y_true": y, "y_score": score, "sensitive_features": group, "score_of": 1}
+
+
+def few_levels(rng: Rng) -> Columns:
+    group = repeated((2000, 150))
+    score = np.array([0.01, 0.1, 0.9])[rng.choice(3, len(group), p=[0.7, 0.2, 0.1])]
+    y = (rng.random(len(group)) < score**1.5).astype(int)
+    return {"y_true": y, "y_score": score, "sensitive_features": group, "score_of": 1}
+
+
+def rare_claims(rng: Rng) -> Columns:
+    """2 % of the rows have an amount of about 50."""
+    group = repeated((1500, 120, 120))
+    amount = rng.gamma(4.0, 12.5, len(group)) * (rng.random(len(group)) < 0.02)
+    return {"y_pred": amount, "sensitive_features": group}
+
+
+def steep_gamma(rng: Rng) -> Columns:
+    group = repeated((1200, 80))
+    return {"y_pred": rng.gamma(0.15, 1.0, len(group)), "sensitive_features": group}
+
+
+def sampled_by_value(rng: Rng) -> Columns:
+    """Weights that undo a sampling by the value, of rates and of amounts."""
+    group = repeated((600, 150))
+    value = rng.gamma(1.0, 1.0, len(group))
+    return {"y_pred": value, "sensitive_features": group, "sample_weight": 1 / (0.15 + value)}
+
+
+def sampled_by_outcome(rng: Rng) -> Columns:
+    group = repeated((700, 90, 90))
+    hit = (rng.random(len(group)) < 0.4).astype(int)
+    weight = np.exp(0.8 * rng.standard_normal(len(group))) * np.where(hit, 0.3, 1.0)
+    return {"y_pred": hit, "sensitive_features": group, "sample_weight": weight, "favorable": 1}
+
+
+def raters(rng: Rng) -> Columns:
+    """20 raters, each of a few people of four groups, unequally many."""
+    rater = np.repeat(np.arange(20), rng.integers(6, 40, 20))
+    group = rng.choice(4, len(rater), p=[0.55, 0.25, 0.15, 0.05])
+    value = rng.normal(0, 1, 20)[rater] + rng.exponential(1.0, len(rater))
+    return {"y_pred": value, "sensitive_features": group, "cluster": rater}
+
+
+def repeated_scores(rng: Rng) -> Columns:
+    """People who are scored several times, of one group each; AUROC."""
+    person = np.repeat(np.arange(120), rng.integers(2, 9, 120))
+    group = (person >= 80).astype(int)
+    y = (rng.random(120) < 0.35).astype(int)[person]
+    score = rng.normal(0, 1, 120)[person] + y + rng.standard_normal(len(person))
+    return {"y_true": y, "y_score": score, "sensitive_features": group, "cluster": person}
+
+
+def other_designs() -> Iterator[Design]:
+    areas, within = "performance_parity", "calibration_within_groups"
+    yield Design("auroc, other base rates and ties", areas, uneven_classes, g="auroc")
+    yield Design("auroc, long tails, six groups", areas, exponential_scores, g="auroc")
+    yield Design("auroc, repeated people", areas, repeated_scores, g="auroc")
+    yield Design("r2, errors grow with x", areas, tailed_errors, g="r2")
+    yield Design("r2, lognormal x", areas, lognormal_fit, g="r2")
+    yield Design("calibration, extreme scores", within, extreme_scores)
+    yield Design("calibration, three levels", within, few_levels)
+    yield Design("mean of rare claims", "weak_parity", rare_claims)
+    yield Design("mean, steep gamma", "weak_parity", steep_gamma)
+    yield Design("mean, sampled by the value", "weak_parity", sampled_by_value)
+    yield Design("distribution, sampled by the value", "strong_parity", sampled_by_value)
+    yield Design("rate, sampled by the outcome", "statistical_parity", sampled_by_outcome)
+    yield Design("means, 20 raters of four groups", "weak_parity", raters)
+    of = templates(16, 5, 0.0, groups=4, rate=0.2)
+    yield Design("16 templates of 4 groups, rate .2", "statistical_parity", of)
+    yield Design("8 clusters inside of each of 3 groups", "statistical_parity", inside(8, 3))
+    of = rates((3000, 40, 15, 10, 5), 0.01)
+    yield Design("rates, sparser", "statistical_parity", of)
+
+
 def designs() -> Iterator[Design]:
     for sizes in ((1500, 500), (3000, 1000), (400,) * 5):
         yield Design(
@@ -311,9 +427,9 @@ def searched(number: int) -> Iterator[Design]:
         yield Design(name, "weak_parity", draw)
 
 
-def summary(design: Design, simulations: int) -> dict[str, Any]:
+def summary(design: Design, simulations: int, seed: int) -> dict[str, Any]:
     """How often the test rejects and the interval holds the truth."""
-    found = [asked(design, np.random.default_rng([seed, 1])) for seed in range(simulations)]
+    found = [asked(design, np.random.default_rng([i, seed])) for i in range(simulations)]
     p, low, high = (np.array(part) for part in zip(*found, strict=True))
     rejected = {"at 5 %": (p <= 0.05).mean(), "at 1 %": (p <= 0.01).mean()}
     held = (
@@ -337,17 +453,18 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=60)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--search", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--store", type=Path)
     options = parser.parse_args()
     done: dict[str, Any] = {}
     if options.store and options.store.exists():
         done = json.loads(options.store.read_text())
-    for design in [*designs(), *searched(options.search)]:
+    for design in [*designs(), *other_designs(), *searched(options.search)]:
         if options.only and not any(word in design.name for word in options.only):
             continue
-        key = f"{design.name}; {options.simulations}"
+        key = f"{design.name}; {options.simulations} of {options.seed}"
         if key not in done:
-            done[key] = summary(design, options.simulations)
+            done[key] = summary(design, options.simulations, options.seed)
             if options.store:
                 options.store.write_text(json.dumps(done, indent=1))
         print("  ".join(f"{name}: {value}" for name, value in done[key].items()), flush=True)

@@ -144,10 +144,23 @@ def miscalibrated(rng):
     return columns | {"y_score": score, "score_of": 1, "sensitive_features": group}
 
 
+def sampled_by_value(rng):
+    group, value = np.repeat([0, 1], [600, 150]), rng.gamma(1.0, 1.0, 750)
+    return {"y_pred": value, "sensitive_features": group, "sample_weight": 1 / (0.15 + value)}
+
+
+def few_templates(rng):
+    template, group = np.repeat(np.arange(7), 12), np.tile(np.repeat([0, 1, 2], 4), 7)
+    value = rng.normal(0, 1, 7)[template] + rng.normal(0, 1, (7, 3))[template, group]
+    return {"y_pred": value, "sensitive_features": group, "cluster": template}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("criterion", "draw"),
     [
+        ("strong_parity", sampled_by_value),
+        ("weak_parity", few_templates),
         ("weak_parity", zeros),
         ("statistical_parity", heavy),
         ("performance_parity(r2)", tailed),
@@ -158,3 +171,45 @@ def miscalibrated(rng):
 def test_equal_groups_seldom_differ_where_rows_are_hard(criterion, draw):
     found = [p_value(criterion, **draw(np.random.default_rng([i, 5]))) for i in range(SIMULATIONS)]
     assert np.mean(np.array(found) <= 0.05) <= 0.125  # 5 of 40: one of 300 tests at 5% has more
+
+
+def test_the_variance_of_crossed_clusters_is_that_of_statsmodels():
+    """Σ₁ + Σ₂ − Σ₁₂ of Cameron, Gelbach and Miller, without corrections for few clusters."""
+    rng = np.random.default_rng(4)
+    rater, item, group = rng.integers(0, 15, 300), rng.integers(0, 20, 300), rng.integers(0, 2, 300)
+    value = rng.normal(0, 1, 15)[rater] + rng.normal(0, 1, 20)[item] + rng.normal(0, 1, 300)
+    model = sm.OLS(value, sm.add_constant(group.astype(float)))
+    options = {"groups": np.column_stack([rater, item]), "use_correction": False}
+    expected = model.fit(cov_type="cluster", cov_kwds=options).bse[1] ** 2
+    means = np.bincount(group, value) / np.bincount(group)
+    moved = (value - means[group]) / np.bincount(group)[group]
+    found = 0.0
+    for sign, codes in ((1, rater), (1, item), (-1, rater * 20 + item)):
+        known, unit = np.unique(group * 300 + codes, return_inverse=True)
+        covariance = Units(*np.divmod(known, 300), 2)._covariance(np.bincount(unit, moved)[None])
+        found += sign * (covariance[0].trace() - 2 * covariance[0, 0, 1])
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_standard_error_of_a_group_is_that_of_svyby(weighted):
+    """The linearized variance of a domain mean: c / (c − 1) Σ z², z by cluster (with replacement).
+
+    R's `survey` has a z of 0 for clusters without rows of the domain and counts them in c; ours
+    counts the clusters of the domain, as `svymean` of the domain's rows alone does.
+    """
+    rng = np.random.default_rng(9)
+    cluster, weight = rng.integers(0, 12, 90), rng.uniform(0.5, 3.0, 90)
+    weight = weight if weighted else np.ones(90)
+    value = rng.normal(0, 1, 12)[cluster] + rng.normal(0, 1, 90)
+    mean = np.average(value, weights=weight)
+    z = np.bincount(cluster, weight * (value - mean)) / weight.sum()
+    expected = len(z) / (len(z) - 1) * (z**2).sum()
+    units = Units(np.zeros(len(z), int), np.arange(len(z)), 1)
+    sums = np.bincount(cluster, weight * (value - mean)), np.bincount(cluster, weight)
+    found = units.sandwich(*(part[None] for part in sums))
+    assert found[0, 0] == pytest.approx(expected, rel=1e-12)
+    if not weighted:
+        model = sm.OLS(value, np.ones(90))
+        known = {"groups": cluster, "use_correction": True}  # c / (c − 1) (n − 1) / (n − 1)
+        assert model.fit(cov_type="cluster", cov_kwds=known).bse[0] ** 2 == pytest.approx(expected)

@@ -207,6 +207,23 @@ def are_dependent(source: Source) -> bool:
     return bool(first.clusters or first.survey)
 
 
+def shared_clusters(source: Source) -> int:
+    """The number of clusters, of the fewest, where some have rows of several groups; else 0."""
+    if isinstance(source, Tally):
+        names = [axis.name for axis in source.axes]
+        group = source.cells[names.index("group")]
+        each = [source.cells[names.index(name)] for name in source.clusters]
+    else:
+        first = source.scores[0] if isinstance(source, RankedScores) else source
+        group, each = first.codes, [clusters.codes for clusters in first.clusters]
+    numbers = []
+    for codes in each:
+        seen = len(np.unique(codes))
+        if len(np.unique(codes.astype(np.int64) * (int(group.max()) + 1) + group)) > seen:
+            numbers.append(seen)
+    return min(numbers, default=0)
+
+
 def independent(source: Source) -> Source:
     """The same rows, as if each were for itself."""
     if isinstance(source, RankedScores):

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from evenhand._columns import Label
 from evenhand._data.distributions import Distribution
 from evenhand._data.tallies import Tally
-from evenhand._uncertainty.clusters import as_known, plain
-from evenhand._uncertainty.curves import Estimates
+from evenhand._uncertainty.clusters import as_known, plain, shared_clusters
+from evenhand._uncertainty.curves import Estimates, stretched
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails
 from evenhand.criteria import Criterion
@@ -36,6 +36,7 @@ ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
 LARGE_COUNTS = 25.0
 AT_ONCE = 1 << 16  # counts of some draws
 MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
+LENT_ROWS = 100.0  # with the squared weights of all groups, for every group
 EXPECTED = 5.0  # rows that a chi-squared tail wants in every cell
 
 
@@ -52,7 +53,8 @@ def homogeneity(source: Any, asked: Criterion, estimates: Estimates) -> float:
     if tables is not None:
         p_values = [_independence(part) for part in tables]
     else:
-        p_values = [_studentized(cloud) for cloud in _clouds(estimates)]
+        shared = shared_clusters(source)
+        p_values = [_studentized(cloud, shared) for cloud in _clouds(estimates)]
     known = [p for p in p_values if not np.isnan(p)]
     if not known:
         return np.nan
@@ -279,14 +281,19 @@ def _merged(counts: Floats) -> Floats | None:
     return _observed(columns)
 
 
-def _studentized(cloud: Cloud) -> float:
-    """Whether values with standard errors are all alike, other parameters free in each group."""
+def _studentized(cloud: Cloud, shared: int = 0) -> float:
+    """Whether values with standard errors are all alike, other parameters free in each group.
+
+    Of groups that share so many clusters the errors of all contrasts are known from these alone.
+    """
     from scipy.special import chdtrc
 
     order = np.lexsort((cloud.at(-1.0), cloud.values))  # no name changes what is drawn
     cloud = Cloud(cloud.values[order], cloud.curves[:, order])
     groups, square = len(cloud), cloud.heterogeneity
     far, slope = cloud.located(np.full(groups, cloud.pooled))
+    if shared and groups > 2:
+        square = min(square, _hotelling(far, shared))
     weight = slope / np.sqrt(float((slope**2).sum()))
     contrast = float((far**2 / np.maximum(1 - weight**2, 1e-9)).max()) if groups > 2 else square
     noise = np.random.default_rng(groups).standard_normal((DRAWS, groups))
@@ -301,30 +308,107 @@ def _studentized(cloud: Cloud) -> float:
     return _combined((square, contrast), (squares, contrasts), tail)
 
 
+def _hotelling(far: Floats, clusters: int) -> float:
+    """The chi-squared value that is exceeded as seldom as Hotelling's T² of these distances.
+
+    Student's t allows for one contrast whose error is known from few clusters. The errors of two
+    contrasts, and how they go together, are known from the same clusters: F with one degree of
+    freedom less. Quasi-variances are no more parameters than those of three groups.
+    """
+    from scipy.special import chdtri, fdtrc
+
+    contrasts, free = len(far) - 1, clusters - 1
+    if free < 2:
+        return 0.0
+    square = float((stretched(far, np.asarray(free)) ** 2).sum())
+    tail = float(fdtrc(contrasts, free - 1, square * (free - 1) / free / contrasts))
+    return float(chdtri(contrasts, max(tail, 1e-300)))
+
+
 def same_distributions(scores: Distribution, estimates: Estimates) -> float:
     """k-sample Anderson–Darling, and Kolmogorov and Smirnov's of one group against the others."""
     groups, codes = len(scores.groups), scores.codes.astype(np.intp)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
     square = scores.squared_weights
     mass = np.bincount(codes, weight, minlength=groups).astype(np.float64)
-    squares = np.bincount(codes, square, minlength=groups).astype(np.float64)
-    sizes = np.nan_to_num(ratio(mass**2, squares))
-    if scores.clusters or scores.survey:
-        sizes = estimates.sizes.mean(axis=0)
-    elif scores.weights is not None:  # at each cut the rows count that vary as much
-        each = estimates.sizes
-        each = each if estimates.free is None else as_known(each, estimates.free, LEVEL)
-        sizes = ratio(np.full(groups, float(len(each))), np.nansum(ratio(np.ones(1), each), axis=0))
-        sizes = np.nan_to_num(sizes)
-    observed = np.flatnonzero(mass > 0)
-    if len(observed) < 2:
+    if np.count_nonzero(mass) < 2:
         return np.nan
     pooled = np.cumsum(weight) / weight.sum()
     ends = np.flatnonzero(np.append(scores.values[1:] != scores.values[:-1], True))
-    largest = _largest_gaps(scores, pooled, ends, weight)
-    return _distribution_tail(
-        largest, _cuts_table(codes, weight, ends, pooled, groups), sizes, mass
-    )
+    table = _cuts_table(codes, weight, ends, pooled, groups)
+    if scores.weights is None and not scores.clusters and not scores.survey:
+        largest = _largest_gaps(scores, pooled, ends, weight)
+        return _distribution_tail(largest, table, mass, mass)
+    squares = np.bincount(codes, square, minlength=groups).astype(np.float64)
+    rows, heavy = np.bincount(codes, minlength=groups), table[:, :-1]
+    if scores.clusters or scores.survey:
+        sizes = estimates.sizes.mean(axis=0)
+        if estimates.free is not None:
+            sizes = as_known(sizes, estimates.free.mean(axis=0), LEVEL)
+    else:  # a group that has not seen the heaviest rows is lent those of all
+        effect = np.nan_to_num(ratio(rows * squares, mass**2))
+        common = float(rows @ effect) / len(scores)
+        lent = (rows * effect + LENT_ROWS * common) / (rows + LENT_ROWS)
+        sizes = np.nan_to_num(ratio(rows.astype(np.float64), np.maximum(effect, lent)))
+        own = _cuts_table(codes, square, ends, pooled, groups)[:, :-1]
+        shared = (own @ rows / len(scores))[:, None]
+        heavy = (rows * own + LENT_ROWS * shared) / (rows + LENT_ROWS)
+        # A variance that follows from few heavy rows is known as well as from so many equal ones.
+        fourth = np.bincount(codes, square**2, minlength=groups)
+        sizes = as_known(sizes, np.maximum(np.nan_to_num(ratio(squares**2, fourth)), 1.0), LEVEL)
+    seen = mass > 0
+    order = np.lexsort((sizes[seen], mass[seen]))  # no name changes what is drawn
+    kept = np.flatnonzero(seen)[order]
+    return _process_tail(table[:, [*kept, -1]], heavy[:, kept], sizes[kept], mass[kept])
+
+
+def _process_tail(table: Floats, heavy: Floats, sizes: Floats, mass: Floats) -> float:
+    """The same two statistics of weighted or dependent rows, beside those of normal processes.
+
+    The share of a group at or below t moves with row i by wᵢ (1[vᵢ ≤ t] − F(t)) / W, so shares at s
+    and t covary as H(min) − F(s) H(t) − F(t) H(s) + F(s) F(t), with H the shares of the squared
+    weights. Where weights follow the value, that is no Brownian bridge: it is drawn as it is.
+    """
+    from scipy.special import chdtrc, kolmogorov
+
+    common, shares, groups = table[:, -1], table[:, :-1].T, len(sizes)
+    part = mass / mass.sum()
+    roots = [_root(h, common) / np.sqrt(size) for h, size in zip(heavy.T, sizes, strict=True)]
+    steps = np.diff(np.append(0.0, common), append=1.0)
+    weights = np.nan_to_num(ratio((steps[:-1] + steps[1:]) / 2, common * (1 - common)))
+    widest = np.array([np.sqrt((root**2).sum(axis=1).max()) for root in roots])
+    scale = np.maximum(widest, 1e-300) * np.maximum(1 - part, 1e-12)
+
+    def noise(group: int) -> Floats:
+        rng = np.random.default_rng([groups, group])
+        return np.asarray(rng.standard_normal((DRAWS, len(common))) @ roots[group].T)
+
+    mean = np.sum([part[a] * noise(a) for a in range(groups)], axis=0)
+    squares, gaps = np.zeros(DRAWS), np.zeros(DRAWS)
+    for a in range(groups):
+        apart = noise(a) - mean
+        squares += sizes[a] * (apart**2 @ weights)
+        gaps = np.maximum(gaps, np.abs(apart).max(axis=1) / scale[a])
+    apart = shares - common
+    square = float(sizes @ (apart**2 @ weights))
+    gap = float((np.abs(apart).max(axis=1) / scale).max())
+
+    def tail() -> float:
+        free = groups - 1
+        beyond = 2 * (square / max(float(squares.mean()), 1e-300) - 0.5) * free
+        # A bridge of standard deviation 1/2 at most exceeds x / 2 as often as Kolmogorov's does.
+        alone = groups * float(kolmogorov(gap / 2))
+        return min(1.0, float(chdtrc(free, max(beyond, 0.0))) / SHARES[0], alone / SHARES[1])
+
+    return _combined((square, gap), (squares, gaps), tail)
+
+
+def _root(heavy: Floats, common: Floats) -> Floats:
+    """A root of the covariance of a group's shares at all cut points, for one row of its size."""
+    mixed = np.outer(common, heavy)
+    covariance = np.minimum.outer(heavy, heavy) - mixed - mixed.T + np.outer(common, common)
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _largest_gaps(scores: Distribution, pooled: Floats, ends: Any, weight: Floats) -> Floats:

@@ -20,6 +20,7 @@ from evenhand.statistics.forms import SIGNED, ratio
 
 SKEWNESS = 3.0  # of a loss, over its coefficient of variation: gamma's is 2, lognormal's 3
 EXCESS = 6.0  # its excess kurtosis over the square of that, as gamma's
+UNEXPLAINED = 9.0  # the same of a function of several means: between gamma's and lognormal's 16
 
 
 def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
@@ -127,7 +128,7 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
             second += (1 if i == j else 2) * slopes[i] * slopes[j] * product
     second = np.maximum(np.nan_to_num(ratio(second, weight**2)), 0.0)
     unknown = np.full(second.shape, np.nan)
-    heavy = 3 + EXCESS * second * rows  # as of a gamma variable that varies as much
+    heavy = 3 + UNEXPLAINED * second * rows
     moments = RowMoments(*(part[None] for part in (second, unknown, heavy, rows)))
     amount = _scaled_amount(source, statistic, center, slopes, second * rows)
     known, alone = _dependent(source, moments, amount)
