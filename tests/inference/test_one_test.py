@@ -108,7 +108,7 @@ def test_many_small_groups_that_differ_have_a_gap_of_more_than_0():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         group = np.repeat(np.arange(60), 20)
-        rate = rng.beta(4, 9, 60)[group]
+        rate = rng.beta(12, 28, 60)[group]
         chosen = (rng.random(len(group)) < rate).astype(int)
         audit = eh.audit(y_pred=chosen, sensitive_features=group, criteria="statistical_parity")
         check(audit)

@@ -292,10 +292,14 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
     cloud = Cloud(cloud.values[order], cloud.curves[:, order])
     groups, square = len(cloud), cloud.heterogeneity
     far, slope = cloud.located(np.full(groups, cloud.pooled))
-    if shared and groups > 2:
-        square = min(square, _hotelling(far, shared))
     weight = slope / np.sqrt(float((slope**2).sum()))
-    contrast = float((far**2 / np.maximum(1 - weight**2, 1e-9)).max()) if groups > 2 else square
+    part = np.maximum(1 - weight**2, 1e-9)
+    contrast = float((far**2 / part).max())
+    if shared:
+        at = int((far**2 / part).argmax())
+        square = min(square, _hotelling(far, np.ones(groups), groups - 1, shared))
+        contrast = min(contrast, _hotelling(far[[at]], part[[at]], 1, shared))
+    contrast = contrast if groups > 2 else square
     noise = np.random.default_rng(groups).standard_normal((DRAWS, groups))
     noise -= weight * (noise @ weight)[:, None]
     squares = (noise**2).sum(axis=1)
@@ -308,20 +312,21 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
     return _combined((square, contrast), (squares, contrasts), tail)
 
 
-def _hotelling(far: Floats, clusters: int) -> float:
+def _hotelling(far: Floats, part: Floats, contrasts: int, clusters: int) -> float:
     """The chi-squared value that is exceeded as seldom as Hotelling's T² of these distances.
 
-    Student's t allows for one contrast whose error is known from few clusters. The errors of two
-    contrasts, and how they go together, are known from the same clusters: F with one degree of
-    freedom less. Quasi-variances are no more parameters than those of three groups.
+    Student's limits of single groups do not allow enough for the error of a contrast that is known
+    from the clusters they share. Those of two contrasts, and how they go together, are known from
+    the same clusters: F with one degree of freedom less. Quasi-variances are no more parameters
+    than those of three groups.
     """
     from scipy.special import chdtri, fdtrc
 
-    contrasts, free = len(far) - 1, clusters - 1
-    if free < 2:
+    free = clusters - min(contrasts, 2)
+    if free < 1:
         return 0.0
-    square = float((stretched(far, np.asarray(free)) ** 2).sum())
-    tail = float(fdtrc(contrasts, free - 1, square * (free - 1) / free / contrasts))
+    square = float((stretched(far, np.asarray(clusters - 1.0)) ** 2 / part).sum())
+    tail = float(fdtrc(contrasts, free, square * free / (clusters - 1) / contrasts))
     return float(chdtri(contrasts, max(tail, 1e-300)))
 
 
