@@ -359,7 +359,7 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
         shared = (own @ rows / len(scores))[:, None]
         heavy = (rows * own + LENT_ROWS * shared) / (rows + LENT_ROWS)
         # A variance that follows from few heavy rows is known as well as from so many equal ones.
-        fourth = np.bincount(codes, square**2, minlength=groups)
+        fourth = np.bincount(codes, square**2, minlength=groups).astype(np.float64)
         sizes = as_known(sizes, np.maximum(np.nan_to_num(ratio(squares**2, fourth)), 1.0), LEVEL)
     seen = mass > 0
     order = np.lexsort((sizes[seen], mass[seen]))  # no name changes what is drawn
