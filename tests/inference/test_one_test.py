@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 
+pytestmark = pytest.mark.slow
+
 FEW = {"max_examples": 8, "deadline": None}
 
 
