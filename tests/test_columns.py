@@ -114,7 +114,7 @@ def test_a_masked_label_weight_or_score_is_refused_and_a_masked_group_named():
     full, hidden = np.array([1, 0, 1, 0]), np.ma.array([1, 0, 1, 0], mask=[0, 0, 0, 1])
     with pytest.raises(ValueError, match="y_pred has 1 missing labels"):
         eh.tally(full, hidden, sensitive_features=[*"aabb"])
-    with pytest.raises(ValueError, match="1 of 4 rows have no value of 'group'"):
+    with pytest.raises(ValueError, match="1 of 4 rows has no value of 'group'"):
         eh.tally(full, full, sensitive_features=hidden)
     with pytest.raises(ValueError, match="sample_weight has 1 values that are not finite"):
         eh.tally(full, full, sensitive_features=[*"aabb"], sample_weight=hidden)

@@ -528,4 +528,4 @@ def test_bins_that_are_no_probabilities_are_cut_where_they_end():
     found = eh.audit(data=counts, rows="n", threshold=1, **BY_SCORE)
     assert found.finding("statistical_parity", "mpd").value == pytest.approx(120 / 220 - 110 / 210)
     assert not any("calibration" in finding.criterion for finding in found.findings)
-    assert any("runs from 0 to 2, so it is no probability" in note for note in found.notes)
+    assert any("runs from 0 to 2, so it is not a probability" in note for note in found.notes)

@@ -57,7 +57,9 @@ def test_missing_groups_are_an_error_or_a_group(engine):
         counted(engine(frame))
     found = counted(engine(frame), missing="group", y_true=None)
     assert ("F", None) in found.groups
-    assert found.notes == ("7 of 500 rows have no value of 'race'; they are a group of their own",)
+    assert found.notes == (
+        "7 of 500 rows have no value of 'race'; such rows are a group of their own",
+    )
 
 
 def test_batches_of_a_table_add_up(engine):

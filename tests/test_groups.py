@@ -123,7 +123,7 @@ class TestMissingValues:
         found = eh.groups({"race": self.race}, missing="group")
         assert found.labels == ("b", "w", None)
         assert found.notes == (
-            "2 of 4 rows have no value of 'race'; they are a group of their own",
+            "2 of 4 rows have no value of 'race'; such rows are a group of their own",
         )
 
     def test_of_a_binned_attribute_are_missing_too(self):

@@ -281,7 +281,7 @@ def test_rare_groups_are_settled_in_every_summary(people, monkeypatch, bring, ra
         assert len(found.groups) == (3 if rare == "merge" else 2)
         kept = ROWS if rare == "merge" else int((people.sex != "c").sum())
         assert found.rows.sum() == kept
-        assert any("1 of 3 groups have fewer than" in note for note in found.notes)
+        assert any("1 of 3 groups has fewer than" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

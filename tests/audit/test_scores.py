@@ -75,7 +75,7 @@ def test_criteria_of_probabilities_are_left_out_with_a_note_where_there_are_none
     assert ({"losses", "bins"} <= set(found.sources)) == probable
     assert {"ranks", "steps"} <= set(found.sources)
     low, high = people[score].min(), people[score].max()
-    note = f"from {low:g} to {high:g}, so it is no probability: calibration and cross-entropy"
+    note = f"from {low:g} to {high:g}, so it is not a probability: calibration and cross-entropy"
     assert any(note in one for one in found.notes) != probable
 
 
@@ -86,7 +86,7 @@ def test_predictions_beside_a_score_that_is_no_probability_need_no_threshold(peo
     asked = {finding.criterion for finding in found.findings}
     assert "performance_parity(auroc)" in asked
     assert not {"calibration_parity", "performance_parity(cross_entropy)"} & asked
-    assert "so it is no probability" in " ".join(found.notes)
+    assert "so it is not a probability" in " ".join(found.notes)
     assert not any(note.startswith("Selected") for note in found.notes)
     assert found.document()["decided_at"] == 7
 

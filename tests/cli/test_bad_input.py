@@ -22,7 +22,7 @@ ROWS = {
     ),
     "a missing group": (
         lambda rows: hole(rows, "g"),
-        "1 of 600 rows have no value of 'g'. Drop those rows, or make them a group of their own "
+        "1 of 600 rows has no value of 'g'. Drop such rows, or make them a group of their own "
         "with --missing group.",
     ),
     "one group": (lambda rows: changed(rows, g="a"), "There is one group only, 'a'"),
@@ -174,7 +174,7 @@ def test_a_label_can_neither_steer_the_terminal_nor_run_in_the_report(run, peopl
 def test_missing_groups_may_be_a_group(run, people):
     result = run(hole(people, "g"), "--missing", "group")
     assert result.exit_code == 0
-    assert "1 of 600 rows have no value of 'g'; they are a group of their own" in result.stdout
+    assert "1 of 600 rows has no value of 'g'; such rows are a group of their own" in result.stdout
 
 
 @pytest.mark.slow

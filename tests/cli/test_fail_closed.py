@@ -142,7 +142,7 @@ def test_scores_that_are_no_probabilities_are_not_cut_at_a_half(run, folder):
     columns = ("--target", "y", "--score", "s", "--group", "g")
     found, result = outcomes(run, folder, rows, ["statistical_parity.mpd > 0.999"], columns=columns)
     assert (result.exit_code, found) == (2, {})
-    assert "it is no probability" in result.stderr
+    assert "it is not a probability" in result.stderr
 
 
 @pytest.mark.slow

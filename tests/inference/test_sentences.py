@@ -111,7 +111,7 @@ def test_power_near_its_target_needs_no_other_rows():
         ),
         (
             Needed(3.0, 1001.0, (), 0.1),
-            "About 3.0 times these rows would show the observed difference if it is real; about "
+            "About 3.0 times these rows would show the observed difference if it is real; "
             "more than 1,000 times would show that the groups are alike within 0.100 if they are.",
         ),
         (Needed(np.inf, np.nan, (), None), ""),

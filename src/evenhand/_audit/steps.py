@@ -35,7 +35,7 @@ AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
 
 NOTHING = {
     "found": "There is nothing to compare.",
-    "remedy": "All rows share one decision, label or score: audit rows in which both occur.",
+    "remedy": "All rows share one decision, label or score: audit rows that have more than one.",
     "call": "",
     "cost": "",
 }
@@ -88,7 +88,7 @@ def _selection(
     else:
         yield _step(
             "Selection rates differ.",
-            "If that is not justified by the task, use a rule that selects each group alike.",
+            "If the task does not justify it, use a rule that selects all groups at one rate.",
             call,
             cost,
         )
@@ -206,8 +206,8 @@ def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> I
         who = listing([*named[:MOST_NAMED], *more])
         yield _step(
             f"Some criteria say nothing about {who}.",
-            "No row of that kind was observed there (0/0). Collect labeled rows, or merge small "
-            "groups that belong together.",
+            "Nobody there has the label or prediction that a rate is about (0/0). Collect labeled "
+            "rows, or merge small groups that belong together.",
             _merged(audit),
         )
 
@@ -228,10 +228,10 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
     if needed:
         each = f"{float(f'{max(needed):.2g}'):,.0f}"
         cost = f"Each would need about {each} rows."
-    is_or_are = "is" if many == 1 else "are"
+    is_or_are, it = ("is", "it") if many == 1 else ("are", "them")
     return _step(
         f"{plural(many, 'group')} {is_or_are} too small to judge.",
-        "Collect more rows for them, or say in the report that nothing is known about them.",
+        f"Collect more rows for {it}, or say in the report that nothing is known about {it}.",
         _planned(audit),
         cost,
     )

@@ -156,9 +156,10 @@ class Wording:
         return " vs ".join(number(end, 2) for end in ends)
 
     def _at_least(self, finding: Finding) -> str:
-        if not finding.gap.low > 0:
+        low = number(finding.gap.low)
+        if not finding.gap.low > 0 or low.startswith("<"):
             return ""
-        return points(finding.gap.low) if self.is_share(finding) else number(finding.gap.low)
+        return points(finding.gap.low) if self.is_share(finding) else low
 
     def _at_most(self, finding: Finding) -> str:
         return points_up(finding.gap.high) if self.is_share(finding) else number(finding.gap.high)
@@ -189,6 +190,9 @@ class Wording:
                 f"{self._name(low)} were selected {often} as often as {self._name(high)} "
                 f"({against}).{more}"
             )
+        if name.startswith("share"):
+            ends = f"{texts[0]} for {self._name(low)}, against {texts[1]} for {self._name(high)}"
+            return f"The {name} was {ends}.{more}"
         return (
             f"{self._name(low)} had {_article(name)} {name} of {texts[0]}, against {texts[1]} for "
             f"{self._name(high)}.{more}"
@@ -242,6 +246,8 @@ class Wording:
             return "too few groups have a value"
         low, high = known[np.argmin(row[known])], known[::-1][np.argmax(row[known[::-1]])]
         texts = self._values(finding, float(row[low]), float(row[high]))
+        if len(set(texts)) == 1:
+            return f"{texts[0]} in {'both' if len(known) == 2 else 'all'}"
         if len(known) == 2:
             return (
                 f"{texts[0]} for {self._name(values.groups[low])} and {texts[1]} for "

@@ -266,7 +266,7 @@ def cut_of(low: float, high: float, threshold: float | None, name: str) -> Cut:
         return Cut(threshold, is_given=True)
     if not are_probabilities(low, high):
         raise InputError(
-            f"{name} runs from {low:g} to {high:g}, so it is no probability that could be cut at "
+            f"{name} runs from {low:g} to {high:g}, so it is not a probability that could be cut at "
             "0.5. Pass threshold=, the least score that is selected, or y_pred, the predictions."
         )
     return Cut(0.5, is_given=False)
@@ -280,7 +280,7 @@ def are_probabilities(low: float, high: float) -> bool:
 def no_probability_note(low: float, high: float, name: str) -> str:
     """Which criteria were left out because there are no probabilities, in words."""
     return (
-        f"{name} runs from {low:g} to {high:g}, so it is no probability: calibration and "
+        f"{name} runs from {low:g} to {high:g}, so it is not a probability: calibration and "
         "cross-entropy were left out."
     )
 

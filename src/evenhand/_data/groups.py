@@ -273,16 +273,17 @@ def settle_rare(
     if not len(small):
         return Regrouping(everyone, tuple(labels), ())
     listed = ", ".join(f"{show(labels[i])} ({sizes[i]:g})" for i in small.tolist())
-    finding = f"{len(small)} of {len(labels)} groups have fewer than {min_count} rows"
+    has, was = ("has", "was") if len(small) == 1 else ("have", "were")
+    finding = f"{len(small)} of {len(labels)} groups {has} fewer than {min_count} rows"
     if rare == "keep":
-        return Regrouping(everyone, tuple(labels), (f"{finding}, and were kept: {listed}",))
+        return Regrouping(everyone, tuple(labels), (f"{finding}, and {was} kept: {listed}",))
     large = np.setdiff1d(everyone, small)
     kept = tuple(labels[i] for i in large.tolist()) + ((MERGED,) if rare == "merge" else ())
     if not kept:
         raise InputError(f"{finding}: nobody would be left. Lower min_count, or merge them.")
     target = np.full(len(labels), len(large))
     target[large] = np.arange(len(large))
-    done = f"were merged into {MERGED!r}" if rare == "merge" else "were dropped"
+    done = f"{was} merged into {MERGED!r}" if rare == "merge" else f"{was} dropped"
     return Regrouping(target, kept, (f"{finding}, and {done}: {listed}",))
 
 
@@ -336,12 +337,12 @@ def missing_note(
         raise InputError(f"missing must be 'error' or 'group', not {missing!r}.")
     if not absent:
         return []
-    finding = f"{absent} of {rows} rows have no value of {name!r}"
+    finding = f"{absent} of {rows} rows {'has' if absent == 1 else 'have'} no value of {name!r}"
     if missing == "error":
         raise InputError(
-            f"{finding}. Drop those rows, or make them a group of their own with {way_out}."
+            f"{finding}. Drop such rows, or make them a group of their own with {way_out}."
         )
-    return [f"{finding}; they are a group of their own"]
+    return [f"{finding}; such rows are a group of their own"]
 
 
 def show(label: Label) -> str:

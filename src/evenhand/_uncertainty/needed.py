@@ -47,11 +47,11 @@ class Needed:
         parts, within = [], f"alike within {number(self.margin)}"
         if np.isfinite(self.differ):
             shown = "the observed difference if it is real"
-            parts.append(f"about {times(self.differ)} these rows would show {shown}")
+            parts.append(f"{about(self.differ)} these rows would show {shown}")
         if self.alike > 1:
             these = "" if parts else " these rows"
             shown = f"that the groups are {within} if they are"
-            parts.append(f"about {times(self.alike)}{these} would show {shown}")
+            parts.append(f"{about(self.alike)}{these} would show {shown}")
         elif self.alike == 1:
             parts.append(f"groups that are {within} would mostly be shown to be by as many rows")
         if not parts:
@@ -117,6 +117,15 @@ def lacking(groups: Sequence[tuple[Label, float | None]]) -> str:
     names = [show(group) + ("" if rows is None else f" ({rows:,.0f})") for group, rows in groups]
     words = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     return f" Mostly rows of {words} are lacking."
+
+
+def about(factor: float) -> str:
+    """How many times, about.
+
+    >>> about(26.2), about(1e5)
+    ('about 26 times', 'more than 1,000 times')
+    """
+    return times(factor) if factor > MOST_TIMES else f"about {times(factor)}"
 
 
 def times(factor: float) -> str:

@@ -55,6 +55,7 @@ from evenhand.compat._parity import (
     equalized_odds_difference,
     equalized_odds_ratio,
 )
+from evenhand.compat._plots import plot_model_comparison, plot_roc_curve_by_group
 
 __all__ = [
     "MetricFrame",
@@ -81,6 +82,8 @@ __all__ = [
     "mean_absolute_error_group_max",
     "mean_prediction",
     "mean_squared_error_group_max",
+    "plot_model_comparison",
+    "plot_roc_curve_by_group",
     "precision_score_group_min",
     "r2_score_group_min",
     "recall_score_group_min",
