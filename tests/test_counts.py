@@ -502,7 +502,7 @@ def test_scores_in_bins_tell_what_the_rows_tell_at_the_ends_of_bins(local_engine
         (["[0, 0.5)", "[0.4, 1)"], {"threshold": 0.4}, "Bins of 'score' overlap"),
         (["[0, 0.5)", "[0.5, 1)"], {"threshold": 0.7}, "0.7 lies inside the bin from 0.5 to 1"),
         (["[0, 0.4)", "[0.4, 1)"], {}, "0.5 lies inside the bin from 0.4 to 1"),
-        (["300-600", "600-850"], {}, "no probability that could be cut"),
+        (["300-600", "600-850"], {}, "not a probability that could be cut"),
         (["low", "high"], {"threshold": 0.4}, "'score' holds 'low', which is neither"),
         (["0.5-0.1", "0.5-0.9"], {"threshold": 0.4}, "'score' holds '0.5-0.1'"),
     ],

@@ -266,8 +266,8 @@ def cut_of(low: float, high: float, threshold: float | None, name: str) -> Cut:
         return Cut(threshold, is_given=True)
     if not are_probabilities(low, high):
         raise InputError(
-            f"{name} runs from {low:g} to {high:g}, so it is not a probability that could be cut at "
-            "0.5. Pass threshold=, the least score that is selected, or y_pred, the predictions."
+            f"{name} runs from {low:g} to {high:g}, so it is not a probability that could be cut "
+            "at 0.5. Pass threshold=, the least score that is selected, or y_pred, the predictions."
         )
     return Cut(0.5, is_given=False)
 
