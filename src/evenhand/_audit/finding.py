@@ -20,7 +20,7 @@ from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
 from evenhand._words import capitalized, did_you_mean, number, p_value, plural, points
-from evenhand.measures import resolve
+from evenhand.measures import measure_named, resolve
 
 Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
 
@@ -233,6 +233,9 @@ class Finding:
 
     def __getitem__(self, measure: str) -> Measured:
         check_names(measure=measure)
+        known = measure_named(measure)
+        if known is not None and known.name in self.values:
+            return self.values[known.name]
         if measure not in self.values:
             hint = did_you_mean(measure, self.values)
             raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -25,7 +26,7 @@ from evenhand._kinds import check_names
 from evenhand._result import Columns, Result
 from evenhand._words import did_you_mean, visible
 from evenhand._writing import written
-from evenhand.criteria.catalogue import ALIASES
+from evenhand.criteria.evaluation import named
 from evenhand.standards.tables import as_csv
 
 PLAIN = {str, int, float, bool}
@@ -169,8 +170,11 @@ class Audit(AuditParts, Result):
 
         """
         check_names(criterion=criterion)
+        wanted = {criterion}
+        with suppress(InputError):  # an audit may have a criterion of one's own
+            wanted.add(named(criterion, self.evidence.task).name)
         for finding in self.findings:
-            if finding.criterion == ALIASES.get(criterion, criterion):
+            if finding.criterion in wanted:
                 return finding if measure is None else finding[measure]
         known = [finding.criterion for finding in self.findings]
         raise InputError(
