@@ -118,15 +118,20 @@ def test_the_names_are_known_at_every_door_of_labels(name, tmp_path):
     wanted = eh.evaluate(own, Y, FX, measure="pq", **asked)
     doors = {
         "interval": eh.interval(name, Y, FX, measure="PQ", **asked).value,
-        "audit": eh.audit(Y, FX, criteria=[name], measures=["PQ"], **asked).finding(name, "PQ").value,
-        "gate": eh.audit(Y, FX, fail_if=f"{name}.PQ > 1", **asked).finding(name, "PQ").value,
+        "audit": eh.audit(Y, FX, criteria=[name], measures=["PQ"], **asked)
+        .finding(name, "PQ")
+        .value,
+        "gate": eh.audit(Y, FX, fail_if=f"{name}.PQ > 0.5", **asked).finding(name, "PQ").value,
+        "compare": eh.compare(Y, {"m": FX}, criteria=[name], measures=["PQ"], **asked).values[
+            "value"
+        ][0],
     }
     table = tmp_path / "rows.csv"
     pd.DataFrame({"y": Y, "p": FX, "g": A}).to_csv(table, index=False)
-    command = f"{table} --target y --prediction p --group g --criterion {name} --measure PQ --json -"
+    command = f"{table} --target y --prediction p --group g --criterion {name} --measure PQ --json {table}.json"
     done = CliRunner().invoke(audit_command, command.split())
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout[done.stdout.index("{") :])["findings"]
+    found = json.loads((tmp_path / "rows.csv.json").read_text())["findings"]
     doors["command"] = next(one["value"] for one in found if one["measure"] == "pq")
     assert doors == pytest.approx(dict.fromkeys(doors, wanted), rel=1e-12)
 
@@ -137,7 +142,12 @@ def test_the_names_are_known_at_every_door_of_numbers(name):
     wanted = eh.evaluate(own, T, FT, measure="pq", **asked)
     doors = {
         "interval": eh.interval(name, T, FT, measure="PQ", **asked).value,
-        "audit": eh.audit(T, FT, criteria=[name], measures=["PQ"], **asked).finding(name, "PQ").value,
-        "gate": eh.audit(T, FT, fail_if=f"{name}.PQ > 9", **asked).finding(name, "PQ").value,
+        "audit": eh.audit(T, FT, criteria=[name], measures=["PQ"], **asked)
+        .finding(name, "PQ")
+        .value,
+        "gate": eh.audit(T, FT, fail_if=f"{name}.PQ > 0.5", **asked).finding(name, "PQ").value,
+        "compare": eh.compare(T, {"m": FT}, criteria=[name], measures=["PQ"], **asked).values[
+            "value"
+        ][0],
     }
     assert doors == pytest.approx(dict.fromkeys(doors, wanted), rel=1e-12)

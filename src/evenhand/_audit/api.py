@@ -140,7 +140,7 @@ def audit_evidence(
     check_kinds(control=control, title=title)
     check_options(confidence, depth, margin)
     check_control(control)
-    gates = gates_of(fail_if)
+    gates = gates_of(fail_if, evidence.task)
     questions, unasked = answerable(evidence, criteria, measures)
     questions = with_gates(questions, gates)
     bounds = [question.criterion.statistic.bounds for question in questions]

@@ -75,7 +75,7 @@ def assert_even(
     check_kinds(inconclusive=inconclusive)
     if inconclusive not in ("fail", "pass"):
         raise InputError(f"inconclusive is 'fail' or 'pass'; it is {inconclusive!r}.")
-    gates = gates_of(fail_if)
+    gates = gates_of(fail_if, data.counted.task)
     if not gates:
         raise InputError(
             'There is no gate, so nothing can fail: pass fail_if="demographic_parity > 0.1".'

@@ -21,7 +21,7 @@ Sign = Literal[">", ">=", "<", "<="]
 FailIf = str | Sequence[str] | Mapping[str, float]
 
 FORM = re.compile(
-    r"\s*([\w-]+(?:\(\w+\))?)\s*(?:\.\s*(\w+(?:\([^()]*\))?))?\s*(>=|>|<=|<)\s*([^\s<>=]+)\s*"
+    r"\s*([\w-]+(?:\s*\(\w+\))?)\s*(?:\.\s*(\w+(?:\([^()]*\))?))?\s*(>=|>|<=|<)\s*([^\s<>=]+)\s*"
 )
 BEYOND: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -153,7 +153,7 @@ class Judgement:
         }
 
 
-def gate_of(text: str) -> Gate:
+def gate_of(text: str, task: str | None = None) -> Gate:
     """Read a gate such as "statistical_parity.pq > 0.05", and check its names.
 
     Without a measure it is about the criterion's own.
@@ -170,7 +170,7 @@ def gate_of(text: str) -> Gate:
             f"<= and a bound of at least 0; {text!r} does not."
         )
     measure = None if form[2] is None else resolve(form[2]).name
-    question = questions_of([form[1]], measure or ())[0]
+    question = questions_of([form[1]], measure or (), task)[0]
     measure = measure or question.criterion.measure
     if measure not in question.measures and form[2] is not None:
         raise InputError(
@@ -183,7 +183,7 @@ def gate_of(text: str) -> Gate:
     return gate
 
 
-def gates_of(fail_if: FailIf | None) -> list[Gate]:
+def gates_of(fail_if: FailIf | None, task: str | None = None) -> list[Gate]:
     """Gates: one, a list of them, or bounds by name, the most tolerated (of a ratio the least).
 
     >>> [str(gate) for gate in gates_of({"SP": 0.1, "four_fifths": 0.8})]
@@ -192,12 +192,13 @@ def gates_of(fail_if: FailIf | None) -> list[Gate]:
     if fail_if is None:
         return []
     if isinstance(fail_if, str):
-        return [gate_of(fail_if)]
+        return [gate_of(fail_if, task)]
     if isinstance(fail_if, Mapping):
-        return [gate_of(f"{name} {_sign_of(name)} {bound}") for name, bound in fail_if.items()]
+        told = [f"{name} {_sign_of(name)} {bound}" for name, bound in fail_if.items()]
+        return [gate_of(text, task) for text in told]
     if not isinstance(fail_if, list | tuple):
         raise InputTypeError(f"A gate is text, such as 'equalized_odds > 0.1', not {fail_if!r}.")
-    return [gate_of(text) for text in fail_if]
+    return [gate_of(text, task) for text in fail_if]
 
 
 def _sign_of(name: str) -> Sign:

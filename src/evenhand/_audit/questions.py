@@ -73,7 +73,7 @@ def answerable(
     if not len(measures):
         raise InputError(f"Name a measure, of {list(MEASURES)}.")
     if criteria is not None:
-        questions = questions_of(criteria, measures)
+        questions = questions_of(criteria, measures, evidence.task)
         for question in questions:
             reason = _why_not(evidence, question)
             if reason:

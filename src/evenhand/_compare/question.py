@@ -91,7 +91,7 @@ def _usual(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criterion:
-    criterion = named(name)
+    criterion = named(name, "regression" if isinstance(evidence, Numbers) else None)
     if criterion.takes_g and (g or isinstance(evidence, Numbers)):
         criterion = criterion.with_statistic(g or "mse")
     if criterion.kind.about != evidence.about:

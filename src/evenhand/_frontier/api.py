@@ -35,7 +35,7 @@ from evenhand._frontier.rows import (
 from evenhand._frontier.tracing import Tracer, tracer_of
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
-from evenhand.criteria.evaluation import named
+from evenhand.criteria.evaluation import asked_of
 from evenhand.measures import DEFAULT_MEASURE, MeasureLike, resolve
 from evenhand.mitigation.optimal import Solution
 
@@ -183,7 +183,7 @@ def frontier(
     check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=data.classes)
     check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
     check_kinds(rising=rising)
-    asked = named(criterion)
+    asked = asked_of(criterion, data)
     criterion = asked.name
     if measure is None:
         measure = DEFAULT_MEASURE if resolve(asked.measure).falls else asked.measure

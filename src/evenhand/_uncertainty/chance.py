@@ -39,7 +39,7 @@ from evenhand._uncertainty.models import (
 )
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
-from evenhand.criteria.evaluation import named
+from evenhand.criteria.evaluation import asked_of, named
 from evenhand.measures import Aggregate, MeasureLike
 from evenhand.statistics import Table
 from evenhand.statistics.forms import ratio
@@ -120,8 +120,8 @@ def chance(
     if replicates is None or replicates < 1:
         raise InputError(f"replicates is how often rows are drawn, at least 1; it is {replicates}.")
     how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = named(criterion).read_data(data, **how, g=g)
-    asked = named(criterion).with_statistic(g)
+    reading = asked_of(criterion, data).read_data(data, **how, g=g)
+    asked = asked_of(criterion, data).with_statistic(g)
     settings = reading.settings
     options = {
         "aggregate": settings.aggregate,

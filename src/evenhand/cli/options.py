@@ -253,9 +253,9 @@ def request_of(given: dict[str, Any]) -> Request:
             "rare": given["rare"] or "keep",
             "bins": dict(map(bins_of, given["bins"])),
         },
-        criteria=tuple(question.name for question in questions_of(asked, ["pq"])),
+        criteria=tuple(question.name for question in questions_of(asked, ["pq"], given["task"])),
         measures=tuple(resolve(name).name for name in given["measure"]),
-        gates=tuple(gate_of(text) for text in given["fail_if"]),
+        gates=tuple(gate_of(text, given["task"]) for text in given["fail_if"]),
         auditing={
             **{name: given[name] for name in AUDITING},
             "title": given["title"] or f"Audit of {', '.join(given['files'])}",

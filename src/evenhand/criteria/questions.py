@@ -67,11 +67,11 @@ class Question:
 
 
 def questions_of(
-    criteria: Criteria, measures: MeasureLike | Sequence[MeasureLike]
+    criteria: Criteria, measures: MeasureLike | Sequence[MeasureLike], task: str | None = None
 ) -> list[Question]:
     """Resolve names such as "equalized_odds" and "performance_parity(f1)"; one may stand alone.
 
-    A name that says its measure is asked by that one.
+    A name that says its measure is asked by that one; the paper's SP and EO mean those of the task.
 
     >>> [
     ...     (one.criterion.statistic.formula, one.measures)
@@ -86,11 +86,10 @@ def questions_of(
     many = isinstance(measures, Iterable) and not isinstance(measures, str)
     given: tuple[Any, ...] = tuple(measures) if many else (measures,)  # type: ignore[arg-type]
     by = tuple(resolve(one).name if isinstance(one, str) else one for one in given)
-    return [_question(criterion, by) for criterion in asked]
+    return [_question(named(one, task), one, by) for one in asked]
 
 
-def _question(name: str | Criterion, measures: tuple[Any, ...]) -> Question:
-    criterion = named(name)
+def _question(criterion: Criterion, name: str | Criterion, measures: tuple[Any, ...]) -> Question:
     own = resolve(criterion.measure)
     if isinstance(name, str) and split_name(name)[1] is not None:
         measures = (own.name,)
