@@ -564,18 +564,21 @@ def drift(streams: int, looks: int) -> None:
 def delays(streams: int) -> None:
     """Parts until a gap is found, within parts and as pooled rates or a gap of none find it."""
     heads("what", "within parts", "before", "ratio")
-    rng, parts = np.random.default_rng(2), Parts(streams, 1000)
-    first = np.full((2, streams), np.inf)
-    for look in range(1, 301):
-        rate = 0.4 if look > 100 else 0.3
-        sizes = rng.multinomial(PART, [0.5, 0.5], size=streams)
-        parts.add(rng.binomial(sizes, [rate, 0.3]).astype(float), sizes.astype(float))
-        total, later = parts.totals()
-        found = parts.log_detector(total, later), parts.log_apart_detector(later)
-        for at, logs in enumerate(found):
-            now = (logs >= np.log(3650)) & np.isinf(first[at]) & (look > 100)
-            first[at] = np.where(now, look - 100, first[at])
-    _delay("a gap of 0 becomes 0.1 after 100 parts", first)
+    for past in (100, 300):
+        rng, parts = np.random.default_rng(2), Parts(streams, 1000)
+        first = np.full((2, streams), np.inf)
+        for look in range(1, past + 151):
+            sizes = rng.multinomial(PART, [0.5, 0.5], size=streams)
+            hits = rng.binomial(sizes, [0.4 if look > past else 0.3, 0.3])
+            parts.add(hits.astype(float), sizes.astype(float))
+            if look <= past:
+                continue
+            total, later = parts.totals()
+            found = parts.log_detector(total, later), parts.log_apart_detector(later)
+            for at, logs in enumerate(found):
+                now = (logs >= np.log(3650)) & np.isinf(first[at])
+                first[at] = np.where(now, look - past, first[at])
+        _delay(f"a gap of 0 becomes 0.1 after {past} parts", first)
     few = min(streams, 50)
     rng, parts, first = np.random.default_rng(3), Parts(few, 1000), np.full((2, few), np.inf)
     while parts.look < 400 and np.isinf(first).any():

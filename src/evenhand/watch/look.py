@@ -102,6 +102,7 @@ class Look:
     def __init__(self, memory: Memory) -> None:
         self.memory, self.settings, self.ledger = memory, memory.settings, memory.ledger
         self._weights: dict[tuple[Label, ...], Floats] = {}
+        self._gaps: dict[str, Within] = {}  # of all parts
 
     @property
     def error(self) -> float:
@@ -143,7 +144,10 @@ class Look:
 
     def gaps(self, question: Question, sums: Mapping[str, Tally] | None = None) -> Within:
         """Groups compared within parts; in all of them, or those of which there are sums."""
-        sums = self.ledger.totals if sums is None else sums
+        if sums is None:
+            if question.name not in self._gaps:
+                self._gaps[question.name] = self.gaps(question, self.ledger.totals)
+            return self._gaps[question.name]
         source, score, information = self.tables(question)
         rates = self.rates(sums[source], question)
         cells = sources_of_cells(question.criterion.statistic, rates.cells)
