@@ -218,7 +218,7 @@ class Wording:
     def _unsure(self, finding: Finding, values: GroupValues) -> str:
         name, seen = self._plural(finding, values), self._seen(finding, values)
         most = ""
-        if np.isfinite(finding.gap.high):
+        if np.isfinite(finding.gap.high) and finding.gap.high > 0:
             most = f" The true gap may be anything from 0 to {self._at_most(finding)}."
         said = f"Inconclusive: these rows do not show whether the groups differ in {name} ({seen})."
         return f"{said}{most}"

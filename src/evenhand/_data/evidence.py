@@ -192,12 +192,14 @@ def design_notes(counts: Tally) -> list[str]:
     if not numbers:
         return []
     listed = " and ".join(f"{number:,}" for number in numbers)
-    told = f"Rows come in {listed} clusters. Intervals and tests allow for it."
+    clusters = "cluster" if numbers == [1] else "clusters"
+    told = f"Rows come in {listed} {clusters}. Intervals and tests allow for it."
     if len(numbers) > 1:
         told += " Where clusterings cross, their variances add up."
     if min(numbers) >= ENOUGH_CLUSTERS:
         return [told]
-    few = f"{min(numbers)} clusters are few to learn from how much their rows go together"
+    are = "cluster is" if min(numbers) == 1 else "clusters are"
+    few = f"{min(numbers)} {are} few to learn from how much their rows go together"
     return [told, f"{few}: intervals are wide, and at their best from {ENOUGH_CLUSTERS} on."]
 
 
