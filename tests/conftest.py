@@ -27,7 +27,8 @@ LONG_EXAMPLES = {
         *("_audit.api.audit", "_compare.comparison.Comparison.by_model", "_frontier.api.frontier"),
         *("_uncertainty.power.power", "benchmark.boards.standings.leaderboard"),
         *("benchmark.design.fingerprints.version_of", "benchmark.design.from_file.read_design"),
-        *("benchmark.page.write_report", "datasets", "datasets.dataset.Dataset"),
+        *("benchmark.page.write_report", "benchmark.scoring.results.read_results"),
+        *("datasets", "datasets.dataset.Dataset"),
         *("datasets.loader.load", "mitigation.penalized.PenalizedClassifier"),
     )
 }

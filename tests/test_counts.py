@@ -185,6 +185,7 @@ def test_quantile_bins_of_groups_are_those_of_the_rows():
     assert found.document() == eh.audit(data=frame, **options).document()
 
 
+@pytest.mark.slow
 def test_a_tally_of_counts_is_that_of_the_rows(engine):
     frame = drawn()
     frame.loc[:9, "race"] = None
@@ -256,6 +257,7 @@ def rated(table, **options):
     return eh.tally(data=table, rows="applicants", rate="rate", sensitive_features="sex", **options)
 
 
+@pytest.mark.slow
 def test_a_published_rate_gives_the_whole_number_it_was_rounded_from(engine):
     counts = rated(engine(published()))
     assert counts.table("yhat", "group").tolist() == [[828, 300], [375, 300]]

@@ -132,6 +132,7 @@ def test_values_whose_fourth_powers_are_no_numbers_are_refused(size):
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.LazyFrame}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FRAMES)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, None, -1.0, 1e200, 1e-200])
 def test_a_weight_that_is_none_is_refused_in_every_frame(kind, bad):

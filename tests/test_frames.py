@@ -89,6 +89,7 @@ def test_missing_labels_are_counted_by_rows_not_cells(engine):
         counted(engine(frame))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "message"),
     [

@@ -136,6 +136,7 @@ def test_one_group_has_nothing_to_test():
     assert np.isnan(selected([3], [9]))
 
 
+@pytest.mark.slow
 def test_a_ratio_of_errors_of_weighted_rows_is_tested_though_it_may_be_endless():
     rng = np.random.default_rng(0)
     group, truth = rng.choice([*"ab"], 3000), rng.integers(0, 2, 3000)

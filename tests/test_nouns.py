@@ -71,10 +71,12 @@ def places(package, questions):
     ]
 
 
+@pytest.mark.slow
 def test_only_statistics_know_which_form_of_statistic_one_is():
     assert places("statistics", questions_of_class) == []
 
 
+@pytest.mark.slow
 def test_only_measures_know_which_measure_one_is():
     assert places("measures", questions_of_name) == []
 

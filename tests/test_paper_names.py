@@ -128,7 +128,8 @@ def test_the_names_are_known_at_every_door_of_labels(name, tmp_path):
     }
     table = tmp_path / "rows.csv"
     pd.DataFrame({"y": Y, "p": FX, "g": A}).to_csv(table, index=False)
-    command = f"{table} --target y --prediction p --group g --criterion {name} --measure PQ --json {table}.json"
+    command = f"{table} --target y --prediction p --group g --json {table}.json"
+    command += f" --criterion {name} --measure PQ"
     done = CliRunner().invoke(audit_command, command.split())
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "rows.csv.json").read_text())["findings"]

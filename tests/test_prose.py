@@ -84,6 +84,7 @@ def name(page):
     return str(page.relative_to(ROOT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages(), ids=name)
 def test_the_documentation_speaks_plain_english(page):
     text = prose(page)

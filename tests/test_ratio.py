@@ -34,6 +34,7 @@ def test_groups_that_are_never_selected_are_equal():
         assert np.isnan(eh.evaluate("selection_rate_ratio", None, never, sensitive_features=group))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["calibrated", "guaranteed"])
 @pytest.mark.parametrize("criterion", ["selection_rate_ratio", "equalized_odds", "strong_parity"])
 def test_an_interval_of_the_ratio_is_that_of_the_shortfall_mirrored(rows, method, criterion):

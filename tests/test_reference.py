@@ -8,6 +8,7 @@ import evenhand as eh
 from strategies import predictions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("groups", [2, 6])
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def result(request):
     return RESULTS[request.param]()
 
 
+@pytest.mark.slow
 def test_a_result_has_every_form_by_the_same_name(result, tmp_path):
     assert isinstance(result.summary, str)
     assert result.summary.endswith(".")
@@ -78,6 +79,7 @@ def test_the_repr_of_a_result_is_a_few_words_and_no_dump_of_its_fields(result):
     assert len(repr(result)) < 1000
 
 
+@pytest.mark.slow
 def test_a_figure_is_a_figure_or_a_refusal_that_says_why(result):
     if isinstance(result, eh.results.Power) or type(result).__name__ == "Status":
         with pytest.raises(eh.InputError, match="no chart"):
@@ -86,6 +88,7 @@ def test_a_figure_is_a_figure_or_a_refusal_that_says_why(result):
         assert type(result.plot()).__name__ == "Figure"
 
 
+@pytest.mark.slow
 def test_a_section_that_is_added_in_one_place_is_seen_in_every_form(monkeypatch):
     def base_rates(document):
         return Section("bases", "Base rates", [Bullets(["Half of all are ones: 12345."])])
@@ -108,6 +111,7 @@ def test_svg_and_matplotlib_paint_the_same_chart(chart):
     assert replace(data, title="x").svg("c") != data.svg("c")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("thing", "said"),
     [

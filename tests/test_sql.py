@@ -178,6 +178,7 @@ def test_scores_that_are_not_a_number_are_not_selected():
     assert database.read(query)["selected"].null_count == 3
 
 
+@pytest.mark.slow
 def test_rounded_scores_are_counted_as_the_rows_are(database):
     running, dialect, table, frame, sex = loaded(database, people())
     names = {"y_true": "hired", "y_pred": "the decision", "sensitive_features": sex}
@@ -191,6 +192,7 @@ def test_rounded_scores_are_counted_as_the_rows_are(database):
     )
 
 
+@pytest.mark.slow
 def test_sums_of_values_are_those_that_moments_adds_up(database):
     running, dialect, table, frame, sex = loaded(database, people())
     names = {"y_true": "pay", "y_pred": "guess", "sensitive_features": [sex, "race"]}

@@ -41,6 +41,7 @@ def test_more_rows_than_floats_count_are_refused_by_every_engine(engine, counts)
         eh.tally(data=frame, rows="n", y_pred="p", sensitive_features="g")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", TABLES)
 def test_as_many_rows_as_floats_count_are_exact_in_every_engine(engine):
     frame = TABLES[engine](table(n=[MOST - 3, 1, 1, 1]))
@@ -48,6 +49,7 @@ def test_as_many_rows_as_floats_count_are_exact_in_every_engine(engine):
     assert sorted(counts.sums["rows"].tolist()) == [1, 1, 1, MOST - 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", TABLES)
 @pytest.mark.parametrize(("count", "word"), [(0.5, "0.5"), (-1.0, "negative"), (None, "missing")])
 def test_what_is_no_count_is_refused_by_every_engine(engine, count, word):
@@ -97,6 +99,7 @@ def test_the_command_line_refuses_counts_that_are_not_exact(
     assert "as many rows as can be counted exactly" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bad", [np.nan, np.inf, None, "1.0", b"1", Decimal("sNaN"), Decimal("NaN")]
 )
@@ -206,6 +209,7 @@ def test_columns_with_numbers_for_names_are_read_or_the_way_out_is_told():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

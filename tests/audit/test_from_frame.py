@@ -49,6 +49,7 @@ VALUES = {"y_true": "value", "y_pred": "guess", "sensitive_features": "sex"}
 SCORES = {**LABELS, "sensitive_features": "sex", "y_score": "score"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_labels_are_counted_as_pandas_counts_them(local_engine, people, weight):
     found = eh.Data(
@@ -211,6 +212,7 @@ def test_scores_that_are_nearly_alike_are_looked_at_with_care(engine, people, in
     assert len(np.unique(found.values)) > 1000
 
 
+@pytest.mark.slow
 def test_a_score_alone_decides_at_a_half(local_engine, people, in_bins):
     found = eh.Data(data=local_engine(people), **{**SCORES, "y_pred": None}).counted
     chosen = (people.score >= 0.5).groupby(people.sex).sum()

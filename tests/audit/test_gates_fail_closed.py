@@ -84,6 +84,7 @@ def outcomes(criteria, group, y, p, **more):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
 def test_no_gate_passes_where_nothing_can_be_known(name):
     columns, criteria = INPUTS[name]

@@ -36,6 +36,7 @@ def test_the_metadata_are_those_of_a_model_index(found):
         assert isinstance(metric["value"], int | float)
 
 
+@pytest.mark.slow
 def test_every_criterion_has_its_largest_difference_and_its_interval(found):
     metadata, _ = parted(found.to_model_card())
     metrics = {one["type"]: one for one in metadata["model-index"][0]["results"][0]["metrics"]}

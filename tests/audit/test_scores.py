@@ -51,6 +51,7 @@ def test_scores_that_are_no_probabilities_are_refused_without_a_threshold(
         eh.audit(people.y, y_score=people[score], sensitive_features=people.sex)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("score", "at"), [("decile", 5), ("margin", -2.5), ("chance", 0.3)])
 def test_a_threshold_decides_for_scores_of_any_range(local_engine, people, bring, score, at):
     found = eh.Data(data=local_engine(people), **NAMES, y_score=score, threshold=at).counted

@@ -43,6 +43,7 @@ SITUATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_every_call_that_a_report_advises_runs(situation):
     given, options = SITUATIONS[situation]

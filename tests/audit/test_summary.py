@@ -115,6 +115,7 @@ KEYS = {
 }
 
 
+@pytest.mark.slow
 def test_rates_by_group_are_scikit_learns(people):
     table = eh.audit(
         people.y, people.p, sensitive_features=people[["sex", "race"]], **QUICK
@@ -195,6 +196,7 @@ def paid(errors, rows=400, **options):
     return eh.audit(truth, predicted, sensitive_features={"sex": group}, measures="mpd", **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("errors", "said"),
     [
@@ -220,6 +222,7 @@ def test_of_numbers_the_first_sentence_says_who_is_over_and_under_predicted(erro
     assert steps[0] == "Some groups are over- or under-predicted compared with others."
 
 
+@pytest.mark.slow
 def test_the_rmse_that_a_correction_would_leave_is_that_of_corrected_predictions():
     found = paid({"women": -2.0, "men": 1.5})
     rest = np.std(np.linspace(-3, 3, 400))
@@ -367,6 +370,7 @@ def test_the_first_chart_is_colored_as_the_table_is_flagged(people):
     assert 'class="row below"' in rows
 
 
+@pytest.mark.slow
 def test_figures_show_the_numbers_of_the_summary():
     found = audited([0.1, 0.2])
     (ax,) = found.plot("rates").axes

@@ -239,6 +239,7 @@ def test_what_is_no_base_model_is_refused_with_the_way_out(base, message):
         base()
 
 
+@pytest.mark.slow
 def test_two_things_of_one_name_are_refused():
     two = (Base("same", LogisticRegression), Base("same", DummyClassifier))
     study = design(Treatment()).studies[0]

@@ -75,6 +75,7 @@ def test_numbers_are_a_regression_and_get_a_linear_model(write, tmp_path):
     assert run(design, tmp_path / "out", n_jobs=1).missing == 0
 
 
+@pytest.mark.slow
 def test_a_task_of_the_catalogue_needs_its_name_only(write):
     design = read_design(write("[problems.simulated]\n[methods.Reweight]\n"))
     assert len(design.runs()) == 3 * 2
@@ -213,6 +214,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", MISTAKES)
 def test_a_mistake_is_named_with_the_way_out(write, text):
     with pytest.raises(ValueError, match=MISTAKES[text]):

@@ -115,6 +115,7 @@ def test_axes_speak_the_fields_words(drawings):
     assert axes.get_xlabel() == "SHORTLISTED by span"
 
 
+@pytest.mark.slow
 def test_a_regression_is_drawn_over_its_error_and_stand_ins_are_marked(drawings):
     drawing = drawings["tradeoffs-weak_parity-pay"]
     (axes,) = drawing.figure.axes
@@ -207,6 +208,7 @@ CLOUD = [(f"m{at % 3}", 0.10 + 0.01 * at, 0.80 + 0.001 * at) for at in range(9)]
 FAR = [("far", 0.12, 0.30), ("wide", 0.95, 0.803)]
 
 
+@pytest.mark.slow
 def test_a_point_far_from_all_others_is_an_arrow_at_the_edge():
     drawing = figures.tradeoffs(scattered([*CLOUD, *FAR]), "statistical_parity")
     axes = drawing.figure.axes[0]
@@ -221,6 +223,7 @@ def test_a_point_far_from_all_others_is_an_arrow_at_the_edge():
     assert {"far", "wide"} <= set(drawing.data["series"])
 
 
+@pytest.mark.slow
 def test_many_far_points_of_a_line_are_one_arrow():
     many = [("far", 0.12 + 0.01 * at, 0.30 - 0.01 * at) for at in range(2)]
     drawing = figures.tradeoffs(scattered([*CLOUD, *many, FAR[1]]), "statistical_parity")

@@ -121,6 +121,7 @@ def test_what_is_wrong_is_said_of_every_file(store, tmp_path, told):
     assert str(failure.value).count(".csv: ") == 6
 
 
+@pytest.mark.slow
 def test_probabilities_must_add_up(store, tmp_path):
     def twice(frame, entry):
         scores = [name for name in frame if name.startswith("score_")]

@@ -356,6 +356,7 @@ def test_a_question_that_nobody_asked_is_refused(several):
         rank(several, "statistical_parity.pq")
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_numbers_of_the_ranking(several):
     (ranking,) = rank(several, ASKED)
     drawing = ranking_figure(several, ranking)
@@ -438,6 +439,7 @@ def test_no_score_is_decided_by_an_empty_cell_and_those_that_would_be_are_counte
     assert "would be decided by a group without any row" in table.note
 
 
+@pytest.mark.slow
 def test_floors_are_those_of_chance(small_groups):
     import evenhand as eh
     from evenhand.benchmark import Store

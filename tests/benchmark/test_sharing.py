@@ -45,6 +45,7 @@ def published(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_design_plus_a_method_is_one_line():
     wanted = design(*FEW, problems=TWO)
     more = wanted.plus(Mine, treat("Reweight"))

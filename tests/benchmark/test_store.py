@@ -72,6 +72,7 @@ def test_a_file_that_is_gone_is_missing_whatever_the_manifest_says(copy):
     assert status(design(), copy.folder).missing == 1
 
 
+@pytest.mark.slow
 def test_an_unfinished_file_is_no_result(copy):
     before = copy.entries()
     (copy.folder / "runs/small" / f".abc.parquet.0{writing.UNFINISHED}").write_bytes(b"PAR1")

@@ -109,6 +109,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", OPTIONS, ids=" ".join)
 def test_options_that_cannot_be_used_are_refused(run, people, arguments):
     result = run(people, *arguments)

@@ -170,6 +170,7 @@ BAD_TEXT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", BAD_TEXT)
 def test_bad_csv_is_refused_with_its_line(run, folder, text):
     (folder / "rows.csv").write_text(text)

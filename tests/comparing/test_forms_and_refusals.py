@@ -84,6 +84,7 @@ def test_many_whole_numbers_must_be_explained():
         eh.compare(None, {"ages": np.arange(len(y))}, sensitive_features=group)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [None, np.random.default_rng(0), 7])
 def test_any_random_state_will_do(seed):
     y, made, group = labeled(models=2)

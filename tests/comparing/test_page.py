@@ -100,6 +100,7 @@ def test_of_a_ratio_one_is_equal_and_larger_is_better():
     assert "1 is equal" in found.plot().axes[1].get_xlabel()
 
 
+@pytest.mark.slow
 def test_the_notebook_shows_a_sentence_and_the_models(found):
     html = found._repr_html_()
     assert html.count("<tr>") == 1 + len(found.models)
@@ -133,6 +134,7 @@ def test_the_figure_draws_the_numbers_of_the_tables(name, request):
         assert criterion["name"].split("_")[0] in ax.get_title(loc="left").lower()
 
 
+@pytest.mark.slow
 def test_the_figure_can_be_saved_with_any_names(found, tmp_path):
     with mpl.rc_context({"text.parse_math": False}):
         y, _, group = labeled(models=1)
@@ -143,6 +145,7 @@ def test_the_figure_can_be_saved_with_any_names(found, tmp_path):
     assert (tmp_path / "figure.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_a_regression_says_error_and_not_accuracy(regression):
     assert "has the least RMSE" in regression.summary
     assert "accurate" not in regression.summary

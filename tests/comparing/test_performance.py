@@ -91,6 +91,7 @@ def test_the_first_table_has_accuracy_beside_every_criterion():
     assert list(table.columns[:3]) == ["accuracy", "accuracy_low", "accuracy_high"]
 
 
+@pytest.mark.slow
 def test_means_below_zero_have_no_gini_and_a_note_says_so():
     y, made, group = numbered()
     lower = {name: values - 5 for name, values in made.items()}

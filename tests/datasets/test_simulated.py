@@ -14,6 +14,7 @@ def test_two_groups_differ_in_their_base_rate_only():
     assert np.abs(shift - ([0.5] * 5 + [0.0] * 5)).max() < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_groups", [2, 3, 10, 64, 1000])
 def test_the_share_of_class_1_rises_evenly_from_one_half_to_nine_tenths(n_groups):
     simulated = load("simulated_multigroup", n_groups=n_groups)

@@ -50,6 +50,7 @@ def test_the_least_cost_is_that_of_a_general_solver(criterion, measure):
         assert 0 <= point.gap <= 2e-6
 
 
+@pytest.mark.slow
 def test_requirements_together_are_those_of_a_general_solver():
     y, score, group = people(rows=160, seed=3)
     found = curve(
@@ -252,6 +253,7 @@ def test_a_person_gets_the_same_decision_in_any_company():
     assert np.array_equal(by_self[order], rule.predict(score[order], group[order]))
 
 
+@pytest.mark.slow
 def test_without_chance_the_rule_says_what_it_gives_up():
     y, score, group = people(rows=3000, groups=4)
     found = curve(y, score, group)
@@ -417,6 +419,7 @@ def test_weights_count_as_rows():
     assert weighted.points[0].cost == pytest.approx(curve(*repeated, values=[0.05]).points[0].cost)
 
 
+@pytest.mark.slow
 def test_scores_that_are_off_in_a_group_are_named():
     y, score, group = people(rows=3000, classes=3)
     honest = curve(y, score, group, values=2)

@@ -65,6 +65,7 @@ def renamed(columns, rng):
     return other | {"sensitive_features": -other["sensitive_features"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", each(name for name in FEW if "survey" not in name))
 def test_neither_the_order_of_rows_nor_the_names_of_groups_matter(name):
     asked, columns = question(name)
@@ -86,6 +87,7 @@ def test_four_times_the_rows_halve_the_distance_to_the_upper_limit(name):
     assert one.low <= four.low <= four.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", each(name for name in BY_ROWS if name != "hardly anyone"))
 def test_the_noise_floor_is_the_mean_value_of_groups_drawn_at_random(name):
     asked, columns = question(name)

@@ -355,6 +355,7 @@ def by_hand(largest, table, sizes, mass):
     return total, float((drawn >= total).mean()), min(alone, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("apart", [0.0, 0.15, 0.4])
 def test_equal_distributions_are_as_likely_as_by_both_tests(apart):
     levels = np.linspace(0.1, 1.0, 10)

@@ -121,6 +121,7 @@ def test_many_totals_are_split_into_sixty_parts_of_equal_width():
     assert all(len(part) == 3 for part in _narrow(np.repeat(np.arange(1.0, 61.0), 3), 1e6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 @pytest.mark.parametrize("sizes", [[12.0, 7.0], [3.0, 2.0], [5.0, 9.0, 3.0]])
 def test_upper_ends_of_few_rows_are_the_farthest_pair_of_beta_quantiles(sizes, confidence):
@@ -181,6 +182,7 @@ def test_means_vary_as_they_should_and_lend_two_rows_of_their_common_variance():
     np.testing.assert_allclose((errors**2).mean(axis=0), expected, rtol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_power_of_means_does_not_depend_on_their_unit(unit):
     one = eh.power([40, 60, 25], sd=[1.0, 2.0, 0.5])
@@ -510,6 +512,7 @@ def test_a_power_that_is_certain_says_no_more_than_one_of_999_in_1000():
     assert found == pytest.approx(9 + norm.isf(0.2) - 2 * norm.isf(1e-3), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_no_number_of_rows_shows_a_difference_that_is_not_there():
     found = eh.power([50, 60], rates=[0.3, 0.3], power=0.02)  # less often than a test errs
     assert (found.factor, found.at_least) == (np.inf, np.inf)

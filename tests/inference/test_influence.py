@@ -26,6 +26,7 @@ def rows_of(sizes, hits):
     return {"y_pred": chosen.astype(int), "sensitive_features": group, "favorable": 1}
 
 
+@pytest.mark.slow
 def test_a_p_value_does_not_depend_on_the_names_of_groups():
     sizes, hits = np.array([60, 45, 80, 33, 21]), np.array([22, 9, 30, 5, 9])
     rng = np.random.default_rng(3)
@@ -34,6 +35,7 @@ def test_a_p_value_does_not_depend_on_the_names_of_groups():
     assert len(known) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [{"sample_weight": np.ones(300)}, {"cluster": np.arange(300)}],

@@ -147,6 +147,7 @@ def test_a_sure_difference_is_the_same_in_either_order_and_of_misses(one, two):
     np.testing.assert_allclose(sure_difference(*misses, 0.05), found, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "two"), PAIRS)
 @pytest.mark.parametrize("error", [0.2, 0.05, 1e-3])
 def test_a_sure_difference_is_the_least_in_stouffers_confidence_set(one, two, error):
@@ -574,6 +575,7 @@ def test_intervals_beside_a_reference_are_calibrated_ones_of_the_worst_cell():
     assert eh.interval("statistical_parity", None, y, **asked).value == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq", "ratio"])
 @pytest.mark.parametrize("method", ["calibrated", "guaranteed"])
 def test_an_interval_does_not_depend_on_the_order_of_rows_or_the_names_of_groups(measure, method):

@@ -223,6 +223,7 @@ def test_the_bound_of_many_groups_is_never_below_the_most_uneven(measure):
     assert bound <= 1.35 * most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-4, 1e5])
 @pytest.mark.parametrize("design", ["few", "weighted", "clustered", "few clusters", "survey"])
 def test_intervals_of_means_are_in_the_unit_of_the_values(design, unit):

@@ -158,6 +158,7 @@ def test_the_common_value_of_normal_groups_is_their_weighted_mean():
     assert (even.pooled, even.heterogeneity) == (2.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("reach", [0.8, 2.0])
 def test_an_upper_limit_of_normal_groups_is_the_largest_on_their_sphere(measure, reach):
@@ -318,6 +319,7 @@ def test_a_group_is_moved_alone_as_little_as_makes_all_so_even():
     assert abs(least - 0.5) == np.abs(at - 0.5).min()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_lower_limit_is_0_where_groups_may_be_alike_and_falls_with_the_error(measure):
     function = eh.MEASURES[measure]
@@ -381,6 +383,7 @@ def test_a_path_goes_from_the_groups_observed_to_equal_ones(measure):
     assert (even.levels.tolist(), even.scores.tolist()) == ([0], [0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["gini", "pq"])
 def test_points_of_a_path_cost_least_at_their_price(measure):
     values, errors = np.array([0.5, 0.9, 0.7, 0.75]), np.array([0.05, 0.08, 0.02, 0.04])
@@ -479,6 +482,7 @@ def test_without_correlations_a_difference_has_the_ends_of_two_single_intervals(
     assert found.high == pytest.approx(one.high - two.low, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("other", "options"),
     [
@@ -539,6 +543,7 @@ def test_cells_that_surely_are_not_the_worst_are_left_out():
             assert worst.sum() == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("hits", [(2, 9, 5), (0, 4, 9), (1, 1, 2)])
 def test_an_upper_limit_of_few_rows_is_the_largest_on_the_sphere_of_distances(measure, hits):

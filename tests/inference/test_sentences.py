@@ -41,6 +41,7 @@ SAID = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAID)
 def test_power_says_what_rows_show_and_how_many_would_do(name):
     assert eh.power(**POWERS[name]).summary == SAID[name]

@@ -19,6 +19,7 @@ G = [*"aabbaabbabab"]
 NAMES = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
 
 
+@pytest.mark.slow
 def test_a_regression_has_a_document_where_no_prediction_has_to_move():
     """The cost of moving nothing was −4e-13, and its root no JSON."""
     ours = [972, 974, 974, 973, 973, 973, 973, 971, 972, 972, 973, 974, 974, 974, 973, 971, 975]
@@ -96,6 +97,7 @@ def test_a_stated_label_of_several_is_all_that_is_tested():
         assert finding.verdict != "differs", finding.criterion
 
 
+@pytest.mark.slow
 def test_a_gate_that_names_a_group_is_well_formed_whatever_its_name(tmp_path):
     """An escape in a name was no XML."""
     groups = ["a"] * 7 + ["b"] * 7 + ["\x1b[31m"] * 2
@@ -119,6 +121,7 @@ def test_a_watch_ends_where_every_rate_of_many_groups_is_0_or_1(rows):
     assert 0 == interval.low == interval.value < interval.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [1, 4], ids=["one cluster", "clusters alike"])
 def test_neither_the_order_of_rows_nor_the_names_of_clusters_move_an_interval(clusters):
     """Where clusters do not differ, what rounding left of them was taken for how they differ."""

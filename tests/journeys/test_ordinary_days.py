@@ -76,6 +76,7 @@ def test_clusters_of_identical_rates_have_an_interval(measure):
         assert not interval.low > interval.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [[30, 20, 10, 40], [30.0, 20.0, 10.0, 40.0]])
 def test_counts_in_the_types_of_arrow_are_read_in_pandas(rows):
     lines = {"sex": ["F", "F", "M", "M"], "y": [0, 1, 0, 1], "p": [0, 1, 1, 1], "n": rows}
@@ -161,6 +162,7 @@ def test_a_pickled_audit_fills_in_a_standard():
     assert fresh.by_group.equals(audit.by_group)
 
 
+@pytest.mark.slow
 def test_where_nobody_is_selected_every_door_knows_the_favorable_label():
     group, nobody = np.repeat(["a", "b"], 50), np.zeros(100, int)
     counts = eh.tally(None, nobody, sensitive_features=group)
@@ -194,6 +196,7 @@ def test_where_nobody_is_selected_every_door_knows_the_favorable_label():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decision", [0, 1])
 @pytest.mark.parametrize("truth", ["known", "unknown"])
 def test_decisions_that_are_all_equal_are_not_called_alike(decision, truth):
@@ -226,6 +229,7 @@ def test_no_view_of_decisions_that_are_all_equal_says_more_than_that():
     assert {finding["verdict"] for view in views for finding in view["findings"]} == {"undefined"}
 
 
+@pytest.mark.slow
 def test_scores_that_are_all_equal_leave_the_decisions_to_be_compared():
     group, p = np.repeat(["a", "b"], 2000), np.tile([0, 1], 2000)
     audit = eh.audit(1 - p, p, y_score=np.full(4000, 0.5), sensitive_features=group)
@@ -419,6 +423,7 @@ def test_bins_that_do_not_fit_are_refused_with_the_way_out():
         cut(3, "years")
 
 
+@pytest.mark.slow
 def test_a_test_case_says_what_passes(tmp_path):
     from evenhand.cli import main
 

@@ -37,6 +37,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @in_a_clone
 def test_the_examples_of_the_page_are_true(monkeypatch):
     monkeypatch.chdir(ROOT)

@@ -521,6 +521,7 @@ def a_rule():
     return eh.frontier(y, score, sensitive_features=people, **options).rule(0.02)
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_read_as_another_rule():
     rule = a_rule()
     whole = rule.to_json().encode()

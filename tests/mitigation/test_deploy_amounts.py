@@ -83,6 +83,7 @@ def how(model):
     return {"row_id": "id", "key": model.key_} if model.rule_.draws else {}
 
 
+@pytest.mark.slow
 def test_the_rule_is_what_predict_does(deployed):
     model, new = deployed
     codes = model._groups(model._checked(new, reset=False))

@@ -132,6 +132,7 @@ def test_a_copy_and_a_pickle_answer_alike(name, people):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, one in METHODS.items() if one.needs_base])
 def test_weights_count_like_repeated_rows_where_the_groups_are_given(name, people):
     X, value = people

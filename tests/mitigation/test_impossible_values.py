@@ -45,6 +45,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "name"), CHECKED)
 def test_an_impossible_value_is_refused_at_fit(estimator, name):
     for bad in NEVER:

@@ -180,6 +180,7 @@ def test_without_the_solver_for_cones_pq_says_what_to_install(monkeypatch):
     assert solved(*rows_of(40, 2, 2), "statistical_parity", "gini", 0.01).gap <= 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

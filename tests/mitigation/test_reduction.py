@@ -96,6 +96,7 @@ def test_costs_are_the_slope_of_error_plus_multipliers_times_excess(name, groups
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVENTS)
 @pytest.mark.parametrize("seed", range(3))
 def test_with_exact_answers_the_game_ends_at_the_best_lottery_of_all(name, seed):

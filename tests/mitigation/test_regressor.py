@@ -64,6 +64,7 @@ def test_the_strictest_setting_is_more_equal_than_the_base_model(name, criterion
     assert after < before / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_GROUP)
 def test_scores_may_be_given_fitted_before_or_fitted_inside(name):
     X, y = people(200)
@@ -100,6 +101,7 @@ def test_an_unseen_group_is_named_or_gets_the_base_prediction(name):
     assert (values[5:] == model.predict(X)[5:]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_tiny_groups_constant_scores_and_constant_targets_are_served(name):
     X, y = people(60)
@@ -122,6 +124,7 @@ def test_rows_of_no_weight_are_not_there(name):
     assert model.fit(everyone, np.r_[y, y[:50]], weight).predict(X) == pytest.approx(there)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_weights_count_like_repeated_rows(name):
     X, y = people(150)

@@ -13,6 +13,7 @@ from mitigation.couplings import histograms, least_by_highs, supply_of
 from mitigation.regressions import distance, people
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 0.03, 0.2, 1.0])
 @pytest.mark.parametrize(("groups", "values", "seed"), [(2, 7, 0), (3, 12, 1), (4, 15, 2)])
 def test_the_corridor_costs_as_little_as_the_best_of_all_couplings(groups, values, seed, epsilon):
@@ -74,6 +75,7 @@ def test_draws_follow_the_plan():
         assert wasserstein_distance(sent[codes == one], points, None, wanted) < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("support", [200, "exact"])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
 def test_fitted_predictions_are_within_epsilon(support, epsilon):

@@ -38,6 +38,7 @@ def fitted(name, options, apart, epsilon):
     return model.fit(X, target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CLASSIFIERS, *REGRESSORS])
 def test_a_bound_that_binds_nothing_is_told_with_what_is_there_without_it(name):
     options = (CLASSIFIERS | REGRESSORS)[name]

@@ -64,6 +64,7 @@ def test_quantiles_that_are_looked_up_give_the_same_plan(monkeypatch):
     assert np.array_equal(kept.cdfs, wasserstein_parity(supply, 0.1).cdfs)
 
 
+@pytest.mark.slow
 def test_the_estimator_meets_the_bound_of_the_criterion():
     random = np.random.default_rng(0)
     group = random.integers(0, 3, 3000)

@@ -59,6 +59,7 @@ def test_identifiers_are_unique_and_links_lead_somewhere(kind):
         assert set(chart.attributes["aria-labelledby"].split()) <= set(idents)
 
 
+@pytest.mark.slow
 def test_there_is_a_line_for_each_finding_and_a_fold_for_each_criterion(kind):
     document, page = kind
     table = next(e for e in page.all("table") if e.has_class("findings"))

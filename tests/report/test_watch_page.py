@@ -45,6 +45,7 @@ def test_every_criterion_and_group_has_a_chart(page):
     assert page.count('role="img"') == 10
 
 
+@pytest.mark.slow
 def test_no_label_breaks_out_of_the_page(page):
     assert "<b>a</b>" not in page
     assert "&lt;b&gt;a&lt;/b&gt;" in page

@@ -45,6 +45,7 @@ def test_a_penalty_and_a_bound_make_decisions_more_even(people):
     assert (plain.predict(X) == y).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_model_and_the_group_is_read_at_fit_alone(people):
     X, y = people
     model = PenalizedClassifier(group="sex", sees_group=False, **CHEAP)

@@ -34,6 +34,7 @@ def test_a_group_that_fell_behind_is_named_with_both_gaps():
     assert "percentage points below the others" in found.sentence
 
 
+@pytest.mark.slow
 def test_nothing_is_said_to_change_where_nothing_does():
     baseline = part(np.random.default_rng(5), (0.4, 0.3), rows=5000)
     changes = fed([(0.4, 0.4)] * 40)
@@ -44,6 +45,7 @@ def test_nothing_is_said_to_change_where_nothing_does():
     assert "no sign that gaps between groups have changed" in changes["any time"].sentence
 
 
+@pytest.mark.slow
 def test_a_rate_that_changes_for_everybody_is_no_change_of_gaps():
     baseline = part(np.random.default_rng(5), (0.2, 0.2), rows=5000)
     changes = fed([(0.2, 0.2)] * 30 + [(0.5, 0.5)] * 30, baseline=baseline)
@@ -51,6 +53,7 @@ def test_a_rate_that_changes_for_everybody_is_no_change_of_gaps():
     assert not any(change.changed for change in changes.values())
 
 
+@pytest.mark.slow
 def test_groups_that_come_apart_are_dated():
     changes = fed([(0.4, 0.4, 0.4)] * 60 + [(0.4, 0.4, 0.25)] * 30)
     found = changes["any time"]
@@ -77,6 +80,7 @@ def test_a_bound_is_not_kept_by_rows_from_before_a_change():
     assert "are not about now" in status.judgements[0].sentence
 
 
+@pytest.mark.slow
 def test_the_last_window_is_beside_what_was_before():
     changes = fed([(0.4, 0.4)] * 40 + [(0.4, 0.2)] * 20, window=20)
     found = changes["window"]

@@ -109,6 +109,7 @@ def stored(path):
     return path.read_bytes()
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_read_as_another_state(tmp_path):
     path = tmp_path / "w.json"
     whole = stored(path)
@@ -150,6 +151,7 @@ def test_a_state_of_an_earlier_format_is_refused_in_words(tmp_path):
         eh.Watch.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -177,6 +179,7 @@ def table(labels, groups, rows, spans):
 BOMB = "i" + b64encode(zlib.compress(bytes(1 << 28), 9)).decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "counts",
     [

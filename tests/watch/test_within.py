@@ -54,6 +54,7 @@ def least_squares(parts):
     return np.ptp(found[: len(parts[0][1])])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", ["ab", "abc", "abcdef"])
 @pytest.mark.parametrize("spread", [1, 4], ids=["one part a day", "four parts a day"])
 def test_the_gap_is_that_of_least_squares_with_a_level_for_each_part(groups, spread):
@@ -73,6 +74,7 @@ def test_two_groups_have_the_mantel_haenszel_difference():
     assert value == pytest.approx(weights @ gaps / weights.sum(), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["mpd", "gini", "pq", "shortfall"])
 def test_one_part_and_parts_of_one_mix_have_the_pooled_gap(measure):
     one, ten = ((10, 24, 30), (40, 60, 90)), ((100, 240, 300), (400, 600, 900))
@@ -83,6 +85,7 @@ def test_one_part_and_parts_of_one_mix_have_the_pooled_gap(measure):
     assert once.value == pytest.approx(float(eh.MEASURES[measure](rates)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", ["ab", "abcde"])
 @pytest.mark.parametrize("seed", range(3))
 def test_drift_of_the_mix_and_of_the_common_rate_violates_no_bound(groups, seed):
@@ -97,6 +100,7 @@ def test_drift_of_the_mix_and_of_the_common_rate_violates_no_bound(groups, seed)
     assert any("within parts it is" in note for note in status.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["mean", "clusters"])
 def test_so_it_is_for_means_and_for_clusters(kind):
     rng = np.random.default_rng(1)
@@ -124,6 +128,7 @@ def test_so_it_is_for_means_and_for_clusters(kind):
     assert not any(change.changed for change in status.changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_steady_gap_within_its_bound_keeps_its_pass(seed):
     rng = np.random.default_rng(seed)

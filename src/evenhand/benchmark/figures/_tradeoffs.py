@@ -21,6 +21,7 @@ from evenhand.benchmark.figures.theme import (
 from evenhand.benchmark.ranking.areas import PERFORMANCE
 from evenhand.benchmark.scoring.floors import HIGH
 from evenhand.benchmark.store import plain
+from evenhand.measures import MEASURES, resolve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,6 +115,12 @@ def main_criteria(results: Results) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
+def _falls(question: Question) -> bool:
+    """Whether 1 means equality, of our own measures: others need not be installed here."""
+    name = question.measure
+    return name is not None and name in MEASURES and resolve(name).falls
+
+
 def tradeoffs(
     results: Results, name: str, problem: str | None = None, theme: Theme | None = None
 ) -> Drawing:
@@ -173,7 +180,7 @@ def tradeoffs(
         title=title[0].upper() + title[1:],
         caption=caption(
             *(BETTER[one] for one in performances),
-            RATIO if any(answer.question.how.resolved.falls for answer in answers) else "",
+            RATIO if any(_falls(answer.question) for answer in answers) else "",
             f"{what} over {listed([theme.question(one) for one in asked])} on {where}: a line is "
             "a method, a point one of its settings.",
             over_seeds(made.data),
