@@ -33,8 +33,8 @@ class RateConstrainedClassifier(RuleClassifier):
         points between two groups. 0 makes the rates equal.
     cost : array-like of shape (n_classes, n_classes), default None
         What it costs to decide a class (column) when another is true (row); None: 1 if wrong.
-    p, q : float, default None
-        The orders of PQ, 0 < p ≤ 1 ≤ q; None: 1 and 2.
+    p, q : float or None, default None
+        The orders of PQ, 0 < p ≤ 1 ≤ q; None is 1 and 2, or those in "pq(p=0.5, q=3)".
 
     See Also
     --------

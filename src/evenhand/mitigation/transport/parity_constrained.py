@@ -43,8 +43,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
         How the inequality of the groups is measured.
     epsilon : float, default 0.01
         The most that it may be, in the unit of the measure.
-    p, q : float, default None
-        The orders of PQ, 0 < p ≤ 1 ≤ q; None: 1 and 2.
+    p, q : float or None, default None
+        The orders of PQ, 0 < p ≤ 1 ≤ q; None is 1 and 2, or those in "pq(p=0.5, q=3)".
     criterion : {"strong_parity", "weak_parity", "wasserstein_parity"}, default "strong_parity"
         What is compared between groups: distributions where they differ most, means, or
         distributions over all cut points, which is by "mpd" and has the unit of the predictions.
