@@ -72,7 +72,8 @@ def questions(
     if criteria is None and evidence.truth is None:
         wanted = [name for name in wanted if name in WITHOUT_TRUTH]
     settings = {"transform": transform, "favorable": favorable}
-    asked = questions_of([_checked(name, evidence, g) for name in wanted], chosen_measures)
+    criteria = [_checked(name, evidence, g) for name in wanted]
+    asked = questions_of(criteria, chosen_measures, functions=True)
     own = [isinstance(name, str) and split_name(name)[1] is not None for name in wanted]
     return [
         Question(question.criterion, (measure,), settings)

@@ -10,7 +10,7 @@ from evenhand._errors import InputTypeError
 from evenhand._kinds import check_kinds
 from evenhand.criteria.criterion import Criterion
 from evenhand.criteria.evaluation import named, split_name
-from evenhand.measures import MeasureLike, name_of, resolve
+from evenhand.measures import MeasureLike, measure_named, name_of, resolve
 
 Criteria = str | Criterion | Sequence[str | Criterion]
 
@@ -67,11 +67,16 @@ class Question:
 
 
 def questions_of(
-    criteria: Criteria, measures: MeasureLike | Sequence[MeasureLike], task: str | None = None
+    criteria: Criteria,
+    measures: MeasureLike | Sequence[MeasureLike],
+    task: str | None = None,
+    *,
+    functions: bool = False,
 ) -> list[Question]:
     """Resolve names such as "equalized_odds" and "performance_parity(f1)"; one may stand alone.
 
     A name that says its measure is asked by that one; the paper's SP and EO mean those of the task.
+    Measures are names, or where `functions` are taken these too.
 
     >>> [
     ...     (one.criterion.statistic.formula, one.measures)
@@ -85,8 +90,14 @@ def questions_of(
         raise InputTypeError(f"criteria must be criteria or their names, not {criteria!r}.")
     many = isinstance(measures, Iterable) and not isinstance(measures, str)
     given: tuple[Any, ...] = tuple(measures) if many else (measures,)  # type: ignore[arg-type]
-    by = tuple(resolve(one).name if isinstance(one, str) else one for one in given)
+    by = tuple(_kept(one) if functions else resolve(one).name for one in given)
     return [_question(named(one, task), one, by) for one in asked]
+
+
+def _kept(measure: Any) -> Any:
+    """The name of a measure, by which it is found again; a function that has none as it is."""
+    known = resolve(measure)
+    return known.name if measure_named(known.name) == known else measure
 
 
 def _question(criterion: Criterion, name: str | Criterion, measures: tuple[Any, ...]) -> Question:
