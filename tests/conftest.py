@@ -26,6 +26,7 @@ LONG_EXAMPLES = {
     for name in (
         *("_audit.api.audit", "_compare.comparison.Comparison.by_model", "_frontier.api.frontier"),
         *("_uncertainty.power.power", "benchmark.boards.standings.leaderboard"),
+        "benchmark.boards.standings.write_leaderboard",
         *("benchmark.design.fingerprints.version_of", "benchmark.design.from_file.read_design"),
         *("benchmark.page.write_report", "benchmark.scoring.results.read_results"),
         *("datasets", "datasets.dataset.Dataset"),

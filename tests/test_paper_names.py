@@ -112,6 +112,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LABELS)
 def test_the_names_are_known_at_every_door_of_labels(name, tmp_path):
     asked, own = {"sensitive_features": A}, LABELS[name]
@@ -137,6 +138,7 @@ def test_the_names_are_known_at_every_door_of_labels(name, tmp_path):
     assert doors == pytest.approx(dict.fromkeys(doors, wanted), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NUMBERS)
 def test_the_names_are_known_at_every_door_of_numbers(name):
     asked, own = {"sensitive_features": A, "task": "regression"}, NUMBERS[name]

@@ -114,6 +114,7 @@ def test_predictions_for_other_settings_or_rows_are_not_taken(published, tmp_pat
     assert taken == 0
 
 
+@pytest.mark.slow
 def test_a_file_extends_a_design_by_one_line(tmp_path):
     (tmp_path / "theirs.toml").write_text(
         "seeds = 2\n[problems.simulated]\nrows = 300\n[problems.adult]\n[methods.EqOdds]\n"

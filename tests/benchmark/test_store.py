@@ -260,6 +260,7 @@ def test_a_damaged_truth_costs_no_sound_run(copy):
     assert after.about == before.about
 
 
+@pytest.mark.slow
 def test_a_folder_can_be_verified_without_its_design(copy):
     assert "0 damaged" in CliRunner().invoke(bench, ["verify", str(copy.folder)]).output
     path = next(copy.folder.glob("runs/*/*.parquet"))
@@ -269,6 +270,7 @@ def test_a_folder_can_be_verified_without_its_design(copy):
     assert "1 damaged" in done.output
 
 
+@pytest.mark.slow
 def test_damaged_scores_are_computed_again(copy):
     from evenhand.benchmark import results
 

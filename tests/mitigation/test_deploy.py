@@ -547,6 +547,7 @@ def test_a_rule_whose_parts_do_not_fit_is_refused(change):
         DecisionRule.from_json(signed(content | change))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["pool", "share", "prices"])
 @pytest.mark.parametrize("value", [None, "x", -1, 1e300, [], {}, 0.5])
 def test_a_rule_of_strange_numbers_is_refused(field, value):

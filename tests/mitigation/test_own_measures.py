@@ -53,6 +53,7 @@ def test_a_measure_with_a_gradient_is_bounded_at_the_same_cost_as_by_its_cone(
     assert own.gap_ <= 5e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gini", pytest.param("pq", marks=pytest.mark.slow)])
 def test_its_frontier_is_that_of_its_cone(name):
     X, y = scores(2, 3, rows=60)
