@@ -137,7 +137,7 @@ class Units:
         from scipy.sparse import csr_array
 
         clusters = int(self.cluster.max(initial=-1)) + 1
-        if len(np.unique(self.cluster)) == len(self.cluster):
+        if np.bincount(self.cluster).max(initial=0) <= 1:
             return None
         shape, each = (clusters, self.groups), []
         if self.groups <= MOST_PAIRED:
@@ -192,8 +192,10 @@ def units_of_scores(scores: Distribution, *which: int) -> tuple[Units, NDArray[n
 
 def _shared(codes: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
     """One number for each combination of clusters, from 0, and how many there are."""
-    known = np.zeros(len(codes[0]), np.int64)
-    for each in codes:
+    known = codes[0].astype(np.int64)
+    if not np.bincount(known).all():  # they are not numbered through
+        known = np.unique(known, return_inverse=True)[1]
+    for each in codes[1:]:
         known = known * (int(each.max(initial=0)) + 1) + each.astype(np.int64)
         known = np.unique(known, return_inverse=True)[1]
     return known, int(known.max(initial=-1)) + 1
@@ -218,9 +220,10 @@ def shared_clusters(source: Source) -> int:
         group, each = first.codes, [clusters.codes for clusters in first.clusters]
     numbers = []
     for codes in each:
-        seen = len(np.unique(codes))
-        if len(np.unique(codes.astype(np.int64) * (int(group.max()) + 1) + group)) > seen:
-            numbers.append(seen)
+        owner = np.full(int(codes.max(initial=-1)) + 1, -1, np.int64)
+        owner[codes] = group  # of each cluster, the group of one of its rows
+        if (owner[codes] != group).any():
+            numbers.append(int(np.count_nonzero(owner >= 0)))
     return min(numbers, default=0)
 
 
