@@ -389,7 +389,7 @@ def counts(journey: Journey, found: Found) -> None:
 
 
 def watched(journey: Journey, found: Found) -> None:
-    """A watch over the rows in parts, kept and read again, knows what the whole shows."""
+    """A watch over the rows, kept and read again, knows what the whole shows."""
     question = Question(journey, found, RATES)
     if not question.fits or journey.task == "regression" or journey.refused:
         return
@@ -426,7 +426,8 @@ def watched(journey: Journey, found: Found) -> None:
         watch.to_html()
     for finding in status.findings:
         interval = finding.intervals[question.measure]
-        question.holds(interval.value, "watch")
+        if len(parts) == 1:  # of several parts it is about the gaps within them, as days know
+            question.holds(interval.value, "watch")
         inside(interval.low, interval.value, interval.high, "watch")
 
 

@@ -63,7 +63,7 @@ def read_evaluation(
     Parameters
     ----------
     path : str, Path or sequence of these
-        Logs of inspect_ai (.eval or .json), samples of lm-evaluation-harness (samples_….jsonl, or
+        Logs of inspect_ai (.eval or .json), samples of lm-evaluation-harness (`samples_….jsonl`, or
         .jsonl.gz), or folders of either, of one model.
     sensitive_features : str or sequence of str
         The fields that name the groups: of a sample's metadata, or of the data set's row (`doc`).

@@ -284,7 +284,7 @@ def _merged(counts: Floats) -> Floats | None:
 def _studentized(cloud: Cloud, shared: int = 0) -> float:
     """Whether values with standard errors are all alike, other parameters free in each group.
 
-    Of groups that share so many clusters the errors of all contrasts are known from these alone.
+    Where groups share this many clusters, the errors of all contrasts are known from these alone.
     """
     from scipy.special import chdtrc
 

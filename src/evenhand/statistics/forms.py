@@ -58,6 +58,12 @@ class Shares(NamedTuple):
     """Hits and misses (…, cells, groups): the rows of which a rate is the share of hits.
 
     Misses are counted, not taken from the whole: a light miss beside a heavy hit would be lost.
+
+    Parameters
+    ----------
+    hits, misses : ndarray of shape (…, cells, groups)
+        How many rows of each kind; with weights their sums.
+
     """
 
     hits: Floats
