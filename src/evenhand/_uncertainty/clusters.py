@@ -220,7 +220,7 @@ def shared_clusters(source: Source) -> int:
         group, each = first.codes, [clusters.codes for clusters in first.clusters]
     numbers = []
     for codes in each:
-        owner = np.full(int(codes.max(initial=-1)) + 1, -1, np.int64)
+        owner = np.full(int(codes.max(initial=0)) + 1, -1, np.int64)
         owner[codes] = group  # of each cluster, the group of one of its rows
         if (owner[codes] != group).any():
             numbers.append(int(np.count_nonzero(owner >= 0)))
