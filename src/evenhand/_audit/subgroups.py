@@ -308,7 +308,7 @@ def _rates(view: View, name: str, hits: Callable[..., Any], margin: float) -> _C
     sums = np.concatenate([miss, hit], axis=1)
 
     def read(part: Tally) -> tuple[Floats, Floats]:
-        hit, miss = hits(part, ("weight", "weight²") if is_weighted else ("rows",))
+        hit, miss = hits(part, ("weight", "weight²") if "weight²" in part.sums else ("rows",))
         return hit, hit + miss
 
     amount = rates_amount(counts, read)
