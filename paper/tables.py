@@ -33,7 +33,8 @@ def _held(w: Any) -> str:
 
 def criteria() -> Table:
     """The criteria of the registry with their formulas, the paper's first and by its names."""
-    known = sorted(CRITERIA.values(), key=lambda one: one.name not in IN_PAPER)
+    places = {name: place for place, name in enumerate(IN_PAPER)}
+    known = sorted(CRITERIA.values(), key=lambda one: places.get(one.name, len(places)))
     rows = tuple(
         (
             IN_PAPER.get(one.name, "not in the paper"),

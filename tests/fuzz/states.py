@@ -25,7 +25,7 @@ def originals() -> list[str]:
     rng, texts = np.random.default_rng(0), []
     for kind in ("rows", "clusters", "amounts"):
         asked: Any = ["statistical_parity", "equal_opportunity"]
-        options: dict[str, Any] = {"favorable": 1, "bounds": ["statistical_parity.mpd > 0.1"]}
+        options: dict[str, Any] = {"favorable": 1, "fail_if": ["statistical_parity.mpd > 0.1"]}
         if kind == "amounts":
             asked, options = "weak_parity", {"limits": {"weak_parity": (0, 50)}}
         parts = []

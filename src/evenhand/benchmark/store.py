@@ -311,6 +311,11 @@ def _identity(entry: Entry) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=4)
 def _truth(path: Path) -> Truth:
+    if not path.exists():
+        raise DamagedFileError(
+            f"{path} is missing: the truth of runs that are there. `evenhand bench run` makes it "
+            "again from the data, and does no run again for it."
+        )
     columns = read_columns(path)
     group = columns["group"].astype(np.intp)
     return Truth(columns["row"].astype(np.int64), columns["y"], group, read_about(path))
