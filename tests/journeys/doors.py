@@ -682,6 +682,9 @@ def _written(table: pd.DataFrame, path: Path) -> None:
         table.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
     else:
         table.to_json(path, orient="records", lines=True, double_precision=15)
+        small = table.select_dtypes("float").abs().to_numpy()
+        if ((small > 0) & (small < 1e-3)).any():
+            raise ValueError("pandas writes 15 decimals, which are too few for such numbers")
 
 
 DOORS: tuple[Door, ...] = (
