@@ -217,3 +217,18 @@ def test_an_audit_without_rates_has_a_figure():
     asked = {"sensitive_features": [*"ab"] * 30, "criteria": "wasserstein_parity"}
     drawn = eh.audit(None, amounts, **asked, task="regression").plot()
     assert "Wasserstein" in " ".join(text.get_text() for text in drawn.findobj(mpl.text.Text))
+
+
+@pytest.mark.parametrize("how", ["plain", "weights", "clusters"])
+def test_one_prediction_for_everyone_never_differs(how):
+    """Means of one number came out a last digit apart, and constants have no standard error."""
+    rng = np.random.default_rng(3)
+    truth, group = rng.normal(-100, 9, 40), rng.choice(["a", "b", "c"], 40)
+    asked = {"sensitive_features": group, "task": "regression"}
+    asked |= {"weights": {"sample_weight": rng.uniform(0.1, 1, 40)}}.get(how, {})
+    asked |= {"clusters": {"cluster": np.arange(40)}}.get(how, {})
+    for value in (-10.0, 0.1, -1e-8, 1e9):
+        found = eh.audit(truth, np.full(40, value), **asked)
+        for name in ("weak_parity", "strong_parity", "wasserstein_parity"):
+            assert found.finding(name).verdict == "undefined", (name, value)
+        assert found.finding("weak_parity").gap.high <= 1e-9 * abs(value)

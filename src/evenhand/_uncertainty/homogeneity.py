@@ -30,6 +30,7 @@ from evenhand.statistics.forms import ratio
 Floats = NDArray[np.float64]
 
 LEVEL = 0.05
+ROUNDING = 1e-12  # of values: what sums in another order leave between equal ones
 DRAWS = 2000
 SHARES = (0.6, 0.4)  # of the error, for the omnibus test and for the largest contrast
 ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
@@ -288,6 +289,8 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
     """
     from scipy.special import chdtrc
 
+    if np.ptp(cloud.values) <= ROUNDING * np.abs(cloud.values).max():  # constants have no errors
+        return 1.0
     order = np.lexsort((cloud.at(-1.0), cloud.values))  # no name changes what is drawn
     cloud = Cloud(cloud.values[order], cloud.curves[:, order])
     groups, square = len(cloud), cloud.heterogeneity
@@ -340,6 +343,8 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
         return np.nan
     pooled = np.cumsum(weight) / weight.sum()
     ends = np.flatnonzero(np.append(scores.values[1:] != scores.values[:-1], True))
+    if len(ends) < 2:  # one value: all shares are 1, but for rounding
+        return 1.0
     table = _cuts_table(codes, weight, ends, pooled, groups)
     if scores.weights is None and not scores.clusters and not scores.survey:
         largest = _largest_gaps(scores, pooled, ends, weight)
