@@ -232,3 +232,10 @@ def test_one_prediction_for_everyone_never_differs(how):
         for name in ("weak_parity", "strong_parity", "wasserstein_parity"):
             assert found.finding(name).verdict == "undefined", (name, value)
         assert found.finding("weak_parity").gap.high <= 1e-9 * abs(value)
+
+
+def test_the_four_fifths_of_groups_that_are_all_too_small_are_refused_in_words():
+    groups = np.repeat([f"g{n:02}" for n in range(75)], 2)
+    found = eh.audit(None, np.tile([0, 1], 75), sensitive_features=groups, favorable=1)
+    with pytest.raises(eh.InputError, match=r"None of the 75 groups has 2.*% .*least_share"):
+        found.to_html(standard="ugesp")

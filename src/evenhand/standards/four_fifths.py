@@ -162,8 +162,15 @@ def _tested(standard: Standard, hits: Counts, rows: Counts, reference: int) -> d
 
 
 def _may_be_highest(rows: Counts, least_share: float) -> NDArray[np.bool_]:
-    """The groups that are large enough to be compared with."""
-    return np.asarray(rows >= least_share * rows.sum())
+    """The groups that are large enough to be compared with; refused where there is none."""
+    large = np.asarray(rows >= least_share * rows.sum())
+    if not large.any():
+        raise InputError(
+            f"None of the {len(rows)} groups has {percent(least_share)} of the people, so there is "
+            'no rate to compare with. Merge small groups with min_count=30, rare="merge", or state '
+            "a smaller least_share."
+        )
+    return large
 
 
 def _small(
