@@ -239,3 +239,18 @@ def test_the_four_fifths_of_groups_that_are_all_too_small_are_refused_in_words()
     found = eh.audit(None, np.tile([0, 1], 75), sensitive_features=groups, favorable=1)
     with pytest.raises(eh.InputError, match=r"None of the 75 groups has 2.*% .*least_share"):
         found.to_html(standard="ugesp")
+
+
+def test_two_clusters_tell_nothing_of_standard_errors_without_end():
+    """Student's limits of one degree of freedom, of groups far apart, had a square beyond floats."""
+    scores = [0.998, 0.801, 0.077, 0.331, 0.414, 0.248, 0.066, 0.132, 0.254, 0.125]
+    found = eh.audit(
+        [0] * 10,
+        [1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+        y_score=scores,
+        sensitive_features=["x", "y", *["z"] * 8],
+        cluster=[0, 0, 0, 0, 0, 1, 1, 1, 1, 1],
+        favorable=0,
+        score_of=1,
+    )
+    assert all(np.isnan(f.p_value) or 0 <= f.p_value <= 1 for f in found.findings)

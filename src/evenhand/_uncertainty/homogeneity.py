@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 
 LEVEL = 0.05
 ROUNDING = 1e-12  # of values: what sums in another order leave between equal ones
+FARTHEST = 1e100  # standard errors: the square of it is finite
 DRAWS = 2000
 SHARES = (0.6, 0.4)  # of the error, for the omnibus test and for the largest contrast
 ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
@@ -328,7 +329,8 @@ def _hotelling(far: Floats, part: Floats, contrasts: int, clusters: int) -> floa
     free = clusters - min(contrasts, 2)
     if free < 1:
         return 0.0
-    square = float((stretched(far, np.asarray(clusters - 1.0)) ** 2 / part).sum())
+    apart = np.clip(stretched(far, np.asarray(clusters - 1.0)), -FARTHEST, FARTHEST)
+    square = float((apart**2 / part).sum())
     tail = float(fdtrc(contrasts, free, square * free / (clusters - 1) / contrasts))
     return float(chdtri(contrasts, max(tail, 1e-300)))
 
