@@ -242,7 +242,7 @@ def test_the_four_fifths_of_groups_that_are_all_too_small_are_refused_in_words()
 
 
 def test_two_clusters_tell_nothing_of_standard_errors_without_end():
-    """Student's limits of one degree of freedom, of groups far apart, had a square beyond floats."""
+    """The square of Student's limits of one degree of freedom was beyond floats."""
     scores = [0.998, 0.801, 0.077, 0.331, 0.414, 0.248, 0.066, 0.132, 0.254, 0.125]
     found = eh.audit(
         [0] * 10,
