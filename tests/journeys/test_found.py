@@ -254,3 +254,10 @@ def test_two_clusters_tell_nothing_of_standard_errors_without_end():
         score_of=1,
     )
     assert all(np.isnan(f.p_value) or 0 <= f.p_value <= 1 for f in found.findings)
+
+
+def test_two_labels_of_several_need_no_favorable_one():
+    truth = ["high", "middle", "high", "middle", "high"]
+    found = eh.audit(truth, truth[::-1], sensitive_features=[*"aabbb"], task="multiclass")
+    assert found.finding("statistical_parity") is not None
+    assert any("left out" in note for note in found.notes)
