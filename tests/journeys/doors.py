@@ -99,7 +99,7 @@ class Question:
             known = journey.criteria or ["weak_parity", "performance_parity(mae)"]
         fits = [name for name in known if not among or name in among]
         fits = [name for name in fits if journey.truth is not None or name == "statistical_parity"]
-        if journey.task == "binary" and journey.favorable is None:
+        if len(journey.classes) == 2 and journey.favorable is None:
             whole = ("statistical_parity", "equalized_odds", "accuracy_parity", "error_parity")
             fits = [name for name in fits if name in whole]
         self.criterion = journey.pick(fits, 1)[0] if fits else ""
