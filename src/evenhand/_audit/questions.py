@@ -84,7 +84,7 @@ def answerable(
         for question in questions_of(DEFAULTS[evidence.task], measures)
         if not _why_not(evidence, question) and not _adds_up_ratios(question)
     ]
-    if len(evidence.classes) == 2 and evidence.favorable is None:  # also of several, two seen
+    if _unnamed(evidence):
         said = f"No label of {list(evidence.classes)} was named as favorable (favorable=), "
         return known, [f"{said}so criteria that ask about one label were left out."]
     if not known:
@@ -100,10 +100,14 @@ def _why_not(evidence: Evidence, question: Question) -> str | None:
     source = evidence.sources[statistic.needs]
     if isinstance(source, Tally) and not statistic.sums <= source.sums.keys():
         return "scores that are not in bins" if statistic.needs == "bins" else "y_true"
-    two = len(evidence.classes) == 2  # with more, each class is asked about in turn
-    if question.criterion.one_class and two and evidence.favorable is None:
+    if question.criterion.one_class and _unnamed(evidence):
         return "favorable=, the favorable label"
     return None
+
+
+def _unnamed(evidence: Evidence) -> bool:
+    """No label is the favorable one, of one or two; of more, each is asked about in turn."""
+    return 1 <= len(evidence.classes) <= 2 and evidence.favorable is None
 
 
 def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
