@@ -337,6 +337,15 @@ def test_numbers_and_truth_values_name_groups_and_classes_too():
         assert decisions.tolist() == there["decision"].astype(float).tolist()
 
 
+def test_negative_numbers_are_doubles_in_sql_as_positive_ones_are():
+    prices = np.array([[[0.0, -1.25], [-0.5, 0.0]]])
+    rule = DecisionRule(prices, np.zeros(1, int), np.ones(1)).named([-0.5, 2**53 - 1], [], [()])
+    query = rule.to_sql("duckdb", scores=["s0", "s1"], row_id="id", key="k")
+    table = pd.DataFrame({"id": ["a", "b"], "s0": [1.0, 0.0], "s1": [0.0, 1.0]})
+    assert "-0.5e0" in query
+    assert sorted(answers("duckdb", query, table)["decision"]) == [-0.5, 2**53 - 1]
+
+
 def test_labels_that_no_language_can_write_are_refused_when_exported_not_before():
     dated = LOTTERY.named(
         ["no", "yes"], ["day"], list(pd.to_datetime(["2020-01-01", "2021-01-01"]))

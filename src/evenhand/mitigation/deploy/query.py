@@ -7,6 +7,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
+
 from evenhand._data.sql import GREATEST, check_dialect, column_named, table_named
 from evenhand._errors import InputError, InputTypeError
 from evenhand.mitigation._lots import ESCAPE, SEPARATOR
@@ -314,8 +316,10 @@ def _number(value: float) -> Expression:
     """A double, which in some dialects a number without exponent is not."""
     from sqlglot import exp
 
-    text = repr(float(value))
-    return exp.Literal.number(text if "e" in text else f"{text}e0")
+    text = repr(abs(float(value)))
+    number = exp.Literal.number(text if "e" in text else f"{text}e0")
+    # The sign is written here: of text with a sign, SQLGlot would take away the exponent.
+    return exp.Neg(this=number) if np.signbit(value) else number
 
 
 def _listed(names: str | Sequence[str] | None) -> list[str]:
