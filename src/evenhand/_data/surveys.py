@@ -14,6 +14,7 @@ from evenhand._columns.encoding import (
     HEAVIEST,
     check_lengths,
     check_order,
+    encode,
     finite,
     floats,
     indexes,
@@ -26,6 +27,7 @@ from evenhand._words import did_you_mean
 
 Floats = NDArray[np.float64]
 Method = Literal["acs", "jackknife", "paired jackknife", "brr", "fay"]
+MOST_REPLICATED = 200_000_000  # replicates times rows
 METHODS = ("acs", "jackknife", "paired jackknife", "brr", "fay")
 
 
@@ -74,8 +76,10 @@ def survey_weights(
     scale: Any = None,
     fay: float | None = None,
     fpc: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
 ) -> SurveyWeights:
-    """Weights of a survey with its replicate weights, or with the part of the population sampled.
+    """Weights of a survey with its replicate weights, or with how its rows were sampled.
 
     The variance of a statistic θ is Σ cᵣ (θᵣ − θ)², where θᵣ is the same statistic with the r-th
     replicate weights. Intervals and tests of rates, means, losses and areas then allow for the
@@ -100,6 +104,12 @@ def survey_weights(
         The finite population correction: which part of the population was sampled, or of the
         stratum of each row. Variances shrink by as much. With `cluster=`, or with replicates that
         have their own correction, leave it out.
+    strata : array-like, optional
+        The stratum that each row was sampled from. Replicates are made by leaving out one cluster
+        of a stratum at a time (the stratified jackknife, "JKn" of R's `survey`).
+    cluster : array-like, optional
+        The clusters that were sampled within the strata; by default each row is one. Pass them here
+        and not to the audit, which takes clusters as drawn from everyone.
 
     Returns
     -------
@@ -137,7 +147,13 @@ def survey_weights(
     0.2857
 
     """
-    check_order(sample_weight=sample_weight, replicate_weights=replicate_weights, fpc=fpc)
+    check_order(
+        sample_weight=sample_weight,
+        replicate_weights=replicate_weights,
+        fpc=fpc,
+        strata=strata,
+        cluster=cluster,
+    )
     weight = weights(sample_weight)
     if weight is None:
         raise InputError("Pass sample_weight, the weights of the rows.")
@@ -154,10 +170,52 @@ def survey_weights(
         finite(table.ravel(), "replicate_weights")
         replicates = np.ascontiguousarray(table.T)
         scales = replicate_scale(len(replicates), method, scale, fay)
+        if strata is not None or cluster is not None:
+            raise InputError(
+                "replicate_weights= say how estimates vary; leave out strata= and cluster=."
+            )
     elif not (method is None and scale is None and fay is None):
         raise InputError("method=, scale= and fay= say how to read replicate_weights=; pass them.")
+    elif strata is not None:
+        replicates, scales = _left_out(weight, strata, cluster)
+    elif cluster is not None:
+        raise InputError(
+            "cluster= goes with strata= here; clusters drawn from everyone are cluster= of audit "
+            "and interval."
+        )
     index = next((index for _, index in indexes("sample_weight", sample_weight)), None)
     return SurveyWeights(weight, replicates, scales, _left(fpc, len(weight)), index)
+
+
+def _left_out(weight: Floats, strata: Any, cluster: Any) -> tuple[Floats, tuple[float, ...]]:
+    """Replicates that leave out one cluster each, the others of its stratum weighing more for it.
+
+    With n clusters in the stratum the others weigh n / (n − 1) times as much, and squared
+    deviations count (n − 1) / n.
+    """
+    column = encode(strata, "strata")
+    stratum = column.codes.astype(np.intp)
+    unit = np.arange(len(weight)) if cluster is None else encode(cluster, "cluster").codes
+    check_lengths(sample_weight=weight, strata=stratum, cluster=unit)
+    pairs, unit = np.unique(np.stack([stratum, unit]), axis=1, return_inverse=True)
+    owner, unit = pairs[0], unit.ravel()  # clusters of two strata that share a name are two
+    number = np.bincount(owner)
+    if (alone := number[owner] == 1).any():
+        raise InputError(
+            f"Stratum {column.labels[owner[alone][0]]!r} has a single cluster, which does not tell "
+            "how much its clusters vary. Merge it with a stratum that is like it."
+        )
+    if len(owner) * len(weight) > MOST_REPLICATED:
+        raise InputError(
+            f"{len(owner):,} clusters make as many replicates of {len(weight):,} rows, more than "
+            "fit into memory. Pass cluster= with the clusters that were sampled, or merge some."
+        )
+    times = (number / np.maximum(number - 1, 1))[stratum]
+    replicates = np.tile(weight, (len(owner), 1))
+    for out, (where, each) in enumerate(zip(owner, replicates, strict=True)):
+        each[stratum == where] *= times[stratum == where]
+        each[unit == out] = 0.0
+    return replicates, tuple(((number - 1) / number)[owner].tolist())
 
 
 def replicate_columns(names: str | Sequence[str]) -> tuple[str, ...]:

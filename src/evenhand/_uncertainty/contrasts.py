@@ -13,11 +13,14 @@ from evenhand._data.doors import about_data
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_names
+from evenhand._uncertainty.curves import Floats
+from evenhand._uncertainty.errors import covariance
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import How, beside, place_of
 from evenhand._words import number
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import asked_of
+from evenhand.statistics.forms import ratio
 
 
 class Contrast(NamedTuple):
@@ -33,6 +36,11 @@ class Contrast(NamedTuple):
         Its difference from the reference, or its ratio to it.
     low, high : float
         Between which the true one lies; all such intervals of a cell hold at once.
+    error : float
+        The standard error of the value, as R's `survey` has it: the linearized variance with
+        c / (c − 1) for all c clusters (or rows) of the data, or that of replicate weights around
+        the value itself. Limits allow for few and unequal clusters beyond it. NaN beside the best
+        group or everyone, and where the statistic's squares are not counted.
 
     """
 
@@ -41,6 +49,7 @@ class Contrast(NamedTuple):
     value: float
     low: float
     high: float
+    error: float = float("nan")
 
     def __repr__(self) -> str:
         where = f" in cell {show(self.cell)}" if self.cell is not None else ""
@@ -115,10 +124,30 @@ def contrasts(
     source = asked_of(criterion, data).read_data(data, g=g).source
     estimates = estimates_of(source, asked, data.favorable)
     place, curves = place_of(to, estimates.groups), np.moveaxis(estimates.curves, 1, 0)
+    named = isinstance(place, int)
+    spread = covariance(source, asked, data.favorable) if named else None
     found = []
     for at, cell in enumerate(estimates.cells):
         known = estimates.values[at], curves[at], estimates.sizes[at]
         limits = beside(*known, place, by, 1 - confidence)
-        rows = zip(estimates.groups, *(part.tolist() for part in limits), strict=True)
+        errors = np.full(len(estimates.groups), np.nan)
+        if spread is not None:
+            errors = _errors(estimates.values[at], spread[at], place, by)
+        parts = (part.tolist() for part in (*limits, errors))
+        rows = zip(estimates.groups, *parts, strict=True)
         found += [Contrast(cell, *row) for row in rows]
     return tuple(found)
+
+
+def _errors(values: Floats, spread: Floats, to: int, by: How) -> Floats:
+    """Standard errors of differences from a group or ratios to it, from covariances."""
+    ours = np.ones(len(values))
+    theirs = -ours
+    if by == "ratio":
+        ours = ratio(ours, np.full(len(values), values[to]))
+        theirs = -values * ours**2
+    own = np.diagonal(spread)
+    square = ours**2 * own + theirs**2 * own[to] + 2 * ours * theirs * spread[:, to]
+    errors = np.sqrt(np.maximum(square, 0.0))
+    errors[to] = 0.0
+    return np.asarray(np.where(np.isfinite(values), errors, np.nan))

@@ -70,7 +70,7 @@ def _sampled_part(source: Tally) -> Floats:
 def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
     """Moments of the influences wᵢ (vᵢ − T) / W, from sums of powers; of losses by their tails."""
     weight, center = source.table("group"), np.nan_to_num(mean)
-    second, third, fourth = (_central(source, of, power, center) for power in (2, 3, 4))
+    second, third, fourth = (central_sum(source, of, power, center) for power in (2, 3, 4))
     squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
     rows = np.nan_to_num(ratio(weight**2, squares))
     if second is None:  # the weights are taken not to go with the value
@@ -88,7 +88,7 @@ def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
     return RowMoments(*(part[None] for part in moments))
 
 
-def _central(source: Tally, of: str, power: int, center: Floats) -> Floats | None:
+def central_sum(source: Tally, of: str, power: int, center: Floats) -> Floats | None:
     """Σ wʲ (v − T)ʲ by group, for the power j; None where the sums were not counted."""
     mark = POWERS[power]
     names = [of, *(f"{of}{POWERS[k]}" for k in range(2, power + 1))]
