@@ -28,8 +28,8 @@ from evenhand._audit.questions import questions_of
 from evenhand._uncertainty.geometry import upper_limits
 from evenhand.measures import MEASURES as KNOWN
 from evenhand.watch.bands import (
-    FEW,
     SCALE,
+    Bound,
     _AnytimeSearch,
     _Cell,
     _cloud,
@@ -57,7 +57,6 @@ from evenhand.watch.evalues import (
     log_mean,
 )
 from evenhand.watch.ledger import added
-from evenhand.watch.many import Bound
 from evenhand.watch.rates import Rates
 from evenhand.watch.within import Scores, scores_of, within
 
@@ -362,12 +361,8 @@ def _missed(rng, true, kind, looks):
 
 
 def _holds(hits, rows, measure, truth):
-    """Whether a band holds the truth; of few groups only this level is tested, not searched for."""
+    """Whether a band holds the truth; only this level is tested, not searched for."""
     cell = _Cell(hits, rows, (0.0, 1.0), measure.is_relative)
-    if len(hits) >= FEW:
-        weights = group_weights(np.zeros(len(hits), dtype=int))
-        band = band_of(rates_of(hits, rows), measure, ERROR, "calibrated", weights)
-        return band.low - 1e-9 <= truth <= band.high + 1e-9
     scale, reach = widening(rows, ERROR, _heterogeneity(cell))
     above, below = (_cloud(_stretched(cell, by, reach)) for by in (scale, SCALE))
     if float(measure(hits / rows)) <= truth:

@@ -12,20 +12,20 @@ from evenhand._uncertainty.curves import DISTANCES, rate_curves
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import (
     Cloud,
-    _fused,
     _nearest,
     _priced,
     _relaxed,
     _Search,
-    _shrunk,
     _stacked,
     _typical,
     clipped,
     curved_tail,
     evenest,
+    fused,
     located_at_once,
     lower_limit,
     most_uneven,
+    shrunk,
     upper_limit,
     upper_limits,
 )
@@ -261,7 +261,7 @@ def test_beside_a_round_cone_the_tail_is_that_of_its_curvature(groups, level):
 def test_values_at_a_price_of_inequality_cost_least():
     """Σ w (x − wish)² / 2 + price × what the Gini index is too large by, in the wishes' order."""
     wish, weight, level, price = np.array([0.4, 0.9, 0.6]), np.array([30.0, 10.0, 20.0]), 0.1, 0.8
-    solve = _fused(wish, weight, level, wish)
+    solve = fused(wish, weight, level, wish)
     fitted = solve(price)
 
     def cost(x):
@@ -279,14 +279,14 @@ def test_values_at_a_price_of_inequality_cost_least():
 def test_values_at_a_price_of_pq_cost_least():
     """Σ w (x − wish)² / 2 + price × (Σ x² − (Σ x)² / ((1 − level)² d)) / 2."""
     wish, weight, level, price = np.array([0.4, 0.9, 0.6]), np.array([30.0, 10.0, 20.0]), 0.05, 9.0
-    fitted = _shrunk(wish, weight, level)(price)
+    fitted = shrunk(wish, weight, level)(price)
     bound = 1 / ((1 - level) ** 2 * 3)
 
     def cost(x):
         return (weight * (x - wish) ** 2).sum() / 2 + price * (x @ x - bound * x.sum() ** 2) / 2
 
     assert approx_fprime(fitted, cost, 1e-7) == pytest.approx([0, 0, 0], abs=1e-4)
-    assert _shrunk(wish, weight, level)(0.0) == pytest.approx(wish)
+    assert shrunk(wish, weight, level)(0.0) == pytest.approx(wish)
 
 
 @pytest.mark.parametrize("start", [1e-3, 1.0, 1e6])
@@ -295,7 +295,7 @@ def test_the_price_is_the_least_that_meets_the_level_to_a_hundredth(measure, sta
     wish, weight = np.array([0.4, 0.9, 0.6, 0.5]), np.array([300.0, 100.0, 200.0, 50.0])
     function = eh.MEASURES[measure]
     level = 0.5 * float(function(wish))
-    make = _fused(wish, weight, level, wish) if measure == "gini" else _shrunk(wish, weight, level)
+    make = fused(wish, weight, level, wish) if measure == "gini" else shrunk(wish, weight, level)
     values, price = _priced(make, function, level, start)
     assert float(function(values)) <= level
     assert float(function(make(0.985 * price))) > level

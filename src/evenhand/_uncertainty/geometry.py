@@ -348,9 +348,9 @@ def _nearest(
             weight = np.maximum(slope**2, 1e-6 * _typical(slope**2))
             wish = values - far / np.sqrt(weight)
             if measure.reads == "ranks":
-                solve = _fused(wish, weight, level, wish if kept is None else kept)
+                solve = fused(wish, weight, level, wish if kept is None else kept)
             else:
-                solve = _shrunk(wish, weight, level)
+                solve = shrunk(wish, weight, level)
             aim, price = _priced(solve, measure, level, price)
             # The set is convex: between two of its points all are at most so uneven.
             inside = float(measure(values)) <= level
@@ -375,7 +375,7 @@ def _typical(weights: Floats) -> float:
 Solver = Callable[[float], Floats]
 
 
-def _fused(wish: Floats, weight: Floats, level: float, ordered: Floats) -> Solver:
+def fused(wish: Floats, weight: Floats, level: float, ordered: Floats) -> Solver:
     """For a price of inequality, the values that a Gini index of this level is nearest to.
 
     In one order of the groups the constraint is linear, and isotonic regression solves it. That of
@@ -397,7 +397,7 @@ def _fused(wish: Floats, weight: Floats, level: float, ordered: Floats) -> Solve
     return solve
 
 
-def _shrunk(wish: Floats, weight: Floats, level: float) -> Solver:
+def shrunk(wish: Floats, weight: Floats, level: float) -> Solver:
     """For a price of inequality, the values that a PQ of this level is nearest to."""
     bound = 1 / ((1 - level) ** 2 * len(wish))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, clipped, curved_tail
+from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, clipped, curved_tail, fused, shrunk
 from evenhand.measures import Measure
 from evenhand.statistics.forms import ratio
 
@@ -78,28 +78,18 @@ def _priced(cloud: Cloud, measure: Measure) -> tuple[Floats, Floats, Floats]:
     Squared distances are taken as quadratic, with the standard error toward equality. For the Gini
     index isotonic regression solves it, for PQ every group shrinks toward a common value.
     """
-    from scipy.optimize import isotonic_regression
-
     values, groups = cloud.values, len(cloud)
     toward = np.sign(cloud.pooled - values)
     error = np.where(toward < 0, values - cloud.at(-1.0), cloud.at(1.0) - values)
     weight = 1 / np.maximum(error, NEGLIGIBLE * (1 + np.abs(values))) ** 2
     weight = np.minimum(weight, 1e6 * float(np.median(weight)))
-    typical = float(np.median(weight))
+    price = float(np.median(weight)) * PRICES
     if measure.reads == "ranks":
-        order = np.argsort(values, kind="stable")
-        ranks = 2.0 * np.arange(groups) + 1 - groups - groups * float(measure(values))
-        reach = typical * float(np.ptp(values)) / groups
-        points = np.empty((len(PRICES), groups))
-        for point, price in zip(points, reach * PRICES, strict=True):
-            pulled = values[order] - price * ranks / weight[order]
-            point[order] = isotonic_regression(pulled, weights=weight[order]).x
-        points = np.maximum(points, 0.0)
+        solve = fused(values, weight, float(measure(values)), values)
+        price = price * float(np.ptp(values)) / groups
     else:
-        price = typical * PRICES[:, None]
-        held = weight / (weight + price)
-        common = (held * values).sum(axis=1, keepdims=True) / held.sum(axis=1, keepdims=True)
-        points = held * values + (1 - held) * common
+        solve = shrunk(values, weight, 0.0)
+    points = np.array([solve(at) for at in price])
     ties = np.array([groups - len(np.unique(point.round(9))) for point in points])
     free = np.where(ties == groups - 1, groups - 1, ties + 1)
     return points, free.astype(np.float64), (cloud.distance(points) ** 2).sum(axis=1)

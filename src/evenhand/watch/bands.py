@@ -27,14 +27,13 @@ from evenhand._uncertainty.geometry import (
     _Search,
     evenest,
     most_uneven,
-    upper_limits,
+    upper_limit,
 )
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
 from evenhand.measures import Measure
 from evenhand.watch.boundary import widening
 from evenhand.watch.crowds import crowd_ends
 from evenhand.watch.distances import Distances
-from evenhand.watch.many import Bound, dimensions, heterogeneity, highest, lowest
 from evenhand.watch.rates import Rates
 
 Floats = NDArray[np.float64]
@@ -44,9 +43,7 @@ SCALE = 100.0  # rows of a group: of the mixture below, and what groups are stre
 PRIORS = ((0.5, 0.5), (3.0, 3.0), (0.5, 8.0), (8.0, 0.5))  # of a rate, mixed in equal parts
 HALVINGS = 40
 NARROW = 0.01  # of a lower end, relative to what it is below
-ALIKE = 3.0  # times as many rows as the smallest group: one cannot pass another on the path
 FEWEST = 3  # groups up to which it pays to suppose that they may be alike
-FEW = 20  # groups up to which the search of a single look is quick enough
 
 
 def band_of(
@@ -148,21 +145,15 @@ def _ends(
     above, below = _stretched(cell, scale, reach), _stretched(cell, SCALE, reach)
     more = float(np.log1p(cell.sizes / SCALE).mean())
     alike, apart = (Bound(float(-2 * np.log(part)), more) for part in (error, error / 2))
-    is_quick = measure.is_solved and len(cell.sizes) >= FEW
-    if is_quick:
-        high = highest(above, measure, reach)
-    else:
-        high = float(upper_limits([_cloud(above)], measure, reach)[0])
-    if is_quick and (measure.reads != "ranks" or cell.sizes.max() <= ALIKE * cell.sizes.min()):
-        return value, lowest(below, measure, alike, apart), high
-    return value, _AnytimeSearch(_cloud(below), measure, error).lower(alike, apart), high
+    low = _AnytimeSearch(_cloud(below), measure, error).lower(alike, apart)
+    return value, low, upper_limit(_cloud(above), measure, reach)
 
 
 def _heterogeneity(cell: _Cell) -> float | None:
     """The squared distance to groups that are all alike, of so few that it is small if they are."""
     if len(cell.sizes) > FEWEST or cell.effective is not None or not cell.are_counts:
         return None
-    return heterogeneity(Distances(cell.hits, cell.sizes, np.ones(len(cell.sizes))))
+    return _cloud(Distances(cell.hits, cell.sizes, np.ones(len(cell.sizes)))).heterogeneity
 
 
 def _stretched(cell: _Cell, scale: float, reach: float) -> Distances:
@@ -195,6 +186,18 @@ def _students(reach: float, free: Floats) -> Floats:
     return np.asarray(np.where(free >= 1, -stdtrit(np.maximum(free, 1.0), tail) / reach, BEYOND))
 
 
+@dataclass(frozen=True)
+class Bound:
+    """The squared distance that is too far: so much, and so much more for each dimension."""
+
+    base: float
+    by_dimension: float
+
+    def reach(self, dimensions: float) -> float:
+        """How far is too far."""
+        return float(np.sqrt(self.base + dimensions * self.by_dimension))
+
+
 class _AnytimeSearch(_Search):
     """Whether groups at most so uneven are too far from the data, at whichever look."""
 
@@ -220,10 +223,20 @@ class _AnytimeSearch(_Search):
         tail, square, _ = self.tail(level)
         far = float(np.sqrt(square))
         one = far - bound.reach(1)
-        return one if one < 0 else far - bound.reach(self._dimensions(square, tail))
+        return one if one < 0 else far - bound.reach(_dimensions(square, tail, len(self.cloud) - 1))
 
-    def _dimensions(self, square: float, tail: float) -> float:
-        return dimensions(square, tail, len(self.cloud) - 1)
+
+def _dimensions(square: float, tail: float, most: int) -> float:
+    """The degrees of freedom with which chi-squared exceeds a square so often."""
+    from scipy.special import chdtrc
+
+    low, high = 1.0, float(max(most, 1))
+    if tail <= chdtrc(low, square):
+        return low
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chdtrc(middle, square) < tail else (low, middle)
+    return high
 
 
 def log_likelihood(hits: Floats, sizes: Floats, rate: Floats) -> Floats:

@@ -21,7 +21,6 @@ Floats = NDArray[np.float64]
 
 MANY = 30.0  # hits, and as many misses, from which on the quick quantile needs no correction
 LEAST = 0.6  # of a parameter of a beta distribution
-MOST = 60.0  # a distance that is as good as endless
 FEW = 5.0  # hits or misses below which a cube root starts nearer
 STEPS = 3
 
@@ -43,11 +42,6 @@ class Distances:
     def values(self) -> Floats:
         """What was observed."""
         return self._shown(self.hits / self.sizes)
-
-    def some(self, which: NDArray[np.intp]) -> Distances:
-        """Some of the groups."""
-        hits, sizes, stretch = (part[which] for part in (self.hits, self.sizes, self.stretch))
-        return Distances(hits, sizes, stretch, self.limits, self.is_relative)
 
     @cached_property
     def _counts(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -72,21 +66,6 @@ class Distances:
         shares = np.where((z > FARTHEST) | (up & (self.hits >= self.sizes)), 1.0, shares)
         shares = np.where((z < -FARTHEST) | (~up & (self.hits <= 0)), 0.0, shares)
         return self._shown(shares)
-
-    def located(self, values: Floats) -> tuple[Floats, Floats]:
-        """Signed distances of values (…, groups), and about how fast they grow with the value."""
-        low, high = self.limits
-        rate = values if self.limits == (0.0, 1.0) else (values - low) / (high - low)
-        up = rate > self.hits / self.sizes
-        above, less_above, below, less_below = self._counts
-        inside = np.minimum(np.maximum(rate, 1e-12), 1 - 1e-12)
-        z = _normal_quantile(
-            np.where(up, above, below), np.where(up, less_above, less_below), inside
-        )
-        far = np.minimum(np.maximum(z, np.where(up, 0.0, -MOST)), np.where(up, MOST, 0.0))
-        slope = np.sqrt(self.sizes / np.maximum(inside * (1 - inside), 0.1 / self.sizes))
-        far = np.where(values == self.values, 0.0, far / self.stretch)
-        return far, slope / (self.stretch * (high - low))
 
     def _shown(self, shares: Floats) -> Floats:
         low, high = self.limits
