@@ -23,11 +23,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import evenhand as eh
-from evenhand._frontier.rows import read_rows
 from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.datasets import load, split
 from evenhand.mitigation import METHODS, GivenProbabilities
 from evenhand.mitigation._tradeoff import chances
+from evenhand.mitigation.crossfit.rows import read_rows
 from evenhand.mitigation.optimal import solve
 
 CRITERIA = ("statistical_parity", "equal_opportunity", "equalized_odds")

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import evenhand as eh
-from evenhand._frontier.calibration import Calibration, Mixing, Monotone, calibration
-from evenhand._frontier.rows import read_rows
 from evenhand.mitigation import lots
+from evenhand.mitigation.crossfit.calibration import Calibration, Mixing, Monotone, calibration
+from evenhand.mitigation.crossfit.rows import read_rows
 from evenhand.mitigation.optimal import DecisionRule
 from frontier.people import people
 

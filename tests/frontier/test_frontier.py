@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand._frontier import advice
+from evenhand.mitigation.crossfit import advice
 from evenhand.mitigation.optimal import Curves, Steady, Thresholds, problem, solve
 from frontier import programs
 from frontier.people import people

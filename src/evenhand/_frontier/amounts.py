@@ -10,9 +10,15 @@ import numpy as np
 from evenhand._columns.encoding import check_lengths, finite, weights
 from evenhand._data.groups import Groups, groups, show
 from evenhand._errors import InputError
-from evenhand._frontier.rows import LARGEST, Codes, Floats, check_everyone, check_nobody_dropped
 from evenhand.criteria.evaluation import named
 from evenhand.measures import MeasureLike
+from evenhand.mitigation.crossfit.rows import (
+    LARGEST,
+    Codes,
+    Floats,
+    check_everyone,
+    check_nobody_dropped,
+)
 from evenhand.mitigation.transport.plan import Plan, Supply, Support
 
 

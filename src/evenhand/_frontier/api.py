@@ -16,15 +16,19 @@ from evenhand._data.groups import show
 from evenhand._data.models import features_for
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
-from evenhand._frontier.advice import advised
 from evenhand._frontier.amounts import Amounts, read_amounts
-from evenhand._frontier.calibration import calibration
 from evenhand._frontier.judging import Judged, judged, with_interval
-from evenhand._frontier.notes import believable, notes
-from evenhand._frontier.objective import Also, Objective, read_objective
+from evenhand._frontier.notes import notes
 from evenhand._frontier.regression import RegressionFrontier, regression_frontier
 from evenhand._frontier.result import Frontier, Point
-from evenhand._frontier.rows import (
+from evenhand._kinds import check_distinct, check_kinds
+from evenhand._seeds import RandomState, seed_of
+from evenhand.criteria.evaluation import asked_of
+from evenhand.measures import DEFAULT_MEASURE, MeasureLike, resolve
+from evenhand.mitigation.crossfit.advice import advised
+from evenhand.mitigation.crossfit.calibration import believable, calibration
+from evenhand.mitigation.crossfit.objective import Also, Objective, read_objective
+from evenhand.mitigation.crossfit.rows import (
     Codes,
     Floats,
     Rows,
@@ -32,11 +36,7 @@ from evenhand._frontier.rows import (
     read_rows,
     stream,
 )
-from evenhand._frontier.tracing import Tracer, tracer_of
-from evenhand._kinds import check_distinct, check_kinds
-from evenhand._seeds import RandomState, seed_of
-from evenhand.criteria.evaluation import asked_of
-from evenhand.measures import DEFAULT_MEASURE, MeasureLike, resolve
+from evenhand.mitigation.crossfit.tracing import Tracer, tracer_of
 from evenhand.mitigation.optimal import Solution
 
 NOT_TRACED = (  # roles of columns that rules on scores do not know

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from evenhand._errors import EvenhandError
-from evenhand._frontier.objective import Objective
-from evenhand._frontier.rows import Floats, Rows, stream
 from evenhand._uncertainty.interval import interval
 from evenhand.mitigation._lots import drawn
+from evenhand.mitigation.crossfit.objective import Objective
+from evenhand.mitigation.crossfit.rows import Floats, Rows, stream
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri
 
 from evenhand._data.groups import show
-from evenhand._frontier.calibration import Calibration
-from evenhand._frontier.rows import Floats, Rows
-from evenhand._words import number, plural
+from evenhand._words import number
+from evenhand.mitigation.crossfit.calibration import Calibration, miscalibrated
+from evenhand.mitigation.crossfit.rows import Floats, Rows
 
-LEVEL = 0.01
 BINS = 10
 WAY_OUT = "; recalibrate=True corrects them"
 ORDER = (
@@ -32,13 +30,6 @@ def notes(rows: Rows, judge: str, maps: Calibration | None = None) -> tuple[str,
         elif off:
             found.append(f"{off} {ORDER}")
     return tuple(found)
-
-
-def believable(rows: Rows, judge: str) -> tuple[str, ...]:
-    """What rules may be fitted to, the least noisy first: scores, unless they are off."""
-    if judge == "scores" or not rows.are_probabilities or miscalibrated(rows):
-        return (judge,)
-    return ("scores", judge)
 
 
 def _knowledge(rows: Rows) -> str:
@@ -68,29 +59,3 @@ def calibration_error(probabilities: Floats, truth: Floats, weight: Floats) -> f
         gap = np.bincount(bins, weight * (seen - column), BINS)
         off, total = off + float(np.abs(gap).sum()), total + float(weight.sum())
     return off / total
-
-
-def miscalibrated(rows: Rows) -> str:
-    """Groups whose classes are more or less frequent than scores say, significantly; or nothing."""
-    truth, groups = rows.onehot, len(rows.groups)
-    count = len(rows.classes)
-    total = np.bincount(rows.group, rows.weight, groups)
-    said, seen, spread = (
-        np.stack([np.bincount(rows.group, column, groups) for column in table.T], axis=1)
-        for table in (
-            rows.weight[:, None] * rows.scores,
-            rows.weight[:, None] * truth,
-            rows.weight[:, None] ** 2 * rows.scores * (1 - rows.scores),
-        )
-    )
-    score = np.abs(seen - said) / np.sqrt(np.maximum(spread, 1e-300))
-    off = score > -ndtri(LEVEL / (2 * groups * count))
-    if not off.any():
-        return ""
-    gap = np.abs(seen - said) / np.maximum(total, 1e-300)[:, None]
-    group, kind = np.unravel_index(np.argmax(np.where(off, gap, -1)), off.shape)
-    return (
-        f"The scores are not calibrated in {plural(int(off.any(axis=1).sum()), 'group')}: of "
-        f"{show(rows.groups[group])} they say {number(said[group, kind] / total[group])} are "
-        f"{show(rows.classes[kind])}, and {number(seen[group, kind] / total[group])} are."
-    )

@@ -13,8 +13,6 @@ from evenhand._errors import InputError
 from evenhand._frontier.amounts import Amounts, Binned, Means, read_amounts
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import ends
-from evenhand._frontier.objective import check_disparity, convex
-from evenhand._frontier.rows import Floats, stream
 from evenhand._frontier.ties import NO_TIES, Ties, ties
 from evenhand._frontier.wording import moving_sentences
 from evenhand._kinds import check_kinds
@@ -22,6 +20,8 @@ from evenhand._words import number
 from evenhand.measures import MEASURES, Measure, MeasureLike
 from evenhand.mitigation import AmountRule, lots
 from evenhand.mitigation.amount_rule import shifts
+from evenhand.mitigation.crossfit.objective import check_disparity, convex
+from evenhand.mitigation.crossfit.rows import Floats, stream
 from evenhand.mitigation.deploy import Grouping, Moves
 from evenhand.mitigation.transport.outcomes import plan_moves
 from evenhand.mitigation.transport.parity import Bound, strong_parity, weak_parity

@@ -9,16 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from evenhand._data.groups import show
-from evenhand._frontier.advice import Advice
 from evenhand._frontier.curve import Curve
 from evenhand._frontier.judging import Judged
-from evenhand._frontier.objective import Objective, check_disparity
-from evenhand._frontier.rows import Floats, Rows
 from evenhand._frontier.rule import Rule
-from evenhand._frontier.tracing import Tracer
 from evenhand._frontier.wording import Place, sentences
 from evenhand._kinds import check_kinds
 from evenhand._words import number, percent, plural
+from evenhand.mitigation.crossfit.advice import Advice
+from evenhand.mitigation.crossfit.objective import Objective, check_disparity
+from evenhand.mitigation.crossfit.rows import Floats, Rows
+from evenhand.mitigation.crossfit.tracing import Tracer
 from evenhand.mitigation.optimal import DecisionRule
 
 RISING = "Within each group a higher score is never worse"

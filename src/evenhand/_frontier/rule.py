@@ -11,10 +11,10 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._frontier.judging import judged
-from evenhand._frontier.objective import Objective
-from evenhand._frontier.rows import Floats, Rows, read_rows
 from evenhand._frontier.ties import NO_TIES, Ties, ties
 from evenhand.mitigation._lots import drawn, lots
+from evenhand.mitigation.crossfit.objective import Objective
+from evenhand.mitigation.crossfit.rows import Floats, Rows, read_rows
 from evenhand.mitigation.deploy import Description
 from evenhand.mitigation.optimal import DecisionRule
 

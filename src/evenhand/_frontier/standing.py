@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand._frontier.amounts import Amounts
-from evenhand._frontier.objective import Objective, convex
 from evenhand._frontier.regression import regression_frontier
-from evenhand._frontier.rows import Codes, Floats
-from evenhand._frontier.tracing import Tracer
 from evenhand._frontier.wording import Place, sentences
+from evenhand.mitigation.crossfit.objective import Objective, convex
+from evenhand.mitigation.crossfit.rows import Codes, Floats
+from evenhand.mitigation.crossfit.tracing import Tracer
 from evenhand.mitigation.optimal import Curves
 
 POINTS = 13

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._frontier.rows import Codes, Floats
 from evenhand._words import number
 from evenhand.mitigation._lots import ONE_BY_ONE, lots
+from evenhand.mitigation.crossfit.rows import Codes, Floats
 
 KEYS = 5  # over which lots that people share are told
 LEAST_EXCESS = 1e-3  # over a disparity, that is worth a note

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._errors import InputError
-from evenhand._frontier.calibration import Calibration, calibration
-from evenhand._frontier.objective import Objective
-from evenhand._frontier.rows import Codes, Floats, Rows, stream
-from evenhand._frontier.tracing import Tracer, tracer_of
+from evenhand.mitigation.crossfit.calibration import Calibration, calibration
+from evenhand.mitigation.crossfit.objective import Objective
+from evenhand.mitigation.crossfit.rows import Codes, Floats, Rows, stream
+from evenhand.mitigation.crossfit.tracing import Tracer, tracer_of
 from evenhand.mitigation.optimal import Solution, Steady, lot_share
 
 FOLDS = 5

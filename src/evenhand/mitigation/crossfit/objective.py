@@ -14,11 +14,11 @@ from evenhand._columns import Label
 from evenhand._columns.encoding import floats
 from evenhand._data.groups import show
 from evenhand._errors import InputError, InputTypeError
-from evenhand._frontier.rows import LARGEST, Floats, Rows
 from evenhand._kinds import check_labels
 from evenhand._words import did_you_mean
 from evenhand.criteria.evaluation import named, split_name
 from evenhand.measures import Measure, MeasureLike, resolve
+from evenhand.mitigation.crossfit.rows import LARGEST, Floats, Rows
 from evenhand.mitigation.optimal import (
     ONE_CLASS,
     RATES,

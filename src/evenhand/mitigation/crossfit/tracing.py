@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand._frontier.calibration import Calibration
-from evenhand._frontier.objective import Objective
-from evenhand._frontier.rows import Rows
+from evenhand.mitigation.crossfit.calibration import Calibration
+from evenhand.mitigation.crossfit.objective import Objective
+from evenhand.mitigation.crossfit.rows import Rows
 from evenhand.mitigation.optimal import (
     Curves,
     Population,

@@ -13,13 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import isotonic_regression
+from scipy.special import ndtri
 
+from evenhand._data.groups import show
 from evenhand._errors import InputError
-from evenhand._frontier.rows import Floats, Rows, stream
-from evenhand._words import plural
+from evenhand._words import number, plural
+from evenhand.mitigation.crossfit.rows import Floats, Rows, stream
 from evenhand.mitigation.optimal import DecisionRule
 
 FOLDS = 5
+LEVEL = 0.01  # at which scores are found to be off
 ROUNDS = 50
 SLOPE = 1e-6  # of the score itself, so that what isotonic regression ties keeps its order
 LENT_ROWS = 1.0  # of the common mixing, to each class of a group's own
@@ -164,6 +167,39 @@ def calibration(rows: Rows, random_state: int) -> Calibration:
     chosen = tuple(kinds[place] for place in errors.argmin(axis=0))
     maps = _maps(rows)
     return Calibration(tuple(maps[kind][group] for group, kind in enumerate(chosen)), chosen)
+
+
+def believable(rows: Rows, judge: str) -> tuple[str, ...]:
+    """What rules may be fitted to, the least noisy first: scores, unless they are off."""
+    if judge == "scores" or not rows.are_probabilities or miscalibrated(rows):
+        return (judge,)
+    return ("scores", judge)
+
+
+def miscalibrated(rows: Rows) -> str:
+    """Groups whose classes are more or less frequent than scores say, significantly; or nothing."""
+    truth, groups = rows.onehot, len(rows.groups)
+    count = len(rows.classes)
+    total = np.bincount(rows.group, rows.weight, groups)
+    said, seen, spread = (
+        np.stack([np.bincount(rows.group, column, groups) for column in table.T], axis=1)
+        for table in (
+            rows.weight[:, None] * rows.scores,
+            rows.weight[:, None] * truth,
+            rows.weight[:, None] ** 2 * rows.scores * (1 - rows.scores),
+        )
+    )
+    score = np.abs(seen - said) / np.sqrt(np.maximum(spread, 1e-300))
+    off = score > -ndtri(LEVEL / (2 * groups * count))
+    if not off.any():
+        return ""
+    gap = np.abs(seen - said) / np.maximum(total, 1e-300)[:, None]
+    group, kind = np.unravel_index(np.argmax(np.where(off, gap, -1)), off.shape)
+    return (
+        f"The scores are not calibrated in {plural(int(off.any(axis=1).sum()), 'group')}: of "
+        f"{show(rows.groups[group])} they say {number(said[group, kind] / total[group])} are "
+        f"{show(rows.classes[kind])}, and {number(seen[group, kind] / total[group])} are."
+    )
 
 
 def _maps(rows: Rows) -> dict[str, list[Map]]:

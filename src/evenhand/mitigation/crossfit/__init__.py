@@ -1,0 +1,1 @@
+"""Rules on scores that do well on rows they were not fitted to, chosen by cross-fitting."""
