@@ -74,6 +74,11 @@ ADVICE = {
         "as little accuracy as a bound on PQ, Gini or MPD allows; ties are broken at random",
         "probabilities are poorly calibrated, or groups have few rows",
     ),
+    "Frontier": (
+        "probabilities; Clarabel for PQ; five more fits of the model",
+        "as little accuracy as a bound allows; part of a small group is decided at random",
+        "no decision may be left to chance",
+    ),
     "FairReg": (
         "a model that takes sample weights",
         "about ten refits; the average error rises a little",

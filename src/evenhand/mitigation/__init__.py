@@ -8,6 +8,7 @@ from evenhand.mitigation.base_models import GivenProbabilities, GivenScores
 from evenhand.mitigation.calibrated_odds import CalibratedOddsClassifier
 from evenhand.mitigation.equalized_odds import EqualizedOddsClassifier
 from evenhand.mitigation.estimators import GroupClassifier, GroupRegressor
+from evenhand.mitigation.frontier import FrontierClassifier
 from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
 from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.methods import METHODS, Method
@@ -29,6 +30,7 @@ __all__ = [
     "CalibratedOddsClassifier",
     "DecisionRule",
     "EqualizedOddsClassifier",
+    "FrontierClassifier",
     "GivenProbabilities",
     "GivenScores",
     "GroupClassifier",

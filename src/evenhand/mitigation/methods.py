@@ -11,6 +11,7 @@ from evenhand.mitigation.barycenter import BarycenterRegressor
 from evenhand.mitigation.calibrated_odds import CalibratedOddsClassifier
 from evenhand.mitigation.equalized_odds import EqualizedOddsClassifier
 from evenhand.mitigation.estimators import GroupReader, GroupRegressor, Stage
+from evenhand.mitigation.frontier import FrontierClassifier
 from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
 from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.parity_reduction import ParityReductionRegressor
@@ -227,6 +228,12 @@ _LIST: list[Method] = [
         _OURS,
         (0.0, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 1.0),
         measure="pq",
+    ),
+    _ours(
+        "Frontier",
+        FrontierClassifier,
+        _OURS,
+        (0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.3, 1.0),
     ),
     _ours(
         "FairReg",

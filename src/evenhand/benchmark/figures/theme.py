@@ -108,6 +108,7 @@ STYLES: dict[str, Style] = {
     "FairProj-CE": Style("blue", "o", hollow=True),
     "LinearPost": Style("red", "^"),
     "RateConstrained": Style("purple", "d", width=0.8, size=4),
+    "Frontier": Style("ink", "h", width=0.8, size=4.5),
     "FairReg": Style("amber", "s", size=3.8),
     "ParityReduction": Style("blue", "o"),
     "WassBC": Style("green", "X", size=6),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import field
 from typing import Any, NamedTuple, Self
@@ -25,6 +25,8 @@ from evenhand.mitigation.optimal.problem import Columns, Problem, compared, stat
 from evenhand.mitigation.optimal.rates import ONE_CLASS
 from evenhand.mitigation.optimal.requirements import Requirement, evenly
 from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
+
+Populations = Callable[[float], Population]  # whose rules are sought, by the bound
 
 
 class CriterionBound(NamedTuple):
@@ -107,11 +109,13 @@ class RuleClassifier(GroupClassifier):
         """
         first = clone(self)
         rows = first._read(X, y, sample_weight)
-        population = first._population(rows)
-        columns: Columns | None = None
+        populations = first._populations(rows)
+        last: tuple[Population | None, Columns | None] = None, None
         for epsilon in grid:
             fitted = copy(first).set_params(epsilon=epsilon)
-            columns = fitted._solve(population, columns).columns
+            population = populations(epsilon)
+            start = last[1] if population is last[0] else None
+            last = population, fitted._solve(population, start).columns
             fitted._tell_shared(rows)
             yield fitted
 
@@ -136,7 +140,7 @@ class RuleClassifier(GroupClassifier):
         return super(RuleClassifier, sure).predict(X)
 
     def _fit(self, rows: Rows) -> None:
-        solution = self._solve(self._population(rows))
+        solution = self._solve(self._populations(rows)(self.epsilon))
         if not solution.multipliers.any():  # a bound that moves no rate has no price
             bound = self._bound()
             what = f"{bound.criterion}.{bound.measure.name}"
@@ -150,15 +154,18 @@ class RuleClassifier(GroupClassifier):
     def _asks_group(self) -> bool:
         return self.group_estimator is None
 
-    def _population(self, rows: Rows) -> Population:
+    def _populations(self, rows: Rows) -> Populations:
         """Fit the models underneath, and sort the rows for the solver."""
         self._fit_base(rows)
         groups = len(self.sensitive_.labels)
+        population: Population
         if self._asks_group():
             scores = self._base_probabilities(rows.X)
-            return known_groups(scores, rows.group, rows.weight, groups, self.rising)
-        self._fit_group_models(rows)
-        return Scores.blind(self._joint(rows.X), rows.weight, groups)
+            population = known_groups(scores, rows.group, rows.weight, groups, self.rising)
+        else:
+            self._fit_group_models(rows)
+            population = Scores.blind(self._joint(rows.X), rows.weight, groups)
+        return lambda _: population
 
     def _solve(self, population: Population, start: Columns | None = None) -> Solution:
         stated = self._problem(population)
@@ -190,16 +197,23 @@ class RuleClassifier(GroupClassifier):
     def _requirement(self, mass: Floats) -> Requirement:
         """What is required of rates, where groups and classes have these shares of the rows."""
         criterion, measure, epsilon = self._bound()
-        ask = criterion in ONE_CLASS and len(self.classes_) == 2
-        favorable = self._favorable_place(ask) if ask or self.favorable is not None else None
-        forms = compared(criterion, mass, measure, favorable)
+        forms = compared(criterion, mass, measure, self._about())
         return evenly(forms, measure, epsilon)
+
+    def _about(self) -> int | None:
+        """The place of the class that the criterion is about, where it is about one."""
+        ask = self._bound().criterion in ONE_CLASS and len(self.classes_) == 2
+        return self._favorable_place(ask) if ask or self.favorable is not None else None
+
+    def _truth(self, rows: Rows) -> Floats:
+        """By what the fitting rows' decisions are judged: the base model's probabilities."""
+        return self._base_probabilities(rows.X)
 
     def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float]:
         groups = len(self.sensitive_.labels)
         if self._asks_group():
             whose = np.eye(groups)[rows.group]
-            joint = whose[:, :, None] * self._base_probabilities(rows.X)[:, None, :]
+            joint = whose[:, :, None] * self._truth(rows)[:, None, :]
         else:
             joint = self._joint(rows.X).reshape(len(decided), groups, -1)
         share = rows.weight / rows.weight.sum()

@@ -50,7 +50,7 @@ def stated(
     population: Population, requirements: Sequence[Requirement], cost: Any = None
 ) -> Problem:
     """The problem with several requirements, of which the first is the one whose bound varies."""
-    costs = _costs(cost, population.mass.shape[1])
+    costs = costs_of(cost, population.mass.shape[1])
     scale = float(np.abs(costs).max()) or 1.0
     return Problem(population, costs / scale, scale, tuple(requirements))
 
@@ -192,7 +192,8 @@ def _reads_ranks(requirement: Requirement) -> bool:
     return requirement.measure is not None and requirement.measure.reads == "ranks"
 
 
-def _costs(cost: Any, classes: int) -> Floats:
+def costs_of(cost: Any, classes: int) -> Floats:
+    """The cost of each decision (column) by the truth (row); by default 1 where it is wrong."""
     costs = 1 - np.eye(classes) if cost is None else np.asarray(cost, dtype=np.float64)
     if costs.shape != (classes, classes) or not np.isfinite(costs).all():
         raise InputError(
