@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from evenhand._audit.curves import levels_of, threshold_curves
 from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
 from evenhand._audit.gate import FailIf, gates_of, tolerances, with_gates
-from evenhand._audit.questions import answerable, check_margin, check_options
+from evenhand._audit.questions import Control, answerable, check_margin, check_options
 from evenhand._audit.result import Audit
-from evenhand._audit.subgroups import Control, check_control, ranked
+from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import examined, main_view, views_of
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
@@ -137,9 +137,8 @@ def audit_evidence(
     progress: Progress | None = None,
 ) -> Audit:
     """Audit what was counted; `kind` is the user's dataframe library."""
-    check_kinds(control=control, title=title)
-    check_options(confidence, depth, margin)
-    check_control(control)
+    check_kinds(title=title)
+    check_options(confidence, depth, margin, control)
     gates = gates_of(fail_if, evidence.task)
     questions, unasked = answerable(evidence, criteria, measures)
     questions = with_gates(questions, gates)

@@ -8,7 +8,8 @@ from functools import cached_property
 from evenhand._audit.alternatives import Alternatives, alternatives
 from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.finding import Finding, GroupValues
-from evenhand._audit.subgroups import Control, Subgroup
+from evenhand._audit.questions import Control
+from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.views import View
 from evenhand._data.evidence import Evidence
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
+from evenhand._words import did_you_mean
 from evenhand.criteria import Reading
 from evenhand.criteria.questions import Criteria, Question, questions_of
 from evenhand.measures import MEASURES, Measure
 from evenhand.measures import resolve as resolve_measure
 
+Control = Literal["familywise", "false_discovery"]
+CONTROLS: tuple[Control, ...] = get_args(Control)
 CLASSIFICATION = (
     "statistical_parity",
     "equalized_odds",
@@ -131,9 +135,12 @@ def check_margin(margin: float | None, *, of_rates: bool) -> None:
         )
 
 
-def check_options(confidence: float, depth: int, margin: float | None) -> None:
-    """Refuse what is no confidence, depth or margin."""
-    check_kinds(confidence=confidence, depth=depth, margin=margin)
+def check_options(confidence: float, depth: int, margin: float | None, control: str) -> None:
+    """Refuse what is no confidence, depth, margin, or error rate that a scan can control."""
+    check_kinds(confidence=confidence, depth=depth, margin=margin, control=control)
+    if control not in CONTROLS:
+        hint = did_you_mean(control, CONTROLS)
+        raise InputError(f"control is one of {list(CONTROLS)}, not {control!r}.{hint}")
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if depth < 1:

@@ -12,28 +12,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._audit.questions import Control
 from evenhand._audit.views import View
 from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
-from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import as_known
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.replicates import means_amount, rates_amount
-from evenhand._words import did_you_mean
 from evenhand.statistics import STATISTICS, Statistic
 from evenhand.statistics.catalogue import SCANNED
 from evenhand.statistics.forms import ratio, sum_of_others
 
 Floats = NDArray[np.float64]
-Control = Literal["familywise", "false_discovery"]
-CONTROLS: tuple[Control, ...] = ("familywise", "false_discovery")
 
 MARGIN = 0.05  # a difference of rates that enough rows would show
 MEAN_MARGIN = 0.1  # the same of means, in standard deviations: 0.05 is that of a rate of a half
@@ -148,13 +145,6 @@ def ranked(
     order = {comparison.name: i for i, comparison in enumerate(comparisons)}
     subgroups = [s for c in comparisons for s in _subgroups(c, each, questions)]
     return sorted(subgroups, key=lambda s: (*_place(s), order[s.statistic]))
-
-
-def check_control(control: str) -> None:
-    """Refuse an error rate that the scan does not know."""
-    if control not in CONTROLS:
-        hint = did_you_mean(control, CONTROLS)
-        raise InputError(f"control is one of {list(CONTROLS)}, not {control!r}.{hint}")
 
 
 def _place(subgroup: Subgroup) -> tuple[bool, float, float]:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from evenhand._audit.gate import Gate, gate_of
-from evenhand._audit.subgroups import CONTROLS
+from evenhand._audit.questions import CONTROLS
 from evenhand._data.counts import MOMENT_COLUMNS
 from evenhand._data.evidence import check_scored, check_threshold
 from evenhand._data.group_by import listed
