@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import ncx2, norm
+from scipy.stats import nct, ncx2, norm, t
 
 import evenhand as eh
 from evenhand._uncertainty.curves import rate_curves
@@ -252,3 +252,104 @@ def test_the_noise_of_many_groups_is_not_taken_for_a_difference_that_more_rows_w
     assert finding.verdict == "cannot tell"
     assert finding.p_value > 0.2
     assert finding.needed.differ > 3
+
+
+def paired_power(difference, spread, clusters):
+    """Of the paired t-test, where differences in clusters have this standard deviation."""
+    shift, reach = difference / spread * np.sqrt(clusters), t.ppf(0.975, clusters - 1)
+    return nct.sf(reach, clusters - 1, shift) + nct.cdf(-reach, clusters - 1, shift)
+
+
+def test_power_of_templates_asked_of_both_groups_is_that_of_the_paired_t_test():
+    """Six answers each: a mean of them varies by (1 + 5 ρ) / 6, and goes with the other by ρ'."""
+    spread = np.sqrt(sum(p * (1 - p) * ((1 + 5 * 0.3) / 6 - 0.2) for p in (0.3, 0.38)))
+    asked = {"rates": [0.3, 0.38], "correlation": (0.3, 0.2)}
+    answer = eh.power([240, 240], cluster=40, **asked)
+    assert answer.power == pytest.approx(paired_power(0.08, spread, 40), abs=0.03)
+    needed = next(k for k in range(3, 999) if paired_power(0.08, spread, k) >= 0.8)
+    assert answer.clusters == pytest.approx(needed, rel=0.06)
+    assert answer.sizes["group 1"] == pytest.approx(6 * answer.clusters, abs=6)
+    assert f"in {answer.clusters:.0f} clusters" in answer.summary
+    few = eh.power([30, 30], cluster=5, **asked)
+    assert few.power == pytest.approx(paired_power(0.08, spread, 5), abs=0.03)
+
+
+def test_clusters_of_their_own_take_more_rows_and_shared_ones_fewer():
+    rows, truth = [300, 300], {"rate": 0.3, "difference": 0.12}
+    alone = eh.power(rows, cluster=[30, 30], correlation=0.1, **truth)
+    independent = eh.power(rows, **truth)
+    shared = eh.power(rows, cluster=30, correlation=0.1, **truth)
+    assert alone.power + 0.1 < independent.power < shared.power
+    effect = 1 + 9 * 0.1
+    assert alone.factor == pytest.approx(effect * independent.factor, rel=0.12)
+    assert alone.clusters == pytest.approx(60 * alone.factor, abs=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [True, False])
+def test_power_of_clusters_is_how_often_an_audit_finds_the_difference(shared):
+    clusters, each, gap = (30, 4, 0.35) if shared else (30, 4, 0.45)
+    cluster = np.repeat(np.arange(2 * clusters), each)
+    group = cluster // clusters
+    if shared:
+        cluster = cluster % clusters
+    found = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        level = rng.normal(0, np.sqrt(0.3), 2 * clusters)[cluster]
+        own = rng.normal(0, np.sqrt(0.2), (2 * clusters, 2))[cluster, group]
+        value = level + own + rng.normal(0, np.sqrt(0.5), len(cluster)) + gap * group
+        (finding,) = eh.audit(
+            None, value, sensitive_features=group, cluster=cluster, criteria="weak_parity"
+        ).findings
+        found.append(finding.p_value <= 0.05)
+    answer = eh.power(
+        [clusters * each] * 2,
+        means=[0, gap],
+        sd=1,
+        cluster=clusters if shared else [clusters, clusters],
+        correlation=(0.5, 0.3) if shared else 0.5,
+    )
+    assert answer.power == pytest.approx(np.mean(found), abs=0.12)
+
+
+def test_a_pilot_says_how_many_templates_are_needed():
+    """The difference varies from template to template as the pilot's does."""
+    rng = np.random.default_rng(1)
+    template, group = np.repeat(np.arange(40), 12), np.tile(np.repeat([0, 1], 6), 40)
+    level, own = rng.normal(0, 1, 40)[template], rng.normal(0, 0.5, (40, 2))[template, group]
+    answers = (rng.random(480) < 1 / (1 + np.exp(1 - level - own))).astype(int)
+    pilot = eh.tally(None, answers, sensitive_features=group, cluster=template)
+    found = eh.power(pilot, favorable=1, rate=0.3, difference=0.1)
+    assert found.rows == {0: 240, 1: 240}
+    table = np.bincount(template * 2 + group, answers).reshape(40, 2) / 6
+    spread = (table[:, 1] - table[:, 0]).std(ddof=1)
+    needed = next(k for k in range(3, 999) if paired_power(0.1, spread, k) >= 0.8)
+    assert found.clusters == pytest.approx(needed, rel=0.2)
+    assert found.document()["clusters"] == found.clusters
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"cluster": 40}, "need correlation="),
+        ({"correlation": 0.3}, "say how many: cluster="),
+        ({"cluster": 1, "correlation": 0.3}, "at least 2"),
+        ({"cluster": 500, "correlation": 0.3}, "more clusters than rows"),
+        ({"cluster": 40, "correlation": 1.3}, "between 0 and 1"),
+        ({"cluster": 40, "correlation": (0.2, 0.3)}, "at most that of the same"),
+        ({"cluster": [40, 40], "correlation": (0.3, 0.2)}, "one number"),
+        ({"cluster": "template", "correlation": 0.3}, "cluster must be numbers"),
+    ],
+)
+def test_clusters_that_cannot_be_are_refused(wrong, words):
+    with pytest.raises(eh.EvenhandError, match=words):
+        eh.power([240, 240], rate=0.3, difference=0.1, **wrong)
+
+
+def test_a_tally_of_clusters_says_which_rows_go_together():
+    pilot = eh.tally(
+        None, [0, 1, 1, 0] * 5, sensitive_features=[*"aabb"] * 5, cluster=np.arange(20) // 4
+    )
+    with pytest.raises(eh.InputError, match="leave out cluster="):
+        eh.power(pilot, favorable=1, difference=0.1, rate=0.5, cluster=5, correlation=0.1)

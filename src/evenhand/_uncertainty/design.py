@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._uncertainty.clusters import LENT_UNITS
 from evenhand._uncertainty.curves import CAUTION
 from evenhand._uncertainty.homogeneity import (
     DRAWS,
@@ -36,6 +38,8 @@ class Rates:
 
     sizes: Floats
     values: Floats
+    of = "rate"
+    bounds = (0.0, 1.0)
 
     @property
     def spread(self) -> Floats:
@@ -47,9 +51,18 @@ class Rates:
         """The same with normal noise."""
         return NormalModel.of_rates(self.sizes, self.values)
 
+    @property
+    def error(self) -> Floats:
+        """The true standard errors of rates."""
+        return self.spread / np.sqrt(self.sizes)
+
     def resized(self, sizes: Floats) -> Rates:
         """The same truth with other sizes, in whole rows."""
         return replace(self, sizes=np.maximum(np.ceil(sizes - 1e-9), 1.0))
+
+    def with_values(self, values: Floats) -> Rates:
+        """The same groups with other true rates."""
+        return replace(self, values=values)
 
     @cached_property
     def hits(self) -> Floats:
@@ -123,35 +136,66 @@ class Means:
     sizes: Floats
     values: Floats
     spread: Floats
+    of = "mean"
+    bounds = (-np.inf, np.inf)
+
+    @property
+    def units(self) -> Floats:
+        """How many independent values a mean is of: the rows."""
+        return self.sizes
+
+    @property
+    def error(self) -> Floats:
+        """The true standard errors of means."""
+        return self.spread / np.sqrt(self.sizes)
 
     @property
     def model(self) -> NormalModel:
         """The same with normal noise."""
-        return NormalModel.of_means(self.values, self.spread / np.sqrt(self.sizes))
+        return NormalModel.of_means(self.values, self.error)
 
-    def resized(self, sizes: Floats) -> Means:
+    def resized(self, sizes: Floats) -> Self:
         """The same truth with other sizes, in whole rows."""
         return replace(self, sizes=np.maximum(np.ceil(sizes - 1e-9), 1.0))
+
+    def with_values(self, values: Floats) -> Self:
+        """The same groups with other true values."""
+        return replace(self, values=values)
 
     @cached_property
     def shown(self) -> tuple[Floats, Floats]:
         """Means and their standard errors (draws, groups) as chance deals them."""
-        rng = np.random.default_rng(SEED)
-        shape = (DRAWS, len(self.sizes))
-        means = self.values + rng.standard_normal(shape) * self.spread / np.sqrt(self.sizes)
-        many = np.maximum(self.sizes - 1, 1e-9)
-        squares = self.spread**2 * 2 * rng.standard_gamma(many / 2, shape)
-        squares = np.where(self.sizes > 1, squares, 0.0)
-        pooled = squares.sum(axis=1, keepdims=True) / self.sizes.sum()
-        variance = (squares + LENT_ROWS * pooled) / self._free
-        return means, np.sqrt(np.maximum(variance, 1e-300) / self.sizes)
+        rng, units = np.random.default_rng(SEED), self.units
+        shape = (DRAWS, len(units))
+        means = self.values + rng.standard_normal(shape) * self.error
+        squares = self.error**2 * units * self._deviations(rng)
+        pooled = squares.sum(axis=1, keepdims=True) / units.sum()
+        variance = (squares + self._lent * pooled) / self._free
+        return means, np.sqrt(np.maximum(variance, 1e-300) / units)
+
+    def _deviations(self, rng: np.random.Generator) -> Floats:
+        """Sums of squared deviations (draws, groups), in units of the variance."""
+        many = np.maximum(self.units - 1, 1e-9)
+        squares = 2 * rng.standard_gamma(many / 2, (DRAWS, len(many)))
+        return np.where(self.units > 1, squares, 0.0)
+
+    @property
+    def _lent(self) -> Floats:
+        """Degrees of freedom of the common variance that each group is lent."""
+        return np.full(len(self.units), LENT_ROWS)
 
     @property
     def _free(self) -> Floats:
-        return np.maximum(self.sizes - 1, 0.0) + LENT_ROWS
+        return np.maximum(self.units - 1, 0.0) + self._lent
 
     def detected(self, level: float) -> float:
         """How often the test of homogeneity rejects at this level."""
+        null = Stratum.of_values(self.values, self.error).null(MANY)
+        groups = len(self.sizes)
+        return float(_rejections(self._seen(), null, groups - 1, groups, level).mean())
+
+    def _seen(self) -> tuple[Floats, Floats]:
+        """The two statistics of the test, one a draw."""
         from scipy.special import ndtri, stdtr
 
         means, errors = self.shown
@@ -162,13 +206,7 @@ class Means:
             far = -ndtri(np.maximum(stdtr(self._free, -score), 1e-280))
             weight = (far / score) ** 2 / errors**2
         part = weight / weight.sum(axis=1, keepdims=True)
-        squares = (far**2).sum(axis=1)
-        contrasts = (far**2 / np.maximum(1 - part, 1e-9)).max(axis=1)
-        errors = self.spread / np.sqrt(self.sizes)
-        null = Stratum.of_values(self.values, errors).null(MANY)
-        groups = len(self.sizes)
-        seen = squares, contrasts
-        return float(_rejections(seen, null, groups - 1, groups, level).mean())
+        return (far**2).sum(axis=1), (far**2 / np.maximum(1 - part, 1e-9)).max(axis=1)
 
     def upper_ends(self, confidence: float) -> Floats:
         """Upper limits of the largest difference, one a draw."""
@@ -178,9 +216,79 @@ class Means:
 
         def limits(far: float) -> Floats:
             reach = -np.sign(far) * stdtrit(self._free, ndtr(-abs(far)))
-            return np.asarray(means + (reach if far else 0.0) * errors)
+            return np.clip(means + (reach if far else 0.0) * errors, *self.bounds)
 
         return farthest(limits, confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class Clustered(Means):
+    """Rates or means of rows that come in clusters.
+
+    A group has `each` rows in a cluster. Beside another group its value varies as if it had
+    1 / `effect` times its rows. Clusters belong to one group, or all groups share them: then what
+    is known of the error of one difference is known from the same clusters as of every other.
+    """
+
+    each: Floats
+    effect: Floats
+    is_shared: bool
+    of: str
+    bounds: tuple[float, float]
+
+    @classmethod
+    def made_of(cls, rows: Rates | Means, each: Floats, effect: Floats, is_shared: bool) -> Self:
+        """The same groups, of rows that are not independent."""
+        clustered = each, effect, is_shared, rows.of, rows.bounds
+        return cls(rows.sizes, rows.values, rows.spread, *clustered)
+
+    @property
+    def units(self) -> Floats:
+        """The clusters of each group."""
+        return np.maximum(self.sizes / self.each, 2.0)
+
+    @property
+    def error(self) -> Floats:
+        """The true standard errors, as differences vary."""
+        return self.spread * np.sqrt(self.effect / self.sizes)
+
+    def with_values(self, values: Floats) -> Self:
+        """The same groups with other true values; rates vary by what they are."""
+        if self.of == "mean":
+            return super().with_values(values)
+        least = 0.5 / self.sizes
+        rate = np.clip(values, least, 1 - least)
+        return replace(self, values=values, spread=np.sqrt(rate * (1 - rate)))
+
+    def _deviations(self, rng: np.random.Generator) -> Floats:
+        if not self.is_shared:
+            return super()._deviations(rng)
+        squares = 2 * rng.standard_gamma((self.units.min() - 1) / 2, (DRAWS, 1))
+        return np.asarray(np.broadcast_to(squares, (DRAWS, len(self.units))))
+
+    @property
+    def _lent(self) -> Floats:
+        known = self.units - 1
+        return np.minimum(LENT_UNITS, known.sum() - known) if not self.is_shared else 0.0 * known
+
+    def _seen(self) -> tuple[Floats, Floats]:
+        """Of shared clusters by Hotelling's T², as in `homogeneity.py`."""
+        from scipy.special import chdtri, fdtrc
+
+        if not self.is_shared:
+            return super()._seen()
+        means, errors = self.shown
+        part = self.error**-2 / (self.error**-2).sum()
+        far = (means - (part * means).sum(axis=1, keepdims=True)) / errors
+        clusters, known = float(self.units.min()), []
+        for square, contrasts in (
+            ((far**2).sum(axis=1), len(part) - 1),
+            ((far**2 / (1 - part)).max(axis=1), 1),
+        ):
+            free = max(clusters - min(contrasts, 2), 1e-9)
+            tail = fdtrc(contrasts, free, square * free / (clusters - 1) / contrasts)
+            known.append(chdtri(contrasts, np.maximum(tail, 1e-300)))
+        return known[0], known[1]
 
 
 def _narrow(totals: Floats, rows: float) -> list[NDArray[np.intp]]:

@@ -16,12 +16,14 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._result import Columns, Result, finite
 from evenhand._signatures import suggests_names
-from evenhand._uncertainty.design import Rates
+from evenhand._uncertainty.design import Clustered
 from evenhand._uncertainty.needed import crossing, lacking, limiting, times
 from evenhand._uncertainty.supposition import (
     Design,
     alike,
+    as_counted,
     check_share,
+    in_clusters,
     one_apart,
     place_of,
     sizes_of,
@@ -71,6 +73,9 @@ class Power(Result):
         1 − the level of the test.
     margin : float or None
         Differences up to this count as alike.
+    clusters : float or None
+        The clusters that are needed, where rows come in clusters: `factor` times as many. Of groups
+        that have clusters of their own, those of all groups together.
 
     """
 
@@ -87,6 +92,7 @@ class Power(Result):
     limiting: tuple[Label, ...]
     confidence: float
     margin: float | None
+    clusters: float | None
     _ask: _Ask = field(init=False, repr=False)
 
     @cached_property
@@ -124,6 +130,7 @@ class Power(Result):
             "limiting": [show(group) for group in self.limiting],
             "confidence": self.confidence,
             "margin": self.margin,
+            "clusters": self.clusters,
             "groups": groups,
         }
         return dict(finite(known))
@@ -154,7 +161,7 @@ class Power(Result):
 
     def _truth(self) -> str:
         values = list(self.values.values())
-        what = "rate" if isinstance(self._ask.design, Rates) else "mean"
+        what = self._ask.design.of
         common = max(set(values), key=values.count)
         other = [group for group, value in self.values.items() if value != common]
         if not other:
@@ -173,6 +180,8 @@ class Power(Result):
         each = ", ".join(f"{show(group)} {rows:,.0f}" for group, rows in self.sizes.items())
         few = f": {each}" if len(self.sizes) <= 6 else ""
         words = f" For {self.target:.0%} it takes {times(self.factor)} these rows{few}"
+        if self.clusters is not None:
+            return f"{words}, in {plural(self.clusters, 'cluster')}."
         if self.factor > 1 and np.isfinite(self.at_least):
             words += f"; or at least {plural(self.at_least, 'row')} of every group"
         few_rows = [(group, self.rows[group]) for group in self.limiting if self.factor > 1]
@@ -205,6 +214,8 @@ def power(
     confidence: float = 0.95,
     criterion: str | Criterion | None = None,
     favorable: Label = None,
+    cluster: Any = None,
+    correlation: Any = None,
 ) -> Power:
     """How often these rows would show that groups differ, or are alike; and how many are needed.
 
@@ -246,6 +257,14 @@ def power(
         sizes are numbers, which are of any rate.
     favorable : label, optional
         Of a tally: the favorable label. Refused where sizes are numbers.
+    cluster : int, mapping of group to int, or sequence, optional
+        How many clusters the rows come from: one number of clusters that all groups share, such as
+        templates asked of everyone; one for each group where they have clusters of their own, such
+        as people. A tally with clusters, such as one of a pilot, has them.
+    correlation : float or two floats, optional
+        That of two rows of a cluster (the intraclass correlation). Where groups share clusters, two
+        numbers are those of rows of the same group and of different groups; if a cluster moves all
+        groups alike they are equal, which one number says.
 
     Returns
     -------
@@ -264,12 +283,14 @@ def power(
 
     Notes
     -----
-    Rows are independent. What the groups would show is dealt 2,000 times, a count for each group
-    (or a mean and a variance), and put to the same test and interval as in an audit: the smaller
-    p-value of Pearson's statistic and the largest contrast of one group with the others, given the
-    total, and the upper limit of the largest difference. So the answer holds for few rows, rates
-    near 0 and 1, and unequal groups, where the noncentral chi-squared distribution does not; it
-    does not depend on a seed, and takes as long for a million rows as for a hundred.
+    What the groups would show is dealt 2,000 times, a count for each group (or a mean and a
+    variance), and put to the same test and interval as in an audit: the smaller p-value of
+    Pearson's statistic and the largest contrast of one group with the others, given the total, and
+    the upper limit of the largest difference. So the answer holds for few rows, rates near 0 and 1,
+    and unequal groups, where the noncentral chi-squared distribution does not; it does not depend
+    on a seed, and takes as long for a million rows as for a hundred. Rows are independent, unless
+    they come in clusters: then means over clusters are dealt, and those of shared clusters put to
+    Hotelling's T², which is the paired t-test of two groups.
 
     If rates are those that were observed, the power says no more than the p-value does, and a
     difference that chance made larger needs fewer rows than the true one. Prefer the least
@@ -301,13 +322,25 @@ def power(
     >>> print(f"{answer.power:.1f} {answer.factor:.0f}")
     0.0 10
 
+    How many templates, asked six times of each group?
+
+    >>> answer = power([240, 240], rate=0.3, difference=0.08, cluster=40, correlation=(0.3, 0.2))
+    >>> print(f"{answer.power:.1f} {answer.clusters:.0f}")
+    0.3 123
+
     """
     check_kinds(power=power, confidence=confidence, margin=margin, difference=difference, rate=rate)
     check_share("power", power)
     check_share("confidence", confidence)
-    groups, rows, seen = sizes_of(sizes, criterion, favorable)
+    groups, rows, seen, effective = sizes_of(sizes, criterion, favorable)
     at = place_of(groups, rows, apart)
     design = supposed(groups, rows, seen, rates, rate, means, sd)
+    if effective is None:
+        design = in_clusters(design, groups, cluster, correlation)
+    elif cluster is not None or correlation is not None:
+        raise InputError("The tally says which rows go together; leave out cluster=, correlation=.")
+    else:
+        design = as_counted(design, sizes, groups, effective)
     given = rates is not None or means is not None
     if margin is not None and not margin > 0:
         raise InputError(f"margin is a difference above 0, such as 0.05; it is {margin}.")
@@ -383,10 +416,8 @@ class _Ask:
     def least_difference(self, at: int, target: float) -> float:
         """The least difference of a group from all others that is found so often."""
         common = self.common
-        if isinstance(common, Rates):
-            rate = float(common.values[0])
-            room = max(rate, 1 - rate) - 1e-6
-        else:
+        room = max(float(abs(end - common.values[0])) for end in common.bounds) - 1e-6
+        if not np.isfinite(room):
             room = 1e3 * float(common.spread.max())
         level = 1 - self.confidence
         difference = _least(
@@ -409,7 +440,12 @@ def _answer(ask: _Ask, groups: tuple[Label, ...], at: int, target: float) -> Pow
     at_least = float(design.sizes.min())
     if factor > 1:
         at_least = np.ceil(ask.at_least(target)) if ask.possible else np.inf
-    errors = ask.common.spread / np.sqrt(design.sizes)
+    clusters = None
+    if isinstance(design, Clustered):
+        units = np.ceil(factor * design.sizes / design.each - 1e-9)
+        clusters = float(units.max() if design.is_shared else units.sum())
+        at_least = float(needed.min()) if design.is_shared else at_least
+    errors = ask.common.error
     answer = Power(
         question="differ" if ask.margin is None else "alike",
         rows=dict(zip(groups, design.sizes.astype(int).tolist(), strict=True)),
@@ -424,6 +460,7 @@ def _answer(ask: _Ask, groups: tuple[Label, ...], at: int, target: float) -> Pow
         limiting=tuple(groups[i] for i in limiting(errors)),
         confidence=ask.confidence,
         margin=ask.margin,
+        clusters=clusters,
     )
     object.__setattr__(answer, "_ask", ask)  # not an argument: `differences` asks on
     return answer

@@ -11,14 +11,15 @@ from evenhand._columns import Label
 from evenhand._columns.encoding import floats
 from evenhand._data.tallies import MOST_ROWS, Tally
 from evenhand._errors import InputError, refusing
+from evenhand._uncertainty.clusters import LEAST_RATIO, independent, plain, shared_clusters
 from evenhand._uncertainty.curves import Floats
-from evenhand._uncertainty.design import Means, Rates
+from evenhand._uncertainty.design import Clustered, Means, Rates
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named
 
-Design = Rates | Means
+Design = Rates | Means  # or Clustered, which are means of clusters
 
 
 def check_share(name: str, value: float) -> None:
@@ -29,13 +30,14 @@ def check_share(name: str, value: float) -> None:
 
 def sizes_of(
     sizes: Any, criterion: str | Criterion | None, favorable: Label
-) -> tuple[tuple[Label, ...], Floats, Floats | None]:
-    """Groups, their rows, and their rates where they were counted."""
+) -> tuple[tuple[Label, ...], Floats, Floats | None, Floats | None]:
+    """Groups, their rows, and where they were counted their rates and what clusters amount to."""
     seen: Floats | None = None
+    effective: Floats | None = None
     groups: tuple[Label, ...]
     if isinstance(sizes, Tally):
         asked = named("statistical_parity" if criterion is None else criterion)
-        groups, rows, seen = _counted(sizes, asked, favorable)
+        groups, rows, seen, effective = _counted(sizes, asked, favorable)
     elif (unused := _of_counts(criterion, favorable)) is not None:
         raise InputError(
             f"{unused} says which rate of a tally is meant, and sizes are no tally. Pass a tally "
@@ -52,7 +54,7 @@ def sizes_of(
         raise InputError(f"Every group needs a size above 0; the sizes are {rows.tolist()}.")
     if rows.max() > MOST_ROWS or float(rows.sum()) > MOST_ROWS:
         raise InputError(f"sizes add up to more than {MOST_ROWS:,}: {rows.tolist()}.")
-    return groups, rows, seen
+    return groups, rows, seen, effective
 
 
 def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | None:
@@ -64,8 +66,8 @@ def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | Non
 
 def _counted(
     counts: Tally, asked: Criterion, favorable: Label
-) -> tuple[tuple[Label, ...], Floats, Floats]:
-    """The rows and rates of the groups that were observed."""
+) -> tuple[tuple[Label, ...], Floats, Floats, Floats | None]:
+    """The rows and rates of groups that were observed; of clusters, what the rows amount to."""
     estimates = estimates_of(counts, asked, favorable)
     if estimates.counts is None:
         raise InputError(
@@ -83,7 +85,12 @@ def _counted(
     hits, sizes = (part[-1] for part in estimates.counts)
     kept = np.isfinite(values[0]) & (sizes > 0)
     groups = tuple(group for group, here in zip(estimates.groups, kept, strict=True) if here)
-    return groups, sizes[kept], hits[kept] / sizes[kept]
+    rates, counted = hits[kept] / sizes[kept], plain(counts)
+    if not (isinstance(counted, Tally) and counted.clusters):
+        return groups, sizes[kept], rates, None
+    alone = estimates_of(independent(counted), asked, favorable).counts
+    assert alone is not None
+    return groups, alone[1][-1][kept], rates, sizes[kept]
 
 
 def place_of(groups: tuple[Label, ...], rows: Floats, apart: Label) -> int:
@@ -154,26 +161,77 @@ def _numbers(given: Any, name: str) -> Floats:
         return floats(given, name)
 
 
+def in_clusters(
+    design: Design, groups: tuple[Label, ...], cluster: Any, correlation: Any
+) -> Design:
+    """The same groups, of rows that come in clusters, if they do."""
+    if cluster is None:
+        if correlation is not None:
+            raise InputError("correlation= is that of rows in a cluster; say how many: cluster=.")
+        return design
+    if correlation is None:
+        raise InputError(
+            "Clusters need correlation=, that of two rows of one cluster (the intraclass "
+            "correlation): 0 if a cluster says nothing about its rows, 1 if it says all."
+        )
+    is_shared = np.ndim(cluster) == 0 and not isinstance(cluster, Mapping)
+    number = _each(cluster, groups, "cluster")
+    if not ((number >= 2) & (number == np.rint(number))).all():
+        raise InputError(f"cluster= is how many clusters there are, at least 2; it is {cluster!r}.")
+    if (number > design.sizes).any():
+        raise InputError(
+            f"There are more clusters than rows of a group: {number.max():,.0f} and "
+            f"{design.sizes[number > design.sizes][0]:,.0f}."
+        )
+    known = np.atleast_1d(_numbers(correlation, "correlation"))
+    if known.shape != (1,) and not (known.shape == (2,) and is_shared):
+        raise InputError(
+            "correlation= is one number; of clusters that groups share, also two: of rows of the "
+            f"same group and of different groups. It is {correlation!r}."
+        )
+    same, other = known[0], known[-1] if is_shared else 0.0
+    if not 0 <= other <= same <= 1:
+        raise InputError(
+            f"Correlations lie between 0 and 1, that of different groups is at most that of the "
+            f"same group; correlation={correlation!r}."
+        )
+    each = design.sizes / number
+    effect = np.maximum(1 + (each - 1) * same - each * other, LEAST_RATIO)
+    return Clustered.made_of(design, each, effect, is_shared)
+
+
+def as_counted(
+    design: Design, counts: Tally, groups: tuple[Label, ...], effective: Floats
+) -> Design:
+    """The same groups, with the clusters of a tally and what its rows amount to."""
+    names = [axis.name for axis in counts.axes]
+    group = counts.cells[names.index("group")]
+    number = np.full(len(counts.groups), np.inf)
+    for axis in counts.clusters:
+        pairs = np.unique(np.stack([group, counts.cells[names.index(axis)]]), axis=1)
+        number = np.minimum(number, np.bincount(pairs[0], minlength=len(number)))
+    number = number[[counts.groups.index(each) for each in groups]]
+    shared = shared_clusters(counts)
+    number = np.full(len(number), float(shared)) if shared else number
+    each = design.sizes / np.maximum(number, 2.0)
+    return Clustered.made_of(design, each, design.sizes / effective, bool(shared))
+
+
 def alike(design: Design) -> Design:
     """The same groups, all alike."""
     pooled = float((design.values * design.sizes).sum() / design.sizes.sum())
-    values = np.full(len(design.sizes), pooled)
-    if isinstance(design, Rates):
-        return Rates(design.sizes, values)
-    return Means(design.sizes, values, design.spread)
+    return design.with_values(np.full(len(design.sizes), pooled))
 
 
 def one_apart(common: Design, at: int, difference: float) -> Design:
     """One group apart from all others."""
-    values = common.values.copy()
+    values, (low, high) = common.values.copy(), common.bounds
     start = float(values[at])
     values[at] = start + difference
-    if isinstance(common, Rates):
-        if not 0 <= values[at] <= 1:
-            values[at] = start - difference
-        if not 0 <= values[at] <= 1:
-            raise InputError(
-                f"No rate is {abs(difference):g} from {start:g}: it would not lie between 0 and 1."
-            )
-        return Rates(common.sizes, values)
-    return Means(common.sizes, values, common.spread)
+    if not low <= values[at] <= high:
+        values[at] = start - difference
+    if not low <= values[at] <= high:
+        raise InputError(
+            f"No rate is {abs(difference):g} from {start:g}: it would not lie between 0 and 1."
+        )
+    return common.with_values(values)
