@@ -92,7 +92,7 @@ class Power(Result):
     limiting: tuple[Label, ...]
     confidence: float
     margin: float | None
-    clusters: float | None
+    clusters: float | None = None
     _ask: _Ask = field(init=False, repr=False)
 
     @cached_property
