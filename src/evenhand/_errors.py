@@ -33,9 +33,21 @@ class EvenhandError(Exception):
 
 
 class InputError(EvenhandError, ValueError):
-    """A value that cannot be used; the message names it and the way out."""
+    """A value that cannot be used; the message names it and the way out.
+
+    Where another library's callers may know its words for the same refusal, those come first,
+    alone in `args[0]`.
+
+    >>> str(InputError("Must have n_boot be a positive integer", "n_boot is 0."))
+    'Must have n_boot be a positive integer. n_boot is 0.'
+    """
 
     __module__ = PUBLIC
+
+    def __str__(self) -> str:
+        """Both parts as sentences."""
+        *known, last = map(str, self.args or ("",))
+        return visible(" ".join([*(f"{part.removesuffix('.')}." for part in known), last]))
 
 
 class InputTypeError(EvenhandError, TypeError):

@@ -65,6 +65,9 @@ def test_a_group_of_a_few_rows_is_said_to_be_too_small_in_every_form():
     assert "tiny (12)" in sentence
     assert sentence in found.to_markdown()
     assert sentence in found.to_html()
+    missed = "say in the report that a difference of 5 percentage points could have been missed"
+    assert missed in found.to_html()
+    assert "nothing is known" not in found.to_html()
 
 
 def test_the_size_that_would_do_is_about_that_of_a_binomial_test():

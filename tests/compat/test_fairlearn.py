@@ -1,6 +1,7 @@
 """evenhand.compat.fairlearn beside fairlearn itself: the same names, numbers and pandas shapes."""
 
 import inspect
+import pickle
 import subprocess
 import sys
 import warnings
@@ -544,15 +545,15 @@ def test_no_metrics_give_empty_tables_as_in_fairlearn():
     [
         ({"metrics": None}, "metrics is None"),
         ({"metrics": {"a": 3}}, "'a' is 3, which cannot be called"),
-        ({"y_pred": [1]}, "y_true has 6 rows, y_pred 1"),
+        ({"y_pred": [1]}, "y_true has 6 rows, y_pred has 1 rows"),
         ({"sensitive_features": {}}, "no column among the sensitive features"),
-        ({"sensitive_features": [1, 2]}, "has 2 rows, y_true has 6"),
+        ({"sensitive_features": [1, 2]}, "has 2 rows, y_true has 6 rows"),
         ({"sensitive_features": ["a", None, "b", "a", "b", "a"]}, "1 missing values"),
-        ({"sensitive_features": [[1], [2], [1], [2], [1], [2]]}, "cannot name a class or group"),
+        ({"sensitive_features": [[1], [2], [1], [2], [1], [2]]}, "one value a row"),
         ({"sensitive_features": [(1,), (2,), (1,), (2,), (1,), (2,)]}, "one value a row"),
         ({"sensitive_features": np.ones((6, 2, 2))}, "of \\(6, 2, 2\\)"),
-        ({"sensitive_features": pd.Series(range(6), name=3)}, "names must be text"),
-        ({"sensitive_features": pd.DataFrame({3: range(6)})}, "names must be text"),
+        ({"sensitive_features": pd.Series(range(6), name=3)}, "must be text"),
+        ({"sensitive_features": pd.DataFrame({3: range(6)})}, "must be text"),
         ({"sensitive_features": {"a": [1], "b": [1, 2]}}, "no columns of equal length"),
         ({"control_features": pd.Series(range(6), name="sex")}, "Two features are called 'sex'"),
         ({"sample_params": [1]}, "must be a dict, not a list"),
@@ -568,10 +569,58 @@ def test_no_metrics_give_empty_tables_as_in_fairlearn():
 )
 def test_what_fairlearn_refuses_is_refused_with_the_way_out(changed, message):
     arguments = {"metrics": ours.selection_rate} | ROWS | changed
-    with pytest.raises((eh.InputError, eh.InputTypeError), match=message):
+    with pytest.raises((eh.InputError, eh.InputTypeError), match=message) as refused:
         ours.MetricFrame(**arguments)
-    with pytest.raises((ValueError, TypeError, AssertionError)):
+    with pytest.raises((ValueError, TypeError, AssertionError)) as known:
         theirs.MetricFrame(**arguments)
+    if message not in OWN_WORDS:
+        assert refused.value.args[0] == known.value.args[0]
+
+
+# Where fairlearn passes on what NumPy or pandas say of the shapes inside it.
+OWN_WORDS = ("no column among the sensitive features", "there are 6 rows")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda f: f.MetricFrame(metrics=f.selection_rate, **ROWS).difference(method="x"),
+        lambda f: f.MetricFrame(metrics=f.selection_rate, **ROWS).ratio(errors="x"),
+        lambda f: f.MetricFrame(metrics=f.selection_rate, **ROWS).group_max_ci(),
+        lambda f: f.MetricFrame(metrics=matrix, **ROWS).group_min(),
+        lambda f: f.MetricFrame(
+            metrics=matrix, **ROWS, n_boot=3, ci_quantiles=[0.5], random_state=0
+        ),
+        lambda f: f.equalized_odds_ratio(**ROWS, agg="best"),
+        lambda f: f.selection_rate([], []),
+        lambda f: f.count([1, 0], [1]),
+        lambda f: f.true_positive_rate([0, 1, 2], [0, 1, 2], pos_label=1),
+        lambda f: f.true_positive_rate([3, 4], [3, 4]),
+        lambda f: f.true_positive_rate([3, 4], [3, 4], pos_label=5),
+        lambda f: f.make_derived_metric(metric="x", transform="ratio"),
+        lambda f: f.make_derived_metric(metric=f.selection_rate, transform="x"),
+        lambda f: f.make_derived_metric(metric=lambda y, p, method: 0, transform="ratio"),
+    ],
+)
+def test_code_that_reads_the_words_of_fairlearns_errors_finds_them(ask):
+    with pytest.raises(eh.InputError) as refused:
+        ask(ours)
+    with pytest.raises(ValueError) as known:  # noqa: PT011  whatever it says
+        ask(theirs)
+    assert refused.value.args[0] == known.value.args[0]
+
+
+def test_fairlearns_plot_draws_our_frame():
+    from fairlearn.experimental.enable_metric_frame_plotting import plot_metric_frame
+
+    metrics = {"selected": ours.selection_rate, "accuracy": sklearn.accuracy_score}
+    frame = ours.MetricFrame(metrics=metrics, **ROWS, n_boot=50, ci_quantiles=[0.01, 0.99])
+    drawn = plot_metric_frame(frame, subplots=True).flatten()
+    named = [{text.get_text() for text in ax.get_legend().get_texts()} for ax in drawn]
+    assert [set(metrics) & names for names in named] == [{"selected"}, {"accuracy"}]
+    again = pickle.loads(pickle.dumps(frame))
+    assert type(again) is ours.MetricFrame
+    assert again.by_group.equals(frame.by_group)
 
 
 def test_unknown_words_for_methods_and_errors_are_refused():
@@ -580,9 +629,9 @@ def test_unknown_words_for_methods_and_errors_are_refused():
         with pytest.raises(eh.InputError, match="'between_groups' or 'to_overall'"):
             ask(method="to_best")
     for ask in (frame.difference, frame.ratio, frame.group_min, frame.group_max):
-        with pytest.raises(eh.InputError, match="'raise' or 'coerce'"):
+        with pytest.raises(eh.InputError, match=r"\['raise', 'coerce'\]. errors is 'ignore'"):
             ask(errors="ignore")
-    with pytest.raises(eh.InputError, match="no bootstrap samples"):
+    with pytest.raises(eh.InputError, match="whose intervals need no draws"):
         frame.group_min_ci()
     with pytest.raises(eh.InputError, match="'worst_case' or 'mean'"):
         ours.equalized_odds_ratio(**ROWS, agg="best")

@@ -16,12 +16,12 @@ from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.naming import Names
 from evenhand._audit.parts import AuditParts
-from evenhand._audit.steps import steps
-from evenhand._audit.subgroups import MARGIN, Subgroup
+from evenhand._audit.steps import shown_margin, steps
+from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.summary import names_of, summary
 from evenhand._audit.views import View
 from evenhand._data.groups import show
-from evenhand._words import listing, number, plural, points_up
+from evenhand._words import listing, plural
 
 SCHEMA = "evenhand.audit/4"
 MOST_SUBGROUPS = 200
@@ -216,10 +216,7 @@ def _too_few(audit: AuditParts, names: Names) -> dict[str, Any]:
 
 
 def _lacking(audit: AuditParts, names: Names) -> str:
-    groups, margin = audit.too_few, audit.margin
-    by = points_up(margin or MARGIN)
-    if audit.evidence.task == "regression":
-        by = number(margin) if margin else "a tenth of a standard deviation"
+    groups = audit.too_few
     named = [f"{names(one.columns, one.label)} ({one.rows:,})" for one in groups[:MOST_NAMED]]
     more = len(groups) - len(named)
     named += [f"{more} more"] if more else []
@@ -229,7 +226,7 @@ def _lacking(audit: AuditParts, names: Names) -> str:
     has = "has" if len(groups) == 1 else "have"
     return (
         f"{len(groups)} of {plural(len(audit.evidence.groups), 'group')} {has} too few rows to "
-        f"show a difference of {by} from the others: {listing(named)}.{enough}"
+        f"show a difference of {shown_margin(audit)} from the others: {listing(named)}.{enough}"
     )
 
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from evenhand._audit.finding import Finding
 from evenhand._audit.parts import AuditParts
+from evenhand._audit.subgroups import MARGIN
 from evenhand._audit.summary import names_of
 from evenhand._columns import Label
 from evenhand._data.tallies import Tally
-from evenhand._words import listing, number, plural
+from evenhand._words import listing, number, plural, points_up
 from evenhand.measures import resolve
 from evenhand.statistics.forms import ratio
 
@@ -231,10 +232,18 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
     is_or_are, it = ("is", "it") if many == 1 else ("are", "them")
     return _step(
         f"{plural(many, 'group')} {is_or_are} too small to judge.",
-        f"Collect more rows for {it}, or say in the report that nothing is known about {it}.",
+        f"Collect more rows for {it}, or say in the report that a difference of "
+        f"{shown_margin(audit)} could have been missed there.",
         _planned(audit),
         cost,
     )
+
+
+def shown_margin(audit: AuditParts) -> str:
+    """The difference that a group's rows should have been able to show."""
+    if audit.evidence.task == "regression":
+        return number(audit.margin) if audit.margin else "a tenth of a standard deviation"
+    return points_up(audit.margin or MARGIN)
 
 
 def _planned(audit: AuditParts) -> str:

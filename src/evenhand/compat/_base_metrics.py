@@ -111,7 +111,9 @@ def selection_rate(
     with refusing("y_pred cannot be compared with pos_label"):
         selected = column(y_pred) == pos_label
     if not len(selected):
-        raise InputError("selection_rate has no rows to count: y_pred is empty.")
+        raise InputError(
+            "Empty y_pred passed to selection_rate function.", "There are no rows to count."
+        )
     return _mean(selected, sample_weight)
 
 
@@ -172,7 +174,7 @@ def count(y_true: Any, y_pred: Any) -> int:
     """
     with refusing("These are no columns to count"):
         if len(y_true) != len(y_pred):
-            raise InputError(f"y_true has {len(y_true)} rows, y_pred {len(y_pred)}.")
+            raise InputError(*unequal_lengths(y_true=len(y_true), y_pred=len(y_pred)).args[:1])
         return len(y_true)
 
 
@@ -186,6 +188,15 @@ def column(values: Any) -> NDArray[Any]:
     return np.squeeze(array) if array.size > 1 else array.reshape(array.size)
 
 
+def unequal_lengths(**rows: int) -> InputError:
+    """The error for columns of different lengths, in the words of scikit-learn and ours."""
+    lengths = ", ".join(f"{name} has {length} rows" for name, length in rows.items())
+    return InputError(
+        f"Found input variables with inconsistent numbers of samples: {[*rows.values()]}",
+        f"{lengths}.",
+    )
+
+
 def positive_label(labels: list[Any], pos_label: Any) -> Any:
     """The positive label among at most two, or an error that says how to name it."""
     if np.ndim(pos_label):
@@ -193,14 +204,20 @@ def positive_label(labels: list[Any], pos_label: Any) -> Any:
     if pos_label is None:
         if not (set(labels) <= {0, 1} or set(labels) <= {-1, 1}):
             raise InputError(
-                f"The labels are {labels[:6]}; which of them is positive is known only "
-                "for 0 and 1, or −1 and 1. Pass pos_label=."
+                "If pos_label is not specified, values must be from {0, 1} or {-1, 1}",
+                f"The labels are {labels[:6]}. Pass pos_label=.",
             )
         return 1
     if len(labels) > 2:
-        raise InputError(f"These rates are of two labels; there are {len(labels)}: {labels[:6]}.")
+        raise InputError(
+            "Must have no more than two unique y values",
+            f"There are {len(labels)}: {labels[:6]}.",
+        )
     if len(labels) == 2 and pos_label not in labels:
-        raise InputError(f"pos_label is {pos_label!r}, but the labels are {labels}.")
+        raise InputError(
+            "Must have pos_label in y values",
+            f"pos_label is {pos_label!r}, but the labels are {labels}.",
+        )
     return pos_label
 
 

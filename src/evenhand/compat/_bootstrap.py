@@ -28,14 +28,16 @@ def check_bootstrap(n_boot: Any, ci_quantiles: Any) -> bool:
     with refusing("ci_quantiles must be a list"):
         asked = ci_quantiles is not None and len(ci_quantiles) > 0
     if (n_boot is not None) != asked:
-        raise InputError("A bootstrap needs both n_boot and ci_quantiles; pass both or neither.")
+        raise InputError("Must specify both n_boot and ci_quantiles", "Or neither.")
     if not asked:
         return False
     if not isinstance(n_boot, Integral) or n_boot < 1:
-        raise InputError(f"n_boot is {n_boot!r}; it must be a whole number, at least 1.")
+        raise InputError("Must have n_boot be a positive integer", f"n_boot is {n_boot!r}.")
     wrong = [q for q in ci_quantiles if not isinstance(q, float) or not 0 < q < 1]
     if wrong:
-        raise InputError(f"ci_quantiles has {wrong[0]!r}; each must be a float between 0 and 1.")
+        raise InputError(
+            "Must have all ci_quantiles be floats in (0, 1)", f"ci_quantiles has {wrong[0]!r}."
+        )
     return True
 
 
@@ -55,8 +57,9 @@ def quantiles(samples: Sequence[Any], at: Sequence[float]) -> list[Any]:
         values = np.nanquantile(tables, q=at, axis=0)
     except (TypeError, ValueError) as error:
         raise InputError(
-            "A metric gave something other than one number, which has no quantiles. Leave it out, "
-            "or leave out n_boot and ci_quantiles."
+            "Error calling numpy.quantiles. Most likely due to a metric returning a non-scalar "
+            "result",
+            "Leave that metric out, or leave out n_boot and ci_quantiles.",
         ) from error
     return [pd.DataFrame(table, index=index, columns=first.columns) for table in values]
 
@@ -67,7 +70,8 @@ def _seeds(random_state: Any, size: int) -> Any:
         return random_state.randint(0, high, size=size, dtype=np.uint32)
     if random_state is not None and not isinstance(random_state, Integral):
         raise InputError(
-            f"random_state is {random_state!r}; it must be a whole number, a RandomState or None."
+            f"Unsupported random_state: {random_state}",
+            f"random_state is {random_state!r}; it must be a whole number, a RandomState or None.",
         )
     seed = None if random_state is None else int(random_state)
     return np.random.default_rng(seed).integers(0, high, size=size, dtype=np.uint32)

@@ -21,9 +21,9 @@ from evenhand.compat._metric_frame import MetricFrame
 
 TRANSFORMS = {
     "difference": "Largest absolute difference of",
-    "ratio": "Least ratio of",
     "group_min": "Least",
     "group_max": "Largest",
+    "ratio": "Least ratio of",
 }
 
 
@@ -45,16 +45,22 @@ class DerivedMetric:
         self, metric: Callable[..., Any], transform: str, sample_param_names: list[str]
     ) -> None:
         if not callable(metric):
-            raise InputError(f"The metric is {metric!r}, which cannot be called.")
+            raise InputError(
+                "Supplied metric object must be callable", f"The metric is {metric!r}."
+            )
         if "method" in signature(metric).parameters:
             raise InputError(
-                "The metric has an argument 'method', which would be taken for that of the "
-                "transform; bind it by functools.partial in a function of your own."
+                "Callables which accept a 'method' argument may not be passed to "
+                "make_derived_metric(). Please use functools.partial()",
+                "Bind it in a function of your own: `method` is that of the transform.",
             )
         if not isinstance(transform, str) or transform not in TRANSFORMS:
-            raise InputError(f"transform is {transform!r}; it must be one of {list(TRANSFORMS)}.")
+            raise InputError(
+                f"Transform must be one of {list(TRANSFORMS)}", f"transform is {transform!r}."
+            )
         name = getattr(metric, "__name__", "metric")
         self.__name__ = f"{name}_{transform}"
+        self.__qualname__ = f"{name}, {transform}"  # what a plot calls it
         self.__doc__ = f"{TRANSFORMS[transform]} {name} over the groups."
         self._metric, self._metric_name, self._transform = metric, name, transform
         with refusing("sample_param_names must be a list of the metric's arguments"):
@@ -120,7 +126,9 @@ def make_derived_metric(
 
 
 def _derived(metric: Callable[..., Any], transform: str) -> Callable[..., Any]:
-    return make_derived_metric(metric=metric, transform=transform)
+    derived = make_derived_metric(metric=metric, transform=transform)
+    derived.__qualname__ = derived.__name__
+    return derived
 
 
 true_positive_rate_difference = _derived(true_positive_rate, "difference")

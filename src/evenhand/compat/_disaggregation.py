@@ -132,13 +132,17 @@ def read_metrics(metrics: Any, sample_params: Any, rows: int) -> list[Metric]:
     """The metrics by name, each with its own columns."""
     given = {} if sample_params is None else sample_params
     if not isinstance(given, dict):
-        raise InputError(f"sample_params must be a dict, not a {type(given).__name__}.")
+        raise InputError(
+            "Sample parameters must be a dictionary",
+            f"sample_params must be a dict, not a {type(given).__name__}.",
+        )
     if not isinstance(metrics, dict):
         return [_metric(_name_of(metrics), metrics, given, rows, {})]
     unknown = set(given) - set(metrics)
     if unknown:
         raise InputError(
-            f"sample_params is for {sorted(unknown)}, but the metrics are {list(metrics)}."
+            "Keys in 'sample_params' do not match those in 'metric'",
+            f"sample_params is for {sorted(unknown)}, but the metrics are {list(metrics)}.",
         )
     weights: dict[int, str] = {}
     return [
@@ -149,10 +153,14 @@ def read_metrics(metrics: Any, sample_params: Any, rows: int) -> list[Metric]:
 
 def _metric(name: str, function: Any, params: Any, rows: int, weights: dict[int, str]) -> Metric:
     if not callable(function):
-        raise InputError(f"The metric {name!r} is {function!r}, which cannot be called.")
+        raise InputError(
+            "Object passed as metric function not callable",
+            f"The metric {name!r} is {function!r}, which cannot be called.",
+        )
     if not isinstance(params, dict):
         raise InputError(
-            f"sample_params of {name!r} must be a dict of columns, not a {type(params).__name__}."
+            "Sample parameters must be a dictionary",
+            f"sample_params of {name!r} must be a dict of columns, not a {type(params).__name__}.",
         )
     given = {key: values for key, values in params.items() if values is not None}
     columns = {key: np.asarray(values) for key, values in given.items()}
@@ -176,7 +184,10 @@ def _metric(name: str, function: Any, params: Any, rows: int, weights: dict[int,
 
 def _name_of(metric: Any) -> str:
     if metric is None:
-        raise InputError("metrics is None; pass a function, or a dict of functions by name.")
+        raise InputError(
+            "Found 'None' instead of metric function",
+            "metrics is None; pass a function, or a dict of functions by name.",
+        )
     if hasattr(metric, "__name__"):
         return str(metric.__name__)
     warnings.warn(

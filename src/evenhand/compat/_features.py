@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evenhand._columns.codes import Codes, combine, first_rows, recode, smallest_unsigned
 from evenhand._columns.encoding import encode
 from evenhand._errors import InputError, MissingExtraError, refusing
+from evenhand.compat._base_metrics import unequal_lengths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,7 @@ def check_names(features: Sequence[Feature]) -> None:
     names = [feature.name for feature in features]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"Two features are called {twice[0]!r}; rename one of them.")
+        raise _two_of_one_name(twice[0])
 
 
 def cells_of(features: Sequence[Feature], rows: NDArray[np.intp] | None = None) -> Cells:
@@ -105,24 +106,38 @@ def _named_columns(features: Any, base_name: str) -> dict[str, Any]:
             features = pd.DataFrame.from_dict(features)
         except ValueError as error:
             raise InputError(
+                "DataFrame.from_dict() failed on sensitive features. Please ensure each array is "
+                "strictly 1-D. The __cause__ field of this exception may contain further "
+                "information.",
                 f"The features {list(features)} are no columns of equal length, one value a row: "
-                f"{error}"
+                f"{error}",
             ) from error
     if isinstance(features, pd.DataFrame):
         return _of_distinct_names(
-            [(name, features.iloc[:, at]) for at, name in enumerate(features.columns)]
+            [(features.columns[at], features.iloc[:, at]) for at in range(features.shape[1])]
         )
     if isinstance(features, pd.Series):
         name = f"{base_name}0" if features.name is None else features.name
-        return _of_distinct_names([(name, features)])
+        if not isinstance(name, str):
+            raise _no_text(f"Series name must be a string. Value '{name}' was of type {type(name)}")
+        return {name: features}
     if isinstance(features, list):
+        if not all(map(pd.api.types.is_scalar, features)):
+            raise InputError(
+                "Feature lists must be of scalar types",
+                "A list is one column, one value a row; pass several columns as a dict or a "
+                "dataframe.",
+            )
         column = np.empty(len(features), dtype=object)
         column[:] = features
         return {f"{base_name}0": column}
     array = features if isinstance(features, np.ndarray) else np.asarray(features, dtype=object)
     array = array.squeeze() if array.size > 1 else array.reshape(array.size)
     if array.ndim > 2:
-        raise InputError(f"Features are one column or several; this array is of {array.shape}.")
+        raise InputError(
+            "Feature array has too many dimensions",
+            f"Features are one column or several; this array is of {array.shape}.",
+        )
     columns = [array] if array.ndim == 1 else [array[:, at] for at in range(array.shape[1])]
     return {f"{base_name}{at}": column for at, column in enumerate(columns)}
 
@@ -130,27 +145,39 @@ def _named_columns(features: Any, base_name: str) -> dict[str, Any]:
 def _of_distinct_names(columns: list[tuple[Any, Any]]) -> dict[str, Any]:
     for name, _ in columns:
         if not isinstance(name, str):
-            raise InputError(
-                f"A feature is called {name!r}, a {type(name).__name__}; names must be text. "
-                "Rename the column."
+            raise _no_text(
+                f"DataFrame column names must be strings. Name '{name}' is of type {type(name)}"
             )
     named = dict(columns)
     if len(named) < len(columns):
         names = [name for name, _ in columns]
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"Two features are called {twice!r}; rename one of them.")
+        raise _two_of_one_name(twice)
     return named
+
+
+def _no_text(known: str) -> InputError:
+    return InputError(known, "Names of features must be text; rename the column.")
+
+
+def _two_of_one_name(name: str) -> InputError:
+    return InputError(
+        f"Detected duplicate feature name: '{name}'",
+        f"Two features are called {name!r}; rename one of them.",
+    )
 
 
 def _feature(name: str, values: Any, rows: int) -> Feature:
     pd = pandas()
     if len(values) != rows:
-        raise InputError(f"Feature {name!r} has {len(values)} rows, y_true has {rows}.")
+        raise unequal_lengths(**{f"Feature {name!r}": len(values), "y_true": rows})
     coded = encode(values, f"Feature {name!r}")
     if coded.missing:
         raise InputError(
+            f"Feature '{name}' contains missing values. Remove or replace them before constructing "
+            "a MetricFrame",
             f"Feature {name!r} has {coded.missing} missing values. Drop those rows or fill them; "
-            'or call evenhand.groups with missing="group" and audit those groups.'
+            'or call evenhand.groups with missing="group" and audit those groups.',
         )
     shown = first_rows(coded.codes, len(coded.labels))
     labels = values.iloc[shown].tolist() if isinstance(values, pd.Series) else list(values[shown])

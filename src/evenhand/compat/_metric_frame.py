@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from evenhand._audit import Audit, audit
 from evenhand._columns import Label
 from evenhand._columns.encoding import check_order
 from evenhand._errors import InputError
-from evenhand.compat._base_metrics import column
+from evenhand.compat._base_metrics import column, unequal_lengths
 from evenhand.compat._bootstrap import check_bootstrap, quantiles, resampled
 from evenhand.compat._disaggregation import Disaggregated, Sample, read_metrics
 from evenhand.compat._features import check_names, pandas, read_features
@@ -101,7 +102,7 @@ class MetricFrame:
         truth, predicted = column(y_true), column(y_pred)
         rows = len(truth)
         if rows != len(predicted):
-            raise InputError(f"y_true has {rows} rows, y_pred {len(predicted)}.")
+            raise unequal_lengths(y_true=rows, y_pred=len(predicted))
         sensitive = read_features(sensitive_features, "sensitive_feature_", rows)
         control = []
         if control_features is not None:
@@ -121,6 +122,18 @@ class MetricFrame:
         self._resamples: list[Disaggregated] = []
         if check_bootstrap(n_boot, ci_quantiles) and n_boot is not None:
             self._resamples = resampled(self._sample, n_boot, random_state)
+            # What has no quantiles is refused here, not when they are asked for.
+            quantiles([self._resamples[0].overall] * 2, ci_quantiles or ())
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """Fairlearn's class where fairlearn is loaded, so that its plots take this frame."""
+        theirs = sys.modules.get("fairlearn.metrics")
+        return type(self) if theirs is None else theirs.MetricFrame
+
+    def __reduce__(self) -> Any:
+        """Copied and pickled as what it is, not as what it passes for."""
+        return _remade, (vars(self),)
 
     @property
     def overall(self) -> Any:
@@ -403,6 +416,13 @@ class MetricFrame:
     def _check_bootstrap(self) -> None:
         if not self._resamples:
             raise InputError(
-                "There are no bootstrap samples: pass n_boot and ci_quantiles to MetricFrame. "
-                "Or call audit(), whose intervals need no draws."
+                "Could not compute confidence intervals: Bootstrapping parameters n_boot and "
+                "ci_quantiles were not specified in the MetricFrame constructor.",
+                "Pass both, or call audit(), whose intervals need no draws.",
             )
+
+
+def _remade(state: dict[str, Any]) -> MetricFrame:
+    frame = object.__new__(MetricFrame)
+    vars(frame).update(state)
+    return frame

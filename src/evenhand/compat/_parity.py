@@ -155,4 +155,6 @@ equal_opportunity_ratio = _parity(
 
 def _check_aggregate(agg: str) -> None:
     if agg not in ("worst_case", "mean"):
-        raise InputError(f"agg is {agg!r}; it must be 'worst_case' or 'mean'.")
+        raise InputError(
+            f"agg must be one of 'worst_case' or 'mean', got {agg}", f"agg is {agg!r}."
+        )

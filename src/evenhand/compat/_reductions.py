@@ -17,14 +17,15 @@ def extreme(
     result: Disaggregated, which: Literal["min", "max"], levels: list[str] | None, errors: Errors
 ) -> Any:
     """The least or largest value of each metric, within each level of the control features."""
-    _check("errors", errors, ("raise", "coerce"))
+    _check_errors(errors)
     table = result.by_group if errors == "raise" else _scalars(result.by_group)
     try:
         return table.agg(which, axis=0) if not levels else table.groupby(level=levels).agg(which)
     except ValueError as error:
         raise InputError(
-            "A metric gave more than one number for a group, which has no extreme. Leave it out, "
-            "or pass errors='coerce' to have NaN in its place."
+            "Metric frame contains non-scalar cells. Please remove non-scalar columns from your "
+            "metric frame or use parameter errors='coerce'.",
+            "Their values are NaN then.",
         ) from error
 
 
@@ -32,8 +33,8 @@ def difference(
     result: Disaggregated, levels: list[str] | None, method: Method, errors: Errors
 ) -> Any:
     """The largest absolute difference between groups, or to the overall value."""
-    _check("errors", errors, ("raise", "coerce"))
-    _check("method", method, ("between_groups", "to_overall"))
+    _check_errors(errors)
+    _check_method(method)
     between = method == "between_groups"
     reference = extreme(result, "min", levels, errors) if between else result.overall
     apart = (_scalars(result.by_group) - reference).abs()
@@ -42,8 +43,8 @@ def difference(
 
 def ratio(result: Disaggregated, levels: list[str] | None, method: Method, errors: Errors) -> Any:
     """The least ratio between groups, or to the overall value; at most 1."""
-    _check("errors", errors, ("raise", "coerce"))
-    _check("method", method, ("between_groups", "to_overall"))
+    _check_errors(errors)
+    _check_method(method)
     if method == "between_groups":
         least = extreme(result, "min", levels, errors)
         return _nan_for_none(least / extreme(result, "max", levels, errors))
@@ -71,6 +72,17 @@ def _nan_for_none(values: Any) -> Any:
     return values.where(values.notna(), np.nan)
 
 
-def _check(name: str, value: str, known: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name} is {value!r}; it must be {' or '.join(map(repr, known))}.")
+def _check_errors(errors: str) -> None:
+    if not isinstance(errors, str) or errors not in ("raise", "coerce"):
+        raise InputError(
+            "Invalid error value specified. Valid values are ['raise', 'coerce']",
+            f"errors is {errors!r}.",
+        )
+
+
+def _check_method(method: str) -> None:
+    if not isinstance(method, str) or method not in ("between_groups", "to_overall"):
+        raise InputError(
+            f"Unrecognised comparison method: {method}",  # codespell:ignore
+            f"method is {method!r}; it must be 'between_groups' or 'to_overall'.",
+        )
