@@ -261,3 +261,34 @@ def test_two_labels_of_several_need_no_favorable_one():
     found = eh.audit(truth, truth[::-1], sensitive_features=[*"aabbb"], task="multiclass")
     assert found.finding("statistical_parity") is not None
     assert any("left out" in note for note in found.notes)
+
+
+def test_labels_that_differ_in_capitals_or_spaces_alone_are_refused():
+    for true, predicted in (("No ", "No"), ("no", "No")):
+        y, p = np.array(["Yes", true] * 40), np.array(["Yes", predicted] * 40)
+        with pytest.raises(eh.InputError, match=f"'{true}' and another '{predicted}'"):
+            eh.audit(y, p, sensitive_features=["a", "a", "b", "b"] * 20, favorable="Yes")
+    letters = np.array(["a", "A", "b", "B"] * 20)  # which are labels of both columns
+    found = eh.audit(letters, letters[::-1].copy(), sensitive_features=["x", "y", "y", "x"] * 20)
+    assert len(found.evidence.classes) == 4
+
+
+def test_labels_that_are_only_true_beside_others_that_are_only_predicted_are_told():
+    y, p = np.array([-1, 1] * 40), np.array([0, 1, 1, 0] * 20)
+    found = eh.audit(y, p, sensitive_features=["a", "a", "b", "b"] * 20)
+    assert "“-1” is true and never predicted, and “0” is predicted and never true" in str(
+        found.notes
+    )
+    rare = eh.audit([0, 1, 2, 0] * 20, [0, 1, 0, 0] * 20, sensitive_features=["a", "b"] * 40)
+    assert "never" not in str(rare.notes)  # a model that never says 2 is nothing odd
+
+
+def test_groups_of_several_parts_in_one_column_are_refused_with_the_way_out():
+    pairs = pd.Series([("a", 1), ("b", 2)] * 30)
+    with pytest.raises(eh.InputTypeError, match=r"sensitive_features=\[first, second\]"):
+        eh.audit([0, 1, 1, 0] * 15, [1, 0] * 30, sensitive_features=pairs, favorable=1)
+
+
+def test_a_column_of_two_dimensions_is_refused_with_the_way_out():
+    with pytest.raises(eh.InputError, match=r"\(60, 1\)\. Pass y_true\.ravel\(\)"):
+        eh.audit(np.array([[0], [1]] * 30), [1, 0] * 30, sensitive_features=["a", "b"] * 30)

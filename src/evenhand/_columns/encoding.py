@@ -61,7 +61,7 @@ def encode(values: Any, name: str = "values") -> Column:
     if values.ndim == 0:
         check_column(values.item(), name)
     if values.ndim != 1:
-        raise InputError(f"{name} must be one column; its shape is {values.shape}.")
+        raise InputError(not_one_column(name, values.shape))
     if not len(values):
         return Column(np.zeros(0, np.uint8), ())
     if np.ma.is_masked(values):
@@ -113,7 +113,7 @@ def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
         values = series.to_numpy() if isinstance(series, nw.Series) else values
     column = floats(values, name)
     if column.ndim != 1:
-        raise InputError(f"{name} must be one column; its shape is {column.shape}.")
+        raise InputError(not_one_column(name, column.shape))
     return column
 
 
@@ -153,6 +153,12 @@ def _spells_number(value: Any) -> bool:
         return isinstance(value, str | bytes) and float(value) is not None
     except ValueError:
         return False
+
+
+def not_one_column(name: str, shape: tuple[int, ...]) -> str:
+    """What is said of an array that is no column."""
+    way_out = f" Pass {name}.ravel()." if len(shape) == 2 and shape[1] == 1 else ""
+    return f"{name} must be one column; its shape is {shape}.{way_out}"
 
 
 def classes(values: Any, name: str) -> Column:

@@ -234,6 +234,8 @@ def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dic
     unseen = None if favorable is None else unseen_label(labels, favorable)
     labels = one_kind(labels if unseen is None else union(labels, [unseen]))
     _check_spellings(labels)
+    for column in list(columns.values())[1:]:
+        _check_twins(next(iter(columns.values())), column)
     return {
         name: Column(_moved(column, labels), labels) if column.labels != labels else column
         for name, column in columns.items()
@@ -242,13 +244,29 @@ def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dic
 
 def _check_spellings(labels: Sequence[Label]) -> None:
     """Refuse one answer written in two ways, as where one file has 0 and 1, another yes and no."""
-    words = [str(label).strip().casefold().removesuffix(".0") for label in labels]
+    words = [_spelling(label).removesuffix(".0") for label in labels]
     ways = {ANSWERS.get(word) for word in words}
     if len(words) > 2 and len(ways) > 1 and None not in ways:
         raise InputError(
             f"The labels {listing([repr(label) for label in labels])} are one answer, written in "
             f"{len(ways)} ways, as where files differ. Write it in one way in all rows."
         )
+
+
+def _check_twins(truth: Column, predicted: Column) -> None:
+    """Refuse a label that is written in one way where it is true, in another where predicted."""
+    ways = {_spelling(label): label for label in truth.labels if label not in predicted.labels}
+    for label in predicted.labels:
+        other = ways.get(_spelling(label))
+        if isinstance(label, str) and other is not None and label not in truth.labels:
+            raise InputError(
+                f"One column has the label {other!r} and another {label!r}, which differ in "
+                "capitals or spaces alone. Write it in one way in all rows."
+            )
+
+
+def _spelling(label: Label) -> str:
+    return str(label).strip().casefold()
 
 
 def _in_threads(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:

@@ -26,9 +26,10 @@ from evenhand._data.summaries import KINDS, Source
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
-from evenhand._words import capitalized
+from evenhand._words import capitalized, listing, plural
 
 MOST_THRESHOLDS = 200
+MOST_NAMED = 3  # labels in a note
 ENOUGH_CLUSTERS = 30
 DIGITS = 9  # of sums in a fingerprint, so that the order of rows does not matter
 JUDGED = ("labels", "ranks", "losses", "bins")  # sources that hold predictions against the truth
@@ -175,7 +176,30 @@ def sameness_notes(evidence: Evidence) -> list[str]:
     """What all rows have in common that an audit compares, in words."""
     kinds = ("moments",) if evidence.task == "regression" else ("predictions", "labels", "ranks")
     known = dict.fromkeys(evidence.sameness(needs) for needs in kinds)
-    return [f"{capitalized(words)}." for words in known if words]
+    return [f"{capitalized(words)}." for words in known if words] + _strangers(evidence)
+
+
+def _strangers(evidence: Evidence) -> list[str]:
+    """Of several labels, those that are only true and those that are only predicted, in words."""
+    counts = evidence.sources.get("labels")
+    if len(evidence.classes) <= 2 or not isinstance(counts, Tally):
+        return []
+    true, predicted = _labels(counts, "y"), _labels(counts, "yhat")
+    missed = [show(label) for label in true if label not in predicted]
+    invented = [show(label) for label in predicted if label not in true]
+    if not missed or not invented:
+        return []
+    return [
+        f"{_are(missed)} true and never predicted, and {_are(invented)} predicted and never true. "
+        "If these are one answer, written in two ways, write it in one."
+    ]
+
+
+def _are(labels: list[str]) -> str:
+    """The first of these labels, and the verb that goes with them."""
+    named, more = [f"“{label}”" for label in labels[:MOST_NAMED]], len(labels) - MOST_NAMED
+    listed = [*named, plural(more, "other")] if more > 0 else named
+    return f"{listing(listed)} {'is' if len(labels) == 1 else 'are'}"
 
 
 def design_notes(counts: Tally) -> list[str]:

@@ -36,7 +36,6 @@ Floats = NDArray[np.float64]
 Expression = Any  # of narwhals, which is imported only when a table is read
 
 MOST_LISTED = 20
-WAY_OUT = 'missing="group"'  # for rows without a group
 
 
 def tally_frame(
@@ -207,7 +206,7 @@ class GroupColumns:
         notes = [
             note
             for name, column in coded.items()
-            for note in missing_note(name, cells.rows_without(column), rows, self.missing, WAY_OUT)
+            for note in missing_note(name, cells.rows_without(column), rows, self.missing)
         ]
         crossed = groups(coded, missing="group")
         sizes = np.bincount(crossed.codes, cells.rows, minlength=len(crossed.labels))

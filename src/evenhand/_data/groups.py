@@ -37,7 +37,6 @@ MERGED = "(rare groups)"
 MOST_SHOWN = 6  # groups in a repr
 NO_POLICY = (None, "error", 0, "keep")  # the defaults, which need no look
 RARE = ("keep", "merge", "drop")
-GROUPS_WAY_OUT = 'evenhand.groups(..., missing="group")'
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +178,7 @@ def groups(
     for name, values in named.items():
         edges = (bins or {}).get(name)
         coded[name] = encode(values, name) if edges is None else cut(values, edges, name)
+        _check_whole(name, coded[name].labels)
         check_not_amounts(name, coded[name].labels)
     notes = tuple(
         note
@@ -313,6 +313,16 @@ def joined(left: Sequence[Label], right: Sequence[Label]) -> tuple[Label, ...]:
     return labels
 
 
+def _check_whole(name: str, labels: Collection[Label]) -> None:
+    """Refuse labels of several parts, which are those of several columns."""
+    for label in labels:
+        if isinstance(label, tuple) and not isinstance(label, Bin):
+            raise InputTypeError(
+                f"The column {name!r} holds {label!r}: groups by several columns in one. Pass each "
+                "part as a column of its own, such as sensitive_features=[first, second]."
+            )
+
+
 def check_not_amounts(name: str, labels: Collection[Label]) -> None:
     """Refuse groups that are amounts: many different numbers, not all of them whole."""
     fraction = some_fraction(labels) if len(labels) > MOST_CLASSES else None
@@ -329,9 +339,7 @@ def amounts_as_groups(name: str, distinct: int, fraction: float) -> InputError:
     )
 
 
-def missing_note(
-    name: str, absent: int, rows: int, missing: Missing, way_out: str = GROUPS_WAY_OUT
-) -> list[str]:
+def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[str]:
     """Refuse a column with missing values, or say that they are a group."""
     if missing not in ("error", "group"):
         raise InputError(f"missing must be 'error' or 'group', not {missing!r}.")
@@ -340,7 +348,7 @@ def missing_note(
     finding = f"{absent} of {rows} rows {'has' if absent == 1 else 'have'} no value of {name!r}"
     if missing == "error":
         raise InputError(
-            f"{finding}. Drop such rows, or make them a group of their own with {way_out}."
+            f'{finding}. Drop such rows, or make them a group of their own with missing="group".'
         )
     return [f"{finding}; such rows are a group of their own"]
 

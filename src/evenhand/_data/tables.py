@@ -34,7 +34,6 @@ from evenhand._data.evidence import (
     threshold_behind,
 )
 from evenhand._data.group_by import (
-    WAY_OUT,
     Cells,
     Expression,
     GroupColumns,
@@ -662,7 +661,7 @@ def _exactly(
 def _grouped(columns: dict[str, Any], chosen: GroupColumns) -> Groups:
     coded = chosen.coded(columns)
     for name, column in coded.items():
-        missing_note(name, column.missing, len(column), chosen.missing, WAY_OUT)
+        missing_note(name, column.missing, len(column), chosen.missing)
     return groups(
         coded,
         missing=chosen.missing,

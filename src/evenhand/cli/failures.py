@@ -35,7 +35,6 @@ RESUMABLE = "Interrupted; what was done is kept. Run the same command to go on."
 OPTIONS_FOR = {
     '(criteria=, measures=, depth=1, fewer columns, min_count=30, rare="merge")': "(--criterion, "
     "--measure, --depth 1, fewer --group, --min-count 30 --rare merge)",
-    'sensitive_features=evenhand.groups(..., missing="group")': "--missing group",
     'missing="group"': "--missing group",
     "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
     "favorable=": "--favorable",
