@@ -217,6 +217,15 @@ def visible(text: str) -> str:
     return unheeded("".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in text))
 
 
+def plain(text: str) -> str:
+    r"""Text in one line that cannot steer a terminal: control characters are shown, not obeyed.
+
+    >>> plain("a\x1b[31mb"), plain("")
+    ('a�[31mb', '(empty)')
+    """
+    return visible(text).replace("\n", "\ufffd") or "(empty)"
+
+
 def unheeded(text: str) -> str:
     r"""Text in which a build server finds no command, whatever groups and files are called.
 

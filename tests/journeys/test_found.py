@@ -292,3 +292,12 @@ def test_groups_of_several_parts_in_one_column_are_refused_with_the_way_out():
 def test_a_column_of_two_dimensions_is_refused_with_the_way_out():
     with pytest.raises(eh.InputError, match=r"\(60, 1\)\. Pass y_true\.ravel\(\)"):
         eh.audit(np.array([[0], [1]] * 30), [1, 0] * 30, sensitive_features=["a", "b"] * 30)
+
+
+def test_a_frontier_prints_no_empty_paragraph_and_calls_only_one_thing_a_gap():
+    rng = np.random.default_rng(0)
+    scores, group = rng.random(200), np.array(["a", "b"] * 100)
+    found = eh.frontier(rng.random(200) < scores, y_score=scores, sensitive_features=group)
+    assert "(empty)" not in str(found)
+    assert " gap\n" not in str(found)
+    assert "proof ±" in str(found)

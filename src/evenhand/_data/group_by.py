@@ -372,6 +372,18 @@ def check_sums(sums: Mapping[str, str] | None) -> None:
             raise InputTypeError(f"sums={{{name!r}: {column!r}}} does not name a column to add up.")
 
 
+def no_numbers(name: str, kind: Any) -> InputTypeError:
+    """What is said of a column of another kind."""
+    import narwhals as nw
+
+    if kind == nw.String:
+        return InputTypeError(
+            f"{name!r} must hold numbers, and holds text. Is there a value that is no number, such "
+            "as one with a percent sign?"
+        )
+    return InputTypeError(f"{name!r} must hold numbers, and holds {kind}.")
+
+
 def _check_numeric(table: Any, names: Iterable[str]) -> None:
     """Refuse text, dates and all else that no engine should try to read as numbers."""
     import narwhals as nw
@@ -379,7 +391,7 @@ def _check_numeric(table: Any, names: Iterable[str]) -> None:
     schema = table.collect_schema()
     for name in names:
         if not schema[name].is_numeric() and schema[name] != nw.Boolean:
-            raise InputTypeError(f"{name!r} must hold numbers, and holds something else.")
+            raise no_numbers(name, schema[name])
 
 
 def _check_not_negative(weight: str, lightest: float) -> None:

@@ -43,6 +43,7 @@ from evenhand._data.group_by import (
     distinct,
     is_fraction,
     listed,
+    no_numbers,
     read_table,
 )
 from evenhand._data.groups import (
@@ -289,7 +290,7 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
         raise InputError("Name the column of the predicted values (y_pred).")
     for name in (names.y_true, names.y_pred) if are_numbers else (names.y_score,):
         if name is not None and name not in numeric:
-            raise InputError(f"{name!r} must hold numbers, and holds something else.")
+            raise no_numbers(name, table.collect_schema()[name])
         if name is not None:
             check_finite(name, rows - numeric[name].finite)
     measured = names.y_pred if are_numbers else names.y_score

@@ -16,6 +16,7 @@ from evenhand._audit.examination import Progress
 from evenhand._audit.gate import Judgement, judge
 from evenhand._audit.questions import answerable
 from evenhand._data.data import Data
+from evenhand._words import plain
 from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.failures import (
@@ -29,7 +30,7 @@ from evenhand.cli.junit import junit
 from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
 from evenhand.cli.passes import LABELS, SCORES, Passes
 from evenhand.cli.summary import show
-from evenhand.cli.terminal import complain, echoed, plain, progress, text_of
+from evenhand.cli.terminal import complain, echoed, progress, text_of
 from evenhand.report import page
 from evenhand.standards.tables import as_csv
 

@@ -11,6 +11,7 @@ import click
 
 from evenhand._errors import InputError
 from evenhand._kinds import check_roles
+from evenhand._words import plain
 from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.columns import role_options
@@ -20,7 +21,7 @@ from evenhand.cli.files import check_outputs, found_files
 from evenhand.cli.numbers import Number, NumberRange, WholeRange
 from evenhand.cli.options import bins_of
 from evenhand.cli.summary import drawn
-from evenhand.cli.terminal import busy, complain, echoed, plain
+from evenhand.cli.terminal import busy, complain, echoed
 
 if TYPE_CHECKING:
     from evenhand._frontier import Frontier, RegressionFrontier

@@ -52,7 +52,7 @@ def _shown(failure: Any) -> Any:
     """A failure in whose message no name of a file, column or key can steer the terminal."""
     import click
 
-    from evenhand.cli.terminal import plain
+    from evenhand._words import plain
 
     message = plain(" ".join(failure.format_message().split()))
     if isinstance(failure, click.UsageError):

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from evenhand import report
 from evenhand._audit.gate import Judgement
-from evenhand.cli.terminal import plain, text_of
+from evenhand._words import plain
+from evenhand.cli.terminal import text_of
 
 STYLES = {
     "title": "bold",

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from evenhand._words import number, read_number, unheeded, visible
+from evenhand._words import number, plain, read_number, unheeded
 
 PLAIN_WIDTH = 100
 MOST_WIDTH = 10_000
@@ -91,15 +91,6 @@ def progress(message: str, *, quiet: bool = False) -> Iterator[Callable[[int, in
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(message, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def plain(text: str) -> str:
-    r"""Text that cannot steer a terminal: control characters are shown, not obeyed.
-
-    >>> plain("a\x1b[31mb"), plain("")
-    ('a�[31mb', '(empty)')
-    """
-    return visible(text).replace("\n", "\ufffd") or "(empty)"
 
 
 def columns(*heads: str, right: tuple[int, ...] = (), whole: tuple[int, ...] = ()) -> Table:

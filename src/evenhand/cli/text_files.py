@@ -142,7 +142,9 @@ def header(path: Path) -> tuple[list[str], str]:
         try:
             line = file.readline(LONGEST_HEADER)
         except UnicodeDecodeError as failure:
-            raise InputError(f"{path} cannot be read as CSV text: {failure}.") from failure
+            raise InputError(
+                f"{path} cannot be read as CSV text: {failure}. Save it as UTF-8."
+            ) from failure
     if len(line) == LONGEST_HEADER:
         raise InputError(f"The first line of {path} has a million characters: it is no header.")
     delimiter = max(DELIMITERS, key=line.count)

@@ -25,6 +25,7 @@ from evenhand.report.formats import measure_name, words
 
 Document = Mapping[str, Any]
 FITTED = ("value", "cost", "accuracy", "error", "gap")
+PROOF = Head("Proved to within", True, "proof ±")  # "gap" would be that of groups
 SHOWN = (*FITTED, "test_value", "test_low", "test_high", "test_cost", "test_error")
 
 
@@ -83,7 +84,8 @@ def tradeoff(document: Document) -> Tradeoff:
 
 def _table(document: Document) -> Table:
     curve = {name: column for name, column in document["curve"].items() if name in SHOWN}
-    heads = [Head(column.replace("_", " ").capitalize(), True, column) for column in curve]
+    names = [column.replace("_", " ") for column in curve]
+    heads = [PROOF if name == "gap" else Head(capitalized(name), True, name) for name in names]
     rows = [
         Row([Cell(_shown(column, value)) for column, value in zip(curve, row, strict=True)])
         for row in zip(*curve.values(), strict=True)

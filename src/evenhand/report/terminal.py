@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 from unicodedata import combining, east_asian_width
 
-from evenhand._words import plural, shortened, visible
+from evenhand._words import plain, plural, shortened
 from evenhand.report.blocks import (
     MARKS,
     Bullets,
@@ -64,7 +64,8 @@ def text(report: Report, *, width: int = WIDTH, full: bool = False) -> str:
 def _report(report: Report, width: int, most: int, full: bool) -> Iterator[Line]:
     yield from _wrapped(report.title, width, "title")
     yield from _wrapped(report.lede, width, "strong")
-    yield from _wrapped(" ".join(report.about), width)
+    if report.about:
+        yield from _wrapped(" ".join(report.about), width)
     for block in report.facts:
         yield from _shown(block, width, most, full)
     for section in report.sections:
@@ -248,12 +249,3 @@ def columns_of(text: str) -> int:
 def _padded(text: str, width: int, *, right: bool = False) -> str:
     gap = " " * max(0, width - columns_of(text))
     return f"{gap}{text}" if right else f"{text}{gap}"
-
-
-def plain(text: str) -> str:
-    r"""Text in one line that cannot steer a terminal.
-
-    >>> plain("a\x1b[31mb"), plain("")
-    ('a�[31mb', '(empty)')
-    """
-    return visible(text).replace("\n", "\ufffd") or "(empty)"
