@@ -27,7 +27,7 @@ def row(board: Board) -> tuple[str, ...]:
     pairs = [pair for pair in ranking.pairs if pair.better == first.method]
     alike = [pair.worse for pair in pairs if not pair.told_apart]
     own = [
-        f"{one.method}: {place} of {len(ranking.entrants)} ({one.removed.text})"
+        f"{one.method}: {place} of {len(ranking.entrants)} ({one.text})"
         for place, one in enumerate([first, *others], start=1)
         if one.method in OWN
     ]
@@ -35,7 +35,7 @@ def row(board: Board) -> tuple[str, ...]:
         board.track,
         board.criterion,
         str(len(ranking.problems)),
-        f"{first.method} ({first.removed.text})",
+        f"{first.method} ({first.text})",
         ", ".join(alike) or "–",
         "; ".join(own) or "–",
     )

@@ -52,7 +52,9 @@ def same(one, other):
         assert ours.keys() == theirs.keys()
         for name, column in ours.items():
             np.testing.assert_array_equal(column, theirs[name])
-    tables = [results(folder).to_frame().drop(columns=["cpu_seconds"]) for folder in (one, other)]
+    tables = [
+        results(folder).to_frame().drop(columns=["cpu_seconds", "date"]) for folder in (one, other)
+    ]
     ordered = [table.sort_values(["key", "question", "lot"], ignore_index=True) for table in tables]
     assert ordered[0].equals(ordered[1])
 

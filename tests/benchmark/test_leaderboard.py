@@ -1,10 +1,12 @@
 """Submissions are checked, scored here, and shown on a page that sorts without a connection."""
 
 import json
+import re
 import runpy
 import shutil
 import sys
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,8 @@ from click.testing import CliRunner
 
 from benchmark.designs import design
 from evenhand.benchmark import (
+    BASES,
+    Design,
     Problem,
     Store,
     Treatment,
@@ -50,7 +54,8 @@ def store(filled, tmp_path):
 
 
 def bases(store):
-    return [one for one in store.entries().values() if one["method"] == "Base"]
+    plain = (one for one in store.entries().values() if one["method"] == "Base")
+    return [one for one in plain if one["base"] == "logistic"]
 
 
 def written(store, folder, change=lambda frame, entry: frame, head=HEAD):
@@ -159,16 +164,102 @@ def test_a_file_outside_of_the_folder_is_refused(store, tmp_path):
 
 def test_an_unknown_split_is_named_and_what_is_left_out_is_noted(store, tmp_path):
     folder = written(store, tmp_path / "mine")
+    whole = (folder / "submission.toml").read_text()
     table = TABLE.format(file="one-0.csv", problem="one", seed=9)
     (folder / "submission.toml").write_text(HEAD + table)
     with pytest.raises(SubmissionError, match=r"no split 9 of 'one'; its splits are \[0, 1, 2\]"):
         check_submission(folder, store)
     (folder / "submission.toml").write_text(HEAD + table.replace("9", "0"))
-    notes = check_submission(folder, store).notes
-    assert notes == (
-        "leaves out two: no rank in their tracks",
-        "lacks splits of one: no number there",
+    with pytest.raises(SubmissionError, match=r"one lacks 2 splits: 1, 2\. Predict"):
+        check_submission(folder, store)
+    tables = [one for one in whole.split("[[")[1:] if '"one"' in one]
+    (folder / "submission.toml").write_text(HEAD + "".join(f"[[{one}" for one in tables))
+    submission = check_submission(folder, store)
+    assert submission.notes == ("leaves out two, and is ranked on each other problem alone",)
+    add_submission(submission, store)
+    ranked = {one.track for one in leaderboard(store) if "Mine" in ranked_in(one)}
+    assert "binary, two groups, group not known, decisions, one alone" in ranked
+    assert not any(track.endswith("decisions") for track in ranked)
+
+
+def ranked_in(board):
+    return [one.method for one in board.ranking.entrants]
+
+
+def test_a_submission_that_is_there_or_takes_a_name_is_refused(store, tmp_path):
+    folder = written(store, tmp_path / "mine")
+    add_submission(check_submission(folder, store), store)
+    with pytest.raises(SubmissionError, match="is a duplicate: these predictions of Mine"):
+        check_submission(folder, store)
+    for name in ("Reweight", "FairRR", "fairlearn.ThresholdOptimizer"):
+        taken = written(store, tmp_path / "taken", head=HEAD.replace("Mine", name))
+        with pytest.raises(SubmissionError, match=f"has a method called '{name}'; give yours"):
+            check_submission(taken, store)
+
+
+def test_damaged_files_are_refused_in_words(store, tmp_path):
+    folder = written(store, tmp_path / "mine")
+    (folder / "one-0.csv").write_bytes(b"\xff\xfe\x00")
+    (folder / "one-1.csv").write_bytes(b"")
+    (folder / "one-2.csv").unlink()
+    with pytest.raises(SubmissionError) as refused:
+        check_submission(folder, store)
+    told = str(refused.value)
+    assert [name for name in ("one-0.csv: ", "one-1.csv: ", "one-2.csv: ") if name in told] == [
+        "one-0.csv: ",
+        "one-1.csv: ",
+        "one-2.csv: ",
+    ]
+
+
+def test_labels_that_are_whole_numbers_name_their_classes(store, tmp_path):
+    def numbered(frame, entry):
+        return frame.assign(label=frame["label"].astype(float))
+
+    folder = written(store, tmp_path / "mine", numbered)
+    plain = check_submission(written(store, tmp_path / "other"), store)
+    for (_, one), (_, other) in zip(check_submission(folder, store).runs, plain.runs, strict=True):
+        np.testing.assert_array_equal(one.labels, other.labels)
+
+
+@pytest.mark.slow
+def test_a_method_on_one_of_two_base_models_is_ranked_there_and_what_it_lacks_is_named(tmp_path):
+    methods = (Treatment(), treatment("Reweight", name="Stranger"))
+    study = design(*methods, problems=PROBLEMS, seeds=(0, 1)).studies[0]
+    both = replace(study, bases=(BASES["logistic"], BASES["boosting"]))
+    run(Design("two", (both,)), tmp_path / "store", n_jobs=1)
+    store = Store(tmp_path / "store")
+    folder = written(store, tmp_path / "mine", head=HEAD.replace("false", "true"))
+    submission = check_submission(folder, store)
+    assert submission.notes == (
+        "stands on logistic and not on boosting, and is ranked on logistic alone",
     )
+    add_submission(submission, store)
+    boards = {one.track: one for one in leaderboard(store) if one.criterion == "equalized odds"}
+    track = "binary, two groups, group known, decisions"
+    assert set(boards) == {track, f"{track}, logistic alone"}
+    assert boards[track].ranking.unranked == {"Mine": ("one with boosting", "two with boosting")}
+    assert "Mine" in ranked_in(boards[f"{track}, logistic alone"])
+    assert "Stranger" in ranked_in(boards[track])
+    html = write_leaderboard(store, tmp_path / "board.html").read_text("utf-8")
+    rows = [one for one in re.findall(r"<tr>.*?</tr>", html) if 'row">Stranger</th>' in one]
+    assert rows
+    assert all("of this benchmark" in one and "published" not in one for one in rows)
+    assert "Mine is not ranked here: no result on one with boosting, two with boosting." in html
+    for board in leaderboard(store):
+        agrees(board.ranking)
+
+
+def agrees(ranking):
+    """That a headline says of the first method what the table does."""
+    first, most = ranking.entrants[0], max(ranking.entrants, key=lambda one: one.removed.value)
+    if "removes most of the gap" in ranking.sentence:
+        assert ranking.sentence.startswith(first.method)
+        assert round(first.removed.value, 2) >= round(most.removed.value, 2) - 0.01
+    elif first.method == "Base":
+        assert ranking.sentence.startswith("No method ranks before the base model")
+    else:
+        assert f"{most.method} removes more" in ranking.sentence
 
 
 @pytest.mark.slow

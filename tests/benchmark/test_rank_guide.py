@@ -15,7 +15,8 @@ GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "rank.md"
 @pytest.mark.slow
 def test_the_commands_of_the_guide_run(tmp_path, monkeypatch):
     text = GUIDE.read_text("utf-8")
-    (first, *_) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    first, submission = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (script,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     commands = re.findall(r"^\$ evenhand bench (.*)$", text, re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(first, "utf-8")
@@ -24,6 +25,12 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch):
         done = CliRunner().invoke(bench, shlex.split(command))
         assert done.exit_code == 0, (command, done.output)
         outputs.append(done.output)
+        if command.startswith("splits"):
+            exec(script, {})
+            (tmp_path / "mine" / "submission.toml").write_text(submission, "utf-8")
+    board = (tmp_path / "small" / "leaderboard.html").read_text("utf-8")
+    assert '<th scope="row">MyMethod</th>' in board
+    assert "A. Author" in board
     assert "removes most of the gap" in outputs[1]
     assert "equalized odds by Gini" in outputs[2]
     names = {path.name for path in (tmp_path / "small").iterdir()}

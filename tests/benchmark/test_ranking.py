@@ -21,7 +21,7 @@ from evenhand.benchmark import (
     write_tables,
 )
 from evenhand.benchmark.figures import ranking_figure
-from evenhand.benchmark.ranking.areas import Curve, area_of
+from evenhand.benchmark.ranking.areas import Area, Curve, area_of
 from evenhand.benchmark.ranking.inference import (
     average_ranks,
     critical_difference,
@@ -31,6 +31,7 @@ from evenhand.benchmark.ranking.inference import (
     split_interval,
     wilcoxon_p_value,
 )
+from evenhand.benchmark.ranking.ranks import ranking_of
 from evenhand.benchmark.scoring.empty import empty_cells
 from evenhand.benchmark.scoring.floors import floors_of, with_floors
 from evenhand.benchmark.tables import (
@@ -267,6 +268,31 @@ def test_a_method_that_lacks_a_problem_is_named_and_not_ranked():
     assert ranking.unranked == {"b": ("q",)}
     assert "Not ranked: b has no result on q." in ranking_table(less, ranking).note
     assert "b" in area_table(less, ranking).head
+
+
+@pytest.mark.parametrize(
+    ("removed", "told"),
+    [
+        # two of three problems make the first; the third makes the other's mean the larger
+        (
+            {"a": (0.3, 0.3, 0.1), "b": (0.2, 0.2, 0.9)},
+            "a ranks first over the problems with 0.23 [0.23, 0.23] of the gap removed "
+            "(on average b removes more, 0.43 [0.43, 0.43])",
+        ),
+        ({"a": (0.3, 0.3, 0.3), "b": (0.2, 0.2, 0.2)}, "a removes most of the gap, 0.30"),
+        ({"a": (-0.3, -0.3, -0.3)}, "No method ranks before the base model as it is"),
+    ],
+)
+def test_a_headline_says_what_its_table_does(removed, told):
+    values = {"Base": (0.0, 0.0, 0.0), **removed}
+    found = [
+        Area(f"p{at}", "logistic", name, np.full(3, value), np.zeros(3), 0.2, 0.25, 1)
+        for name, own in values.items()
+        for at, value in enumerate(own)
+    ]
+    ranking = ranking_of("binary, two groups", ASKED, 0.05, found)
+    assert ranking.sentence.startswith(told)
+    assert {one.text for one in ranking.entrants if one.method == "Base"} == {"0 by definition"}
 
 
 def _table_of(like, rows):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._errors import require
 from evenhand._words import plural
 from evenhand._writing import write_whole
+from evenhand.benchmark.design.fingerprints import fingerprint
 from evenhand.benchmark.figures import drawn
 from evenhand.benchmark.figures.drawing import FORMATS, Drawing
 from evenhand.benchmark.progress import tracked
@@ -151,8 +154,8 @@ def page_html(
             failures=failure_counts(failures),
             failure_table=failure_table(failures),
             design=design,
-            versions=_versions(),
-            fitted=_fitted_with(results),
+            versions=made_with(),
+            fitted=fitted_with(results),
             palette=PALETTE,
         )
     )
@@ -165,7 +168,20 @@ def _shown(name: str, number: int, drawing: Drawing) -> dict[str, Any]:
     from evenhand.benchmark.figures.saving import inline
 
     svg = Markup(inline(drawing, f"f{number}"))
-    return {"name": name, "number": number, "drawing": drawing, "svg": svg}
+    return {
+        "name": name,
+        "number": number,
+        "drawing": drawing,
+        "svg": svg,
+        "methods": methods_in(drawing),
+    }
+
+
+def methods_in(drawing: Drawing) -> list[str]:
+    """Which methods' results a figure shows; ["*"] for all of them, of one that sums them up."""
+    if "method" in drawing.data:
+        return sorted(map(str, drawing.data["method"].unique()))
+    return ["*"] if "problem" in drawing.data else []
 
 
 def _prepared(section: Section, shown: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -240,21 +256,53 @@ def failure_counts(failures: Iterable[Mapping[str, Any]]) -> list[tuple[str, int
     return Counter(sentences).most_common()
 
 
-def _versions() -> list[tuple[str, str]]:
-    """What scores and figures were made with."""
-    versions = [("Python", platform.python_version())]
+def made_with() -> list[tuple[str, str]]:
+    """What scores and figures are made with today: the day, versions, and evenhand's commit."""
+    made = [("date", datetime.now(UTC).date().isoformat()), ("Python", platform.python_version())]
     for name in PACKAGES:
         try:
-            versions.append((name, version(name)))
+            made.append((name, version(name)))
         except PackageNotFoundError:
-            versions.append((name, "not installed"))
-    return versions
+            made.append((name, "not installed"))
+    commit = _commit()
+    return [*made, ("commit", commit)] if commit else made
 
 
-def _fitted_with(results: Results) -> list[str]:
-    """The versions that the stored runs were fitted with, one text for each set of them."""
-    rows = results.query("select distinct versions from runs where versions <> '' order by all")
-    return [str(one) for one in rows["versions"]]
+def _commit() -> str | None:
+    """The commit of a checkout that this file is in, with a + where files were changed since."""
+    here = Path(__file__).parent
+    asked = ["git", "-C", str(here), "describe", "--always", "--dirty=+", "--exclude=*"]
+    try:
+        ls = ["git", "-C", str(here), "ls-files", "--error-unmatch", Path(__file__).name]
+        subprocess.run(ls, check=True, capture_output=True, timeout=10)
+        told = subprocess.run(asked, check=True, capture_output=True, timeout=10, text=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout.strip()
+
+
+def fitted_with(results: Results) -> list[str]:
+    """What the stored runs were fitted with: one text for each set of versions and days.
+
+    The code is a fingerprint of that of all these methods and base models; runs of before such
+    were kept have none.
+    """
+    rows = results.query(
+        "select versions, count(*) as runs, min(date) as first, max(date) as last, "
+        "string_agg(distinct code, ' ' order by code) as codes from runs where versions <> '' "
+        "group by versions, date is null, code is null order by first nulls first, versions"
+    )
+    return [
+        f"{plural(int(runs), 'run')} {_days(first, last)}with {versions}"
+        + (f", code {fingerprint(codes)[:12]}" if isinstance(codes, str) else "")
+        for versions, runs, first, last, codes in rows.itertuples(index=False, name=None)
+    ]
+
+
+def _days(first: Any, last: Any) -> str:
+    if not isinstance(first, str):
+        return ""
+    return f"on {first}, " if first == last else f"from {first} to {last}, "
 
 
 @cache

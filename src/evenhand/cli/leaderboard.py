@@ -1,4 +1,4 @@
-"""A leaderboard: `evenhand bench submit`, `leaderboard` and `pack`."""
+"""A leaderboard: `evenhand bench splits`, `submit`, `leaderboard` and `pack`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evenhand.cli.designs import (
+    design_argument,
     design_in,
     failures_in_one_line,
     jobs_option,
@@ -64,6 +65,27 @@ def submit(folder: Path, to: Path, check: bool) -> None:
     runs = len(submission.runs)
     done = "sound; nothing was stored" if check else f"sound; {new:,} of them were stored"
     tell(f"{submission.method}: {runs:,} sets of predictions are {done}.")
+
+
+@click.command("splits", epilog="Example: evenhand bench splits small.toml --to splits")
+@design_argument
+@click.option(
+    "--to",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder to write to.",
+)
+def splits(design: Path, to: Path) -> None:
+    """Write the rows of every split of DESIGN, to predict its test rows with a method of your own.
+
+    There is a .csv file for each problem and seed, with the columns row, part (train or test),
+    label or value, which test rows lack, and the features.
+    """
+    with failures_in_one_line():
+        from evenhand.benchmark.boards.splits import write_splits
+
+        paths = write_splits(design_in(design), to)
+    tell(f"{to}: {len(paths):,} splits.")
 
 
 @click.command("leaderboard", epilog=WHERE)
@@ -126,4 +148,4 @@ def pack(folder: Path, to: Path) -> None:
     tell(f"{to}: {runs:,} runs, {to.stat().st_size / 2**20:.1f} MiB.")
 
 
-COMMANDS: tuple[click.Command, ...] = (submit, leaderboard_, pack)
+COMMANDS: tuple[click.Command, ...] = (splits, submit, leaderboard_, pack)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand._errors import require
 from evenhand._writing import write_whole
+from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
 from evenhand.benchmark.design.treatments import BASE
 from evenhand.benchmark.figures.theme import PALETTE
-from evenhand.benchmark.page import environment, stand_ins, tiles
-from evenhand.benchmark.ranking.areas import LOSS, areas
+from evenhand.benchmark.page import environment, fitted_with, made_with, stand_ins, tiles
+from evenhand.benchmark.ranking.areas import LOSS, Area, areas
 from evenhand.benchmark.ranking.ranks import Ranking, ranking_of
 from evenhand.benchmark.ranking.tracks import (
     DECISIONS,
@@ -43,6 +44,7 @@ ASKED = {
 }
 OF_REGRESSIONS = ("strong_parity", "weak_parity")
 OWN = frozenset(name for name, one in METHODS.items() if one.citation.startswith("evenhand"))
+PUBLISHED = frozenset({**METHODS, **ADAPTERS}) - OWN
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,8 @@ def leaderboard(
     Returns
     -------
     tuple of Board
-        One for each track and criterion with at least two methods.
+        One for each track and criterion with at least two methods, and one for each base model or
+        problem alone where that ranks a method that lacks others.
 
     Notes
     -----
@@ -136,13 +139,37 @@ def _boards(store: Store, found: Results, loss: float) -> tuple[Board, ...]:
                 sides = [KNOWN if known[area.problem, area.method] else UNKNOWN]
             for side in sides:
                 together.setdefault((where, f"{side}, {given}"), []).append(area)
+        g = f" of {row['g']}" if row["g"] else ""
+        words = f"{row['criterion'].replace('_', ' ')}{g}"
         for (where, more), own in sorted(together.items(), key=_order):
-            ranking = ranking_of(where, row["name"], loss, own)
-            if len(ranking.entrants) > 1:
-                g = f" of {row['g']}" if row["g"] else ""
-                words = f"{row['criterion'].replace('_', ' ')}{g}"
-                boards.append(Board(f"{where}, {more}", words, ranking))
+            for part, ranking in _rankings(where, row["name"], loss, own):
+                boards.append(Board(f"{where}, {more}{part}", words, ranking))
     return tuple(boards)
+
+
+def _rankings(
+    where: str, question: str, loss: float, found: Sequence[Area]
+) -> Iterator[tuple[str, Ranking]]:
+    """All problems and base models together, then the parts in which further methods are ranked.
+
+    A method that has results on one base model, or some of the problems, is ranked on these.
+    """
+    whole = ranking_of(where, question, loss, found)
+    if len(whole.entrants) > 1:
+        yield "", whole
+    ranked = {one.method for one in whole.entrants}
+    for choices in (("base",), ("problem",), ("problem", "base")):
+        parts: dict[str, list[Area]] = {}
+        for area in found:
+            parts.setdefault(", ".join(getattr(area, one) for one in choices), []).append(area)
+        new: set[str] = set()
+        for name, some in parts.items():
+            ranking = ranking_of(where, question, loss, some)
+            methods = {one.method for one in ranking.entrants}
+            if len(methods) > 1 and not methods <= ranked:
+                yield f", {name} alone", ranking
+                new |= methods
+        ranked |= new
 
 
 def write_leaderboard(
@@ -208,6 +235,7 @@ def write_leaderboard(
             pictures=[_picture(found, board, number) for number, board in enumerate(boards)],
             submitted=submitted,
             own=OWN,
+            published=PUBLISHED,
             base=BASE,
             tiles=tiles(found),
             stand_ins=stand_ins(found),
@@ -218,7 +246,8 @@ def write_leaderboard(
             measure=measure,
             loss=f"{100 * loss:g} %",
             failures=len(store.failures()),
-            version=version("evenhand"),
+            made=made_with(),
+            fitted=fitted_with(found),
         )
     )
     path = Path(path)

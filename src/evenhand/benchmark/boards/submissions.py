@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,12 @@ import numpy as np
 from evenhand._errors import InputError
 from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, plural
+from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.design.fingerprints import fingerprint
 from evenhand.benchmark.design.treatments import BASE
 from evenhand.benchmark.predictions import Predictions, Truth
 from evenhand.benchmark.store import Entry, Store
+from evenhand.mitigation import METHODS
 
 METADATA = "submission.toml"
 NEEDED = ("method", "base", "group_known", "predictions")
@@ -93,6 +94,7 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
     folder = Path(folder)
     store = store if isinstance(store, Store) else Store(Path(store))
     metadata = _metadata(folder)
+    _refuse_taken(metadata["method"], folder, store)
     references = _references(store, metadata["base"])
     if not references:
         bases = sorted({one["base"] for one in store.entries().values() if one["method"] == BASE})
@@ -106,7 +108,7 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
     for table in metadata["predictions"]:
         try:
             entry, predictions, raw = _run(folder, table, metadata, references, store)
-        except (InputError, OSError, ValueError, KeyError) as failure:
+        except (InputError, OSError, ValueError, KeyError, TypeError) as failure:
             faults.append(f"{table.get('file', 'a table [[predictions]]')}: {failure}")
             continue
         place = tuple(entry[name] for name in ("problem", "seed", "constraint", "hyperparameter"))
@@ -115,6 +117,7 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
         seen.add(place)
         content.update(raw)
         runs.append((entry, predictions))
+    faults += _partial([entry for entry, _ in runs], references)
     if faults:
         more = f"\n… and {len(faults) - MOST} more" if len(faults) > MOST else ""
         listed = "\n".join(f"  {fault}" for fault in faults[:MOST])
@@ -129,7 +132,13 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
         )
         for entry, one in runs
     )
-    return Submission(metadata["method"], about, finished, tuple(_notes(finished, references)))
+    there = store.keys()
+    if all(entry["key"] in there for entry, _ in finished):
+        raise SubmissionError(
+            f"{folder} is a duplicate: these predictions of {metadata['method']} are stored "
+            "already."
+        )
+    return Submission(metadata["method"], about, finished, tuple(_notes(finished, store)))
 
 
 def add_submission(submission: Submission, store: Store | str | Path) -> int:
@@ -294,7 +303,7 @@ def _classified(frame: Any, classes: tuple[str, ...]) -> Predictions:
     small = np.min_scalar_type(len(classes))
     if "label" in frame.columns:
         numbers = {name: number for number, name in enumerate(classes)}
-        labels = frame["label"].astype(str).map(numbers)
+        labels = frame["label"].map(_name).map(numbers)
         if labels.isna().any():
             unknown = str(frame["label"][labels.isna()].iloc[0])
             raise InputError(f"has the label {unknown!r}; classes are {', '.join(classes)}.")
@@ -306,6 +315,11 @@ def _classified(frame: Any, classes: tuple[str, ...]) -> Predictions:
     else:
         raise InputError("has no column label, and none of chance_CLASS or score_CLASS.")
     return Predictions(labels=decided, chances=chances, scores=scores)
+
+
+def _name(label: Any) -> str:
+    """A label as its class is called: 1.0, as pandas writes whole numbers beside gaps, is 1."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def _matrix(frame: Any, kind: str, classes: tuple[str, ...]) -> Any:
@@ -324,17 +338,43 @@ def _matrix(frame: Any, kind: str, classes: tuple[str, ...]) -> Any:
     return np.clip(matrix, 0, 1) / matrix.sum(axis=1, keepdims=True)
 
 
-def _notes(
-    runs: tuple[tuple[Entry, Predictions], ...], references: Mapping[tuple[str, int], Entry]
-) -> Iterator[str]:
-    """Problems and splits that a submission leaves out: it is ranked where it is complete."""
-    given = Counter((entry["problem"], entry["seed"]) for entry, _ in runs)
-    problems = {problem for problem, _ in references}
-    covered = {problem for problem, _ in given}
-    if problems - covered:
-        yield f"leaves out {', '.join(sorted(problems - covered))}: no rank in their tracks"
-    short = sorted(
-        {problem for problem, seed in references if problem in covered and not given[problem, seed]}
-    )
-    if short:
-        yield f"lacks splits of {', '.join(short)}: no number there"
+def _refuse_taken(method: str, folder: Path, store: Store) -> None:
+    """The name of a method that the benchmark ran itself would mix two things in one row."""
+    own = {one["method"] for one in store.current()[0].values() if "submission" not in one}
+    if method in own | set(METHODS) | set(ADAPTERS):
+        raise SubmissionError(
+            f"{folder}: the benchmark has a method called {method!r}; give yours another name."
+        )
+
+
+def _partial(runs: Sequence[Entry], references: Mapping[tuple[str, int], Entry]) -> Iterator[str]:
+    """Settings that lack a split of a problem: they would have no number there."""
+    given: dict[tuple[Any, ...], set[int]] = {}
+    for entry in runs:
+        setting = tuple(entry[name] for name in ("problem", "constraint", "hyperparameter"))
+        given.setdefault(setting, set()).add(entry["seed"])
+    for (problem, *options), seeds in given.items():
+        wanted = {seed for name, seed in references if name == problem}
+        if lacking := sorted(wanted - seeds):
+            told = ", ".join(str(one) for one in options if one is not None)
+            yield (
+                f"{problem}{f' ({told})' if told else ''} lacks {plural(len(lacking), 'split')}: "
+                f"{', '.join(map(str, lacking))}. Predict every split of a problem, or leave the "
+                "problem out."
+            )
+
+
+def _notes(runs: tuple[tuple[Entry, Predictions], ...], store: Store) -> Iterator[str]:
+    """What a submission leaves out: it is ranked on what it has."""
+    plain = [one for one in store.current()[0].values() if one["method"] == BASE]
+    problems = {one["problem"] for one, _ in runs}
+    bases = {one["base"] for one, _ in runs}
+    without = {one["problem"] for one in plain if one["base"] in bases} - problems
+    if without:
+        yield f"leaves out {', '.join(sorted(without))}, and is ranked on each other problem alone"
+    others = {one["base"] for one in plain if one["problem"] in problems} - bases
+    if others:
+        yield (
+            f"stands on {', '.join(sorted(bases))} and not on {', '.join(sorted(others))}, and is "
+            f"ranked on {', '.join(sorted(bases))} alone"
+        )

@@ -156,7 +156,8 @@ def _reached(module: str, name: str, known: Mapping[str, Any]) -> Any:
         used = (ast.walk(statement) for names, statement in bound if names & waiting)
         waiting = {n.id for some in used for n in some if isinstance(n, ast.Name)} - wanted
     parts = [statement for names, statement in bound if names & wanted] or tree.body
-    imported = _imports(ast.Module(parts, []), spec)
+    is_package = spec.submodule_search_locations is not None
+    imported = _imports(ast.Module(parts, []), spec.name, is_package)
     others = sorted({other for other in imported if other != module and is_own(other)})
     return [
         fingerprint([ast.dump(statement) for statement in parts]),
@@ -232,12 +233,17 @@ def source_fingerprint(module: str) -> str:
     """
     if _is_ours(module):
         return _source_of_ours(module)
-    return fingerprint({name: ast.dump(tree) for name, (tree, _) in _sources(module).items()})
+    return fingerprint({name: _dumped(tree) for name, (tree, _) in _sources(module).items()})
 
 
 @cache
 def _source_of_ours(module: str) -> str:
-    return fingerprint({name: ast.dump(tree) for name, (tree, _) in _sources(module).items()})
+    return fingerprint({name: _dumped(tree) for name, (tree, _) in _sources(module).items()})
+
+
+@cache
+def _dumped(tree: ast.Module) -> str:
+    return ast.dump(tree)
 
 
 @cache
@@ -254,7 +260,7 @@ def package_versions(module: str) -> tuple[str, ...]:
     called = {
         name.partition(".")[0]
         for tree, spec in _sources(module).values()
-        for name in _imports(tree, spec)
+        for name in _imported(tree, spec.name, spec.submodule_search_locations is not None)
     }
     others = called - GROUND - WRITERS - sys.stdlib_module_names - {own}
     return tuple(version_of(name) for name in sorted(others) if is_installed(name))
@@ -311,7 +317,7 @@ def _sources(module: str) -> dict[str, tuple[ast.Module, ModuleSpec]]:
         if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
             tree = _parsed(_text(name, spec.origin))
             sources[name] = (tree, spec)
-            for other in _imports(tree, spec):
+            for other in _imported(tree, name, spec.submodule_search_locations is not None):
                 same = f"{other}.".startswith(f"{package}.")
                 if same or (not _is_ours(module) and is_own(other)):
                     waiting.append(other)
@@ -325,6 +331,7 @@ def _spec(module: str) -> ModuleSpec | None:
         return None
 
 
+@cache
 def _parsed(text: str) -> ast.Module:
     """Code without docstrings and without what only type checkers read."""
     tree = ast.parse(text)
@@ -347,10 +354,15 @@ def _is_for_type_checkers(node: ast.AST) -> bool:
     return name == "TYPE_CHECKING"
 
 
-def _imports(tree: ast.Module, spec: ModuleSpec) -> Iterator[str]:
+@cache
+def _imported(tree: ast.Module, name: str, is_package: bool) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_imports(tree, name, is_package)))
+
+
+def _imports(tree: ast.Module, name: str, is_package: bool) -> Iterator[str]:
     """The modules that are imported; of `from a import b` both a and a.b, which may be one."""
-    parts = spec.name.split(".")
-    if spec.submodule_search_locations is None:  # `from .` is the package that a module is in
+    parts = name.split(".")
+    if not is_package:  # `from .` is the package that a module is in
         parts = parts[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -173,7 +173,7 @@ def _apart(ranking: Ranking) -> str:
 
 
 def _alt(ranking: Ranking, what: str) -> str:
-    order = ", ".join(f"{one.method} {one.removed.text}" for one in ranking.entrants)
+    order = ", ".join(f"{one.method} {one.text}" for one in ranking.entrants)
     return f"Methods by the share of the gap removed, {what}, {ranking.track}: {order}."
 
 

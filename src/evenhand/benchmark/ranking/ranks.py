@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evenhand._errors import InputError
 from evenhand._uncertainty.homogeneity import holm
 from evenhand._words import did_you_mean
+from evenhand.benchmark.design.treatments import BASE
 from evenhand.benchmark.ranking.areas import LOSS, Area, areas
 from evenhand.benchmark.ranking.inference import (
     Estimate,
@@ -62,6 +63,11 @@ class Entrant:
     removed: Estimate
     lost: Estimate
     rank: float
+
+    @property
+    def text(self) -> str:
+        """The share removed with its interval; of the base model, that it is the yardstick."""
+        return "0 by definition" if self.method == BASE else self.removed.text
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,7 @@ class Ranking:
     friedman : Friedman
         Whether the methods differ at all.
     unranked : mapping of str to tuple of str
-        Methods that are not ranked, with the problems they lack.
+        Methods that are not ranked, with what they lack: problems, or base models on these.
     splits : int
         On how many splits, at least.
 
@@ -153,18 +159,30 @@ class Ranking:
         if not self.entrants:
             return "No method has a result on every problem."
         first = self.entrants[0]
+        if len(self.entrants) == 1:
+            return f"{first.method} is the only method with a result on every problem."
         near = [
             pair.worse for pair in self.pairs if pair.better == first.method and not pair.told_apart
         ]
-        head = f"{first.method} removes most of the gap, {first.removed.text}"
-        if len(self.entrants) == 1:
-            return f"{first.method} is the only method with a result on every problem."
+        head = self._head(first)
         if not near:
             return f"{head}, and differs significantly from all others."
         if len(near) == len(self.entrants) - 1:
             return f"{head}, but no other method can be told from it."
         others = " and ".join(filter(None, (", ".join(near[:-1]), near[-1])))
         return f"{head}; {others} cannot be told from it."
+
+    def _head(self, first: Entrant) -> str:
+        """That the first removes most of the gap only where it does: the order is by mean ranks."""
+        most = max(self.entrants, key=lambda one: one.removed.value)
+        if first.method == BASE:
+            return "No method ranks before the base model as it is"
+        if round(most.removed.value - first.removed.value, 2) <= 0:
+            return f"{first.method} removes most of the gap, {first.text}"
+        return (
+            f"{first.method} ranks first over the problems with {first.text} of the gap removed "
+            f"(on average {most.method} removes more, {most.text})"
+        )
 
 
 def rank(
@@ -246,9 +264,7 @@ def ranking_of(track: str, question: str, loss: float, found: Sequence[Area]) ->
         by_method.setdefault(area.method, {})[area.problem, area.base] = area
     whole = {name: own for name, own in by_method.items() if len(own) == len(places)}
     unranked = {
-        name: tuple(
-            dict.fromkeys(problem for problem, base in places if (problem, base) not in own)
-        )
+        name: tuple(dict.fromkeys(_lacking(own, *one) for one in places if one not in own))
         for name, own in by_method.items()
         if name not in whole
     }
@@ -273,6 +289,11 @@ def ranking_of(track: str, question: str, loss: float, found: Sequence[Area]) ->
         unranked=unranked,
         splits=min((len(area.removed) for area in found), default=0),
     )
+
+
+def _lacking(own: Mapping[tuple[str, str], Area], problem: str, base: str) -> str:
+    """A problem that a method has no result on, or a base model on a problem that it has."""
+    return f"{problem} with {base}" if any(problem == one for one, _ in own) else problem
 
 
 def _mean(own: Mapping[tuple[str, str], Area], problem: str) -> float:

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -47,6 +48,8 @@ RUNS = {
     "cpu_seconds": NUMBER,
     "notes": TEXT,
     "versions": TEXT,
+    "code": TEXT,
+    "date": TEXT,
 }
 PROBLEMS = {
     "problem": TEXT,
@@ -72,7 +75,8 @@ class Results:
     Parameters
     ----------
     runs : pyarrow.Table
-        A row for each run: its key, what was run, and how long it took.
+        A row for each run: its key, what was run, how long it took, and what made it: the day,
+        the versions, and a fingerprint of the code.
     questions : pyarrow.Table
         A row for each question: its name, criterion, measure and options.
     problems : pyarrow.Table
@@ -439,7 +443,17 @@ def _run(entry: Entry) -> Entry:
     return entry | {
         "notes": "\n".join(entry["notes"]),
         "versions": ", ".join(f"{name} {number}" for name, number in versions),
+        "date": _day(entry.get("written")),
     }
+
+
+def _day(seconds: float | None) -> str | None:
+    """The day of a moment, in UTC.
+
+    >>> _day(0.0)
+    '1970-01-01'
+    """
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def _problems(

@@ -74,7 +74,7 @@ def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None
         (
             one.method,
             f"{one.rank:.2f}",
-            one.removed.text,
+            one.text,
             _fine(one.lost),
             performance.get(one.method, "–"),
             "–" if one.method == first else "yes" if apart[one.method] else "no",

@@ -1,0 +1,130 @@
+"""Whether stored results still follow from today's code: a sample of the runs is done again.
+
+Values are compared, not fingerprints: a change of code that moves no number is no failure.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from evenhand.benchmark.design.problems import Problem
+from evenhand.benchmark.design.studies import Design, Study
+from evenhand.benchmark.design.treatments import Treatment
+from evenhand.benchmark.running.schedule import run
+from evenhand.benchmark.scoring.results import Results, results
+
+IDENTITY = ["problem", "base", "method", "constraint", "hyperparameter", "seed"]
+NONE = {"constraint": "", "hyperparameter": -1.0}
+# Stored scores have five digits. What was run again on the same versions agreed to 6e-6.
+RELATIVE, ABSOLUTE = 1e-3, 2e-4
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A stored run whose scores are not those of today's code, by the score that moved most.
+
+    Parameters
+    ----------
+    problem, base, method, constraint : str
+        What was run.
+    hyperparameter : float
+        The setting; -1 of a method without any.
+    question : str
+        The score that moved most.
+    stored, now : float
+        Its values; `now` is NaN where the run fails today.
+
+    """
+
+    problem: str
+    base: str
+    method: str
+    constraint: str
+    hyperparameter: float
+    question: str
+    stored: float
+    now: float
+
+    def __str__(self) -> str:
+        told = f" by {self.constraint.replace('_', ' ')}" if self.constraint else ""
+        setting = "" if self.hyperparameter == NONE["hyperparameter"] else f" {self.hyperparameter}"
+        now = "none" if math.isnan(self.now) else f"{self.now:.4g}"
+        return (
+            f"{self.method}{told}{setting} on {self.problem} with {self.base}: {self.question} is "
+            f"{self.stored:.4g} as stored, {now} today"
+        )
+
+
+def moved(stored: Results, design: Design) -> list[Moved]:
+    """Do the runs of a design again; those whose stored scores are no longer the same.
+
+    Runs that the results do not have are left out.
+    """
+    import pandas as pd
+
+    with TemporaryDirectory() as folder:
+        run(design, folder, n_jobs=1, progress=False)
+        found = results(Path(folder), design, lots="expected")
+    again = pd.DataFrame([one.value for one in design.runs().values()])[IDENTITY].fillna(NONE)
+    now = _long(found, again).rename(columns={"value": "now"})
+    both = _long(stored, again).merge(now, on=[*IDENTITY, "question"], how="left")
+    both = both[both["question"].isin(found.questions["name"].to_pylist())]
+    beyond = (both["now"] - both["value"]).abs() - RELATIVE * both["value"].abs()
+    both = both.assign(beyond=beyond.fillna(math.inf))
+    worst = both.sort_values("beyond", ascending=False).drop_duplicates(IDENTITY)
+    names = {"value": "stored"}
+    rows = worst[worst["beyond"] > ABSOLUTE].rename(columns=names).drop(columns=["seed", "beyond"])
+    return sorted((Moved(**row) for row in rows.to_dict("records")), key=str)
+
+
+def sample(design: Design) -> Design:
+    """One split and one or two settings of every method, on the cheapest problem of each kind.
+
+    What several studies have is sampled in the first of them. Problems whose rows are not on this
+    computer are left out, and studies that have no other.
+    """
+    seen: set[Any] = set()
+    studies = [_sampled(study, seen) for study in design.studies]
+    return replace(design, studies=tuple(study for study in studies if study.problems))
+
+
+def _sampled(study: Study, seen: set[Any]) -> Study:
+    problems = []
+    for problem in sorted((one for one in study.problems if one.is_here), key=_cost):
+        kind, classes, groups = problem.extent
+        done = {
+            (kind, classes > 2, groups > 2, base.name, one.name, one.constraint)
+            for base in study.bases
+            for one in study.treatments
+        }
+        if not done <= seen:
+            problems.append(problem)
+        seen |= done
+    treatments = tuple(map(_in_the_middle, study.treatments))
+    return replace(study, problems=tuple(problems), treatments=treatments, seeds=study.seeds[:1])
+
+
+def _cost(problem: Problem) -> int:
+    _, classes, groups = problem.extent
+    return problem.size * max(classes, 2) * groups
+
+
+def _in_the_middle(treatment: Treatment) -> Treatment:
+    """Two settings, one where each is a fit: at the ends of a grid a method often does nothing."""
+    grid = treatment.grid
+    chosen = dict.fromkeys((grid[len(grid) // 4], grid[len(grid) // 2]))
+    return replace(treatment, grid=tuple(chosen)[-2 if treatment.is_post else -1 :])
+
+
+def _long(some: Results, wanted: Any) -> Any:
+    """A pandas row for each score of the wanted runs, by the names of the run."""
+    runs = some.runs.select(["key", *IDENTITY]).to_pandas().fillna(NONE)
+    runs = runs.merge(wanted, on=IDENTITY)
+    scores = some.scores.select(["key", "question", "lot", "value"]).to_pandas()
+    scores = scores.astype({"key": str, "question": str, "lot": str}).dropna()
+    scores = scores[(scores["lot"] == "expected") & scores["key"].isin(runs["key"])]
+    return runs.merge(scores[["key", "question", "value"]], on="key").drop(columns="key")
