@@ -30,6 +30,7 @@ SITUATIONS = {
         np.where(NOBODY == "c", 0, TRUTH), EVEN - 0.25 * (GROUP == "b") + 0.25, NOBODY
     ),
     "few rows": scored(TRUTH[580:620], EVEN[580:620], GROUP[580:620]),
+    "a group for every age": scored(TRUTH, EVEN, 18 + np.arange(ROWS) // 2 % 60),
     "nothing is shown": scored(TRUTH, EVEN),
     "numbers": (
         {
@@ -41,6 +42,19 @@ SITUATIONS = {
         {},
     ),
 }
+
+
+def test_groups_that_are_many_numbers_are_to_be_cut_into_ranges():
+    given, options = SITUATIONS["a group for every age"]
+    people = {"age": given["groups"], "sex": GROUP}
+    for groups, column in ((given["groups"], "group"), (people, "age")):
+        found = eh.audit(
+            given["y_true"], given["y_pred"], sensitive_features=groups, depth=2, **options
+        )
+        step = next(one for one in found.document()["next"] if "too small" in one["found"])
+        assert step["remedy"].startswith(f"“{column}” takes 60 different numbers")
+        ranges = eval(step["call"], {"eh": eh, **given, "groups": groups})
+        assert len(ranges.evidence.groups) == (4 if column == "group" else 8)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from evenhand._audit.parts import AuditParts
 from evenhand._audit.subgroups import MARGIN
 from evenhand._audit.summary import names_of
 from evenhand._columns import Label
+from evenhand._columns.bins import MOST_CLASSES
 from evenhand._data.tallies import Tally
 from evenhand._words import listing, number, plural, points_up
 from evenhand.measures import resolve
@@ -230,13 +231,38 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
         each = f"{float(f'{max(needed):.2g}'):,.0f}"
         cost = f"Each would need about {each} rows."
     is_or_are, it = ("is", "it") if many == 1 else ("are", "them")
+    found = f"{plural(many, 'group')} {is_or_are} too small to judge."
+    column, distinct = _numeric(audit)
+    if distinct > MOST_CLASSES:
+        return _step(
+            found,
+            f"“{column}” takes {distinct} different numbers, each a group of its own. Cut them "
+            "into ranges: four of equal size, or at edges of your choice.",
+            f"eh.audit(y_true, y_pred, sensitive_features=groups, bins={{{column!r}: 4}})",
+        )
     return _step(
-        f"{plural(many, 'group')} {is_or_are} too small to judge.",
+        found,
         f"Collect more rows for {it}, or say in the report that a difference of "
         f"{shown_margin(audit)} could have been missed there.",
         _planned(audit),
         cost,
     )
+
+
+def _numeric(audit: AuditParts) -> tuple[str, int]:
+    """The column of groups that takes the most different numbers, and how many it takes."""
+    columns, groups = audit.evidence.columns, audit.evidence.groups
+    parts = [
+        label if len(columns) > 1 and isinstance(label, tuple) else (label,) for label in groups
+    ]
+    if any(len(part) != len(columns) for part in parts):
+        return "", 0
+    numbers = {
+        column: {one for one in values if isinstance(one, int | float | np.number)}
+        for column, values in zip(columns, zip(*parts, strict=True), strict=True)
+    }
+    most = max(numbers, key=lambda column: len(numbers[column]))
+    return most, len(numbers[most])
 
 
 def shown_margin(audit: AuditParts) -> str:
