@@ -46,8 +46,8 @@ def stale(methods: Collection[str]) -> Iterator[str]:
         return
     yield f"{SCORES}: {', '.join(sorted(methods))}"
     page = REPORT / "report.html"
-    figures = report_parts(methods, page.read_text(encoding="utf-8"))
-    yield f"{page.relative_to(ROOT)}: figures {', '.join(figures)}"
+    figures = ", ".join(report_parts(methods, page.read_text(encoding="utf-8")))
+    yield f"{page.relative_to(ROOT)}{f': figures {figures}' if figures else ''}"
     known = tomllib.loads((BOARD / "made.toml").read_text(encoding="utf-8"))["moved"]
     page = BOARD / "page" / "leaderboard.html"
     tables = list(board_parts(set(methods) - set(known), page.read_text(encoding="utf-8")))

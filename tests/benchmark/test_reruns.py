@@ -1,0 +1,48 @@
+"""Stored results are run again, and only what no longer follows from the code is named."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from benchmark.designs import design
+from evenhand.benchmark import Problem, Treatment, read_results, results, run, treatment
+from evenhand.benchmark.reruns import moved, sample
+from evenhand.mitigation import ReweightingClassifier
+
+STALE = Path(__file__).parents[2] / "tools" / "stale.py"
+
+
+@pytest.mark.slow
+def test_what_no_longer_follows_is_named_and_nothing_else(tmp_path, monkeypatch):
+    methods = (Treatment(), treatment("Reweight"), treatment("LinearPost", grid=(0.01, 0.1)))
+    planned = design(*methods, problems=(Problem("people", "simulated", rows=400),), seeds=(0, 1))
+    run(planned, tmp_path / "store", n_jobs=1)
+    results(tmp_path / "store", planned).write(tmp_path / "kept")
+    stored = read_results(tmp_path / "kept")
+    chosen = sample(planned)
+    assert len(chosen.runs()) == 4
+    assert moved(stored, chosen) == []
+    fit = ReweightingClassifier.fit
+
+    def otherwise(self, X, y, **options):
+        return fit(self, X, 1 - y, **options)
+
+    monkeypatch.setattr(ReweightingClassifier, "fit", otherwise)
+    found = moved(stored, chosen)
+    assert [(one.method, one.problem) for one in found] == [("Reweight", "people")]
+    assert "as stored" in str(found[0])
+
+
+def test_every_table_that_shows_a_method_is_named_and_no_other():
+    tool = runpy.run_path(str(STALE))
+    page = (STALE.parents[1] / "docs/leaderboard/page/leaderboard.html").read_text("utf-8")
+    tables = list(tool["board_parts"]({"WassBC"}, page))
+    assert tables
+    assert all("regression" in one for one in tables)
+    assert list(tool["stale"](set())) == []
+    figures = (
+        '<figure id="a" data-methods="Base; FairRR, published"><figure id="b" data-methods="*">'
+    )
+    assert list(tool["report_parts"]({"FairRR, published"}, figures)) == ["a", "b"]
+    assert list(tool["report_parts"]({"FairRR"}, figures)) == ["b"]
