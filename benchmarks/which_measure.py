@@ -40,12 +40,12 @@ LEVEL = 0.05  # of the tests
 def rates(random, pairs, groups, level):
     """Rates of models: levels as given, log-odds of groups normal around them."""
     spread = random.uniform(0.1, 0.8, (pairs, 1))
-    centre = np.log(level / (1 - level)) + spread * random.normal(size=(pairs, groups))
-    return 1 / (1 + np.exp(-centre))
+    center = np.log(level / (1 - level)) + spread * random.normal(size=(pairs, groups))
+    return 1 / (1 + np.exp(-center))
 
 
 def opposite(one, other):
-    """The share of pairs of models, neighbours in these lists, that two measures rank differently.
+    """The share of pairs of models, neighbors in these lists, that two measures rank differently.
 
     >>> opposite(np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([[3.0, 4.0], [4.0, 3.0]]))
     0.5
