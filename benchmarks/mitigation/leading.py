@@ -20,7 +20,7 @@ import pandas as pd
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from evenhand._data.counting import expected_tally
 from evenhand.benchmark.adapters import ADAPTERS
@@ -117,21 +117,17 @@ def contestants(criterion, measure, gap):
 def path(method, settings, train, test, criterion, measure):
     """Gap and accuracy on test rows, by setting."""
     features = [name for name in train.X.columns if name != "group"]
-    if "sees_group" not in method.estimator().get_params():
-        model, hidden = make_pipeline(columns_of(features), base(train.X[features])), {}
-    else:
-        model, hidden = base(train.X[features]), {"sees_group": False}
+    model = base(train.X[features])
+    known = method.estimator().get_params()  # methods of other libraries hide the group
+    hidden = {"sees_group": False} if "sees_group" in known else {}
+    if not hidden:  # and they take a fitted model
+        model.fit(train.X[features], train.y)
     made = [method(model, group="group", random_state=0, **hidden, **own) for own in settings]
     if hasattr(made[0], "fit_path"):
         fits = made[0].fit_path(train.X, train.y, [own["epsilon"] for own in settings])
     else:
         fits = (one.fit(train.X, train.y) for one in made)
     return [place(chances(method, fitted, test.X), test, criterion, measure) for fitted in fits]
-
-
-def columns_of(names):
-    """Leaves out all other columns."""
-    return FunctionTransformer(lambda X: X[names])
 
 
 def removed(places, start, loss):
