@@ -67,8 +67,10 @@ def capitalized(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def number(value: float | None, digits: int = 3) -> str:
+def number(value: float | None, digits: int = 3, toward: int = 0) -> str:
     """Three decimals, four if small and fewer if large, thousands set apart.
+
+    With `toward` of −1 or 1 it is rounded down or up, so that a bound still holds as written.
 
     >>> [number(x) for x in (0.20593, 0.00312, 0.0000021, 1, -1.5, 52041.2)]
     ['0.206', '0.0031', '<0.0001', '1', '−1.500', '52,041']
@@ -87,7 +89,29 @@ def number(value: float | None, digits: int = 3) -> str:
     if size < 0.00005:
         return "<0.0001" if value > 0 else "−<0.0001"
     decimals = max(0, digits + (size < 0.01) - max(0, floor(log10(size))))
-    return f"{value:,.{decimals}f}".replace("-", "−")
+    return f"{rounded(value, decimals, toward):,.{decimals}f}".replace("-", "−")
+
+
+def rounded(value: float, decimals: int, toward: int = 0) -> float:
+    """A number with so many decimals: down or up with `toward` of −1 or 1, else as it is.
+
+    >>> rounded(0.0659, 3, -1), rounded(0.0651, 3, 1), rounded(0.065, 3, 1)
+    (0.065, 0.066, 0.065)
+    """
+    if not toward:
+        return value
+    scale = 10.0**decimals
+    whole = floor(value * scale + 1e-9) if toward < 0 else ceil(value * scale - 1e-9)
+    return whole / scale
+
+
+def extent(low: float | None, high: float | None, to: str = "to") -> str:
+    """The ends of an interval, rounded outward.
+
+    >>> extent(0.0659, 0.12341), extent(-0.0659, 1), extent(None, None)
+    ('0.065 to 0.124', '−0.066 to 1', '– to –')
+    """
+    return f"{number(low, toward=-1)} {to} {number(high, toward=1)}"
 
 
 def read_number(text: str) -> float:

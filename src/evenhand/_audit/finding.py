@@ -19,7 +19,7 @@ from evenhand._uncertainty.homogeneity import Conclusion, verdict
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
-from evenhand._words import capitalized, did_you_mean, number, p_value, plural, points
+from evenhand._words import capitalized, did_you_mean, extent, number, p_value, plural, points
 from evenhand.measures import measure_named, resolve
 
 Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
@@ -131,7 +131,7 @@ class Measured:
         return len(self.contributions)
 
     def __repr__(self) -> str:
-        ends = f"{number(self.low)} to {number(self.high)}"
+        ends = extent(self.low, self.high)
         return f"<Measured: {self.criterion} by {self.measure} {number(self.value)} ({ends})>"
 
     def maybe_equal(self) -> Measured:
@@ -162,7 +162,7 @@ class Measured:
             return "Fewer than two groups were observed here, so there is nothing to compare."
         words = f"By {self.measure} the value is {number(self.value)}"
         if not np.isnan(self.low):
-            words += f" (between {number(self.low)} and {number(self.high)})"
+            words += f" (between {extent(self.low, self.high, 'and')})"
         bound = "" if self.tolerance is None else number(self.tolerance)
         ends = {
             None: ".",
@@ -245,7 +245,7 @@ class Finding:
         return self.values[measure]
 
     def __repr__(self) -> str:
-        ends = f"{number(self.gap.low)} to {number(self.gap.high)}"
+        ends = extent(self.gap.low, self.gap.high)
         p = p_value(self.p_adjusted)
         return f"<Finding on {self.criterion}: {self.verdict}; largest gap {ends}, adjusted p {p}>"
 
@@ -278,8 +278,8 @@ class Finding:
             if self.sameness is not None:
                 return f"{capitalized(self.sameness)}."
             return "Fewer than two groups were observed here, so there is nothing to compare."
-        high = number(self.gap.high)
-        low = points(self.gap.low) if self.is_rate else number(self.gap.low)
+        high = number(self.gap.high, toward=1)
+        low = points(self.gap.low) if self.is_rate else number(self.gap.low, toward=-1)
         sentences = {
             "differs": f"The groups differ, by at least {low}."
             if self.gap.low > 0

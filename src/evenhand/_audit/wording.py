@@ -156,13 +156,17 @@ class Wording:
         return " vs ".join(number(end, 2) for end in ends)
 
     def _at_least(self, finding: Finding) -> str:
-        low = number(finding.gap.low)
+        low = number(finding.gap.low, toward=-1)
         if not finding.gap.low > 0 or low.startswith("<"):
             return ""
         return points(finding.gap.low) if self.is_share(finding) else low
 
     def _at_most(self, finding: Finding) -> str:
-        return points_up(finding.gap.high) if self.is_share(finding) else number(finding.gap.high)
+        return (
+            points_up(finding.gap.high)
+            if self.is_share(finding)
+            else number(finding.gap.high, toward=1)
+        )
 
     def _differs(self, finding: Finding, values: GroupValues) -> str:
         apart = self._at_least(finding)

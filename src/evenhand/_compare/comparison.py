@@ -247,7 +247,10 @@ class Comparison(ComparisonParts, Result):
 
 
 def _with_interval(row: Mapping[str, Any], is_rate: bool, share: bool) -> str:
-    value, low, high = (amount(row[key], is_rate, share=share) for key in ("value", "low", "high"))
+    value, low, high = (
+        amount(row[key], is_rate, share=share, toward=toward)
+        for key, toward in (("value", 0), ("low", -1), ("high", 1))
+    )
     return value if row["low"] is None else f"{value} ({low} to {high})"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand._compare.parts import ComparisonParts
 from evenhand._compare.performance import Metric, metrics_of
-from evenhand._words import listing, plural
+from evenhand._words import listing, plural, rounded
 from evenhand.criteria.criterion import Criterion
 from evenhand.criteria.questions import Question
 from evenhand.measures import resolve
@@ -113,7 +113,10 @@ def _rank(one: Mapping[str, Any]) -> float:
 def _best_sentence(comparison: ComparisonParts, metric: Mapping[str, Any]) -> str:
     sign = -1 if metric["more_is_better"] else 1
     best = min(metric["models"], key=lambda one: sign * float(one["value"]))
-    low, high = (amount(best[end], metric["is_rate"], share=True) for end in ("low", "high"))
+    low, high = (
+        amount(best[end], metric["is_rate"], share=True, toward=toward)
+        for end, toward in (("low", -1), ("high", 1))
+    )
     has = "is the most accurate" if metric["more_is_better"] else f"has the least {metric['name']}"
     value = amount(best["value"], metric["is_rate"], share=True)
     text = f"{best['model']} {has}: {value} ({low} to {high})"
@@ -148,15 +151,17 @@ def _beyond_chance(comparison: ComparisonParts, criteria: Sequence[Mapping[str, 
     return f"Significantly less even than another model: {'; '.join(each)}."
 
 
-def amount(value: float | None, is_rate: bool, *, share: bool = False) -> str:
+def amount(value: float | None, is_rate: bool, *, share: bool = False, toward: int = 0) -> str:
     """A share in percent, a difference of shares in points, anything else as a number.
+
+    A bound is rounded `toward` its side.
 
     >>> amount(0.1567, True), amount(0.7931, True, share=True), amount(0.1567, False)
     ('15.7 pts', '79.3%', '0.157')
     """
     if value is not None and is_rate and share:
-        return f"{100 * value:.1f}%"
-    return apart(value, is_rate)
+        return f"{rounded(100 * value, 1, toward):.1f}%"
+    return apart(value, is_rate, toward)
 
 
 def _words(name: str) -> str:

@@ -17,7 +17,7 @@ from evenhand._uncertainty.curves import Floats
 from evenhand._uncertainty.errors import covariance
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import How, beside, place_of
-from evenhand._words import number
+from evenhand._words import extent, number
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import asked_of
 from evenhand.statistics.forms import ratio
@@ -53,7 +53,7 @@ class Contrast(NamedTuple):
 
     def __repr__(self) -> str:
         where = f" in cell {show(self.cell)}" if self.cell is not None else ""
-        ends = f"{number(self.low)} to {number(self.high)}"
+        ends = extent(self.low, self.high)
         return f"<Contrast: {show(self.group)}{where} {number(self.value)} ({ends})>"
 
 

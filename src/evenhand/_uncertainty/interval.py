@@ -42,7 +42,7 @@ from evenhand._uncertainty.geometry import (
 )
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.reference import How, interval_beside
-from evenhand._words import did_you_mean, number
+from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import asked_of
@@ -82,7 +82,7 @@ class ConfidenceInterval:
     method: Method = "calibrated"
 
     def __repr__(self) -> str:
-        ends = f"{number(self.low)} to {number(self.high)}"
+        ends = extent(self.low, self.high)
         level = f"{100 * self.confidence:g}% interval"
         return f"<ConfidenceInterval: {number(self.value)}, {level} {ends} ({self.method})>"
 

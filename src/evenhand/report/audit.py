@@ -12,7 +12,16 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from evenhand._words import UNDEFINED, capitalized, listing, number, p_value, percent, plural
+from evenhand._words import (
+    UNDEFINED,
+    capitalized,
+    extent,
+    listing,
+    number,
+    p_value,
+    percent,
+    plural,
+)
 from evenhand.report.blocks import (
     Bullets,
     Cell,
@@ -334,7 +343,7 @@ def _subgroup(one: Document) -> str:
     value, rest = (amount(one[part], one["is_rate"]) for part in ("value", "rest"))
     return (
         f"{name(one['label'])} ({plural(one['rows'], 'row')}): {one['statistic']} {value}, "
-        f"everyone else {rest}; the gap is at least {apart(one['at_least'], one['is_rate'])}."
+        f"everyone else {rest}; the gap is at least {apart(one['at_least'], one['is_rate'], -1)}."
     )
 
 
@@ -542,7 +551,7 @@ def _finding_row(finding: Document, gated: bool) -> Row:
 def _between(finding: Document) -> str:
     if finding["low"] is None or finding["high"] is None:
         return UNDEFINED
-    return f"{number(finding['low'])} to {number(finding['high'])}"
+    return extent(finding["low"], finding["high"])
 
 
 def _measures(document: Document) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evenhand._words import UNDEFINED, number, p_value, percent
+from evenhand._words import UNDEFINED, extent, number, p_value, percent, rounded
 from evenhand.report.blocks import (
     Bullets,
     Cell,
@@ -27,6 +27,7 @@ from evenhand.report.formats import apart, count, is_width, measure_name, words
 
 Document = Mapping[str, Any]
 
+ENDS = (("value", 0), ("low", -1), ("high", 1))  # bounds are rounded outward
 MOST_ROWS = 150  # of each table that is closed
 NOT_FAIR = (
     "A low score is not “fair”. Each criterion looks at one aspect, and two models that these rows "
@@ -75,13 +76,13 @@ def model_table(document: Document) -> Table:
 
 def _performance(metric: Document, at: int) -> Cell:
     one = metric["models"][at]
-    value, low, high = (_share(one[part], metric["is_rate"]) for part in ("value", "low", "high"))
+    value, low, high = (_share(one[part], metric["is_rate"], toward) for part, toward in ENDS)
     return Cell(value, under=f"{low} to {high}")
 
 
 def _evenness(criterion: Document, at: int) -> Cell:
     one = criterion["models"][at]
-    value, low, high = (apart(one[part], criterion["is_rate"]) for part in ("value", "low", "high"))
+    value, low, high = (apart(one[part], criterion["is_rate"], toward) for part, toward in ENDS)
     between = "" if one["low"] is None else f"{low.removesuffix(' pts')} to {high}"
     differs = one["verdict"] == "differs"
     return Cell(value + " ●" * differs, under=between, kind="beyond" if differs else "")
@@ -170,8 +171,10 @@ def _scaled(one: Document, factor: float) -> tuple[float, float, float]:
     return value, low, high
 
 
-def _share(value: float | None, is_rate: bool) -> str:
-    return f"{100 * value:.1f}%" if value is not None and is_rate else number(value)
+def _share(value: float | None, is_rate: bool, toward: int = 0) -> str:
+    if value is None or not is_rate:
+        return number(value, toward=toward)
+    return f"{rounded(100 * value, 1, toward):.1f}%"
 
 
 def _orders(document: Document) -> list[Any]:
@@ -197,7 +200,7 @@ def _detail(document: Document) -> Any:
 
 def _text(row: Document, name: str) -> str:
     if name == "interval":
-        return UNDEFINED if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
+        return UNDEFINED if row["low"] is None else extent(row["low"], row["high"])
     value = row[name]
     if name in ("criterion", "other_criterion"):
         return words(value)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from evenhand._words import UNDEFINED, number, percent
+from evenhand._words import UNDEFINED, number, percent, rounded
 from evenhand.measures import measure_named
 
 
@@ -190,15 +190,15 @@ def amount(value: float | None, is_rate: bool) -> str:
     return percent(value) if is_rate else number(value)
 
 
-def apart(value: float | None, is_rate: bool) -> str:
-    """A difference: of rates in percentage points.
+def apart(value: float | None, is_rate: bool, toward: int = 0) -> str:
+    """A difference: of rates in percentage points. A bound is rounded `toward` its side.
 
-    >>> apart(0.2594, True), apart(12.5, False)
-    ('25.9 pts', '12.50')
+    >>> apart(0.2594, True), apart(12.5, False), apart(0.2594, True, 1)
+    ('25.9 pts', '12.50', '26.0 pts')
     """
     if value is None:
         return UNDEFINED
-    return f"{100 * value:.1f} pts" if is_rate else number(value)
+    return f"{rounded(100 * value, 1, toward):.1f} pts" if is_rate else number(value, toward=toward)
 
 
 def share_of(value: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand._words import number, p_value, percent, plural
+from evenhand._words import extent, number, p_value, percent, plural
 from evenhand.report.blocks import (
     Bullets,
     Cell,
@@ -126,7 +126,7 @@ def criteria_table(document: Document) -> Table:
                         *(first if at == 0 else [Cell("")] * 3),
                         Cell(measure_name(measure)),
                         Cell(number(found["value"])),
-                        Cell(f"{number(found['low'])} to {number(found['high'])}"),
+                        Cell(extent(found["low"], found["high"])),
                         Cell(bound, under=gate["outcome"] if gate else ""),
                         Cell(p_value(finding["p_value"]) if at == 0 else ""),
                     ]

@@ -17,7 +17,7 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_names
 from evenhand._result import Columns, Result
 from evenhand._uncertainty.interval import ConfidenceInterval
-from evenhand._words import did_you_mean, number, p_value
+from evenhand._words import did_you_mean, extent, number, p_value
 from evenhand.report.watch import lede
 
 Verdict = Literal["differs", "alike", "cannot tell"]
@@ -162,7 +162,7 @@ class WatchFinding:
 
     def __str__(self) -> str:
         parts = [
-            f"{measure} {number(found.value)} ({number(found.low)} to {number(found.high)})"
+            f"{measure} {number(found.value)} ({extent(found.low, found.high)})"
             for measure, found in self.intervals.items()
         ]
         since = f" since {self.since}" if self.since else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from evenhand._words import number, percent
+from evenhand._words import extent, number, percent
 from evenhand.report.charts.svg import UNIT, Markup, Scale, element, framed, line, path
 
 MOST_TICKS = 5
@@ -135,6 +135,6 @@ def _told(title: str, known: Sequence[Mapping[str, Any]]) -> str:
     if not known:
         return "Nothing has been counted yet."
     last = known[-1]
-    ends = f"{number(last['low'])} to {number(last['high'])}"
+    ends = extent(last["low"], last["high"])
     now = f"on {last['day']} {number(last['value'])} ({ends})"
     return f"{title} over {len(known)} spans of days; {now}."

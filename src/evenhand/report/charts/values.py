@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evenhand._words import number
+from evenhand._words import extent, number
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, tick
 from evenhand.report.charts.svg import NOTHING, Markup, Scale
 
@@ -57,7 +57,7 @@ def _row(seen: Seen, axis: Scale) -> Row:
         + dot(axis, seen.value)
     )
     tip = (
-        f"{seen.label}: {number(seen.value)}, interval {number(seen.low)} to {number(seen.high)}; "
+        f"{seen.label}: {number(seen.value)}, interval {extent(seen.low, seen.high)}; "
         f"{seen.verdict}"
     )
     return Row(seen.label, number(seen.value), tip, marks, seen.kind)
