@@ -3,6 +3,7 @@
 import json
 import re
 from html import escape, unescape
+from math import ceil, floor
 
 import matplotlib as mpl
 import numpy as np
@@ -64,7 +65,8 @@ def test_values_and_intervals_stand_in_the_first_table(found):
     row = found.document()["performance"][0]["models"][0]
     text = unescape(re.sub(r"<[^>]+>", " ", found.to_html()))
     assert f"{100 * row['value']:.1f}%" in text
-    assert f"{100 * row['low']:.1f}% to {100 * row['high']:.1f}%" in text
+    low, high = floor(1000 * row["low"]) / 10, ceil(1000 * row["high"]) / 10
+    assert f"{low:.1f}% to {high:.1f}%" in text
 
 
 @pytest.mark.slow

@@ -249,7 +249,7 @@ def _combined(seen: tuple[float, float], drawn: tuple[Floats, Floats], tail: Any
 
 
 def _count_tail(strata: Sequence[Floats]) -> float:
-    """Where draws end: exact tails of single groups, and chi-squared of groups with enough rows."""
+    """Where draws end: exact tails of single groups, and chi-squared once small ones are merged."""
     from scipy.special import chdtrc
 
     smallest, tests, total, free = 1.0, 0, 0.0, 0
@@ -284,7 +284,7 @@ def _merged(counts: Floats) -> Floats | None:
 
 
 def _studentized(cloud: Cloud, shared: int = 0) -> float:
-    """Whether values with standard errors are all alike, other parameters free in each group.
+    """Whether values with standard errors are all alike.
 
     Where groups share this many clusters, the errors of all contrasts are known from these alone.
     """
