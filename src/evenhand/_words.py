@@ -93,7 +93,7 @@ def number(value: float | None, digits: int = 3, toward: int = 0) -> str:
 
 
 def rounded(value: float, decimals: int, toward: int = 0) -> float:
-    """A number with so many decimals: down or up with `toward` of −1 or 1, else as it is.
+    """A number cut to its decimals, down or up with `toward` of −1 or 1; else as it is.
 
     >>> rounded(0.0659, 3, -1), rounded(0.0651, 3, 1), rounded(0.065, 3, 1)
     (0.065, 0.066, 0.065)
