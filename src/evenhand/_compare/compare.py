@@ -115,7 +115,7 @@ def compare(
     >>> found = compare(y, models, sensitive_features=group, **asked)
     >>> for order in found.document()["orders"]:
     ...     print(order)
-    accuracy: even 100.0% (98.5% to 100.0%) > uneven 83.3% (78.0% to 87.8%)
+    accuracy: even 100.0% (98.4% to 100.0%) > uneven 83.3% (78.0% to 87.9%)
     statistical_parity by mpd: even 0 < uneven 0.333
 
     """
