@@ -3,7 +3,7 @@
 python benchmarks/mitigation/leading.py --seeds 2
 python benchmarks/mitigation/leading.py --problem adult --criterion equalized_odds --measure pq
 
-Every method has the same base model, logistic regression, and eleven settings; of those that lose
+Every method has the same base model, logistic regression, and its own settings, one to eleven; of those that lose
 at most .05 of the base model's accuracy on test rows, the one with the least gap counts. Random
 decisions are judged by their chances.
 """
