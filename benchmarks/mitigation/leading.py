@@ -3,9 +3,9 @@
 python benchmarks/mitigation/leading.py --seeds 2
 python benchmarks/mitigation/leading.py --problem adult --criterion equalized_odds --measure pq
 
-Every method has the same base model, logistic regression, and its own settings, one to eleven; of those that lose
-at most .05 of the base model's accuracy on test rows, the one with the least gap counts. Random
-decisions are judged by their chances.
+Every method has the same base model, logistic regression, and one to eleven settings of its own;
+of those that lose at most .05 of the base model's accuracy on test rows, the one with the least gap
+counts. Random decisions are judged by their chances.
 """
 
 from __future__ import annotations
