@@ -301,3 +301,17 @@ def test_a_frontier_prints_no_empty_paragraph_and_calls_only_one_thing_a_gap():
     assert "(empty)" not in str(found)
     assert " gap\n" not in str(found)
     assert "proof ±" in str(found)
+
+
+def test_an_area_of_0_that_rounds_below_0_has_its_gini_index():
+    scores = np.fromstring(
+        "-1.56 -7.75 -7.71 -5.68 -6.02 -7.01 -5.58 -5.4 -7.43 -6.27 -6.11 -8.45 -7.41 -7.8 -6.17 "
+        "-2.83 -4.69 -6.86 -7.18 -8.35 -7.11 -6.55 -6.68 -0.24 -7.78 -6.61 -6.36 -2.21 -4.89 -4.94",
+        sep=" ",
+    )
+    y = np.array([int(sign) for sign in "111111000100100100110010001111"])
+    group = np.where(np.isin(np.arange(30), [0, 15, 23, 27]), "b", "a")
+    asked = {"y_score": scores, "sensitive_features": group, "threshold": -6, "favorable": 1}
+    table = eh.evaluate("performance_parity(auroc)", y, measure="gini", **asked)
+    assert float(table) == pytest.approx(0.5)
+    assert eh.audit(y, **asked).finding("performance_parity(auroc)", "pq").value > 0
