@@ -65,7 +65,7 @@ def test_names_of_columns_answer_as_the_columns_do(question, kind):
     expected = ask(PEOPLE.y, PEOPLE.p, **GIVEN)
     found = [ask("y", "p", data=table, **NAMES), ask(eh.Data("y", "p", data=table, **NAMES))]
     for answer in found:
-        assert np.allclose(flat(answer), flat(expected), rtol=1e-9, atol=1e-12)
+        assert np.allclose(flat(answer), flat(expected), rtol=1e-9, atol=1e-12, equal_nan=True)
 
 
 def flat(answer):
