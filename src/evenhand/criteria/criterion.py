@@ -27,8 +27,6 @@ from evenhand.measures import DEFAULT_MEASURE, Aggregate, Measure, MeasureLike, 
 from evenhand.measures.aggregates import named_aggregate
 from evenhand.statistics import KINDS, STATISTICS, E, Kind, Source, Statistic, Table
 
-ROUNDING = 1e-9  # what sums may round beyond the bounds of a statistic
-
 
 @dataclass(frozen=True, eq=False)
 class Reading:
@@ -531,7 +529,7 @@ class Criterion:
             Values (…, cells, groups).
 
         """
-        table = _within(self.statistic.read(source), self.statistic.bounds)
+        table = self.statistic.read(source)
         by_class = self.statistic.over.endswith("c")
         asks_one = self.one_class and len(table.cells) <= 2
         if not by_class or (favorable is None and not asks_one):
@@ -607,18 +605,6 @@ class Criterion:
 def class_of(cell: Label) -> Label:
     """The class a cell is about: of a pair (given, class), the second."""
     return cell[1] if isinstance(cell, tuple) else cell
-
-
-def _within(table: Table, bounds: tuple[float, float]) -> Table:
-    """The table without the hair by which sums round beyond what a statistic can be."""
-    values, (low, high) = table.values, bounds
-    below, above = (values < low) & (values > low - ROUNDING), values > high
-    beyond = below | (above & (values < high + ROUNDING))
-    return (
-        replace(table, values=np.where(beyond, np.clip(values, low, high), values))
-        if beyond.any()
-        else table
-    )
 
 
 def _undefined(table: Table) -> Table:
