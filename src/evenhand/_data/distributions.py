@@ -549,7 +549,7 @@ def _areas(contests: Contests) -> Floats:
     pairs = contests.by_group(contests.hits) * contests.by_group(contests.misses)
     areas = np.full(contests.groups, np.nan)
     np.divide(wins, pairs, out=areas, where=pairs > 0)
-    return np.clip(areas, 0.0, 1.0)  # but for rounding it is
+    return np.clip(areas, 0.0, 1.0, out=areas)  # sums may round beyond
 
 
 def _contests(scores: Distribution, positive: Label) -> Contests:
