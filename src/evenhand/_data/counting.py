@@ -33,7 +33,7 @@ from evenhand._columns.encoding import (
 from evenhand._data.groups import Groups, clusters, groups, strata_of
 from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import POWERS, Axis, Tally, gathered, one_kind, weighed
-from evenhand._data.tasks import unseen_label
+from evenhand._data.tasks import spelling, unseen_label
 from evenhand._errors import InputError
 from evenhand._words import listing
 
@@ -244,7 +244,7 @@ def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dic
 
 def _check_spellings(labels: Sequence[Label]) -> None:
     """Refuse one answer written in two ways, as where one file has 0 and 1, another yes and no."""
-    words = [_spelling(label).removesuffix(".0") for label in labels]
+    words = [spelling(label).removesuffix(".0") for label in labels]
     ways = {ANSWERS.get(word) for word in words}
     if len(words) > 2 and len(ways) > 1 and None not in ways:
         raise InputError(
@@ -255,18 +255,14 @@ def _check_spellings(labels: Sequence[Label]) -> None:
 
 def _check_twins(truth: Column, predicted: Column) -> None:
     """Refuse a label that is written in one way where it is true, in another where predicted."""
-    ways = {_spelling(label): label for label in truth.labels if label not in predicted.labels}
+    ways = {spelling(label): label for label in truth.labels if label not in predicted.labels}
     for label in predicted.labels:
-        other = ways.get(_spelling(label))
+        other = ways.get(spelling(label))
         if isinstance(label, str) and other is not None and label not in truth.labels:
             raise InputError(
                 f"One column has the label {other!r} and another {label!r}, which differ in "
                 "capitals or spaces alone. Write it in one way in all rows."
             )
-
-
-def _spelling(label: Label) -> str:
-    return str(label).strip().casefold()
 
 
 def _in_threads(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:

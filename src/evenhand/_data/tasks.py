@@ -242,7 +242,7 @@ def unseen_label(labels: Sequence[Label], favorable: Label) -> Label:
         return None
     label = labels[0]
     if isinstance(label, str):
-        same = not isinstance(favorable, str) or _spelling(favorable) == _spelling(label)
+        same = not isinstance(favorable, str) or spelling(favorable) == spelling(label)
         return None if same else favorable
     for pair in WITHOUT_SAYING:
         if label in pair:
@@ -253,8 +253,9 @@ def unseen_label(labels: Sequence[Label], favorable: Label) -> Label:
     return None
 
 
-def _spelling(word: str) -> str:
-    return word.strip().casefold()
+def spelling(label: Label) -> str:
+    """A label as text, whatever its capitals and the spaces around it."""
+    return str(label).strip().casefold()
 
 
 def _found(label: Label, known: Sequence[Label], what: str) -> Label:
