@@ -244,9 +244,10 @@ def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dic
 
 def _check_spellings(labels: Sequence[Label]) -> None:
     """Refuse one answer written in two ways, as where one file has 0 and 1, another yes and no."""
-    words = [spelling(label).removesuffix(".0") for label in labels]
-    ways = {ANSWERS.get(word) for word in words}
-    if len(words) > 2 and len(ways) > 1 and None not in ways:
+    if len(labels) <= 2:
+        return
+    ways = {ANSWERS.get(spelling(label).removesuffix(".0")) for label in labels}
+    if len(ways) > 1 and None not in ways:
         raise InputError(
             f"The labels {listing([repr(label) for label in labels])} are one answer, written in "
             f"{len(ways)} ways, as where files differ. Write it in one way in all rows."
@@ -257,8 +258,10 @@ def _check_twins(truth: Column, predicted: Column) -> None:
     """Refuse a label that is written in one way where it is true, in another where predicted."""
     ways = {spelling(label): label for label in truth.labels if label not in predicted.labels}
     for label in predicted.labels:
+        if not isinstance(label, str) or label in truth.labels:
+            continue
         other = ways.get(spelling(label))
-        if isinstance(label, str) and other is not None and label not in truth.labels:
+        if other is not None:
             raise InputError(
                 f"One column has the label {other!r} and another {label!r}, which differ in "
                 "capitals or spaces alone. Write it in one way in all rows."
