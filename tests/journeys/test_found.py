@@ -315,3 +315,30 @@ def test_an_area_of_0_that_rounds_below_0_has_its_gini_index():
     table = eh.evaluate("performance_parity(auroc)", y, measure="gini", **asked)
     assert float(table) == pytest.approx(0.5)
     assert eh.audit(y, **asked).finding("performance_parity(auroc)", "pq").value > 0
+
+
+def test_a_watch_of_nobody_selected_has_the_gap_that_intervals_have():
+    rows = [0] * 35, [0] * 35
+    groups = [*"abcde"] * 7
+    for labels, favorable in (((0, 1), 1), (("no", "yes"), "yes")):
+        truth, predicted = ([labels[value] for value in column] for column in rows)
+        for name in ("statistical_parity", "equalized_odds"):
+            watch = eh.Watch(name, measures="mpd", favorable=favorable)
+            watch.update(eh.tally(truth, predicted, sensitive_features=groups))
+            asked = {"sensitive_features": groups, "favorable": favorable, "measure": "mpd"}
+            (finding,) = watch.status().findings
+            assert finding.intervals["mpd"].value == eh.evaluate(name, truth, predicted, **asked)
+            assert finding.verdict == "cannot tell"
+
+
+def test_a_watch_refuses_the_favorable_label_in_another_spelling_as_every_door_does():
+    groups = [*"ab"] * 20
+    for labels in ([" yes"], [" yes", "no"]):
+        column = labels * (40 // len(labels))
+        watch = eh.Watch("statistical_parity", favorable="yes")
+        with pytest.raises(eh.InputError, match="favorable label 'yes'"):
+            watch.update(eh.tally(None, column, sensitive_features=groups))
+        with pytest.raises(eh.InputError, match="favorable label 'yes'"):
+            eh.evaluate(
+                "statistical_parity", None, column, sensitive_features=groups, favorable="yes"
+            )

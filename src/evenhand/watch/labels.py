@@ -17,6 +17,7 @@ from evenhand._columns import Bin, Label
 from evenhand._columns.codes import positions, union
 from evenhand._data.groups import CLUSTER
 from evenhand._data.tallies import CLASSES, Tally, gathered
+from evenhand._data.tasks import spelling
 from evenhand._errors import InputError
 from evenhand._words import listing
 
@@ -115,7 +116,8 @@ def check_classes(counts: Tally, known: Seen, favorable: Label) -> None:
     """Refuse a part in other words than those before: its rows would thin out every rate.
 
     A part may lack the favorable label, or have new labels, but not both; unless there are two
-    labels in all, the favorable one among them: then everyone was selected so far, or nobody.
+    labels in all, the favorable one among them: then everyone was selected so far, or nobody. The
+    favorable one in other capitals or spaces is another label.
     """
     before = union(*known.values())
     for name, labels in occurring(counts).items():
@@ -125,7 +127,8 @@ def check_classes(counts: Tally, known: Seen, favorable: Label) -> None:
         lacks = favorable is not None and not any(is_label(each, favorable) for each in labels)
         together = {*before, *labels}
         named = {*map(spelled, together), *([] if favorable is None else [spelled(favorable)])}
-        if lacks and len(named) > 2:
+        twins = spelling(favorable) in map(spelling, labels)
+        if lacks and (len(named) > 2 or twins):
             what = f"never has the favorable label {favorable!r}"
         elif before and len({*before} & {*labels}) == 0 and len(together) > 2:
             what = "has none of the labels there were so far"

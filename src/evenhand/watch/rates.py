@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._data.summaries import with_favorable
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import favorable_label
 from evenhand._errors import InputError
@@ -81,7 +82,7 @@ def check_watchable(question: Question, limits: Limits) -> None:
 
 def rates_of(source: Tally, question: Question, favorable: Label, limits: Limits) -> Rates:
     """What a tally says of a criterion's rates in every cell and group."""
-    rates = all_rates_of(source, question, limits)
+    rates = all_rates_of(with_favorable(source, favorable), question, limits)
     return rates.kept(asked(rates.cells, question, favorable))
 
 
