@@ -27,7 +27,7 @@ from evenhand.cli.failures import STATUSES
 from evenhand.compat import fairlearn
 from fuzz.counting import strictly
 from journeys.generator import ENGINES, NO_SCORE, ONE_GROUP, Journey
-from journeys.oracle import Truth, close
+from journeys.oracle import Truth, close, rounding
 from journeys.said import group_of, inside
 
 Found = eh.Audit | None
@@ -155,7 +155,7 @@ class Question:
     def holds(self, found: float | None, door: str) -> None:
         """Whether a door's number is that of the brute force."""
         wanted = self.wanted
-        scale = max(1.0, abs(wanted)) if math.isfinite(wanted) else 1.0
+        scale = max(rounding(self.journey), abs(wanted)) if math.isfinite(wanted) else 1.0
         assert close(found, wanted, scale), (
             f"{self.criterion}.{self.measure} at {door} is {found}, by brute force {wanted}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -317,8 +318,8 @@ def journey_of(number: int) -> Journey:
         "people": people,
     }
     refused, doubtful = _turn(rng, columns, options)
-    people = columns["people"]
-    if len(set(map(repr, zip(*people.values(), strict=True)))) > 0.5 * rows:
+    sizes = Counter(map(repr, zip(*columns["people"].values(), strict=True)))
+    if 2 * sum(size == 1 for size in sizes.values()) > len(sizes):
         doubtful = doubtful or "most groups have one row"
     if weight is not None and 0.0 in weight:
         doubtful = doubtful or "some rows weigh nothing"

@@ -154,6 +154,8 @@ class Truth:
             ]
         if self.favorable is not None:
             each = [self.favorable]
+        elif self.classes in ([0], [-1]):  # nobody has the other label, which is the favorable one
+            each = [1]
         tests: dict[str, Callable[[Label], Cell]] = {
             "selection_rate_ratio": lambda c: Cell(c, lambda y, p: p == c, _everyone),
             "equal_opportunity": lambda c: Cell(c, lambda y, p: p == c, lambda y, p: y == c),
@@ -247,6 +249,17 @@ def _settled(rows: Sequence[Row], options: Mapping[str, Any]) -> list[Row]:
     if what == "drop":
         return [row for row in rows if sizes[row.g] >= least]
     return [row if sizes[row.g] >= least else row._replace(g=MERGED) for row in rows]
+
+
+def rounding(journey: Journey) -> float:
+    """How much larger than 1 the numbers are that differences are of, for what rounding leaves."""
+    if journey.task != "regression":
+        return 1.0
+    known = (
+        x for column in (journey.truth, journey.predicted) for x in column or () if x is not None
+    )
+    sizes = [1e-6 * abs(float(x)) for x in known]
+    return max([1.0, *(size for size in sizes if math.isfinite(size))])
 
 
 def close(found: float | None, wanted: float, scale: float = 1.0) -> bool:

@@ -10,7 +10,7 @@ import evenhand as eh
 from evenhand._data.groups import show
 from evenhand._words import number
 from journeys.generator import Journey, Label
-from journeys.oracle import Truth, close
+from journeys.oracle import Truth, close, rounding
 
 METRICS = {
     "selection rate": "selection_rate",
@@ -107,7 +107,7 @@ def measured(truth: Truth, audit: eh.Audit, finding: Any) -> None:
     for measure, found in finding.values.items():
         if truth.knows(name, measure):
             wanted = truth.value(name, measure)
-            scale = max(1.0, abs(wanted)) if math.isfinite(wanted) else 1.0
+            scale = max(rounding(truth.journey), abs(wanted)) if math.isfinite(wanted) else 1.0
             assert close(found.value, wanted, scale), (name, measure, found.value, wanted)
         inside(found.low, found.value, found.high, (name, measure))
     gap = finding.gap
