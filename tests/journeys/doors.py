@@ -407,12 +407,12 @@ def watched(journey: Journey, found: Found) -> None:
     assert decided is not None
     for day, part in enumerate(parts, 1):
         rows = {name: [column[k] for k in part] for name, column in group.items()}
-        counts = eh.tally(
-            None if truth is None else [truth[k] for k in part],
-            [decided[k] for k in part],
-            sensitive_features=rows,
-        )
         try:
+            counts = eh.tally(
+                None if truth is None else [truth[k] for k in part],
+                [decided[k] for k in part],
+                sensitive_features=rows,
+            )
             watch.update(counts, part=f"part {day}", at=f"2026-03-{day:02}")
         except eh.EvenhandError:
             return  # a part may lack what is asked of it
