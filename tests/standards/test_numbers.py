@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
+from math import comb
 
 import numpy as np
 import pytest
@@ -11,7 +12,15 @@ from scipy.stats import binomtest, chi2_contingency, fisher_exact
 from statsmodels.stats.contingency_tables import StratifiedTable, Table2x2
 from statsmodels.stats.proportion import proportions_ztest
 
-from evenhand.standards.adverse import below, fisher, flips, shortfall, standard_deviations
+from evenhand.standards.adverse import (
+    below,
+    fisher,
+    flips,
+    pooled_shortfall,
+    shortfall,
+    standard_deviations,
+    swaps,
+)
 from evenhand.standards.credit import (
     decile_cut_offs,
     mantel_haenszel,
@@ -181,3 +190,67 @@ def test_a_standardized_mean_difference_is_cohens_d():
     within = np.sqrt((39 * a.var(ddof=1) + 69 * b.var(ddof=1)) / 108)
     assert found[0] == pytest.approx((a.mean() - b.mean()) / within)
     assert np.isnan(found[1])
+
+
+@given(compared())
+def test_a_swap_turns_a_verdict_exactly_if_one_more_here_and_one_fewer_at_the_highest_do(counts):
+    hits, rows, among = counts
+    rates = [Fraction(int(k), int(n)) for k, n in zip(hits, rows, strict=True)]
+    allowed = [at for at in range(len(rows)) if among is None or among[at]]
+    found = swaps(hits, rows, among=among)
+    tops = [at for at in allowed if rates[at] == highest_rate(hits, rows, among)]
+    expected = []  # of two groups with the highest rate, either may be the other
+    for best in tops:
+        turned = []
+        for at in range(len(rows)):
+            verdict = is_below(hits, rows, at, among)
+            by = 1 if verdict else -1
+            changed = hits.copy()
+            changed[at] += by
+            changed[best] -= by
+            possible = at != best and ((changed >= 0) & (changed <= rows)).all()
+            turned.append(bool(possible and is_below(changed, rows, at, among) != verdict))
+        expected.append(turned)
+    assert found in expected
+
+
+@given(counted())
+def test_a_mid_p_counts_the_table_itself_by_half(counts):
+    hits, rows = counts
+    k, n = int(hits[0]), int(rows[0])
+    found = fisher(hits, rows, 0, mid=True)
+    for at in range(1, len(rows)):
+        total, chosen = n + int(rows[at]), k + int(hits[at])
+        ways = {
+            x: comb(int(rows[at]), x) * comb(n, chosen - x)
+            for x in range(max(0, chosen - n), min(chosen, int(rows[at])) + 1)
+        }
+        here = ways[int(hits[at])]
+        exact = sum(one for one in ways.values() if one <= here)
+        expected = Fraction(2 * exact - here, 2 * comb(total, chosen))
+        assert found[at] == pytest.approx(float(expected), abs=1e-9)
+
+
+@given(counted())
+def test_shortfalls_of_the_pooled_rate_add_up_to_nothing(counts):
+    hits, rows = counts
+    short = pooled_shortfall(hits, rows)
+    assert short.sum() == pytest.approx(0, abs=1e-9)
+    rate = hits.sum() / rows.sum()
+    assert short[0] == pytest.approx(rows[0] * rate - hits[0])
+
+
+def test_a_mean_difference_is_over_the_deviation_within_or_that_of_everybody():
+    rng = np.random.default_rng(5)
+    values, codes = rng.normal(600, 40, 300).round(), rng.integers(0, 3, 300)
+    order = np.argsort(values, kind="stable")
+    scores = Scores(values[order], codes[order], np.ones(300, dtype=np.int64), 3)
+    groups = [values[codes == at] for at in range(3)]
+    for at in (1, 2):
+        gap = groups[at].mean() - groups[0].mean()
+        both = len(groups[at]) + len(groups[0]) - 2
+        squares = sum(((part - part.mean()) ** 2).sum() for part in (groups[at], groups[0]))
+        pooled = standardized_mean_differences(scores, 0, "pooled")[at]
+        assert pooled == pytest.approx(gap / np.sqrt(squares / both))
+        whole = standardized_mean_differences(scores, 0, "population")[at]
+        assert whole == pytest.approx(gap / values.std())

@@ -190,7 +190,7 @@ class Audit(AuditParts, Result):
         Parameters
         ----------
         standard : str, optional
-            The document of a standard's page instead, by the schema "evenhand.standard/1".
+            The document of a standard's page instead, by the schema "evenhand.standard/2".
         stated : mapping, optional
             As of `to_html`.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand._audit.document import document
 from evenhand._audit.parts import AuditParts
+from evenhand._columns import Label
 from evenhand._data.distributions import Distribution
 from evenhand._data.evidence import Evidence, are_probabilities
 from evenhand._data.groups import show
@@ -41,7 +42,7 @@ def subject_of(audit: AuditParts) -> Subject:
 
 
 def sample_of(evidence: Evidence) -> Sample:
-    """The people of a view; nobody is selected where no label is favorable."""
+    """The people of a view: those selected, or by class where no label is favorable."""
     predictions, within = evidence.sources.get("predictions"), evidence.sources.get("strata")
     steps = evidence.sources.get("steps")
     segments = None
@@ -49,27 +50,34 @@ def sample_of(evidence: Evidence) -> Sample:
         axes = ("stratum", "group")
         segments = Segments(
             within.labels("stratum"),
-            _selected(within, evidence, *axes),
+            _selected(within, evidence.favorable, *axes),
             _whole(within.table(*axes, of="rows")),
         )
-    decided = isinstance(predictions, Tally) and evidence.favorable is not None
+    hits, classes = None, {}
+    if isinstance(predictions, Tally):
+        if evidence.favorable is not None:
+            hits = _selected(predictions, evidence.favorable, "group")
+        else:
+            labels = predictions.labels("yhat")
+            classes = {label: _selected(predictions, label, "group") for label in labels}
     return Sample(
         columns=evidence.columns,
         groups=evidence.groups,
         rows=_whole(evidence.rows),
-        hits=_selected(predictions, evidence, "group") if decided else None,
+        hits=hits,
         scores=_scores(steps, evidence) if isinstance(steps, Distribution) else None,
         segments=segments,
+        classes=classes,
     )
 
 
-def _selected(counts: Any, evidence: Evidence, *axes: str) -> NDArray[np.int64]:
-    """Those with the favorable decision, along the axes."""
+def _selected(counts: Tally, label: Label, *axes: str) -> NDArray[np.int64]:
+    """Those with this decision, along the axes."""
     labels = counts.labels("yhat")
-    if evidence.favorable not in labels:
+    if label not in labels:
         return np.zeros([counts.axis(name).size for name in axes], dtype=np.int64)
     table = counts.table("yhat", *axes, of="rows")
-    return _whole(table[labels.index(evidence.favorable)])
+    return _whole(table[labels.index(label)])
 
 
 def _scores(steps: Distribution, evidence: Evidence) -> Scores:

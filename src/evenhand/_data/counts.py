@@ -30,7 +30,8 @@ from evenhand._words import plural
 
 Floats = NDArray[np.float64]
 
-MOST_DIGITS = 15  # decimals of a rate; more are those of a quotient, not of a rounded number
+MOST_DIGITS = 12  # decimals of a rate; more are those of a quotient, or noise of the last place
+SELECTED = (0, 1)  # the classes of a rate, whether anybody is of them or not
 SLACK = 1e-9  # of sums that were rounded when they were written
 MOMENT_COLUMNS = {  # what `moments` adds up, by the names that a counted table has for it
     "yhat": "sum_prediction",
@@ -121,7 +122,8 @@ def tally_counts(
         stratum = within.of(cells)
         coded["stratum"] = Column(stratum.codes, stratum.labels)
         notes += stratum.notes
-    return cells.tally(coded | cells.clusters(together), group.of(cells), notes=notes)
+    whole = cells.tally(coded | cells.clusters(together), group.of(cells), notes=notes)
+    return whole if rate is None else whole.with_classes(SELECTED)
 
 
 def tally_moment_columns(
@@ -293,10 +295,11 @@ def _from_rates(
         raise InputTypeError(f"{rate!r} must hold rates, and holds something else than numbers.")
     columns = [*names, *({rows, rate} - set(names))]
     lines = table.select(*columns).collect()
-    share, size = (
-        np.asarray(lines[name].cast(nw.Float64).to_numpy(), dtype=np.float64)
-        for name in (rate, rows)
-    )
+    size = np.asarray(lines[rows].cast(nw.Float64).to_numpy(), dtype=np.float64)
+    share = np.asarray(lines[rate].to_numpy())
+    if share.dtype == np.float32:  # as it is written: 0.39, not the nearest double of its single
+        share = share.astype(str)
+    share = share.astype(np.float64)
     selected, note = selected_of(share, size, rate, rows, digits)
     decision = _unused("selected", names)
 
@@ -328,9 +331,9 @@ def selected_of(
         value = float(rate[wrong][0])
         hint = " Divide percentages by 100." if 1 < value <= 100 else ""
         raise InputError(f"{name!r} has the rate {value:g}; rates lie between 0 and 1.{hint}")
-    decimals = max((_decimals(value) for value in rate.tolist()), default=0)
+    fractions = [value for value in rate.tolist() if 0 < value < 1]
     if digits is None:
-        digits = min(decimals, MOST_DIGITS)
+        digits = max(map(_decimals, fractions), default=MOST_DIGITS)
     elif isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
         raise InputError(f"digits is how many decimals rates have, 0 to {MOST_DIGITS}: {digits!r}.")
     reach = size * (0.5 * 10.0**-digits) + SLACK * np.maximum(1.0, size * 10.0**-digits)
@@ -355,17 +358,18 @@ def selected_of(
         f"The selected are {name!r} × {sizes!r}, to the nearest whole number: the rates have "
         f"{plural(digits, 'decimal')}, and {how_far}."
     )
+    if not fractions and most == 0:
+        note = f"The selected are {name!r} × {sizes!r}: every rate is 0 or 1."
     return selected, note
 
 
 def _decimals(value: float) -> int:
-    """How many decimals a number has as it is written.
+    """How many decimals a number has as it is written, but for noise of its last place.
 
-    >>> _decimals(0.312), _decimals(1.0), _decimals(2.5e-07)
-    (3, 0, 8)
+    >>> _decimals(0.312), _decimals(1.0), _decimals(2.5e-07), _decimals(0.1 + 0.2)
+    (3, 0, 8, 1)
     """
-    text = np.format_float_positional(value, trim="-")
-    return len(text.partition(".")[2])
+    return len(f"{value:.{MOST_DIGITS}f}".rstrip("0").partition(".")[2])
 
 
 def _unused(name: str, names: Sequence[str]) -> str:

@@ -6,8 +6,6 @@ were. Groups cannot be one alone, amounts, or rows that are each their own.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +19,7 @@ from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES, Bin
 from evenhand._columns.codes import union
 from evenhand._data.distributions import Distribution, RankedScores, area_of_all
+from evenhand._data.fingerprints import fingerprint
 from evenhand._data.groups import check_not_amounts, show
 from evenhand._data.summaries import KINDS, Source
 from evenhand._data.tallies import Tally
@@ -31,7 +30,6 @@ from evenhand._words import capitalized, listing, plural
 MOST_THRESHOLDS = 200
 MOST_NAMED = 3  # labels in a note
 ENOUGH_CLUSTERS = 30
-DIGITS = 9  # of sums in a fingerprint, so that the order of rows does not matter
 JUDGED = ("labels", "ranks", "losses", "bins")  # sources that hold predictions against the truth
 
 
@@ -83,16 +81,16 @@ class Evidence:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the counted cells: the same for the same rows, in any order."""
-        counts = self.counted
-        axes = {axis.name: [show(label) for label in axis.labels] for axis in counts.axes}
-        digest = hashlib.sha256(json.dumps(axes).encode())
-        digest.update(np.ascontiguousarray(counts.cells, dtype=np.int64).tobytes())
-        for of, sums in sorted(counts.sums.items()):
-            values = np.asarray(sums, dtype=np.float64).ravel()
-            texts = [f"{value:.{DIGITS}g}" for value in values]
-            digest.update(json.dumps([of, texts]).encode())
-        return digest.hexdigest()
+        """SHA-256 of all that was counted and of how it is read: the same in any order of rows."""
+        labels = {"favorable": self.favorable, "score_of": self.score_of}
+        about = {
+            "task": self.task,
+            "columns": self.columns,
+            "decided_at": self.decided_at,
+            **{name: None if label is None else show(label) for name, label in labels.items()},
+        }
+        thresholds = {} if self.thresholds is None else {"thresholds": self.thresholds}
+        return fingerprint(about, {**self.sources, **thresholds})
 
     def sameness(self, needs: str) -> str | None:
         """Why there is nothing to compare, if all rows share one label or score; else None.

@@ -217,7 +217,7 @@ def with_favorable(source: Source, favorable: Label) -> Source:
         return source
     labels = next((axis.labels for axis in source.axes if axis.name == "yhat"), ())
     label = unseen_label(labels, favorable)
-    return source if label is None else source.with_class(label)
+    return source if label is None else source.with_classes([label])
 
 
 class Predictions(Kind):

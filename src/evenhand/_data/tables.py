@@ -23,7 +23,7 @@ from evenhand._data.binned import (
 )
 from evenhand._data.counted import from_tally
 from evenhand._data.counting import share_classes
-from evenhand._data.counts import CountedTable, read_counts, tally_moment_columns
+from evenhand._data.counts import SELECTED, CountedTable, read_counts, tally_moment_columns
 from evenhand._data.evidence import (
     Cut,
     Evidence,
@@ -112,7 +112,8 @@ def evidence_from_table(given: Columns) -> Evidence:
         GroupColumns(listed(given.sensitive_features), **policy),
         listed(given.cluster),
     )
-    meant = Meant(given.favorable, given.score_of)
+    known = () if given.rate is None else SELECTED
+    meant = Meant(given.favorable, given.score_of, known)
     if given.replicate_weights is not None or given.replicate_method is not None:
         repeated = _replicates(given.replicate_weights, given.replicate_method, names, rows)
         names = replace(names, replicates=repeated)
@@ -197,10 +198,14 @@ class ColumnNames:
 
 
 class Meant(NamedTuple):
-    """The favorable label, and the one that a score is of, where the caller named them."""
+    """The favorable label, and the one that a score is of, where the caller named them.
+
+    `classes` are known to exist, whether a row has them or not.
+    """
 
     favorable: Label = None
     score_of: Label = None
+    classes: tuple[Label, ...] = ()
 
     def scored(self, labels: Sequence[Label]) -> Label:
         """Of which of the labels the score is."""
@@ -536,6 +541,12 @@ def from_labels(
     group = names.groups.of(cells)
     sources, notes = _sources(cells, columns, group, names)
     named = meant.favorable
+    if meant.classes:
+        sources = {
+            need: source.with_classes(meant.classes)
+            for need, source in sources.items()
+            if isinstance(source, Tally)
+        }
     sources = {need: with_favorable(source, named) for need, source in sources.items()}
     labels = next(s.labels("yhat") for s in sources.values() if isinstance(s, Tally))
     good = favorable_label(labels, named, required=False)

@@ -207,22 +207,23 @@ class Tally:
         sums = {name: values[..., kept] for name, values in self.sums.items()}
         return gathered(axes, cells[:, kept], sums, self.notes, self.scale)
 
-    def with_class(self, label: Label) -> Tally:
-        """The same counts, with room for a class that no row has.
+    def with_classes(self, labels: Iterable[Label]) -> Tally:
+        """The same counts, with room for classes that no row has.
 
         Parameters
         ----------
-        label : label
-            The class.
+        labels : iterable of labels
+            The classes.
 
         Returns
         -------
         Tally
-            With the label among those of truth and prediction.
+            With the labels among those of truth and prediction.
 
         """
+        more = tuple(labels)
         axes = tuple(
-            replace(axis, labels=union(axis.labels, [label])) if axis.name in CLASSES else axis
+            replace(axis, labels=union(axis.labels, more)) if axis.name in CLASSES else axis
             for axis in self.axes
         )
         return replace(self, axes=axes, cells=_recoded(self, axes))

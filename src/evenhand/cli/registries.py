@@ -54,7 +54,7 @@ def standards(as_json: bool) -> None:
                 "name": standard.name,
                 "title": standard.title,
                 "about": standard.about,
-                "sources": [citation for citation, _ in standard.sources],
+                "sources": [source.citation for source in standard.sources],
                 "reviewed": standard.reviewed.isoformat(),
                 "review_by": standard.review_by.isoformat(),
                 "options": {option.name: option.help for option in standard.options},
@@ -66,7 +66,7 @@ def standards(as_json: bool) -> None:
     table = columns("name", "what it is, its sources, and what can be stated")
     for standard in STANDARDS.values():
         stated = [f"  {option.name}: {option.help}" for option in standard.options]
-        sources = "; ".join(citation for citation, _ in standard.sources)
+        sources = "; ".join(source.citation for source in standard.sources)
         dates = f"Reviewed {standard.reviewed}, to be reviewed by {standard.review_by}."
         table.add_row(
             Text(standard.name, style="bold"),

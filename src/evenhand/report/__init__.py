@@ -24,7 +24,7 @@ REPORTS: dict[str, Maker] = {
     "evenhand.comparison/2": comparison.report_of,
     "evenhand.frontier/1": frontier.report_of,
     "evenhand.power/1": power.report_of,
-    "evenhand.standard/1": standard.report_of,
+    "evenhand.standard/2": standard.report_of,
     "evenhand.watch-report/1": watch.report_of,
     "evenhand.watch-status/1": watch.report_of,
 }

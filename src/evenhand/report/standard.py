@@ -31,7 +31,7 @@ def report_of(document: Document) -> Report:
         facts=facts,
         sections=[
             Section("tables", "What the data show", list(_tables(document))),
-            Section("rule", "What the rule asks", [Bullets(document["asks"], "points")]),
+            Section("rule", "What the rule asks", list(_rule(document))),
             Section("limits", "What no software can say", [Bullets(document["cannot"], "points")]),
             Section("signatures", "Signatures", list(_signatures(document))),
         ],
@@ -54,19 +54,37 @@ def _tables(document: Document) -> Any:
         yield Bullets(document["notes"], "notes")
 
 
+def _rule(document: Document) -> Any:
+    yield Bullets([_stated(one) for one in document["asks"]], "points")
+    if document["standing"]:
+        yield Text("Where it stands", "shown")
+        yield Bullets([_stated(one) for one in document["standing"]], "points")
+
+
+def _stated(one: Document) -> str:
+    return f"{one['text']} [{one['source']}]"
+
+
+def _source(one: Document) -> str:
+    read = "" if one["verified"] else "; not verified"
+    return f"{one['citation']}, {one['date']} ({one['about']}{read})"
+
+
 def _signatures(document: Document) -> Any:
     yield Terms([(field, None) for field in document["signatures"]], "facts signatures")
-    sources = "; ".join(f"{one['citation']} ({one['about']})" for one in document["sources"])
+    sources = "; ".join(map(_source, document["sources"]))
     review = document["review"]
     last = "" if review["overdue"] else f" {review['sentence']}"
-    made = f"Made {document['law_date']}, in force {document['in_force']}."
-    yield Text(f"Sources: {sources}. {made}{last}", "quiet")
+    made = f"Made {document['law_date']}, in force {document['in_force']}"
+    if document["enforced"]:
+        made += f", enforced since {document['enforced']}"
+    yield Text(f"Sources: {sources}. {made}.{last}", "quiet")
     source = document["provenance"]
     versions = "".join(f"{package} {version}, " for package, version in source["versions"].items())
     yield Text(
         f"Filled in on {source['date']} from {plural(document['rows'], 'row')}; SHA-256 of the "
-        f"counts {source['data']}; {versions}Python {source['python']}; profile "
-        f"{document['standard']}, schema {document['schema']}.",
+        f"data {source['data']}, of what this page says {document['sha256']}; {versions}Python "
+        f"{source['python']}; profile {document['standard']}, schema {document['schema']}.",
         "quiet",
     )
 

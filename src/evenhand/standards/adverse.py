@@ -1,4 +1,4 @@
-"""Adverse impact between groups: four-fifths, two tests, the shortfall, and whether one flips it.
+"""Adverse impact between groups: four-fifths, tests, shortfalls, and whether one flips it.
 
 Counts are whole people, so verdicts are read from whole numbers: 5 × hits × rows of the other
 against 4 × hits of the other × rows. A ratio of exactly four-fifths is not below it. `among` says
@@ -84,13 +84,55 @@ def flips(
     return turned
 
 
-def fisher(hits: Counts, rows: Counts, reference: int) -> Floats:
-    """Fisher's exact two-sided p-value of each group beside the reference; NaN for itself."""
-    from scipy.stats import fisher_exact
+def swaps(
+    hits: Counts, rows: Counts, limit: Fraction = LIMIT, among: Flags | None = None
+) -> list[bool]:
+    """For which groups one swap of people turns the verdict: one more here, one fewer there.
+
+    The other is a person of the group with the highest rate; where the verdict is not below, the
+    swap goes the other way. Nothing turns for the highest group itself.
+
+    >>> swaps(np.array([7, 10, 2]), np.array([20, 20, 20]))
+    [True, False, False]
+    """
+    rates = _fractions(hits, rows)
+    best = _three_highest(rates, among)[0][1]
+    turned = []
+    for at, verdict in enumerate(below(hits, rows, limit, among)):
+        by = 1 if verdict else -1
+        new = list(rates)
+        mine, other = _changed(hits[at], rows[at], by), _changed(hits[best], rows[best], -by)
+        if at == best or mine is None or other is None:
+            turned.append(False)
+            continue
+        new[at], new[best] = mine, other
+        turned.append((mine < limit * max(_chosen(new, among))) != verdict)
+    return turned
+
+
+def pooled_shortfall(hits: Counts, rows: Counts) -> Floats:
+    """How many more of each group would have been selected at the rate of everybody together.
+
+    Below 0 where more were selected than that.
+
+    >>> pooled_shortfall(np.array([3, 9]), np.array([20, 20]))
+    array([ 3., -3.])
+    """
+    return np.asarray(rows * (hits.sum() / rows.sum()) - hits)
+
+
+def fisher(hits: Counts, rows: Counts, reference: int, *, mid: bool = False) -> Floats:
+    """Fisher's exact two-sided p-value of each group beside the reference; NaN for itself.
+
+    A mid-p is less by half the probability of the table itself.
+    """
+    from scipy.stats import fisher_exact, hypergeom
 
     k, n = int(hits[reference]), int(rows[reference])
     tables = ([[int(a), int(b) - int(a)], [k, n - k]] for a, b in zip(hits, rows, strict=True))
-    values = [float(fisher_exact(table)[1]) for table in tables]
+    values = np.array([float(fisher_exact(table)[1]) for table in tables])
+    if mid:
+        values -= hypergeom.pmf(hits, rows + n, hits + k, rows) / 2
     return np.where(np.arange(len(rows)) == reference, np.nan, values)
 
 

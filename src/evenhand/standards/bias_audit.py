@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._words import listing, number, percent, plural
@@ -19,66 +21,113 @@ from evenhand.standards.tables import (
     TableColumn,
     beside_limit,
     four_fifths_sentence,
+    head_of,
+    in_words,
     interval_note,
     known_part,
+    lowest_sentence,
+    recorded,
+)
+
+DENOMINATOR = (
+    "6 RCNY § 5-300 divides by the rate of the most selected category and excepts none; § 5-301 "
+    "lets categories below 2% be left out of the impact ratios. Auditors mostly take the highest "
+    "rate among those that are not left out (denominator='included'; not verified); by default "
+    "this page takes it among all."
 )
 
 
 def bias_audit(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
-    """Three tables, or one where the audit has one column; and what was left out of them."""
+    """Three tables, or one where the audit has one column, for each outcome that is counted."""
     _check_leaving_out(standard, stated)
     columns = _columns(subject, stated)
     views = [(name,) for name in columns] + ([tuple(columns)] if len(columns) == 2 else [])
     samples = {view: subject.sample(*view) for view in views}
-    outcome = _outcome(standard, samples[views[0]], stated)
-    unknown_words = stated["unknown"] or standard.policy["unknown"]
+    outcomes = _outcomes(standard, samples[views[0]], stated)
     tables, shows, unknown, called = [], [], [], []
     for view in views:
-        sample = samples[view]
-        sample, hidden, names = known_part(_with_outcome(sample, outcome), unknown_words)
-        unknown.append(f"{hidden:,} by {' × '.join(view)}")
-        called += names
-        if len(sample.groups) < 2:
+        known, hidden, names = known_part(samples[view], stated["unknown"])
+        unknown.append(f"{hidden:,} by {_by(view)}")
+        called += [name for name in names if len(columns) == 1 or " × " not in name]
+        if len(known.groups) < 2:
             raise InputError(f"By {' × '.join(view)} there are fewer than two known categories.")
-        table, sentence = _table(standard, sample, subject.confidence, stated, outcome, hidden)
-        tables.append(table)
-        shows.append(sentence)
+        for outcome in outcomes:
+            sample = replace(known, hits=outcome.hits(known))
+            table, sentence = _table(standard, sample, subject.confidence, stated, outcome, hidden)
+            tables.append(table)
+            shows.append(sentence)
     facts = [
         ("Assessed", f"{plural(int(samples[views[0]].rows.sum()), 'person', 'people')}"),
-        ("Unknown category", "; ".join(unknown) + _called(called, len(columns))),
-        ("Rates", outcome.sentence),
+        ("Unknown category", "; ".join(unknown) + recorded(called)),
+        ("Rates", outcomes[0].sentence),
         ("Impact ratios", _denominator(stated)),
     ]
     notes = [interval_note(subject.confidence, rates=True)] if stated["intervals"] else []
+    if stated["leave_out"]:
+        notes.append(DENOMINATOR)
     if len(columns) < 2:
         notes.append(
             "The rule asks for tables by sex, by race/ethnicity and by their intersections; this "
-            f"audit has one column, {columns[0]}."
+            f"audit has one column, {in_words(columns[0])}."
         )
     return Filled(tables, shows, facts, notes)
 
 
 class Outcome(NamedTuple):
-    """What is counted of people: selected, or above the median; how it is headed, and in words."""
+    """What is counted of people: selected, of a class, or above the median; head, and in words."""
 
     head: str
     rate: str
     sentence: str
     median: float | None = None
+    label: Label = None
+
+    @property
+    def named(self) -> str:
+        """The class, to follow the title of a table."""
+        return "" if self.label is None else f", classified as {show(self.label)}"
+
+    def hits(self, sample: Sample) -> Counts:
+        """How many of each group it is."""
+        if self.label is not None:
+            return sample.classes[self.label]
+        if self.median is not None and sample.scores is not None:
+            return sample.scores.above(self.median)
+        assert sample.hits is not None
+        return sample.hits
 
 
-def _outcome(standard: Standard, sample: Sample, stated: Mapping[str, Any]) -> Outcome:
-    by = stated["by"] or ("score" if sample.hits is None else "selection")
+def _outcomes(standard: Standard, sample: Sample, stated: Mapping[str, Any]) -> list[Outcome]:
     words = standard.wording
+    ways = {
+        "selection": sample.hits is not None,
+        "class": bool(sample.classes),
+        "score": sample.scores is not None,
+    }
+    known = [way for way, can in ways.items() if can]
+    if not known:
+        raise InputError(
+            "The audit has no decisions and no scores: pass decisions with favorable=, or scores "
+            "(y_score), to the audit."
+        )
+    by = stated["by"] or known[0]
+    if by not in known:
+        lacks = {
+            "selection": "no decisions of which one is favorable (favorable=)",
+            "class": "no classes without a favorable one",
+            "score": "no scores (y_score)",
+        }
+        raise InputError(
+            f"by={by!r}, but the audit has {lacks[by]}. State by={' or by='.join(map(repr, known))}"
+            ", or audit again with what is missing."
+        )
     if by == "selection":
-        if sample.hits is None:
-            raise InputError(
-                "The audit has no decisions with a favorable label. State by='score' for rates "
-                "above the median, or pass favorable= to the audit."
-            )
-        return Outcome(words["selected"], words["selection_rate"], "Share of those selected.")
-    if sample.scores is None:
-        raise InputError("State by='selection': the audit has no scores (y_score).")
+        return [Outcome(words["selected"], words["selection_rate"], "Share of those selected.")]
+    if by == "class":
+        sentence = "Share of those put into each class; a table for every class."
+        rate = words["selection_rate"]
+        return [Outcome(show(label), rate, sentence, label=label) for label in sample.classes]
+    assert sample.scores is not None
     median = sample.scores.median
     ties = sample.scores.at(median)
     sentence = (
@@ -86,15 +135,7 @@ def _outcome(standard: Standard, sample: Sample, stated: Mapping[str, Any]) -> O
         f"sample, unknown categories included; {plural(ties, 'person scores', 'people score')} "
         "exactly that, and are not above it."
     )
-    return Outcome(words["scored"], words["scoring_rate"], sentence, median)
-
-
-def _with_outcome(sample: Sample, outcome: Outcome) -> Sample:
-    """The sample whose hits are what is counted."""
-    if outcome.median is None or sample.scores is None:
-        return sample
-    hits = sample.scores.above(outcome.median)
-    return Sample(sample.columns, sample.groups, sample.rows, hits)
+    return [Outcome(words["scored"], words["scoring_rate"], sentence, median)]
 
 
 def _table(
@@ -106,7 +147,7 @@ def _table(
     hidden: int,
 ) -> tuple[Table, str]:
     assert sample.hits is not None
-    by = " × ".join(sample.columns)
+    by = _by(sample.columns)
     hits, rows = sample.hits, sample.rows
     left_out = rows < stated["leave_out"] * (rows.sum() + hidden)
     if (~left_out).sum() < 2:
@@ -129,7 +170,7 @@ def _table(
     ]
     between = stated["intervals"]
     columns = [
-        TableColumn("category", by.capitalize() if len(sample.columns) == 1 else by, "text"),
+        TableColumn("category", head_of(by), "text"),
         TableColumn("people", standard.wording["people"], "count"),
         TableColumn("hits", outcome.head, "count"),
         TableColumn("rate", outcome.rate, "rate"),
@@ -155,8 +196,12 @@ def _table(
         ratios.high[kept],
         int(np.searchsorted(kept, ratios.reference)) if ratios.reference in kept else -1,
     )
-    sentence = four_fifths_sentence(by, [sample.groups[at] for at in kept], seen)
-    return Table(f"By {by}", columns, lines, notes), sentence
+    groups = [sample.groups[at] for at in kept]
+    title = by + outcome.named
+    sentence = lowest_sentence(title, groups, seen)
+    if between and not np.isnan(seen.values).all():
+        sentence += four_fifths_sentence(groups, seen)
+    return Table(f"By {title}", columns, lines, notes), sentence
 
 
 def _ratios(
@@ -203,6 +248,5 @@ def _denominator(stated: Mapping[str, Any]) -> str:
     return f"To the highest rate {of[stated['denominator']]}."
 
 
-def _called(names: list[str], columns: int) -> str:
-    single = [name for name in dict.fromkeys(names) if columns == 1 or " × " not in name]
-    return f" (recorded as {listing(single)})" if single else ""
+def _by(columns: Sequence[str]) -> str:
+    return " × ".join(map(in_words, columns))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,20 +52,26 @@ def decile_cut_offs(scores: Scores) -> list[CutOff]:
     return cuts
 
 
-def standardized_mean_differences(scores: Scores, reference: int) -> Floats:
-    """The mean score less the reference's, over the standard deviation within the two groups.
+def standardized_mean_differences(
+    scores: Scores, reference: int, over: Literal["pooled", "population"] = "pooled"
+) -> Floats:
+    """The mean score less the reference's, over a standard deviation; NaN for the reference itself.
 
-    The variance within is pooled over both, with n − 1 (Cohen's d); NaN for the reference itself.
+    The pooled one is within the two groups, with n − 1 (Cohen's d); that of the population is of
+    all scores together, with n.
     """
     rows = scores.rows
     sums = np.bincount(scores.codes, scores.counts * scores.values, len(rows))
     means = sums / rows
     off = scores.values - means[scores.codes]
     squares = np.bincount(scores.codes, scores.counts * off**2, len(rows))
-    freedom = rows + rows[reference] - 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        within = np.sqrt((squares + squares[reference]) / freedom)
-        values = (means - means[reference]) / within
+        if over == "pooled":
+            variance = (squares + squares[reference]) / (rows + rows[reference] - 2)
+        else:
+            mean = sums.sum() / rows.sum()
+            variance = np.average((scores.values - mean) ** 2, weights=scores.counts)
+        values = (means - means[reference]) / np.sqrt(variance)
     values[reference] = np.nan
     return np.asarray(values)
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
 from evenhand._errors import InputError
+from evenhand.standards.adverse_impact import adverse_impact
 from evenhand.standards.bias_audit import bias_audit
-from evenhand.standards.four_fifths import four_fifths
 from evenhand.standards.lending_tables import lending
 from evenhand.standards.profiles import Standard, standard_named
 from evenhand.standards.sample import Subject
 from evenhand.standards.tables import Filled
 from evenhand.standards.technical import technical
 
-SCHEMA = "evenhand.standard/1"
+SCHEMA = "evenhand.standard/2"
 BUILDERS: dict[str, Callable[[Standard, Subject, Mapping[str, Any]], Filled]] = {
-    "evidence": technical,
+    "adverse impact": adverse_impact,
+    "bias audit": bias_audit,
     "lending": lending,
-    "nyc-ll144": bias_audit,
-    "ugesp": four_fifths,
+    "technical": technical,
 }
 
 
@@ -30,14 +32,14 @@ def standard_document(
     """Everything that the page of a standard says."""
     standard = standard_named(name)
     stated = standard.stated(given)
-    if subject.weighted and name != "evidence":
+    if subject.weighted and standard.tables != "technical":
         raise InputError(
             f"The standard {name!r} counts people, and the audit's rows are weighted. Audit them "
             "without weights; counts of people are rows=, not weights."
         )
-    filled = BUILDERS[name](standard, subject, stated)
+    filled = BUILDERS[standard.tables](standard, subject, stated)
     document = subject.document
-    return {
+    said = {
         "schema": SCHEMA,
         "evenhand": document["evenhand"],
         "standard": name,
@@ -46,23 +48,42 @@ def standard_document(
         "audit": document["title"],
         "law_date": standard.law_date.isoformat(),
         "in_force": standard.in_force.isoformat(),
+        "enforced": None if standard.enforced is None else standard.enforced.isoformat(),
         "review": _review(standard, date.fromisoformat(document["provenance"]["date"])),
         "confidence": subject.confidence,
         "stated": {key: value for key, value in stated.items() if value is not None},
         "facts": [
-            *({"name": head, "text": stated[key]} for key, head in standard.facts.items()),
+            *(
+                {"name": head, "text": stated[key]}
+                for key, head in standard.facts.items()
+                if _has_line(standard, key, stated)
+            ),
             *({"name": head, "text": text} for head, text in filled.facts),
         ],
         "shows": list(filled.shows),
         "tables": [table.document() for table in filled.tables],
         "notes": list(filled.notes),
-        "asks": list(standard.asks),
+        "asks": [one._asdict() for one in standard.asks],
+        "standing": [one._asdict() for one in standard.standing],
         "cannot": list(standard.cannot),
-        "sources": [{"citation": one, "about": about} for one, about in standard.sources],
+        "sources": [{**one._asdict(), "date": one.date.isoformat()} for one in standard.sources],
         "signatures": list(standard.signatures),
         "provenance": dict(document["provenance"]),
         "rows": document["rows"],
     }
+    return {**said, "sha256": _hash(said)}
+
+
+def _hash(said: Mapping[str, Any]) -> str:
+    """SHA-256 of all that the page says, as JSON with sorted keys and without spaces."""
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _has_line(standard: Standard, name: str, stated: Mapping[str, Any]) -> bool:
+    """Whether the page has a line for what is stated by this name, given the rest."""
+    option = next(one for one in standard.options if one.name == name)
+    return all(stated[other] == value for other, value in option.where.items())
 
 
 def _review(standard: Standard, today: date) -> dict[str, Any]:

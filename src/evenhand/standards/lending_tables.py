@@ -9,13 +9,13 @@ import numpy as np
 
 from evenhand._data.groups import show
 from evenhand.standards.adverse import fisher
+from evenhand.standards.adverse_impact import compared_columns, decided
 from evenhand.standards.credit import (
     decile_cut_offs,
     mantel_haenszel,
     odds_ratios,
     standardized_mean_differences,
 )
-from evenhand.standards.four_fifths import compared_columns, decided
 from evenhand.standards.profiles import Standard, reference_places
 from evenhand.standards.rates import rates_of, ratios_of
 from evenhand.standards.sample import Sample, Scores, Segments, Subject
@@ -25,18 +25,24 @@ from evenhand.standards.tables import (
     TableColumn,
     beside_limit,
     four_fifths_sentence,
+    head_of,
+    in_words,
     interval_note,
     known_part,
+    lowest_sentence,
+    unknown_fact,
 )
 
 AT_CUT_OFF = (
     "AIR is the approval rate over that of the reference; the odds ratio is of approval. Fisher’s "
     "exact test is two-sided, without allowance for the number of groups."
 )
-OF_SCORES = (
-    "SMD is the mean score less that of the reference, over the standard deviation within both "
-    "groups (pooled, n − 1)."
-)
+OF_SCORES = {
+    "pooled": "SMD is the mean score less that of the reference, over the standard deviation "
+    "within both groups (pooled, n − 1).",
+    "population": "SMD is the mean score less that of the reference, over the standard deviation "
+    "of the scores of all known groups together (population, n).",
+}
 ALONG = "Each column approves the best tenths of everybody by score, ties included."
 WITHIN = (
     "Within segments: the odds ratio common to them (Mantel and Haenszel), and the test of "
@@ -47,24 +53,24 @@ WITHIN = (
 def lending(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
     """Three kinds of tables for each column, as far as there are scores and segments."""
     columns = compared_columns(subject, stated)
-    words = stated["unknown"] or standard.policy["unknown"]
+    words = stated["unknown"]
     known = {column: known_part(subject.sample(column), words)[0].groups for column in columns}
     places = reference_places(stated["reference"], columns, known)
     tables: list[Table] = []
     shows, facts, notes = [], [], [AT_CUT_OFF]
     for column in columns:
-        sample, hidden = decided(standard, subject.sample(column), stated)
+        sample, hidden, called = decided(standard, subject.sample(column), stated)
         at = places[column]
         facts += [
-            (f"Reference of {column}", show(sample.groups[at])),
-            (f"Unknown {column}", f"{hidden:,} of {hidden + int(sample.rows.sum()):,}"),
+            (f"Reference of {in_words(column)}", show(sample.groups[at])),
+            unknown_fact(column, hidden, sample, called),
         ]
         table, sentence = _at_cut_off(standard, sample, at, subject.confidence, stated)
         tables.append(table)
         shows.append(sentence)
         if sample.scores is not None:
             tables.append(_along_scores(sample, sample.scores, at))
-            notes += [OF_SCORES, ALONG]
+            notes += [OF_SCORES[stated["smd"]], ALONG]
         if sample.segments is not None:
             tables += _within_segments(sample, sample.segments, at)
             notes.append(WITHIN)
@@ -95,7 +101,7 @@ def _at_cut_off(
         TableColumn("four_fifths", "Beside 0.8", "verdict"),
     ]
     columns = [
-        TableColumn("group", column.capitalize(), "text"),
+        TableColumn("group", head_of(column), "text"),
         TableColumn("people", standard.wording["people"], "count"),
         TableColumn("hits", standard.wording["selected"], "count"),
         TableColumn("rate", standard.wording["selection_rate"], "rate"),
@@ -105,22 +111,25 @@ def _at_cut_off(
         TableColumn("fisher_p", "Fisher p", "p"),
     ]
     if sample.scores is not None:
-        parts["smd"] = standardized_mean_differences(sample.scores, at)
-        columns.append(TableColumn("smd", "SMD", "number"))
-    table = Table(f"By {column}, at the cut-off", columns, _lines(parts))
-    return table, four_fifths_sentence(column, sample.groups, ratios)
+        parts["smd"] = standardized_mean_differences(sample.scores, at, stated["smd"])
+        columns.append(TableColumn("smd", f"SMD, {stated['smd']}", "number"))
+    table = Table(f"By {in_words(column)}, at the cut-off", columns, _lines(parts))
+    sentence = lowest_sentence(in_words(column), sample.groups, ratios)
+    if stated["intervals"] and not np.isnan(ratios.values).all():
+        sentence += four_fifths_sentence(sample.groups, ratios)
+    return table, sentence
 
 
 def _along_scores(sample: Sample, scores: Scores, at: int) -> Table:
     """The ratio of each group at the cut-offs of the deciles."""
     parts: dict[str, Any] = {"group": [show(group) for group in sample.groups]}
-    columns = [TableColumn("group", sample.columns[0].capitalize(), "text")]
+    columns = [TableColumn("group", head_of(sample.columns[0]), "text")]
     for tenth, cut in enumerate(decile_cut_offs(scores), 1):
         rates = rates_of(cut.hits, sample.rows)
         key = f"air_best_{tenth}0"
         parts[key] = rates / rates[at] if rates[at] else np.full(len(rates), np.nan)
         columns.append(TableColumn(key, f"{tenth}0%", "ratio"))
-    return Table(f"By {sample.columns[0]}, AIR by share approved", columns, _lines(parts))
+    return Table(f"By {in_words(sample.columns[0])}, AIR by share approved", columns, _lines(parts))
 
 
 def _within_segments(sample: Sample, segments: Segments, at: int) -> list[Table]:
@@ -135,12 +144,12 @@ def _within_segments(sample: Sample, segments: Segments, at: int) -> list[Table]
         "cmh_p": [test.p_value for test in tests],
     }
     heads = [
-        TableColumn("group", column.capitalize(), "text"),
+        TableColumn("group", head_of(column), "text"),
         TableColumn("common_odds_ratio", "Common odds ratio", "ratio"),
         TableColumn("cmh_statistic", "CMH χ²", "number"),
         TableColumn("cmh_p", "CMH p", "p"),
     ]
-    tested = Table(f"By {column}, within segments", heads, _lines(pooled))
+    tested = Table(f"By {in_words(column)}, within segments", heads, _lines(pooled))
     return [tested, _by_segment(sample, segments, at)]
 
 
@@ -160,13 +169,13 @@ def _by_segment(sample: Sample, segments: Segments, at: int) -> Table:
     ]
     columns = [
         TableColumn("segment", "Segment", "text"),
-        TableColumn("group", sample.columns[0].capitalize(), "text"),
+        TableColumn("group", head_of(sample.columns[0]), "text"),
         TableColumn("people", "Applications", "count"),
         TableColumn("hits", "Approved", "count"),
         TableColumn("rate", "Approval rate", "rate"),
         TableColumn("air", "AIR", "ratio"),
     ]
-    return Table(f"By {sample.columns[0]}, in each segment", columns, lines)
+    return Table(f"By {in_words(sample.columns[0])}, in each segment", columns, lines)
 
 
 def _lines(parts: Mapping[str, Any]) -> list[dict[str, Any]]:

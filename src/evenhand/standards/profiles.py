@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenhand._columns import Label
 from evenhand._errors import InputError, InputTypeError
@@ -22,6 +22,61 @@ KINDS = {
     "columns": "a list of columns",
     "groups": "a group, or a mapping from columns to groups",
 }
+UNKNOWN = (  # how forms and files record that a person's group is not known
+    "", "(missing)", "-", "?", "choose not to disclose", "choose not to identify", "decline",
+    "decline to answer", "decline to identify", "decline to self identify",
+    "decline to self-identify", "decline to state", "declined", "declined to answer",
+    "declined to self-identify", "declined to state", "did not answer", "did not disclose",
+    "did not specify", "did not state", "do not wish to answer", "do not wish to disclose",
+    "do not wish to self-identify", "i choose not to disclose", "i choose not to self-identify",
+    "i decline to answer", "i decline to self-identify", "i do not want to answer",
+    "i do not wish to answer", "i do not wish to disclose", "i do not wish to self-identify",
+    "i don't wish to answer", "i prefer not to answer", "i prefer not to say",
+    "information not provided", "missing", "n/a", "na", "nan", "no answer", "no response", "none",
+    "none given", "not answered", "not applicable", "not available", "not disclosed",
+    "not identified", "not known", "not provided", "not reported", "not specified", "not stated",
+    "null", "prefer not to answer", "prefer not to disclose", "prefer not to say",
+    "prefer not to self-identify", "refused", "unanswered", "undeclared", "undisclosed",
+    "unidentified", "unknown", "unreported", "unspecified", "unstated",
+)  # fmt: skip
+
+
+class Source(NamedTuple):
+    """A law, rule or guidance: its citation, what it holds, its date, and whether it was read.
+
+    Parameters
+    ----------
+    citation : str
+        Where to find it, by section.
+    about : str
+        What it holds.
+    date : date
+        When it was made, or last amended.
+    verified : bool
+        Whether the profile was held against the text itself.
+
+    """
+
+    citation: str
+    about: str
+    date: date
+    verified: bool
+
+
+class Statement(NamedTuple):
+    """A sentence on a rule, and the citation of the source that it rests on.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    source : str
+        The citation of one of the profile's sources.
+
+    """
+
+    text: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -40,6 +95,8 @@ class Option:
         What it is if it is not stated.
     choices : tuple of str, default ()
         The words that it takes, where only some are.
+    where : mapping of str to str, default {}
+        What else must have been stated for the page to have a line for it.
 
     Examples
     --------
@@ -53,6 +110,7 @@ class Option:
     help: str
     default: Any = None
     choices: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, value: Any) -> Any:
         """The value, from Python or from the text of a command line.
@@ -101,8 +159,11 @@ class Standard:
         The title of the page.
     about : str
         What it is, in a sentence.
-    sources : tuple of (str, str)
-        Citations of law, rule or guidance by section, and what each of them holds.
+    tables : {"adverse impact", "bias audit", "lending", "technical"}
+        What its page is filled with.
+    sources : tuple of Source
+        Law, rule or guidance by section, what each of them holds, its date, and whether the profile
+        was held against its text.
     law_date : date
         When the rule was made.
     in_force : date
@@ -113,7 +174,7 @@ class Standard:
         When that must be done again; from then on the page says so.
     criteria : tuple of str
         Criteria that an audit by this standard asks, where none are named.
-    asks : tuple of str
+    asks : tuple of Statement
         What the rule asks for.
     cannot : tuple of str
         What no software can say.
@@ -127,34 +188,41 @@ class Standard:
         Limits and labels for rare and unknown groups.
     wording : mapping
         Heads of columns, and notes below tables.
+    standing : tuple of Statement, default ()
+        Where the rule stands: what was amended, what is pending, what else applies.
+    enforced : date or None, default None
+        From when on it is enforced, where that is later than `in_force`.
 
     Examples
     --------
     >>> import evenhand
     >>> standard = evenhand.standards.STANDARDS["ugesp"]
-    >>> standard.sources[0][0]
+    >>> standard.sources[0].citation
     '29 CFR § 1607.4 D'
-    >>> [option.name for option in standard.options]
-    ['columns', 'unknown', 'least_share', 'intervals', 'tool', 'data_source', 'data_period']
+    >>> [option.name for option in standard.options][:4]
+    ['columns', 'unknown', 'steps', 'least_share']
 
     """
 
     name: str
     title: str
     about: str
-    sources: tuple[tuple[str, str], ...]
+    tables: str
+    sources: tuple[Source, ...]
     law_date: date
     in_force: date
     reviewed: date
     review_by: date
     criteria: tuple[str, ...]
-    asks: tuple[str, ...]
+    asks: tuple[Statement, ...]
     cannot: tuple[str, ...]
     facts: Mapping[str, str]
     signatures: tuple[str, ...]
     options: tuple[Option, ...]
     policy: Mapping[str, Any]
     wording: Mapping[str, str]
+    standing: tuple[Statement, ...] = ()
+    enforced: date | None = None
 
     def overdue(self, on: date) -> bool:
         """Whether the review is overdue.
@@ -215,7 +283,7 @@ def standard_named(name: Any) -> Standard:
     >>> standard_named("nyc-ll-144")
     Traceback (most recent call last):
     evenhand.InputError: There is no standard 'nyc-ll-144'. Did you mean 'nyc-ll144'? There are
-    'evidence', 'lending', 'nyc-ll144', 'ugesp'.
+    'california-ads', 'eu-ai-act', 'evidence', 'lending', 'new-jersey', 'nyc-ll144', 'ugesp'.
     """
     if isinstance(name, str) and name in STANDARDS:
         return STANDARDS[name]
@@ -298,7 +366,9 @@ def _loaded(text: str) -> Standard:
         key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
     }
     fields["options"] = options
-    fields["sources"] = tuple((one["citation"], one["about"]) for one in content["sources"])
+    fields["sources"] = tuple(Source(**one) for one in content["sources"])
+    for part in ("asks", "standing"):
+        fields[part] = tuple(Statement(**one) for one in content.get(part, ()))
     return Standard(**fields)
 
 

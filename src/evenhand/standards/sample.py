@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,10 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """People by the groups of some columns; what was decided, where that is known."""
+    """People by the groups of some columns; what was decided, where that is known.
+
+    Where they are put into classes and none of these is favorable, `classes` counts each.
+    """
 
     columns: tuple[str, ...]
     groups: tuple[Label, ...]
@@ -69,6 +72,7 @@ class Sample:
     hits: Counts | None = None
     scores: Scores | None = None
     segments: Segments | None = None
+    classes: Mapping[Label, Counts] = field(default_factory=dict)
 
     def without(self, left_out: NDArray[np.bool_]) -> Sample:
         """The same people less some groups."""
@@ -83,6 +87,7 @@ class Sample:
             None if self.hits is None else self.hits[keep],
             None if self.scores is None else _kept(self.scores, keep),
             segments,
+            {label: hits[keep] for label, hits in self.classes.items()},
         )
 
 

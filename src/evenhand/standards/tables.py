@@ -14,6 +14,7 @@ import numpy as np
 from evenhand._columns import Bin, Label
 from evenhand._data.groups import show
 from evenhand._words import listing, number, plural
+from evenhand.standards.profiles import UNKNOWN
 from evenhand.standards.rates import Ratios
 from evenhand.standards.sample import Sample
 
@@ -24,7 +25,7 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 NAMED = 6  # groups in a sentence
 SIDES = {
     "below": "Below four-fifths (whole interval)",
-    "above": "At or above four-fifths",
+    "above": "At or above four-fifths (whole interval)",
     "inconclusive": "Inconclusive",
 }
 
@@ -107,31 +108,66 @@ def as_csv(tables: Iterable[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def known_part(sample: Sample, unknown: Iterable[Any]) -> tuple[Sample, int, list[str]]:
+def in_words(column: str) -> str:
+    """The name of a column as people write it.
+
+    >>> in_words("race_ethnicity"), in_words("AgeBand")
+    ('race ethnicity', 'AgeBand')
+    """
+    return " ".join(column.replace("_", " ").split()) or column
+
+
+def head_of(column: str) -> str:
+    """The same, as the head of a column of a table."""
+    words = in_words(column)
+    return words[:1].upper() + words[1:]
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = [plural(len(names) - NAMED, "more", "more")] if len(names) > NAMED else []
+    return listing([*names[:NAMED], *more])
+
+
+def known_part(sample: Sample, unknown: Iterable[Any] | None) -> tuple[Sample, int, list[str]]:
     """The people whose groups are known, how many are not, and what those were called."""
-    words = {show(label).strip().casefold() for label in unknown}
+    words = {_spelt(label) for label in (UNKNOWN if unknown is None else unknown)}
     hidden = np.array([_is_unknown(label, words) for label in sample.groups], dtype=bool)
     called = [show(label) for label, left in zip(sample.groups, hidden, strict=True) if left]
     return sample.without(hidden), int(sample.rows[hidden].sum()), called
 
 
-def four_fifths_sentence(by: str, groups: Sequence[Label], ratios: Ratios) -> str:
-    """Which ratios are below four-fifths, above it, or inconclusive, in a sentence."""
+def unknown_fact(column: str, hidden: int, known: Sample, called: Sequence[str]) -> tuple[str, str]:
+    """How many people are of no known group, and how that was recorded."""
+    text = f"{hidden:,} of {hidden + int(known.rows.sum()):,}"
+    return f"Unknown {in_words(column)}", text + recorded(called)
+
+
+def recorded(called: Sequence[str]) -> str:
+    """How an unknown group was recorded."""
+    names = list(dict.fromkeys(called))
+    return f" (recorded as {listing(names)})" if names else ""
+
+
+def lowest_sentence(by: str, groups: Sequence[Label], ratios: Ratios) -> str:
+    """The lowest ratio and whose it is, in a sentence."""
     if np.isnan(ratios.values).all():
         return f"By {by}: the rate to compare with is 0, so there are no ratios."
     lowest = int(np.nanargmin(ratios.values))
+    value = number(float(ratios.values[lowest]))
+    return f"By {by}, the lowest ratio is {value} ({show(groups[lowest])})."
+
+
+def four_fifths_sentence(groups: Sequence[Label], ratios: Ratios) -> str:
+    """Which ratios are below four-fifths, above it, or inconclusive; to follow another sentence."""
     others = [at for at in range(len(groups)) if at != ratios.reference]
     certainty = ratios.certainty()
     parts = []
     for word, said in SIDES.items():
         named = [show(groups[at]) for at in others if certainty[at] == word]
         if named:
-            more = [plural(len(named) - NAMED, "more", "more")] if len(named) > NAMED else []
-            parts.append(f"{said}: {listing([*named[:NAMED], *more])}")
-    return (
-        f"By {by}, the lowest ratio is {number(float(ratios.values[lowest]))} "
-        f"({show(groups[lowest])}). {'. '.join(parts)}."
-    )
+            parts.append(f" {said}: {some(named)}.")
+    return "".join(parts)
 
 
 def beside_limit(ratios: Ratios, reference: str) -> list[str | None]:
@@ -152,7 +188,11 @@ def interval_note(confidence: float, *, rates: bool) -> str:
 
 def _is_unknown(label: Label, words: set[str]) -> bool:
     parts = label if isinstance(label, tuple) and not isinstance(label, Bin) else (label,)
-    return any(show(part).strip().casefold() in words for part in parts)
+    return any(_spelt(part) in words for part in parts)
+
+
+def _spelt(label: Label) -> str:
+    return " ".join(show(label).replace("’", "'").split()).casefold()
 
 
 def _keys(column: Mapping[str, Any]) -> list[str]:

@@ -35,7 +35,7 @@ def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
             f" by {' × '.join(document['group_columns'])}"
             f"{', weighted' if document['weighted'] else ''}",
         ),
-        ("SHA-256 of the counts", origin["data"]),
+        ("SHA-256 of the data", origin["data"]),
         (
             "Task",
             document["task"] + (f", favorable label {favorable}{assumed}" if favorable else ""),
