@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 VOID = {"meta", "link", "input", "br"}
+CELLS = ("th", "td")
+ENDS = {"th": CELLS, "td": CELLS, "tr": (*CELLS, "tr")}  # what a start tag ends by itself
 
 
 @dataclass
@@ -29,7 +31,13 @@ class Page(HTMLParser):
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
 
+    def _end_open(self, tags: tuple[str, ...]) -> None:
+        """Cells and rows of tables need no end tag."""
+        while self.open and self.open[-1].tag in tags:
+            self.open.pop()
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._end_open(ENDS.get(tag, ()))
         parents = tuple(element.tag for element in self.open)
         element = Element(tag, {key: value or "" for key, value in attrs}, parents)
         assert len(element.attributes) == len(attrs), f"an attribute twice in {attrs}"
@@ -38,6 +46,8 @@ class Page(HTMLParser):
             self.open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
+        if tag in ("tbody", "tfoot"):
+            self._end_open(ENDS["tr"])
         assert self.open[-1].tag == tag, f"</{tag}> closes <{self.open[-1].tag}>"
         self.open.pop()
 

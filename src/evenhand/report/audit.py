@@ -767,9 +767,9 @@ def provenance(document: Document) -> Fold:
         ("Versions", f"{versions}, Python {source['python']}"),
         (
             "Everything",
-            f"The document, schema {document['schema']}, is in this file as JSON, in the element "
-            f"#document, with five digits of its numbers and three of curves{part}; the audit's "
-            "to_json writes all.",
+            f"The document, schema {document['schema']}, is in this file, in the element "
+            "#document, as JSON compressed by gzip, in base64, with five digits of its numbers "
+            f"and three of curves{part}; the audit's to_json writes all as plain JSON.",
         ),
     ]
     return Fold("Provenance", [Terms(pairs, "facts")], "provenance")

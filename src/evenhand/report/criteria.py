@@ -9,9 +9,10 @@ from typing import Any
 
 from evenhand._words import percent
 from evenhand.measures import measure_named
-from evenhand.report.charts import Rates, bars, lorenz
+from evenhand.report.charts import bars, lorenz
 from evenhand.report.charts.bars import Bar
-from evenhand.report.charts.rates import MOST, Rate, most_deviant, side
+from evenhand.report.charts.rates import Rate, most_deviant, side
+from evenhand.report.charts.svg import Scale
 from evenhand.report.formats import cell_name, measure_name, name, within, words
 
 TABLE = 60  # rows of a table of groups
@@ -64,7 +65,7 @@ def _section(
         "criterion": criterion,
         "is_rate": is_rate,
         "findings": findings,
-        "main": _figure(f"{ident}-cell", criterion, cells[0], groups, is_rate) if cells else None,
+        "main": _figure(criterion, cells[0], groups) if cells else None,
         "shares": _shares(findings, groups),
         "cells": _cells(cells, findings, criterion["formula"], groups),
         "cells_not_shown": max(0, len(cells) - CELLS),
@@ -97,30 +98,41 @@ def _unevenness(value: float | None, measure: str) -> float:
 
 
 def _figure(
-    ident: str,
-    criterion: Criterion,
-    cell: Mapping[str, Any],
-    groups: Sequence[Group],
-    is_rate: bool,
+    criterion: Criterion, cell: Mapping[str, Any], groups: Sequence[Group]
 ) -> dict[str, Any]:
+    """The groups' values as a table that is a chart too: marks lie beside the intervals."""
     known = _known(cell, groups)
     overall = cell["overall"]
     ordered = most_deviant(known, overall, TABLE)
-    place = within(cell["label"], criterion["formula"])
-    title = f"{words(criterion['name'])}: {criterion['statistic']}{place}"
-    chart = Rates(title, known, overall, greatest=criterion["bounds"][1], is_rate=is_rate)
+    numbers = [end for rate in ordered for end in (rate.value, rate.low, rate.high)]
+    axis = Scale.around([*numbers, overall], most=criterion["bounds"][1])
     return {
         "cell": cell_name(cell["label"], criterion["formula"]),
-        "within": place,
+        "within": within(cell["label"], criterion["formula"]),
         "own_rows": cell["rows"] is not None,
-        "chart": chart.svg(ident) if known else "",
         "overall": overall,
-        "shown": min(len(known), MOST),
+        "at_overall": None if overall is None else _place(axis, overall),
+        "ends": (axis.low, axis.high),
         "known": len(known),
         "missing": len(groups) - len(known),
         "pooled": _pooled(cell, groups),
-        "table": [(rate, side(rate, overall)) for rate in sorted(ordered, key=_by_value)],
+        "table": [
+            (rate, side(rate, overall), _marks(axis, rate))
+            for rate in sorted(ordered, key=_by_value)
+        ],
     }
+
+
+def _marks(axis: Scale, rate: Rate) -> str:
+    """Where a group's interval begins, how long it is, and where its value lies, in percent."""
+    low = rate.value if rate.low is None else rate.low
+    high = rate.value if rate.high is None else rate.high
+    return f"--a:{_place(axis, low)};--b:{_place(axis, high, low)};--v:{_place(axis, rate.value)}"
+
+
+def _place(axis: Scale, value: float, since: float | None = None) -> str:
+    share = axis(value) - (0.0 if since is None else axis(since))
+    return f"{100 * share:.0f}"
 
 
 def _pooled(cell: Mapping[str, Any], groups: Sequence[Group]) -> dict[str, float | None]:
@@ -179,12 +191,15 @@ def _sides(criterion: Criterion, label: str, groups: Sequence[Group]) -> dict[st
 def _shares(
     findings: Sequence[Finding], groups: Sequence[Group]
 ) -> dict[str, dict[str, float | None]]:
-    """Each group's share in the inequality, by measure; nothing where no group has any."""
+    """Each group's share in the inequality, by measure; nothing where no group has any.
+
+    Measures of the two ends alone have none either: their order in the table shows these.
+    """
     labels = [group["label"] for group in groups]
     return {
         finding["measure"]: dict(zip(labels, finding["contributions"], strict=False))
         for finding in findings
-        if any(finding["contributions"])
+        if any(finding["contributions"]) and not _reads(finding["measure"], "extremes")
     }
 
 
@@ -207,15 +222,15 @@ def _cells(
     return lines
 
 
-def _by_ranks(measure: str) -> bool:
-    """Whether a measure is read off the Lorenz curve."""
+def _reads(measure: str, what: str) -> bool:
+    """Whether a measure reads the extremes, or the ranks, which are the Lorenz curve."""
     known = measure_named(measure)
-    return known is not None and known.reads == "ranks"
+    return known is not None and known.reads == what
 
 
 def _lorenz(ident: str, criterion: Criterion, findings: Sequence[Finding]) -> dict[str, Any] | None:
     """The curve of the worst cell, by Gini if it was asked; negative values have none."""
-    ordered = sorted(findings, key=lambda finding: not _by_ranks(finding["measure"]))
+    ordered = sorted(findings, key=lambda finding: not _reads(finding["measure"], "ranks"))
     for finding in ordered[:1]:
         cells = [c for c in criterion["cells"] if c["label"] == finding["worst_cell"]]
         values = [value for cell in cells for value in cell["values"] if value is not None]

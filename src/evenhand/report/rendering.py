@@ -1,13 +1,15 @@
 """From a report to HTML: its blocks, put into the templates.
 
-The document itself is inside an audit's page, for programs: JSON that no text in it can break out
-of.
+The document itself is inside an audit's page, for programs: JSON, compressed, for it says again
+what the tables show.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +18,7 @@ from markupsafe import Markup
 
 from evenhand._words import listing, number, p_value, percent, plural
 from evenhand.report import formats
-from evenhand.report.blocks import Figure, Report, Template
+from evenhand.report.blocks import Figure, Fold, Report, Table, Template
 
 DIGITS = 5  # of the numbers in the document inside a page
 CURVES, OF_CURVES = ("distributions", "thresholds"), 3  # which are there to be drawn
@@ -28,8 +30,8 @@ def page(report: Report) -> str:
     return rendered(
         "page.html",
         report=report,
-        document=report.data,
-        json=None if report.data is None else Markup(embedded(report.data)),
+        columns=max((_widest(section.blocks) for section in report.sections), default=0),
+        document=None if report.data is None else embedded(report.data),
     )
 
 
@@ -39,16 +41,39 @@ def snippet(report: Report) -> str:
 
 
 def embedded(document: Mapping[str, Any], most: int = GROUPS) -> str:
-    r"""JSON without the characters that mean something to HTML.
+    """The document as JSON, compressed by gzip and written in letters (base64).
 
-    >>> print(embedded({"groups": [], "title": "</script>"}))
-    {"groups":[],"title":"\u003c/script\u003e"}
+    >>> import base64
+    >>> gzip.decompress(base64.b64decode(embedded({"groups": [], "title": "A model"})))
+    b'{"groups":[],"title":"A model"}'
     """
     short = abridged(document, most)
     text = json.dumps(_rounded(short), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    written = gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)
+    return b64encode(written).decode("ascii")
+
+
+def _widest(blocks: Iterable[Any]) -> int:
+    """The columns of the widest table."""
+    inside = (
+        len(block.heads)
+        if isinstance(block, Table)
+        else _widest(block.blocks)
+        if isinstance(block, Fold)
+        else 0
+        for block in blocks
+    )
+    return max(inside, default=0)
+
+
+def _quoted(text: str) -> str:
+    r"""A text as a string of CSS, without the characters that would end it.
+
+    >>> print(_quoted('of "a"'))
+    "of \22 a\22 "
+    """
+    unsafe = {ord(letter): f"\\{ord(letter):x} " for letter in '"\\\n\r\f'}
+    return f'"{text.translate(unsafe)}"'
 
 
 def _whole(label: str) -> Markup:
@@ -151,6 +176,7 @@ FILTERS = {
     "amount": formats.amount,
     "key": formats.key,
     "whole": _whole,
+    "quoted": _quoted,
     "painted": _painted,
     "filled": _filled,
 }

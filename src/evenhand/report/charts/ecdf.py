@@ -71,9 +71,9 @@ def _steps(at: Sequence[float], level: Sequence[float | None], axis: Scale) -> s
     points: list[tuple[float, float] | None] = []
     before: float | None = None
     for x, height in zip(at, level, strict=True):
-        place = UNIT * axis(x)
+        place = round(UNIT * axis(x))
         if before is not None and height is not None and len(at) <= STEPS:
-            points.append((place, UNIT * (1 - before)))
-        points.append(None if height is None else (place, UNIT * (1 - height)))
+            points.append((place, round(UNIT * (1 - before))))
+        points.append(None if height is None else (place, round(UNIT * (1 - height))))
         before = height
     return path(points)
