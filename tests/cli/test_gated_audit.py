@@ -114,8 +114,8 @@ def test_the_word_of_a_gate_stands_beside_the_verdict_in_every_form(run, people,
         )
         assert row.count("differs") == row.count(word) == 1
     page = (folder / "out.html").read_text().split('id="values"')[1]
-    rows = [part.split("</tr>")[0] for part in page.split("<tr data-measure=")[1:4]]
-    assert all(row.count("differs</td>") == 1 for row in rows)
+    rows = [part.split("</tbody>")[0] for part in page.split("<tr data-measure=")[1:4]]
+    assert all(row.count(" differs<td") == 1 for row in rows)
     assert [word in row for row, word in zip(rows, words.values(), strict=True)] == [True] * 3
     for one in json.loads((folder / "out.json").read_text())["findings"]:
         assert (one["verdict"], one["judged"]) == ("differs", words[one["measure"]])
