@@ -96,8 +96,8 @@ def bottom_line(sample: Sample, steps: Sequence[Any]) -> Sample:
     segments = sample.segments
     if segments is None:
         raise InputError(
-            "steps are the strata of the audit, in which each person has a row for every step: "
-            "name their column by strata= (--stratum)."
+            "Steps are strata, of which each person has a row for every one: audit with strata=, "
+            "the column that names the step."
         )
     places = [_place(segments, step) for step in steps]
     for before, at in pairwise(places):
