@@ -96,8 +96,8 @@ def bottom_line(sample: Sample, steps: Sequence[Any]) -> Sample:
     segments = sample.segments
     if segments is None:
         raise InputError(
-            "Steps are strata, of which each person has a row for every one: audit with strata=, "
-            "the column that names the step."
+            "To follow steps, each person has a row for every step that they came to: pass the "
+            "column that names the step as strata."
         )
     places = [_place(segments, step) for step in steps]
     for before, at in pairwise(places):
