@@ -59,6 +59,7 @@ check: $(VENV)/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/docstrings.py
+	OMP_NUM_THREADS=1 $(BIN)/python tools/stale.py
 
 docstrings: $(VENV)/dev
 	$(BIN)/python tools/docstrings.py

@@ -34,6 +34,26 @@ def test_what_no_longer_follows_is_named_and_nothing_else(tmp_path, monkeypatch)
     assert "as stored" in str(found[0])
 
 
+def test_methods_that_are_known_to_have_moved_are_left_out_and_all_others_are_done_again():
+    from paper.design import PAPER
+
+    tool = runpy.run_path(str(STALE))
+    known = set(tool["made"](tool["PAPER"])["moved"])
+    before, after = (
+        {one.name for study in plan.studies for one in study.treatments}
+        for plan in (PAPER, tool["without"](PAPER, known))
+    )
+    assert known <= before
+    assert after == before - known
+
+
+def test_scores_are_judged_only_by_the_versions_that_they_were_made_with():
+    told = runpy.run_path(str(STALE))["other_versions"]
+    stored = ["python 3.11.7, numpy 2.4.6, scipy 1.17.1", "numpy 2.5.0, scipy 1.17.1", ""]
+    assert told(stored, {"numpy": "2.5.0", "scipy": "1.17.1"}.get) == []
+    assert told(stored, {"numpy": "2.5.0", "scipy": "2.0"}.get) == ["scipy 2.0, stored with 1.17.1"]
+
+
 def test_every_table_that_shows_a_method_is_named_and_no_other():
     tool = runpy.run_path(str(STALE))
     page = (STALE.parents[1] / "docs/leaderboard/page/leaderboard.html").read_text("utf-8")
