@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import r2_score, roc_auc_score
 
 import evenhand as eh
 
@@ -122,6 +122,18 @@ def squared_error(rows):
     return ((rows.value - rows.score) ** 2).mean()
 
 
+def mean_error(rows):
+    return (rows.score - rows.value).mean()
+
+
+def explained(rows):
+    return r2_score(rows.value, rows.score)
+
+
+def average_odds(rows):
+    return (rows.hit[rows.y == 1].mean() + rows.hit[rows.y == 0].mean()) / 2
+
+
 def hit_rate(rows):
     return rows.hit[rows.y == 1].mean()
 
@@ -131,7 +143,9 @@ def area(rows):
 
 
 @pytest.mark.parametrize("clustered", [False, True], ids=["rows", "clusters"])
-@pytest.mark.parametrize("by_hand", [squared_error, hit_rate, area])
+@pytest.mark.parametrize(
+    "by_hand", [squared_error, mean_error, explained, hit_rate, average_odds, area]
+)
 def test_standard_errors_are_those_of_the_jackknife(by_hand, clustered):
     """Leaving out one unit at a time says the same as influences, but for a part of 1 / units."""
     rng = np.random.default_rng(2)
@@ -141,6 +155,12 @@ def test_standard_errors_are_those_of_the_jackknife(by_hand, clustered):
     rows["score"] = np.round(rng.random(len(rows)) + 0.3 * rows.y, 2)
     asked = {
         squared_error: ("performance_parity", rows.value, rows.score, {"g": "mse"}),
+        mean_error: ("performance_parity", rows.value, rows.score, {"g": "mean_error"}),
+        explained: ("performance_parity", rows.value, rows.score, {"g": "r2"}),
+        average_odds: (
+            *("performance_parity", rows.y, rows.hit),
+            {"g": "average_odds", "favorable": 1},
+        ),
         hit_rate: ("equal_opportunity", rows.y, rows.hit, {"favorable": 1}),
         area: ("performance_parity", rows.y, None, {"g": "auroc", "y_score": rows.score}),
     }

@@ -25,8 +25,8 @@ from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._uncertainty.clusters import as_known
 from evenhand._uncertainty.differences import Binomials, sure_difference
-from evenhand._uncertainty.replicates import means_amount, rates_amount
-from evenhand.statistics import STATISTICS, Statistic
+from evenhand._uncertainty.replicates import influence_amount, rates_amount
+from evenhand.statistics import STATISTICS, E, Statistic
 from evenhand.statistics.catalogue import SCANNED
 from evenhand.statistics.forms import ratio, sum_of_others
 
@@ -423,15 +423,15 @@ def _means(view: View, sums: Tally, of: str, name: str, margin: float | None) ->
     names = (sums.table("group", of=of), sums.table("group", of=f"{of}²"))
     table = np.array([sums.table("group", of="rows"), sums.table("group"), squares, *names])
     (value, variance, size), (rest, theirs, rest_size) = map(_moments, (table, _others(table)))
-    amount = means_amount(sums, of, np.nan_to_num(value), np.nan_to_num(variance))
+    amount = influence_amount(sums, E(of).influence, np.nan_to_num(variance)[None])
     if amount is not None:
-        kept = np.minimum(np.nan_to_num(ratio(amount.alone, size)), 1.0)
+        kept = np.minimum(np.nan_to_num(ratio(amount.alone[0], size)), 1.0)
         rest_size = rest_size * ratio(_others((size * kept)[None])[0], _others(size[None])[0])
         size = size * kept
     spread = np.fmax(variance, theirs)
     inverse = np.array([1 / np.maximum(size, 1.0), 1 / np.maximum(rest_size, 1.0)])
     free = inverse.sum(axis=0) ** 2 / (inverse**2 / np.maximum(1 / inverse - 1, 1e-9)).sum(axis=0)
-    free = free if amount is None else np.minimum(free, amount.free)
+    free = free if amount is None else np.minimum(free, amount.free[0])
     deviation = float(np.sqrt(_moments(table.sum(axis=-1, keepdims=True))[1][0])) or 1.0
     least = margin / deviation if margin else MEAN_MARGIN
 

@@ -20,10 +20,12 @@ Gelbach and Miller 2011, Journal of Business & Economic Statistics 29, 238–249
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,7 @@ from evenhand._data.distributions import Distribution, RankedScores, steps
 from evenhand._data.summaries import Source
 from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand._uncertainty.influence import quasi_ratio
+from evenhand.statistics import Statistic
 from evenhand.statistics.forms import ratio
 
 Floats = NDArray[np.float64]
@@ -124,28 +127,34 @@ class Units:
         units = np.maximum(self.by_group(np.ones_like(weight)), 1.0)
         covariance = self._covariance(residuals / size[:, self.owner])
         if covariance is not None:  # groups are then lent what they know themselves
-            both = np.minimum(both, max(float(self.cluster.max()), 1.0))
+            both = np.minimum(both, max(self.clusters - 1.0, 1.0))
         free = np.where(both > 0, np.maximum(both, 1.0), KNOWN)
         floor = spread * alone / units / size**2 / 2
         return Varied(variance, free, square / size**2, covariance, floor)
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.cluster.max(initial=-1)) + 1
+
+    def products(self, moved: Floats) -> Floats:
+        """Sums Σ ψ(a) ψ(b) over clusters (cells, groups, groups), of influences (cells, units)."""
+        from scipy.sparse import csr_array
+
+        shape = (self.clusters, self.groups)
+        by = [csr_array((row, (self.cluster, self.owner)), shape=shape) for row in moved]
+        return np.array([(each.T @ each).toarray() for each in by])
 
     def _covariance(self, residuals: Floats) -> Floats | None:
         """Covariances of groups (cells, groups, groups); None where no two share a cluster.
 
         Of very many groups each pair is given what all of them have on average.
         """
-        from scipy.sparse import csr_array
-
-        clusters = int(self.cluster.max(initial=-1)) + 1
         if np.bincount(self.cluster).max(initial=0) <= 1:
             return None
-        shape, each = (clusters, self.groups), []
         if self.groups <= MOST_PAIRED:
-            for row in residuals:
-                moved = csr_array((row, (self.cluster, self.owner)), shape=shape)
-                each.append((moved.T @ moved).toarray())
-            return np.array(each)
-        square = self.by_group(residuals**2)
+            return self.products(residuals)
+        square, each = self.by_group(residuals**2), []
         scale = np.sqrt(np.where(square > 0, square, np.inf))
         seen = (square > 0).sum(axis=-1)
         for row, of in zip(residuals / scale[:, self.owner], range(len(square)), strict=True):
@@ -166,8 +175,21 @@ class Units:
 def units_of(source: Tally, *clusterings: str) -> tuple[Units, Tally]:
     """The units of a tally, and the tally in which each of them is a group.
 
-    Of several clusterings, rows go together that share all of them.
+    Of several clusterings, rows go together that share all of them. Units are sorted once for all
+    that is asked of a tally.
     """
+    with _SORTING:
+        known = _UNITS.setdefault(source, {})
+        if clusterings not in known:
+            known[clusterings] = _sorted_units(source, clusterings)
+        return known[clusterings]
+
+
+_SORTING = Lock()
+_UNITS: WeakKeyDictionary[Tally, dict[tuple[str, ...], tuple[Units, Tally]]] = WeakKeyDictionary()
+
+
+def _sorted_units(source: Tally, clusterings: tuple[str, ...]) -> tuple[Units, Tally]:
     names = [each.name for each in source.axes]
     group = source.axis("group")
     cluster, size = _shared([source.cells[names.index(axis)] for axis in clusterings])
@@ -181,6 +203,23 @@ def units_of(source: Tally, *clusterings: str) -> tuple[Units, Tally]:
     labels = tuple(range(len(known)))
     axes = tuple(Axis("group", labels) if names[i] == "group" else source.axes[i] for i in kept)
     return units, gathered(axes, cells, source.sums, ())
+
+
+def row_squares(source: Tally, statistic: Statistic) -> Floats:
+    """Sums Σ ψ² over independent rows (cells, groups), where those of a cell are all alike."""
+    names = [axis.name for axis in source.axes]
+    at = names.index("group")
+    labels = [i for i in range(len(names)) if i != at]
+    kind, _ = _shared([source.cells[i] for i in labels]) if labels else (0 * source.cells[at], 1)
+    squares = source.sums[next(of for of in ("fpc", "weight²", "rows") if of in source.sums)]
+    everyone = np.arange(source.axes[at].size)
+    total = np.zeros((len(statistic.read(source).cells), len(everyone)))
+    for each in range(int(kind.max(initial=-1)) + 1):
+        here = kind == each
+        one = Tally(source.axes, source.cells[:, here], {"rows": np.ones(int(here.sum()))})
+        heavy = np.bincount(source.cells[at, here], squares[here], len(everyone))
+        total += statistic.influence(one, everyone, source) ** 2 * heavy
+    return total
 
 
 def units_of_scores(scores: Distribution, *which: int) -> tuple[Units, NDArray[np.intp]]:
@@ -274,44 +313,6 @@ def plain_scores(scores: Distribution) -> Distribution:
         return scores
     path = steps(scores.values, scores.codes, len(scores.groups))
     return replace(scores, weights=None, squares=None, steps=path)
-
-
-Reader = Callable[[Tally], tuple[Floats, Floats]]
-
-
-def rates_amount(source: Tally, read: Reader) -> Amount | None:
-    """What clustered rows amount to for rates (cells, groups); None where rows are not clustered.
-
-    `read` gives hits and rows (sums, cells, groups) of a tally: by rows, or by weights and their
-    squares last.
-    """
-    if not source.clusters:
-        return None
-    hits, total = (part[-2:] for part in read(source.whole))
-    share = np.nan_to_num(ratio(hits[0], total[0]))
-    parts = []
-    for sign, axes in crossings(source.clusters):
-        units, each = units_of(source, *axes)
-        struck, counted = (part[-2:] for part in read(each))
-        residuals = struck[0] - share[:, units.owner] * counted[0]
-        varied = units.varied(residuals, counted[0], counted[-1], share * (1 - share))
-        parts.append((sign, varied))
-    return amount_of(parts)
-
-
-def means_amount(source: Tally, of: str, mean: Floats, variance: Floats) -> Amount | None:
-    """What clustered rows amount to for the means of a sum, by group."""
-    if not source.clusters:
-        return None
-    parts = []
-    for sign, axes in crossings(source.clusters):
-        units, each = units_of(source, *axes)
-        weight = each.table("group")
-        squares = each.table("group", of="weight²") if "weight²" in each.sums else weight
-        residuals = each.table("group", of=of) - mean[units.owner] * weight
-        columns = (part[None] for part in (residuals, weight, squares, variance))
-        parts.append((sign, units.varied(*columns)))
-    return Amount(*(part[0] for part in amount_of(parts)))
 
 
 Name = TypeVar("Name")

@@ -40,7 +40,8 @@ class Contrast(NamedTuple):
         The standard error of the value, as R's `survey` has it: the linearized variance with
         c / (c − 1) for all c clusters (or rows) of the data, or that of replicate weights around
         the value itself. Limits allow for few and unequal clusters beyond it. NaN beside the best
-        group or everyone, and where the statistic's squares are not counted.
+        group or everyone, and where the statistic's squares are not counted or it also depends on
+        the rows of other groups.
 
     """
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from evenhand._data.tallies import POWERS, Tally
-from evenhand._uncertainty.clusters import Amount, amount_of, crossings, units_of
+from evenhand._uncertainty.clusters import Amount
 from evenhand._uncertainty.curves import Estimates, Floats, student_limits
 from evenhand._uncertainty.influence import Known, RowMoments, steadied
-from evenhand._uncertainty.replicates import amount as replicated
-from evenhand._uncertainty.replicates import deviations, means_amount, replicates_of
-from evenhand.statistics import Statistic, Table
-from evenhand.statistics.forms import SIGNED, ratio
+from evenhand._uncertainty.replicates import influence_amount
+from evenhand.statistics import E, Statistic, Table
+from evenhand.statistics.forms import SIGNED, moved_by_means, ratio
 
 SKEWNESS = 3.0  # of a loss, over its coefficient of variation: gamma's is 2, lognormal's 3
 EXCESS = 6.0  # its excess kurtosis over the square of that, as gamma's
@@ -30,17 +29,13 @@ def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     of = statistic.means[0]
     mean = ratio(source.table("group", of=of), source.table("group"))
     moments, is_loss = _row_moments(source, of, mean), of not in SIGNED
-    known, alone = _dependent(source, moments, _amount(source, of, mean, moments))
+    amount = influence_amount(source, E(of).influence, moments.variance * moments.rows)
+    known, alone = _dependent(source, moments, amount)
     plain = Table(mean[None], ("all",), table.groups)
     bounds = (0.0 if is_loss else -np.inf, np.inf)
     student, single = (student_limits(plain, mean[None], each, bounds) for each in (known, alone))
     student = student.with_alone(single)
     return student if statistic.mean_of else _derived(source, statistic, table, student)
-
-
-def _amount(source: Tally, of: str, mean: Floats, moments: RowMoments) -> Amount | None:
-    amount = means_amount(source, of, np.nan_to_num(mean), (moments.variance * moments.rows)[0])
-    return None if amount is None else Amount(*(part[None] for part in amount))
 
 
 def _dependent(source: Tally, moments: RowMoments, amount: Amount | None) -> tuple[Known, Known]:
@@ -119,24 +114,46 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
     slopes = scale.gradient(*center)
     squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
     rows = np.nan_to_num(ratio(weight**2, squares))
-    second = np.zeros(len(weight))
-    for i, products in enumerate(scale.products):
-        for j, name in enumerate(products, start=i):
-            product = _product(
-                source, statistic.means[i], statistic.means[j], name, center[i], center[j]
-            )
-            second += (1 if i == j else 2) * slopes[i] * slopes[j] * product
-    second = np.maximum(np.nan_to_num(ratio(second, weight**2)), 0.0)
+    second = _second(source, statistic, center, slopes)
     unknown = np.full(second.shape, np.nan)
     heavy = 3 + UNEXPLAINED * second * rows
     moments = RowMoments(*(part[None] for part in (second, unknown, heavy, rows)))
-    amount = _scaled_amount(source, statistic, center, slopes, second * rows)
+    influence = partial(moved_by_means, statistic.means, scale.gradient)
+    amount = influence_amount(source, influence, (second * rows)[None])
     known, alone = _dependent(source, moments, amount)
     place = np.where(np.isnan(table.values), np.nan, scale.at(*center))
     plain = Table(place, ("all",), table.groups)
     ends = (student_limits(plain, place, each, (-np.inf, np.inf)) for each in (known, alone))
     student, single = ends
     return _moved_along(table, student.with_alone(single), scale.value)
+
+
+def _second(
+    source: Tally, statistic: Any, center: Sequence[Floats], slopes: Sequence[Floats]
+) -> Floats:
+    """Σ ψ² of a function of several means, from sums of products of their columns."""
+    second, means = np.zeros(len(center[0])), statistic.means
+    for i, products in enumerate(statistic.scale.products):
+        for j, name in enumerate(products, start=i):
+            product = _product(source, means[i], means[j], name, center[i], center[j])
+            second += (1 if i == j else 2) * slopes[i] * slopes[j] * product
+    return np.maximum(np.nan_to_num(ratio(second, source.table("group") ** 2)), 0.0)
+
+
+def row_squares(source: Tally, statistic: Any) -> Floats | None:
+    """Σ ψ² over independent rows (groups) of a function of means; None where it was not counted."""
+    weight = source.table("group")
+    center = [np.nan_to_num(ratio(source.table("group", of=o), weight)) for o in statistic.means]
+    slopes = (np.ones(len(weight)),) if statistic.mean_of else statistic.gradient
+    if slopes is None or "fpc" in source.sums:
+        return None
+    slopes = slopes(*center) if callable(slopes) else slopes
+    if len(center) > 1:
+        mark = "weight²·" if "weight" in source.sums else ""
+        counted = {mark + name for part in statistic.scale.products for name in part}
+        return _second(source, statistic, center, slopes) if counted <= source.sums.keys() else None
+    second = central_sum(source, statistic.means[0], 2, center[0])
+    return None if second is None else slopes[0] ** 2 * ratio(second, weight**2)
 
 
 def _product(source: Tally, one: str, two: str, name: str, center: Floats, other: Floats) -> Floats:
@@ -162,42 +179,6 @@ def _or_alike(source: Tally, name: str, one: Floats, two: Floats) -> Floats:
     if name in source.sums:
         return source.table("group", of=name)
     return np.nan_to_num(ratio(one * two, source.table("group")))
-
-
-def _scaled_amount(
-    source: Tally,
-    statistic: Any,
-    center: Sequence[Floats],
-    slopes: Sequence[Floats],
-    spread: Floats,
-) -> Amount | None:
-    """What dependent rows amount to for a function of several means."""
-
-    def moved(counts: Tally, owner: Any, weight: Floats) -> Floats:
-        parts = [
-            slope[owner] * (counts.table("group", of=of) - mean[owner] * weight)
-            for of, mean, slope in zip(statistic.means, center, slopes, strict=True)
-        ]
-        return np.asarray(np.sum(parts, axis=0))
-
-    if source.scale:
-        everyone = np.arange(len(spread))
-        each = (
-            np.nan_to_num(ratio(moved(one, everyone, one.table("group")), one.table("group")))
-            for one in replicates_of(source)
-        )
-        squares = source.table("group", of="weight²")
-        rows = np.nan_to_num(ratio(source.table("group") ** 2, squares))
-        by = deviations(each, np.zeros(len(spread)), source.scale)
-        return Amount(*(part[None] for part in replicated(by, spread, rows)))
-    parts = []
-    for sign, axes in crossings(source.clusters):
-        units, each_unit = units_of(source, *axes)
-        weight = each_unit.table("group")
-        squares = each_unit.table("group", of="weight²") if "weight" in source.sums else weight
-        columns = (moved(each_unit, units.owner, weight), weight, squares, spread)
-        parts.append((sign, units.varied(*(column[None] for column in columns))))
-    return amount_of(parts) if parts else None
 
 
 def _derived(source: Tally, statistic: Any, table: Table, first: Estimates) -> Estimates:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,20 +17,19 @@ from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import (
     KNOWN,
     Amount,
-    Reader,
     amount_of,
     are_dependent,
     as_known,
     crossings,
-    units_of,
+    row_squares,
     units_of_scores,
 )
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, rate_curves, student_limits
 from evenhand._uncertainty.differences import rate_bounds
 from evenhand._uncertainty.influence import Known
-from evenhand._uncertainty.replicates import rates_amount
+from evenhand._uncertainty.replicates import Reader, influence_amount, rates_amount
 from evenhand.statistics import Shares, Statistic, Table
-from evenhand.statistics.forms import one_against_rest, ratio
+from evenhand.statistics.forms import ratio
 
 LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
 MOST_CUTS = 24
@@ -39,8 +39,8 @@ ROUNDING = 1e-12  # of a group's weight, in what is left when its hits are taken
 
 def rates(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     """A statistic that never falls as the share of hits grows: it has a rate's exact limits."""
-    kept = _places(statistic.read(source), table)
-    if statistic.terms:
+    kept = places(statistic.read(source), table)
+    if statistic.shares(source.whole) is None and statistic.fraction(source.whole) is not None:
         return _linear_fractional(source, statistic, table, kept)
 
     def read(counts: Tally) -> tuple[Floats, Floats]:
@@ -120,7 +120,7 @@ def averages(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     parts = []
     for part in statistic.parts:
         read = part.read(source)
-        kept = _places(read, table)
+        kept = places(read, table)
         chosen = Table(read.values[kept], table.cells, table.groups)
         parts.append(rates(source, part, chosen))
     moves = [np.abs(part.curves - part.values) for part in parts]
@@ -326,7 +326,8 @@ def _linearized(
     return share * sizes, sizes
 
 
-def _places(whole: Table, kept: Table) -> list[int]:
+def places(whole: Table, kept: Table) -> list[int]:
+    """Where the cells of a table are among all cells."""
     where = {cell: place for place, cell in enumerate(whole.cells)}
     return [where[cell] for cell in kept.cells]
 
@@ -335,39 +336,19 @@ def _linear_fractional(
     source: Tally, statistic: Statistic, table: Table, kept: list[int]
 ) -> Estimates:
     """Any other ratio of counts, by its linear approximation."""
-    assert statistic.terms is not None
-    above, below = statistic.terms
-    value = np.nan_to_num(table.values)
+    whole = source.whole
+    size, rows = whole.table("group"), replace(whole, sums={"rows": whole.sums["rows"]})
+    squares = whole.table("group", of="weight²") if "weight²" in whole.sums else size
+    variance, equal = row_squares(whole, statistic)[kept], ratio(size**2, squares)
+    counted = statistic.fraction(rows)
+    assert counted is not None
+    free = np.maximum(counted[1][kept], 2.0)
 
-    def added(counts: Tally, factors: Mapping[str, Floats]) -> Floats:
-        counted = one_against_rest(counts.table("y", "yhat", "group"))
-        parts = [factor * counted[name][kept] for name, factor in factors.items()]
-        return np.asarray(sum(parts), dtype=np.float64)
+    def influence(*parts: Any) -> Floats:
+        return statistic.influence(*parts)[kept]
 
-    def moves(values: Floats) -> dict[str, Floats]:
-        names = above.keys() | below.keys()
-        return {name: above.get(name, 0.0) - values * below.get(name, 0.0) for name in names}
-
-    total = added(source, {name: np.asarray(factor) for name, factor in below.items()})
-    square = added(source, {name: move**2 for name, move in moves(value).items()})
-    variance, free = ratio(square, total**2), np.maximum(total, 2.0)
-    everyone = np.broadcast_to(source.table("group", of="rows"), total.shape)
-    spread, parts = np.nan_to_num(ratio(square, everyone)), []
-    for sign, axes in crossings(source.clusters):
-        units, each = units_of(source, *axes)
-        rows = np.broadcast_to(each.table("group", of="rows"), (len(kept), len(units.owner)))
-        moved = added(each, moves(value[:, units.owner]))
-        parts.append((sign, units.varied(moved, rows, rows, spread)))
-    if source.scale:
-        again = (_places_of(statistic, one, kept) for one in replicates.replicates_of(source))
-        variance = (replicates.deviations(again, value, source.scale) ** 2).sum(axis=0)
-        free = np.minimum(free, len(source.scale))
-    elif parts:
-        amount = amount_of(parts)
-        variance, free = variance * ratio(everyone, amount.rows), amount.free
+    amount = influence_amount(source, influence, variance * equal)
+    if amount is not None:
+        variance, free = variance * ratio(equal, amount.rows), amount.free
     known = Known(np.sqrt(variance), free, np.zeros_like(variance))
     return student_limits(table, table.values, known, statistic.bounds)
-
-
-def _places_of(statistic: Statistic, counts: Tally, kept: list[int]) -> Floats:
-    return np.nan_to_num(statistic.read(counts).values[kept])

@@ -8,14 +8,22 @@ its outcomes are alike, so all groups lend it theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._data.tallies import Tally
-from evenhand._uncertainty import clusters
-from evenhand._uncertainty.clusters import LEAST_RATIO, LENT_UNITS, MOST_PAIRED, Amount, Reader
+from evenhand._uncertainty.clusters import (
+    LEAST_RATIO,
+    LENT_UNITS,
+    MOST_PAIRED,
+    Amount,
+    amount_of,
+    are_dependent,
+    crossings,
+    units_of,
+)
 from evenhand._uncertainty.influence import quasi_ratio
 from evenhand.statistics.forms import ratio
 
@@ -45,25 +53,61 @@ def deviations(values: Iterable[Floats], center: Floats, scale: Iterable[float])
     return np.array([c**0.5 * (each - center) for c, each in zip(scale, values, strict=True)])
 
 
+Reader = Callable[[Tally], tuple[Floats, Floats]]
+Owner = NDArray[np.intp]
+Moves = Callable[[Tally, Owner], tuple[Floats, Floats, Floats]]
+
+
 def rates_amount(source: Tally, read: Reader) -> Amount | None:
-    """What dependent rows amount to for rates (cells, groups); None where they are independent."""
-    if not source.scale:
-        return clusters.rates_amount(source, read)
-    hits, total = (part[-2:] for part in read(source))
-    share = _share(hits[0], total[0])
-    each = (_share(*(part[0] for part in read(one))) for one in replicates_of(source))
-    independent = np.nan_to_num(ratio(total[0] ** 2, total[1]))
-    return amount(deviations(each, share, source.scale), share * (1 - share), independent)
+    """What dependent rows amount to for rates (cells, groups); None where they are independent.
+
+    `read` gives hits and rows (sums, cells, groups) of a tally: by rows, or by weights and their
+    squares last.
+    """
+    if not are_dependent(source):
+        return None
+    hits, total = (part[-2:] for part in read(source.whole))
+    share = np.nan_to_num(ratio(hits[0], total[0]))
+
+    def moves(counts: Tally, owner: Owner) -> tuple[Floats, Floats, Floats]:
+        struck, counted = (part[-2:] for part in read(counts))
+        return struck[0] - share[:, owner] * counted[0], counted[0], counted[-1]
+
+    return _amount(source, moves, share * (1 - share))
 
 
-def means_amount(source: Tally, of: str, mean: Floats, spread: Floats) -> Amount | None:
-    """What dependent rows amount to for the means of a sum, by group."""
-    if not source.scale:
-        return clusters.means_amount(source, of, mean, spread)
-    each = (_share(one.table("group", of=of), one.table("group")) for one in replicates_of(source))
-    rows, squares = source.table("group"), source.table("group", of="weight²")
-    independent = np.nan_to_num(ratio(rows**2, squares))
-    return amount(deviations(each, mean, source.scale), spread, independent)
+def influence_amount(
+    source: Tally, influence: Callable[..., Floats], spread: Floats
+) -> Amount | None:
+    """What dependent rows amount to for a statistic of all rows of a group (cells, groups).
+
+    `influence` is that of a statistic, and `spread` the variance of single rows.
+    """
+    whole = source.whole
+    size = whole.table("group")
+
+    def moves(counts: Tally, owner: Owner) -> tuple[Floats, Floats, Floats]:
+        weight = np.broadcast_to(counts.table("group"), (len(spread), len(owner)))
+        squares = counts.table("group", of="weight²") if "weight²" in counts.sums else weight
+        moved = influence(counts, owner, whole) * size[owner]
+        return moved, weight, np.broadcast_to(squares, weight.shape)
+
+    return _amount(source, moves, spread)
+
+
+def _amount(source: Tally, moves: Moves, spread: Floats) -> Amount | None:
+    """From what parts of the groups move, their weights and squared weights (cells, parts)."""
+    if source.scale:
+        everyone = np.arange(spread.shape[-1])
+        _, rows, squares = moves(source, everyone)
+        each = (_share(*moves(one, everyone)[:2]) for one in replicates_of(source))
+        by = deviations(each, np.zeros(spread.shape), source.scale)
+        return amount(by, spread, np.nan_to_num(ratio(rows**2, squares)))
+    parts = []
+    for sign, axes in crossings(source.clusters):
+        units, counts = units_of(source, *axes)
+        parts.append((sign, units.varied(*moves(counts, units.owner), spread)))
+    return amount_of(parts) if parts else None
 
 
 def amount(moved: Floats, spread: Floats, independent: Floats) -> Amount:

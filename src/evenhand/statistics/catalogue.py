@@ -26,8 +26,16 @@ def _negative(mean: Floats, _: Floats) -> Floats:
     return -mean
 
 
+def _negative_gradient(mean: Floats) -> tuple[Floats, ...]:
+    return (-np.ones(mean.shape),)
+
+
 def _root(mean: Floats, _: Floats) -> Floats:
     return mean**0.5
+
+
+def _root_gradient(mean: Floats) -> tuple[Floats, ...]:
+    return (np.nan_to_num(ratio(np.full(mean.shape, 0.5), mean**0.5)),)
 
 
 def _explained(error: Floats, y: Floats, square: Floats, _: Floats) -> Floats:
@@ -41,6 +49,11 @@ def _log_unexplained(error: Floats, y: Floats, square: Floats) -> Floats:
 def _log_unexplained_gradient(error: Floats, y: Floats, square: Floats) -> tuple[Floats, ...]:
     spread = np.maximum(square - y * y, TINY)
     return 1 / np.maximum(error, TINY), 2 * y / spread, -1 / spread
+
+
+def _explained_gradient(*means: Floats) -> tuple[Floats, ...]:
+    part = np.exp(np.minimum(_log_unexplained(*means), LARGEST))
+    return tuple(-part * slope for slope in _log_unexplained_gradient(*means))
 
 
 def _from_log_unexplained(place: Floats) -> Floats:
@@ -80,13 +93,20 @@ STATISTICS: dict[str, Statistic] = {
     "auroc": Auroc(),
     "cross_entropy": E("cross_entropy", needs="losses"),
     "log_likelihood": Derived(
-        ("cross_entropy",), "E(log p(y | x) | a)", _negative, (-np.inf, 0.0), "losses"
+        ("cross_entropy",),
+        "E(log p(y | x) | a)",
+        _negative,
+        (-np.inf, 0.0),
+        "losses",
+        gradient=_negative_gradient,
     ),
     "calibration_error": CalibrationError(),
     "mean_prediction": E("yhat", bounds=real),
     "mean_error": E("error", bounds=real),
     "mse": E("squared_error"),
-    "rmse": Derived(("squared_error",), "√E((y − ŷ)² | a)", _root, unbounded),
+    "rmse": Derived(
+        ("squared_error",), "√E((y − ŷ)² | a)", _root, unbounded, gradient=_root_gradient
+    ),
     "mae": E("absolute_error"),
     "r2": Derived(
         ("squared_error", "y", "y²"),
@@ -103,6 +123,7 @@ STATISTICS: dict[str, Statistic] = {
                 ("y⁴",),
             ),
         ),
+        gradient=_explained_gradient,
     ),
     "gaussian_log_likelihood": Derived(
         ("squared_error",), "E(log N(y; ŷ, pooled MSE) | a)", _gaussian, real

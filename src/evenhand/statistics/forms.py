@@ -75,7 +75,7 @@ class Shares(NamedTuple):
         return self.hits + self.misses
 
 
-class Influence(NamedTuple):
+class Noise(NamedTuple):
     """Sums over the rows of values v = Σ w a / Σ w b (cells, groups), by which the values vary.
 
     `squares` are Σ w² (a − v b)², `weight` is Σ w b, and `rows` is how many rows have a b.
@@ -181,11 +181,6 @@ class Statistic:
         return None
 
     @property
-    def terms(self) -> tuple[dict[str, float], dict[str, float]] | None:
-        """Coefficients of outcomes above and below, of a ratio that is no function of a share."""
-        return None
-
-    @property
     def gaps(self) -> tuple[str, str] | None:
         """The two named sums of whose absolute difference by bin it is the mean."""
         return None
@@ -266,8 +261,50 @@ class Statistic:
         """
         return np.zeros(len(cells), np.intp)
 
-    def influence(self, counts: Any, values: Any) -> Influence:  # noqa: ARG002
-        """By how much single rows move its values.
+    def fraction(self, counts: Any) -> tuple[Floats, Floats] | None:
+        """What is above and below the line (cells, groups), if it is a ratio of sums over rows.
+
+        Parameters
+        ----------
+        counts : Tally
+            The summary that it `needs`.
+
+        Returns
+        -------
+        tuple of ndarray or None
+            In the order of the cells that `read` gives.
+
+        """
+        shares = self.shares(counts) if self.is_share else None
+        return None if shares is None else (shares.hits, shares.rows)
+
+    def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
+        """By how much parts of the groups move its values, to first order.
+
+        Parameters
+        ----------
+        counts : Tally
+            The summary that it `needs`, in which every part is a group.
+        owner : ndarray of int
+            The place of the group that each of them is a part of.
+        whole : Tally
+            The summary of the groups.
+
+        Returns
+        -------
+        ndarray of shape (cells, parts)
+            It adds up to 0 over the parts of a group: of a ratio N / D it is (n − T d) / D. NaN
+            where it is not known.
+
+        """
+        every, parts = self.fraction(whole), self.fraction(counts)
+        if every is None or parts is None:
+            return np.full((len(self.read(whole).cells), len(owner)), np.nan)
+        value = np.nan_to_num(ratio(*every))[..., owner]
+        return np.nan_to_num(ratio(parts[0] - value * parts[1], every[1][..., owner]))
+
+    def noise(self, counts: Any, values: Any) -> Noise:  # noqa: ARG002
+        """By how much single rows of a batch move its values.
 
         Parameters
         ----------
@@ -278,7 +315,7 @@ class Statistic:
 
         Returns
         -------
-        Influence
+        Noise
             Sums over the rows (cells, groups).
 
         """
@@ -365,7 +402,7 @@ class P(Statistic):
         order = list(dict.fromkeys(given))
         return np.array([order.index(each) for each in given], dtype=np.intp)
 
-    def influence(self, counts: Any, values: Any) -> Influence:
+    def noise(self, counts: Any, values: Any) -> Noise:
         """By how much single rows move its values: of a share, s − v."""
         square, single = (
             counts.table(*self.conditions, "yhat", "group", of=of)
@@ -378,7 +415,7 @@ class P(Statistic):
         rate = values.reshape(square.shape)
         squares = square - 2 * rate * single + rate**2 * heavy
         parts = (squares, weight + 0 * rate, rows + 0 * rate)
-        return Influence(*(part.reshape(values.shape) for part in parts))
+        return Noise(*(part.reshape(values.shape) for part in parts))
 
 
 @dataclass(frozen=True)
@@ -444,12 +481,19 @@ class Ratio(Statistic):
     def read(self, source: Tally) -> Table:
         """Its value in every cell and group."""
         outcomes = one_against_rest(source.table("y", "yhat", "group"))
+        values = ratio(*self._sides(outcomes), outcomes["all"])
+        return Table(values, source.labels("y") if self.over else ("all",), source.groups)
+
+    def fraction(self, counts: Any) -> tuple[Floats, Floats]:
+        """Both terms."""
+        return self._sides(one_against_rest(counts.table("y", "yhat", "group")))
+
+    def _sides(self, outcomes: dict[str, Floats]) -> tuple[Floats, Floats]:
         above, below = (
             reduce(add, (factor * outcomes[name] for name, factor in terms.items()))
             for terms in (self.numerator, self.denominator)
         )
-        values = ratio(above, below, outcomes["all"])
-        return Table(values, source.labels("y") if self.over else ("all",), source.groups)
+        return above, below
 
     @cached_property
     def kinds(self) -> tuple[Terms, Terms] | None:
@@ -474,11 +518,6 @@ class Ratio(Statistic):
         if one[0] * two[1] < two[0] * one[1]:
             return (others, two), (names, one)
         return (names, one), (others, two)
-
-    @property
-    def terms(self) -> tuple[dict[str, float], dict[str, float]] | None:
-        """Its coefficients, where it is no function of a share."""
-        return None if self.kinds else (self.numerator, self.denominator)
 
     @property
     def is_share(self) -> bool:
@@ -507,7 +546,7 @@ class Ratio(Statistic):
         out = np.full(share.shape, np.inf)
         return np.asarray(np.divide(top, bottom, out=out, where=bottom > 0))
 
-    def influence(self, counts: Any, values: Any) -> Influence:
+    def noise(self, counts: Any, values: Any) -> Noise:
         """By how much single rows move its values: a − v b, of their coefficients.
 
         A prediction is a share s of a class, and a − v b is A s + B with A and B by the true label,
@@ -532,7 +571,7 @@ class Ratio(Statistic):
             slope, level = moved("correct") - moved("wrong"), moved("wrong") + moved("all")
             squares = slope**2 * own_square + 2 * slope * level * own_single + level**2 * heavy
             every = (each.sum(0)[None] for each in (squares, weight, rows))
-            return Influence(*every)
+            return Noise(*every)
         squares, total, counted = 0 * values, 0 * values, 0 * values
         for is_own, (hit, miss) in ((True, ("tp", "fn")), (False, ("fp", "tn"))):
 
@@ -548,7 +587,7 @@ class Ratio(Statistic):
             total = total + below.get(hit, 0.0) * part + below.get(miss, 0.0) * rest
             if below.get(hit, 0.0) or below.get(miss, 0.0):
                 counted = counted + of_class(rows, rows[:, None])
-        return Influence(squares, total, counted)
+        return Noise(squares, total, counted)
 
 
 @dataclass(frozen=True)
@@ -589,6 +628,11 @@ class Average(Statistic):
         """Its value in every cell and group."""
         first, second = self.first.read(source), self.second.read(source)
         return Table((first.values + second.values) / 2, first.cells, first.groups)
+
+    def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
+        """The mean of both influences."""
+        first, second = (part.influence(counts, owner, whole) for part in self.parts)
+        return np.asarray((first + second) / 2)
 
 
 @dataclass(frozen=True)
@@ -662,11 +706,16 @@ class E(Statistic):
 
     def read(self, source: Tally) -> Table:
         """Its value in every cell and group."""
-        axes = (self.given, "group") if self.given else ("group",)
-        means = ratio(source.table(*axes, of=self.of), source.table(*axes))
+        means = ratio(*self.fraction(source))
+        cells = _spans(source.labels(self.given)) if self.given else ("all",)
+        return Table(means, cells, source.groups)
+
+    def fraction(self, counts: Any) -> tuple[Floats, Floats]:
+        """The sum, and the weight."""
         if self.given:
-            return Table(means, _spans(source.labels(self.given)), source.groups)
-        return Table(means[..., None, :], ("all",), source.groups)
+            axes = (self.given, "group")
+            return counts.table(*axes, of=self.of), counts.table(*axes)
+        return counts.table("group", of=self.of)[..., None, :], counts.table("group")[..., None, :]
 
     def shares(self, counts: Any, of: str = "weight") -> Shares | None:
         """The hits that were added up, and the other rows, of each label of what is given."""
@@ -722,6 +771,8 @@ class Derived(Statistic):
         The kind of summary it reads.
     scale : Scale, optional
         The scale on which it varies evenly, where all of its means vary; else the first does.
+    gradient : callable, optional
+        How it changes with each of the means, of the means; none where groups change each other's.
 
     """
 
@@ -731,6 +782,7 @@ class Derived(Statistic):
     bounds: tuple[float, float]
     needs: str = "moments"
     scale: Scale | None = None
+    gradient: Callable[..., tuple[Floats, ...]] | None = None
     over = ""
 
     @property
@@ -748,6 +800,10 @@ class Derived(Statistic):
         weight = source.table("group")
         means = [ratio(source.table("group", of=name), weight) for name in self.of]
         return Table(self.function(*means, weight)[..., None, :], ("all",), source.groups)
+
+    def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
+        """Those on its means, times how it changes with each."""
+        return moved_by_means(self.of, self.gradient, counts, owner, whole)
 
 
 @dataclass(frozen=True)
@@ -770,9 +826,20 @@ class CalibrationError(Statistic):
 
     def read(self, source: Tally) -> Table:
         """Its value in every cell and group."""
-        gaps = source.table("bin", "group", of="hits") - source.table("bin", "group", of="score")
+        gaps = self._gaps(source)
         error = ratio(abs(gaps).sum(axis=-2), source.table("group"))
         return Table(error[..., None, :], ("all",), source.groups)
+
+    def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
+        """A part adds to the gap of a bin, or takes from it."""
+        gaps, weight = self._gaps(whole), whole.table("group")
+        value = np.nan_to_num(ratio(abs(gaps).sum(axis=-2), weight))
+        added = (np.sign(gaps)[:, owner] * self._gaps(counts)).sum(axis=0)
+        moved = ratio(added - value[owner] * counts.table("group"), weight[owner])
+        return np.nan_to_num(moved)[None]
+
+    def _gaps(self, source: Tally) -> Floats:
+        return source.table("bin", "group", of="hits") - source.table("bin", "group", of="score")
 
 
 @dataclass(frozen=True)
@@ -827,6 +894,25 @@ class F(Statistic):
     def read(self, source: Any) -> Table:  # noqa: ARG002
         """Its value in every cell and group."""
         raise InputTypeError("A distribution is swept, not read; ask a criterion for its value.")
+
+
+def moved_by_means(
+    of: Sequence[str],
+    gradient: Callable[..., tuple[Floats, ...]] | None,
+    counts: Any,
+    owner: NDArray[np.intp],
+    whole: Any,
+) -> Floats:
+    """By how much parts of the groups (1, parts) move a function of the means of sums."""
+    if gradient is None:
+        return np.full((1, len(owner)), np.nan)
+    means = [E(name) for name in of]
+    slopes = gradient(*(np.nan_to_num(mean.read(whole).values[0]) for mean in means))
+    moved = [
+        slope[owner] * mean.influence(counts, owner, whole)
+        for slope, mean in zip(slopes, means, strict=True)
+    ]
+    return np.asarray(np.sum(moved, axis=0))
 
 
 def one_against_rest(counts: Floats) -> dict[str, Floats]:

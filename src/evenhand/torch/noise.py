@@ -2,7 +2,7 @@
 
 A value is a quotient v = Σ wᵢ aᵢ / Σ wᵢ bᵢ, in which row i has aᵢ above the line and bᵢ below it.
 Its sampling variance is Σ wᵢ² (aᵢ − v bᵢ)² / (Σ wᵢ bᵢ)² × n / (n − 1), which for the mean of n rows
-of weight 1 is the usual s²/n, unbiased. A statistic knows these sums, as its `influence`.
+of weight 1 is the usual s²/n, unbiased. A statistic knows these sums, as its `noise`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def variances(statistic: Statistic, counts: SoftTally, values: Tensor) -> Tensor
         ]
         return sum(each[1:], each[0]) / len(each) ** 2
     values, known = _known(values)
-    return _spread(*statistic.influence(counts, values), known)
+    return _spread(*statistic.noise(counts, values), known)
 
 
 def _known(values: Tensor) -> tuple[Tensor, Tensor]:
