@@ -18,6 +18,7 @@ from evenhand._data.groups import show
 from evenhand._data.summaries import Source
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
+from evenhand._uncertainty.clusters import independent
 from evenhand._uncertainty.curves import Estimates, curve_at
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import holm, homogeneity
@@ -395,7 +396,7 @@ def _group_values(
         low, high = known.estimates.single(confidence)
         low, high = (np.where(np.isnan(reading.table), np.nan, end) for end in (low, high))
         everyone = np.zeros(len(reading.groups), dtype=np.intp)
-        pooled = source.regrouped(everyone, ("everyone",))
+        pooled = independent(source).regrouped(everyone, ("everyone",))
         overall = question.criterion.table(pooled, options.get("favorable")).values[:, 0]
     return GroupValues(
         criterion=question.name,

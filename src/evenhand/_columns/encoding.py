@@ -27,6 +27,7 @@ from evenhand._columns.codes import (
     factorize_many,
     first_rows,
     levels,
+    recode,
     renumber,
     smallest_unsigned,
 )
@@ -303,7 +304,11 @@ def _encode_integers(values: NDArray[Any]) -> Column:
     if high - low >= ROWS_AT_A_TIME:
         words = values.astype(np.int64).view(np.uint64)
         codes, known = factorize_few(words) or factorize_many(words)
-        return canonical(codes, known.view(np.int64).astype(values.dtype))
+        numbers = known.view(np.int64).astype(values.dtype)
+        order = np.argsort(numbers)
+        rank = np.empty(len(order), smallest_unsigned(len(order)))
+        rank[order] = np.arange(len(order))
+        return Column(recode(rank, codes), tuple(numbers[order].tolist()))
     codes = np.empty(len(values), smallest_unsigned(high - low + 1))
     for rows in chunks(len(values)):
         np.subtract(values[rows], low, out=codes[rows], casting="unsafe")

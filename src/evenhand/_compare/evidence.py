@@ -19,7 +19,9 @@ from evenhand._data.summaries import KINDS, Source
 from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand._data.tasks import Targets
 from evenhand._errors import InputError
+from evenhand._uncertainty.clusters import row_influences
 from evenhand._uncertainty.paired import correlated
+from evenhand._uncertainty.rates import places
 from evenhand.criteria import Criterion
 
 Floats = NDArray[np.float64]
@@ -252,18 +254,11 @@ Evidence = Labels | Numbers
 
 
 def _influences(source: Tally, criterion: Criterion, favorable: Label) -> Floats:
-    """How much one row more of each truth and prediction (first two axes) moves the statistic."""
-    names = [axis.name for axis in source.axes]
-    counts = source.table(*names)
-    kinds, groups = counts.reshape(-1, counts.shape[-1]).shape
-    places = np.indices(counts.shape).reshape(len(names), -1)
-    step = 1e-6 * np.maximum(counts.reshape(kinds, groups).sum(axis=0), 1.0)
-    more = np.eye(kinds)[..., None] * step
-    rows = np.concatenate([np.zeros((1, kinds, groups)), more]) + counts.reshape(kinds, groups)
-    tallies = Tally(source.axes, places, {"rows": rows.reshape(1 + kinds, -1)})
-    moved = criterion.table(tallies, favorable)
-    slopes = (moved.values[1:] - moved.values[0]) / step
-    return np.asarray(slopes.reshape(-1, counts.shape[-2], *slopes.shape[1:]))
+    """How much one row of each truth and prediction (first two axes) moves the statistic."""
+    statistic, predicted = criterion.statistic, source.axis("yhat").size
+    kept = places(statistic.read(source), criterion.table(source, favorable))
+    moved = row_influences(source, statistic)[:, kept]
+    return moved.reshape(-1, predicted, *moved.shape[1:])
 
 
 def least_correlated(

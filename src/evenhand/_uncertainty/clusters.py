@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
@@ -83,15 +84,22 @@ class Units:
 
     def by_group(self, values: Floats) -> Floats:
         """Sums over the units of each group, along the last axis."""
-        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
         totals = np.zeros((*values.shape[:-1], self.groups))
-        totals[..., self.owner[starts]] = np.add.reduceat(values, starts, axis=-1)
+        totals[..., self.owner[self._starts]] = np.add.reduceat(values, self._starts, axis=-1)
         return totals
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """How many units each group has."""
+        return np.bincount(self.owner, minlength=self.groups).astype(np.float64)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        return np.flatnonzero(np.diff(self.owner, prepend=-1))
 
     def sandwich(self, residuals: Floats, weight: Floats) -> Floats:
         """The variance of a mean, from h_c − m n_c and n_c (cells, units), as it is published."""
-        units = self.by_group(np.ones_like(weight))
-        square = ratio(units, units - 1) * self.by_group(residuals**2)
+        square = ratio(self.numbers, self.numbers - 1) * self.by_group(residuals**2)
         return ratio(square, self.by_group(weight) ** 2)
 
     def varied(self, residuals: Floats, weight: Floats, squares: Floats, spread: Floats) -> Varied:
@@ -100,13 +108,15 @@ class Units:
         `residuals` h_c − m n_c, `weight` n_c and `squares` u_c are those of units (cells, units);
         `spread` is the variance of single rows (cells, groups).
         """
-        least = ROUNDING * np.sqrt(spread[:, self.owner]) * weight
+        least = ROUNDING * np.sqrt(spread)[:, self.owner] * weight
         residuals = np.where((np.abs(residuals) > least) & (least > 0), residuals, 0.0)
-        total, pairs = self.by_group(weight), self.by_group(weight**2)
+        pairwise = weight**2
+        total, pairs = self.by_group(weight), self.by_group(pairwise)
         alone, square = self.by_group(squares), self.by_group(residuals**2)
         size = np.where(total > 0, total, 1.0)
         left = 1 - 2 * weight / size[:, self.owner] + (pairs / size**2)[:, self.owner]
-        base, shared = self.by_group(left * squares), self.by_group(left * (weight**2 - squares))
+        more = pairwise - squares  # none, of units of one row
+        base, shared = self.by_group(left * squares), self.by_group(left * more)
         rho = np.zeros((len(total), 1))
         for _ in range(ROUNDS):
             fitted = 1 - (alone + rho * (pairs - alone)) / size**2
@@ -115,8 +125,8 @@ class Units:
             known = (scale * shared).sum(axis=-1, keepdims=True)
             rho = np.clip(np.nan_to_num(ratio(excess, known), nan=1.0), 0, 1)
         common = alone + rho * (pairs - alone)
-        varied = squares + rho * (weight**2 - squares)
-        taken = self.by_group(left * varied)
+        varied = squares + rho * more
+        taken = base + rho * shared
         taken = np.where(taken > 1e-9 * common, taken, 0.0)
         own = np.nan_to_num(ratio(ratio(square * common, taken), spread))
         free = np.where(own > 0, self._free(residuals, square, varied), 0.0)
@@ -124,7 +134,7 @@ class Units:
         both = free + lent
         variance = np.where(both > 0, ratio(free * own + lent * common, both), common)
         variance = np.nan_to_num(ratio(np.maximum(variance, alone), total**2))
-        units = np.maximum(self.by_group(np.ones_like(weight)), 1.0)
+        units = np.maximum(self.numbers, 1.0)
         covariance = self._covariance(residuals / size[:, self.owner])
         if covariance is not None:  # groups are then lent what they know themselves
             both = np.minimum(both, max(self.clusters - 1.0, 1.0))
@@ -141,9 +151,10 @@ class Units:
         """Sums Σ ψ(a) ψ(b) over clusters (cells, groups, groups), of influences (cells, units)."""
         from scipy.sparse import csr_array
 
-        shape = (self.clusters, self.groups)
-        by = [csr_array((row, (self.cluster, self.owner)), shape=shape) for row in moved]
-        return np.array([(each.T @ each).toarray() for each in by])
+        ends = np.concatenate([[0], np.cumsum(self.numbers)]).astype(self.cluster.dtype)
+        shape = (self.groups, self.clusters)  # units are in the order of their groups
+        by = [csr_array((row, self.cluster, ends), shape=shape) for row in moved]
+        return np.array([(each @ each.T).toarray() for each in by])
 
     def _covariance(self, residuals: Floats) -> Floats | None:
         """Covariances of groups (cells, groups, groups); None where no two share a cluster.
@@ -166,8 +177,8 @@ class Units:
     def _free(self, residuals: Floats, square: Floats, varied: Floats) -> Floats:
         """Degrees of freedom: by the sizes of the units, and by how much single ones weigh."""
         by_size = np.nan_to_num(ratio(self.by_group(varied) ** 2, self.by_group(varied**2)))
-        fourth = np.nan_to_num(ratio(self.by_group(residuals**4), square**2))
-        units = np.maximum(self.by_group(np.ones_like(varied)), 1.0)
+        fourth = np.nan_to_num(ratio(self.by_group(np.square(residuals**2)), square**2))
+        units = np.maximum(self.numbers, 1.0)
         by_tail = 2 / np.maximum(fourth - 1 / units, 1e-9)
         return np.asarray(np.maximum(np.minimum(by_size - 1, by_tail), 0.0))
 
@@ -205,21 +216,30 @@ def _sorted_units(source: Tally, clusterings: tuple[str, ...]) -> tuple[Units, T
     return units, gathered(axes, cells, source.sums, ())
 
 
-def row_squares(source: Tally, statistic: Statistic) -> Floats:
-    """Sums Σ ψ² over independent rows (cells, groups), where those of a cell are all alike."""
-    names = [axis.name for axis in source.axes]
-    at = names.index("group")
-    labels = [i for i in range(len(names)) if i != at]
-    kind, _ = _shared([source.cells[i] for i in labels]) if labels else (0 * source.cells[at], 1)
-    squares = source.sums[next(of for of in ("fpc", "weight²", "rows") if of in source.sums)]
+def row_influences(source: Tally, statistic: Statistic) -> Floats:
+    """By how much a row of weight 1 moves a statistic (kinds, cells, groups), to first order.
+
+    A kind of row is a place along the axes beside the group, in their order.
+    """
+    places = [axis.size for axis in source.axes if axis.name != "group"]
+    at = [axis.name for axis in source.axes].index("group")
     everyone = np.arange(source.axes[at].size)
-    total = np.zeros((len(statistic.read(source).cells), len(everyone)))
-    for each in range(int(kind.max(initial=-1)) + 1):
-        here = kind == each
-        one = Tally(source.axes, source.cells[:, here], {"rows": np.ones(int(here.sum()))})
-        heavy = np.bincount(source.cells[at, here], squares[here], len(everyone))
-        total += statistic.influence(one, everyone, source) ** 2 * heavy
-    return total
+    each = []
+    for place in np.ndindex(*places):
+        cells = np.array([np.full(len(everyone), code) for code in place], dtype=np.intp)
+        cells = np.insert(cells.reshape(-1, len(everyone)), at, everyone, axis=0)
+        one = Tally(source.axes, cells, {"rows": np.ones(len(everyone))})
+        each.append(statistic.influence(one, everyone, source))
+    return np.array(each)
+
+
+def row_squares(source: Tally, statistic: Statistic) -> Floats:
+    """Sums Σ ψ² over independent rows (cells, groups), where those of a kind are all alike."""
+    moved = row_influences(source, statistic)
+    labels = [axis.name for axis in source.axes if axis.name != "group"]
+    heavy = next(of for of in ("fpc", "weight²", "rows") if of in source.sums)
+    squares = source.table(*labels, "group", of=heavy).reshape(len(moved), 1, -1)
+    return np.asarray((moved**2 * squares).sum(axis=0))
 
 
 def units_of_scores(scores: Distribution, *which: int) -> tuple[Units, NDArray[np.intp]]:

@@ -31,6 +31,7 @@ SIDES = {("y",): ({"tp", "fn"}, {"fp", "tn"}), ("yhat",): ({"tp", "fp"}, {"tn", 
 Terms = tuple[list[str], tuple[float, float]]
 SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "y = c"}
 SYMBOLS |= {"error": "ŷ − y"}
+STEP = 1e-6  # of a share, to see how a function of it follows
 SIGNED = ("yhat", "error")  # sums whose means may be negative
 
 
@@ -299,9 +300,20 @@ class Statistic:
         """
         every, parts = self.fraction(whole), self.fraction(counts)
         if every is None or parts is None:
+            return self._linked_influence(counts, owner, whole)
+        return _moved(parts, every, owner)
+
+    def _linked_influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
+        """That on the share of hits, times how the value follows it, where it is one's function."""
+        every, parts = self.shares(whole), self.shares(counts)
+        if every is None or parts is None:
             return np.full((len(self.read(whole).cells), len(owner)), np.nan)
-        value = np.nan_to_num(ratio(*every))[..., owner]
-        return np.nan_to_num(ratio(parts[0] - value * parts[1], every[1][..., owner]))
+        share = np.nan_to_num(ratio(every.hits, every.rows))
+        low, high = np.maximum(share - STEP, 0.0), np.minimum(share + STEP, 1.0)
+        with np.errstate(all="ignore"):  # odds of 1 have no end
+            slope = (self.of_share(high) - self.of_share(low)) / (high - low)
+        moved = _moved((parts.hits, parts.rows), (every.hits, every.rows), owner)
+        return np.asarray(moved * np.where(np.isfinite(slope), slope, 0.0)[..., owner])
 
     def noise(self, counts: Any, values: Any) -> Noise:  # noqa: ARG002
         """By how much single rows of a batch move its values.
@@ -896,6 +908,14 @@ class F(Statistic):
         raise InputTypeError("A distribution is swept, not read; ask a criterion for its value.")
 
 
+def _moved(
+    parts: tuple[Floats, Floats], every: tuple[Floats, Floats], owner: NDArray[np.intp]
+) -> Floats:
+    """(n − T d) / D, for parts n and d of what is above and below the line."""
+    value = np.nan_to_num(ratio(*every))[..., owner]
+    return np.nan_to_num(ratio(parts[0] - value * parts[1], every[1][..., owner]))
+
+
 def moved_by_means(
     of: Sequence[str],
     gradient: Callable[..., tuple[Floats, ...]] | None,
@@ -941,6 +961,8 @@ def sum_of_others(values: Floats, axis: int = -1) -> Floats:
     """
     library = library_of(values)
     moved = library.moveaxis(values, axis, 0)
+    if len(moved) == 2:
+        return cast(Floats, library.moveaxis(library.flip(moved, (0,)), 0, axis))
 
     def before(parts: Any) -> Any:
         return library.concatenate([0 * parts[:1], library.cumsum(parts[:-1], 0)])
