@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,6 +148,11 @@ class Distribution:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @cached_property
+    def areas(self) -> dict[Label, Floats]:
+        """Areas under ROC curves by group, of every class that was asked for."""
+        return {}
 
     @property
     def squared_weights(self) -> Floats:
@@ -361,7 +367,9 @@ def auroc_by_group(scores: Distribution, positive: Label) -> Floats:
 
     NaN in a group that has no positives or no negatives.
     """
-    return _areas(_contests(scores, positive))
+    if positive not in scores.areas:
+        scores.areas[positive] = _areas(_contests(scores, positive))
+    return scores.areas[positive]
 
 
 class Area(NamedTuple):

@@ -46,6 +46,7 @@ KNOWN = 1e6  # degrees of freedom where nothing is estimated: a cluster counts a
 LEAST_LEFT = 0.05  # of a variance, after what the fitted mean takes from it
 ROUNDING = 1e-8  # standard deviations by which units differ where only their sums were rounded
 MOST_PAIRED = 400  # groups whose covariances are looked at pair by pair
+MOST_EMPTY = 8  # places by cluster and group to a unit, where all of them are written down
 LEAST_RATIO = 0.02  # of a quasi-variance to its variance
 
 
@@ -154,7 +155,9 @@ class Units:
         ends = np.concatenate([[0], np.cumsum(self.numbers)]).astype(self.cluster.dtype)
         shape = (self.groups, self.clusters)  # units are in the order of their groups
         by = [csr_array((row, self.cluster, ends), shape=shape) for row in moved]
-        return np.array([(each @ each.T).toarray() for each in by])
+        if self.groups * self.clusters > MOST_EMPTY * len(self.owner):
+            return np.array([(each @ each.T).toarray() for each in by])
+        return np.array([each @ each.toarray().T.copy() for each in by])  # the same, and faster
 
     def _covariance(self, residuals: Floats) -> Floats | None:
         """Covariances of groups (cells, groups, groups); None where no two share a cluster.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,11 @@ class Estimates:
     @cached_property
     def simultaneous(self) -> dict[float, tuple[Floats, Floats]]:
         """Bounds of all values at once (Šidák), by their common error; made when asked for."""
+        return {}
+
+    @cached_property
+    def located(self) -> dict[tuple[bool, bool], Any]:
+        """The cells as measures want them, with the common value of each; made when asked for."""
         return {}
 
     def all_at_once(self, error: float) -> tuple[Floats, Floats]:

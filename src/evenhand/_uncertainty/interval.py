@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -304,6 +304,14 @@ def cells_of(estimates: Estimates, settings: Settings) -> Cells:
     """
     relative = settings.function.is_relative
     exp = settings.applied == "exp" and relative
+    # Measures share their cells: those of values that cannot be negative are cut by none.
+    key = (exp, relative and bool((estimates.curves < 0).any()))
+    if key not in estimates.located:
+        estimates.located[key] = _located(estimates, *key)
+    return cast(Cells, estimates.located[key])
+
+
+def _located(estimates: Estimates, exp: bool, relative: bool) -> Cells:
     cells: Cells = []
     for values, curves in zip(estimates.values, np.moveaxis(estimates.curves, 1, 0), strict=True):
         kept = np.isfinite(values)
@@ -314,7 +322,8 @@ def cells_of(estimates: Estimates, settings: Settings) -> Cells:
         shown, limits = changed
         limits = np.maximum(limits, 0.0) if relative else limits
         cells.append((Cloud(shown[kept], np.maximum.accumulate(limits, axis=0)), kept, shown))
-    return cells
+    clouds = iter(located_at_once([cell[0] for cell in cells if cell is not None]))
+    return [None if cell is None else (next(clouds), *cell[1:]) for cell in cells]
 
 
 def _exp(values: Floats, observed: Floats) -> Floats:
@@ -336,7 +345,7 @@ def _calibrated(
     lows, highs, seen = _guaranteed(cells, estimates, measure, error, worst)
     best = float(np.nanmax(lows, initial=0.0)) if worst else 0.0
     observed = [i for i, cell in enumerate(cells) if cell is not None]
-    clouds = located_at_once([cell[0] for cell in cells if cell is not None])
+    clouds = [cell[0] for cell in cells if cell is not None]
     highs[observed] = np.fmin(highs[observed], upper_limits(clouds, measure, reach))
     by_cell = dict(zip(observed, clouds, strict=True))
     for i in sorted(observed, key=lambda i: -seen[i]):

@@ -996,6 +996,8 @@ def library_of(values: Any) -> Any:
 def _without_diagonal(counts: Floats) -> Floats:
     """Counts (…, y, ŷ, groups) where the two labels differ."""
     library = library_of(counts)
+    if library is np:
+        return np.where(np.eye(counts.shape[-2], dtype=bool)[..., None], 0, counts)
     labels = library.moveaxis(counts, -1, -3)
     differ = library.tril(labels, -1) + library.triu(labels, 1)
     return cast(Floats, library.moveaxis(differ, -3, -1))
