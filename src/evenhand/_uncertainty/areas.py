@@ -91,13 +91,13 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats)
         known = (np.nan_to_num(ratio(error**2 * part, spread), nan=1.0) for part in amount[::2])
         beside, alone = known
         return Amount(beside, amount.free, alone)
-    own, free = np.zeros(groups), np.zeros(groups)
-    fourth = np.zeros(groups)
+    own, square = np.zeros(groups), squares * moved**2
     for chosen, size in zip(_kinds(scores, positive), sizes, strict=True):
-        square = added(scores.codes, np.where(chosen, squares * moved**2, 0.0))
-        own += square * size / np.maximum(size - 1, 1.0)  # the area is fitted to the same rows
-        heavy = squares * ratio(squares, weight) ** 2
-        fourth += added(scores.codes, np.where(chosen, heavy * moved**4, 0.0))
+        part = added(scores.codes, np.where(chosen, square, 0.0))
+        own += part * size / np.maximum(size - 1, 1.0)  # the area is fitted to the same rows
+    is_plain = scores.weights is None and scores.squares is None
+    heavy = square if is_plain else square * ratio(squares, weight) ** 2
+    fourth = added(scores.codes, heavy * moved**2)
     few = 1 / np.maximum(sizes.sum(axis=0), 1.0)
     tail = np.nan_to_num(ratio(fourth, own**2)) - few
     free = np.where(own > 0, 2 / np.maximum(tail, 2 * few), 0.0)

@@ -77,7 +77,8 @@ def cuts(scores: Distribution) -> Estimates:
     at = np.searchsorted(mass, np.linspace(0, mass[-1], MOST_CUTS // 2 + 1)[1:-1])
     spaced = np.linspace(scores.values[0], scores.values[-1], MOST_CUTS // 2 + 1)[1:-1]
     edges = np.unique(np.concatenate([scores.values[at], spaced]))
-    bins = np.searchsorted(edges, scores.values, side="left")
+    ends = np.searchsorted(scores.values, edges, side="right")  # values are in order
+    bins = np.repeat(np.arange(len(edges) + 1), np.diff(ends, prepend=0, append=len(scores)))
     codes, groups = scores.codes.astype(np.intp), len(scores.groups)
 
     def below(weight: Floats | None, codes: NDArray[np.intp], groups: int) -> tuple[Floats, Floats]:
