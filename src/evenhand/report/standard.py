@@ -7,11 +7,11 @@ from typing import Any
 
 from evenhand._words import UNDEFINED, number, p_value, plural
 from evenhand.report.blocks import Bullets, Cell, Head, Report, Row, Section, Table, Terms, Text
-from evenhand.report.formats import count, name
+from evenhand.report.formats import count, name, words
 
 Document = Mapping[str, Any]
 
-TEXTS = ("text", "verdict", "flag")
+TEXTS = ("text", "name", "verdict", "flag")
 SHORT = 16  # rows of a table that is printed on one page
 VERDICTS = ("below", "above")
 
@@ -123,6 +123,7 @@ def _flag(value: bool | None) -> str:
 
 FORMATS: dict[str, Callable[[Any], str]] = {
     "text": _text,
+    "name": words,
     "verdict": _text,
     "count": count,
     "rate": _rate,

@@ -19,7 +19,7 @@ from evenhand.standards.rates import Ratios
 from evenhand.standards.sample import Sample
 
 Kind = Literal[
-    "text", "verdict", "count", "rate", "rates", "ratio", "ratios", "number", "p", "flag"
+    "text", "name", "verdict", "count", "rate", "rates", "ratio", "ratios", "number", "p", "flag"
 ]
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 NAMED = 6  # groups in a sentence

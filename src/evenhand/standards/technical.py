@@ -53,7 +53,7 @@ def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _values(document: Mapping[str, Any]) -> Table:
     columns = [
-        TableColumn("criterion", "Criterion", "text"),
+        TableColumn("criterion", "Criterion", "name"),
         TableColumn("measure", "Measure", "text"),
         TableColumn("value", "Value", "number"),
         TableColumn("interval", "Interval", "ratios"),
@@ -61,7 +61,11 @@ def _values(document: Mapping[str, Any]) -> Table:
         TableColumn("verdict", "Verdict", "text"),
     ]
     rows = [
-        {**finding, "interval": (finding["low"], finding["high"])}
+        {
+            **finding,
+            "measure": _title(finding["measure"]),
+            "interval": (finding["low"], finding["high"]),
+        }
         for finding in document["findings"]
     ]
     return Table("What was measured", columns, rows)
@@ -69,7 +73,7 @@ def _values(document: Mapping[str, Any]) -> Table:
 
 def _definitions(document: Mapping[str, Any]) -> Table:
     columns = [
-        TableColumn("criterion", "Criterion", "text"),
+        TableColumn("criterion", "Criterion", "name"),
         TableColumn("formula", "Definition; S is the measure", "text"),
         TableColumn("is_not", "What it is not", "text"),
     ]
@@ -88,12 +92,17 @@ def _measures(document: Mapping[str, Any]) -> Table:
     ]
     asked = dict.fromkeys(finding["measure"] for finding in document["findings"])
     rows = [
-        {"measure": name, "formula": known.formula, "is_not": known.is_not}
+        {"measure": _title(name), "formula": known.formula, "is_not": known.is_not}
         if known
         else {"measure": name, "formula": "of the caller's own", "is_not": ""}
         for name, known in ((name, measure_named(name)) for name in asked)
     ]
     return Table("Definitions of the measures", columns, rows)
+
+
+def _title(measure: str) -> str:
+    known = measure_named(measure)
+    return measure if known is None else known.title
 
 
 def _groups(document: Mapping[str, Any]) -> Table:
