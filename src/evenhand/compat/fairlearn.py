@@ -1,4 +1,4 @@
-"""fairlearn's metrics by its own names, with its numbers, from one count of the rows.
+"""fairlearn's names: its metrics with its numbers, and its mitigation on our estimators.
 
 In a script that works with fairlearn, change the import and nothing else::
 
@@ -47,6 +47,19 @@ from evenhand.compat._derived_metrics import (
     zero_one_loss_ratio,
 )
 from evenhand.compat._metric_frame import MetricFrame
+from evenhand.compat._mitigation import (
+    AbsoluteLoss,
+    BoundedGroupLoss,
+    DemographicParity,
+    EqualizedOdds,
+    ErrorRateParity,
+    ExponentiatedGradient,
+    FalsePositiveRateParity,
+    GridSearch,
+    SquareLoss,
+    ThresholdOptimizer,
+    TruePositiveRateParity,
+)
 from evenhand.compat._parity import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -58,7 +71,18 @@ from evenhand.compat._parity import (
 from evenhand.compat._plots import plot_model_comparison, plot_roc_curve_by_group
 
 __all__ = [
+    "AbsoluteLoss",
+    "BoundedGroupLoss",
+    "DemographicParity",
+    "EqualizedOdds",
+    "ErrorRateParity",
+    "ExponentiatedGradient",
+    "FalsePositiveRateParity",
+    "GridSearch",
     "MetricFrame",
+    "SquareLoss",
+    "ThresholdOptimizer",
+    "TruePositiveRateParity",
     "accuracy_score_difference",
     "accuracy_score_group_min",
     "accuracy_score_ratio",
