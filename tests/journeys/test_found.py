@@ -1,6 +1,7 @@
 """What journeys found, each as the few rows that show it."""
 
 import json
+import re
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -342,3 +343,36 @@ def test_a_watch_refuses_the_favorable_label_in_another_spelling_as_every_door_d
             eh.evaluate(
                 "statistical_parity", None, column, sensitive_features=groups, favorable="yes"
             )
+
+
+def test_a_gap_that_one_row_makes_is_said_without_it():
+    rng = np.random.default_rng(0)
+    group = np.append(np.repeat(["a", "b"], 200), "c")
+    scores = np.append(np.repeat([0.98, 0.68], 200) * rng.random(400).round(2) + 0.001, 0.99)
+    y = np.append(rng.random(400) < scores[:400], True).astype(int)
+    found = eh.frontier(y, scores, sensitive_features=group, truth="labels", values=2)
+    chosen = [(scores[group == one] >= 0.5).mean() for one in "ab"]
+    gap, rest = (100 * (1 - min(chosen)), 100 * np.ptp(chosen))
+    first = found.sentences[0]
+    assert f"the model's gap is {gap:.1f} points" in first
+    assert first.endswith(f"; without c (1 row) it is {rest:.1f} points.")
+    audited = eh.audit(y, y_score=scores, sensitive_features=group)
+    said = " ".join(audited.document()["frontier"]["sentences"])
+    assert f"; without c (1 row) it is {rest:.1f} points." in said
+    large = eh.frontier(
+        y[:400], scores[:400], sensitive_features=group[:400], truth="labels", values=2
+    )
+    assert "without" not in large.sentences[0]
+
+
+def test_the_gap_of_distributions_at_a_cut_point_is_in_percentage_points():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], 300)
+    scores = np.clip(rng.normal(0.4 + 0.3 * (group == "b"), 0.15), 0, 1).round(2)
+    y = (rng.random(600) < scores).astype(int)
+    asked = ["strong_parity", "wasserstein_parity"]
+    found = eh.audit(y, y_score=scores, sensitive_features=group, criteria=asked)
+    strong, area = found.document()["summary"]["criteria"]
+    assert re.fullmatch(r"≥ \d+\.\d pts", strong["short"])
+    assert re.search(r"the largest gap is at least \d+\.\d percentage points", strong["words"])
+    assert "pts" not in area["short"]

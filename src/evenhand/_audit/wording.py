@@ -87,6 +87,12 @@ class Wording:
         """Whether the values are shares of rows, and so are written in percent."""
         return finding.is_rate and finding.criterion not in INDICES
 
+    def _gap_is_share(self, finding: Finding) -> bool:
+        """Whether a gap is one of shares: of rates, or of distributions at one cut point."""
+        swept = finding.estimates is None
+        cells = (value.worst_cell for value in finding.values.values())
+        return self.is_share(finding) or (swept and any(isinstance(cell, float) for cell in cells))
+
     def line(self, finding: Finding) -> str:
         """The verdict's grounds in half a line."""
         if finding.verdict == "undefined":
@@ -159,12 +165,12 @@ class Wording:
         low = number(finding.gap.low, toward=-1)
         if not finding.gap.low > 0 or low.startswith("<"):
             return ""
-        return points(finding.gap.low) if self.is_share(finding) else low
+        return points(finding.gap.low) if self._gap_is_share(finding) else low
 
     def _at_most(self, finding: Finding) -> str:
         return (
             points_up(finding.gap.high)
-            if self.is_share(finding)
+            if self._gap_is_share(finding)
             else number(finding.gap.high, toward=1)
         )
 

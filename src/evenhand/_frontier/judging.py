@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from evenhand._data.groups import show
 from evenhand._errors import EvenhandError
+from evenhand._frontier.wording import without_small
 from evenhand._uncertainty.interval import interval
 from evenhand.mitigation._lots import drawn
 from evenhand.mitigation.crossfit.objective import Objective
@@ -20,7 +23,8 @@ class Judged:
     """Disparity and cost of decisions on some rows.
 
     `low` and `high` are the disparity's interval, from decisions drawn once; NaN where there is
-    none. `error` is the standard error of the cost.
+    none. `error` is the standard error of the cost, and `aside` the disparity without groups of a
+    few rows, with the names of these.
     """
 
     value: float
@@ -29,6 +33,7 @@ class Judged:
     error: float = np.nan
     low: float = np.nan
     high: float = np.nan
+    aside: tuple[float, str] | None = None
 
 
 def judged(rows: Rows, chances: Floats, question: Objective) -> Judged:
@@ -39,7 +44,14 @@ def judged(rows: Rows, chances: Floats, question: Objective) -> Judged:
     share = rows.weight / rows.weight.sum()
     error = float(np.sqrt((share**2 * (spent - cost) ** 2).sum()))
     accuracy = float(np.trace(table.sum(axis=0)))
-    return Judged(question.value(table, rows.favorable), cost, accuracy, error)
+    aside = None
+    if question.reference is None:
+        sizes = np.bincount(rows.group, rows.weight, len(rows.groups))
+        names = [show(group) for group in rows.groups]
+        value_of = partial(question.value, favorable=rows.favorable)
+        aside = without_small(table, sizes, names, value_of)
+    value = question.value(table, rows.favorable)
+    return Judged(value, cost, accuracy, error, aside=aside)
 
 
 def with_interval(

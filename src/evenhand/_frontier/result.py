@@ -203,7 +203,7 @@ class Frontier(Curve):
     @property
     def sentences(self) -> list[str]:
         """What the frontier says, the plain sentences first."""
-        model = Place(self.model.value, self.model.cost, self._told(self.model))
+        model = Place(self.model.value, self.model.cost, self._told(self.model), self.model.aside)
         least = self.least_at_model_cost
         found = sentences(self.criterion, self.measure, self._unit, model, least, self.cost_at)
         return found + self._told_lots() + self._told_rising()

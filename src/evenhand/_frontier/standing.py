@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._frontier.amounts import Amounts
 from evenhand._frontier.regression import regression_frontier
-from evenhand._frontier.wording import Place, sentences
+from evenhand._frontier.wording import Place, sentences, without_small
 from evenhand.mitigation.crossfit.objective import Objective, convex
 from evenhand.mitigation.crossfit.rows import Codes, Floats
 from evenhand.mitigation.crossfit.tracing import Tracer
@@ -95,8 +95,9 @@ def standing(
     solutions = list(tracer.along(bounds))
     least = tracer.least_value(cost, most)
     gap = max(solution.gap for solution in solutions)
-    model = Place(value, cost, 1 - cost)
     sizes = confusion.sum(axis=(1, 2))
+    aside = without_small(table, sizes, names, lambda part: question.value(part, 1))
+    model = Place(value, cost, 1 - cost, aside)
     own = confusion[:, :, 1].sum(axis=1)
 
     def people_at(bound: float) -> str:

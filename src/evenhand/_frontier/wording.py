@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isnan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from evenhand._words import number
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._words import number, plural
 from evenhand.measures import resolve
 
+Floats = NDArray[Any]
+SMALL = 10  # rows, fewer than which make a gap by themselves
 GOALS = (  # shares of today's disparity at which the cost is told
     (0.5, "Halving the {what}, to {goal},"),
     (0.0, "Closing the {what}"),
@@ -17,11 +22,15 @@ LEAST = 5e-5  # a cost that is said
 
 
 class Place(NamedTuple):
-    """Where a model stands: its disparity, its cost, and that as people read it."""
+    """Where a model stands: its disparity, its cost, and that as people read it.
+
+    `aside` is the disparity without groups of a few rows, and which these are.
+    """
 
     value: float
     cost: float
     shown: float
+    aside: tuple[float, str] | None = None
 
 
 def sentences(
@@ -49,6 +58,8 @@ def sentences(
     if unit == "accuracy":
         at = f"at an accuracy of {100 * model.shown:.1f}%"
     lines = [f"By {name}, the model's {what} is {told(model.value)} {at}."]
+    if model.aside is not None and told(model.aside[0]) != told(model.value):
+        lines[0] = f"{lines[0][:-1]}; without {model.aside[1]} it is {told(model.aside[0])}."
     if least < model.value - 1e-4:
         better = f"be {told(least)}; no rule on these scores does better."
         closed = "be closed." if by.is_width else "be 0."
@@ -63,6 +74,24 @@ def sentences(
         people = people_at(goal) if people_at is not None and not share else ""
         lines.append(f"{start.format(what=what, goal=told(goal))} costs {price}{people}.")
     return lines
+
+
+def without_small(
+    table: Floats, sizes: Floats, names: Sequence[str], value_of: Callable[[Floats], float]
+) -> tuple[float, str] | None:
+    """The disparity without groups of a few rows, and which these are; None where all are large.
+
+    A rate of one row is 0 or 1, and so makes the largest gap by itself. Weights that are no
+    counts do not say how many rows there are.
+    """
+    small = np.flatnonzero(sizes < SMALL)
+    counted = np.array_equal(sizes, np.rint(sizes))
+    if not counted or not len(small) or len(sizes) - len(small) < 2:
+        return None
+    value = value_of(np.delete(table, small, axis=0))
+    if len(small) == 1:
+        return value, f"{names[small[0]]} ({plural(int(sizes[small[0]]), 'row')})"
+    return value, f"the {len(small)} groups of fewer than {SMALL} rows"
 
 
 def _price(more: float, unit: str) -> str:
