@@ -28,11 +28,15 @@ def main() -> None:
     group = rng.integers(0, 50, ROWS).astype(str)
     score = np.clip(rng.beta(2, 3, ROWS) + 0.001 * rng.integers(0, 50, ROWS), 0, 1)
     y, p = (rng.random(ROWS) < score).astype(int), (score > 0.5).astype(int)
+    twenty, cluster = rng.integers(0, 20, ROWS), rng.integers(0, 100_000, ROWS)
     five = {f"column {k}": rng.integers(0, 3 + k, ROWS) for k in range(5)}
     cases = {
         "labels, 50 groups": lambda: eh.audit(y, p, sensitive_features=group),
         "labels and scores, 50 groups": lambda: eh.audit(
             y, p, y_score=score, sensitive_features=group
+        ),
+        "labels, 20 groups in 100,000 clusters": lambda: eh.audit(
+            y, p, sensitive_features=twenty, cluster=cluster
         ),
         "regression, 50 groups": lambda: eh.audit(score + y, score, sensitive_features=group),
         "5 columns, depth 2": lambda: eh.audit(y, p, sensitive_features=five),

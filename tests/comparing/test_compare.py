@@ -187,6 +187,23 @@ def test_an_undefined_model_ranks_last():
     assert (row["rank"], row["verdict"]) == (3, "undefined")
 
 
+def test_groups_of_ten_that_hide_a_difference_are_named_with_the_way_out():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "few", "fewer", "fewest"], [2000, 2000, 10, 10, 10])
+    even = rng.random(len(group))
+    again = np.where(rng.random(len(group)) < 0.7, even, rng.random(len(group)))
+    tilt = 0.5 + 0.05 * (group == "a") - 0.05 * (group == "b")
+    made = {"even": (even < 0.5).astype(int), "uneven": (again < tilt).astype(int)}
+    asked = {"criteria": "statistical_parity", "measures": "mpd", "favorable": 1}
+    found = eh.compare(None, made, sensitive_features=group, **asked)
+    assert list(found.differences["beyond_chance"]) == [False]
+    (note,) = (note for note in found.notes if "fewer than 30 rows" in note)
+    assert "few, fewer and fewest" in note
+    advised = eh.compare(None, made, sensitive_features=group, min_count=30, rare="drop", **asked)
+    assert list(advised.differences["beyond_chance"]) == [True]
+    assert not any("fewer than 30 rows" in note for note in advised.notes if "pass" in note)
+
+
 @pytest.mark.slow
 def test_rows_left_out_of_all_groups_are_left_out():
     y, made, group = labeled(rows=100)

@@ -25,15 +25,19 @@ from evenhand._compare.tables import table
 from evenhand._data.data import Data
 from evenhand._data.dataframes import kind_of
 from evenhand._data.doors import about_data
+from evenhand._data.groups import show
 from evenhand._data.tasks import Task, check_task, read_targets, task_of_labels
 from evenhand._errors import InputError
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
+from evenhand._words import listing
 from evenhand.criteria import Criterion
 from evenhand.criteria.questions import Question
 from evenhand.measures import MeasureLike
 
 MEASURES = ("mpd", "gini", "pq")
+FEW_ROWS = 30  # of a group that any model may treat very unevenly
+NAMED = 3  # groups in a note
 NOT_COMPARED = (  # roles of columns that models are not compared by
     "y_pred",
     "y_score",
@@ -156,13 +160,18 @@ def compare(
     rng = np.random.default_rng(seed)
     drawn = tables.resampled(lines, asked, times, rng) if len(models) > 2 else np.empty((0, 0, 0))
     scores = tables.value_rows(models, asked, samples, tests, confidence)
-    pairs = tables.difference_rows(models, asked, samples, lines, confidence)
+    pairs = list(tables.difference_rows(models, asked, samples, lines, confidence))
     agreed = tables.kendall_rows(asked, values, drawn, confidence) if len(models) > 2 else ()
     return Comparison(
         models=models,
         task=_task(lines, data.task),
         confidence=confidence,
-        notes=(*lines.groups.notes, *unasked, *_notes(models, drawn)),
+        notes=(
+            *lines.groups.notes,
+            *unasked,
+            *_notes(models, drawn),
+            *([] if all(pair["beyond_chance"] for pair in pairs) else _small_groups(lines)),
+        ),
         tables={
             "values": table(scores, tables.VALUES),
             "differences": table(pairs, tables.DIFFERENCES),
@@ -225,3 +234,20 @@ def _notes(models: Sequence[str], drawn: NDArray[np.float64]) -> list[str]:
     if np.isnan(drawn).any():
         notes.append("Some resampled rows left a value undefined; those draws were left out.")
     return notes
+
+
+def _small_groups(lines: Evidence) -> list[str]:
+    """Which groups keep models from being told from each other, and what to do about them."""
+    times = lines.times if isinstance(lines, Labels) else None
+    labels = lines.groups.labels
+    rows = np.bincount(lines.groups.codes, times, minlength=len(labels))
+    small = [show(label) for label, many in zip(labels, rows, strict=True) if 0 < many < FEW_ROWS]
+    if not small or np.count_nonzero(rows >= FEW_ROWS) < 2:
+        return []
+    named = small if len(small) <= NAMED else [*small[:NAMED], f"{len(small) - NAMED} more"]
+    which = f"Group {small[0]} has" if len(small) == 1 else f"Groups {listing(named)} have"
+    return [
+        f"{which} fewer than {FEW_ROWS} rows. Any model may treat so few people very unevenly, "
+        "which widens the intervals of all differences. To compare models for the other groups, "
+        f'pass min_count={FEW_ROWS}, rare="drop".'
+    ]

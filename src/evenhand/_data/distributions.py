@@ -467,8 +467,7 @@ def auroc_influences(scores: Distribution, positive: Label) -> Floats:
     A positive moves it by its placement among the negatives of its group, and a negative by its
     own among the positives (DeLong et al. 1988).
     """
-    contests = _contests(scores, positive)
-    area = np.nan_to_num(_areas(contests))
+    contests, area = _contests(scores, positive), np.nan_to_num(auroc_by_group(scores, positive))
     order = np.argsort(scores.codes, kind="stable")
     codes, values = scores.codes[order], scores.values[order]
     changes = (codes[1:] != codes[:-1]) | (values[1:] != values[:-1])
