@@ -13,6 +13,7 @@ from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution, distribution
 from evenhand._data.evaluations import read_evaluation
 from evenhand._data.groups import Groups, groups
+from evenhand._data.probable import Probable, probable
 from evenhand._data.sql import count_query
 from evenhand._data.surveys import survey_weights
 from evenhand._data.tallies import Tally
@@ -27,6 +28,7 @@ from evenhand._errors import (
 )
 from evenhand._scoring import make_scorer
 from evenhand._uncertainty import chance, contrasts, interval, power
+from evenhand._unknown import bounds
 from evenhand.criteria import CRITERIA, Criterion, UndefinedWarning, evaluate
 from evenhand.measures import MEASURES, gini, mpd, pq
 from evenhand.watch import Watch
@@ -52,12 +54,14 @@ __all__ = [
     "InputTypeError",
     "MissingExtraError",
     "OutputError",
+    "Probable",
     "Tally",
     "UnboundWarning",
     "UndefinedWarning",
     "Watch",
     "assert_even",
     "audit",
+    "bounds",
     "chance",
     "compare",
     "contrasts",
@@ -72,6 +76,7 @@ __all__ = [
     "mpd",
     "power",
     "pq",
+    "probable",
     "read_evaluation",
     "survey_weights",
     "tally",

@@ -5,10 +5,13 @@ from evenhand._compare import Comparison
 from evenhand._data.surveys import SurveyWeights
 from evenhand._frontier import Frontier
 from evenhand._uncertainty import Chance, ConfidenceInterval, Contrast, Power
+from evenhand._unknown import Answer, Bounds
 from evenhand.criteria import Reading
 
 __all__ = [
+    "Answer",
     "Audit",
+    "Bounds",
     "Chance",
     "Comparison",
     "ConfidenceInterval",

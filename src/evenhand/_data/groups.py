@@ -23,6 +23,7 @@ from evenhand._columns.codes import (
     union,
 )
 from evenhand._columns.encoding import check_column, check_order, encode
+from evenhand._data.probable import Probable
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._kinds import check_kinds
 from evenhand._signatures import suggests_names
@@ -229,6 +230,11 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     if features is None:
         raise InputError(f"Pass {role}, the columns that name the groups.")
     check_column(features, role)
+    if isinstance(features, Probable):
+        raise InputTypeError(
+            "These groups are not known for sure, and nothing else is asked of such groups than "
+            "their bounds: call evenhand.bounds, which says what a criterion can be."
+        )
     if isinstance(features, Mapping):
         return dict(features)
     if isinstance(features, Column):

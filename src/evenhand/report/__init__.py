@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evenhand._errors import InputError, require
-from evenhand.report import audit, comparison, frontier, power, standard, watch
+from evenhand.report import audit, bounds, comparison, frontier, power, standard, watch
 from evenhand.report.blocks import Report
 from evenhand.report.markdown import markdown as _markdown
 from evenhand.report.terminal import WIDTH, Line
@@ -21,6 +21,7 @@ Document = Mapping[str, Any]
 Maker = Callable[[Document], Report]
 REPORTS: dict[str, Maker] = {
     "evenhand.audit/4": audit.report_of,
+    "evenhand.bounds/1": bounds.report_of,
     "evenhand.comparison/2": comparison.report_of,
     "evenhand.frontier/1": frontier.report_of,
     "evenhand.power/1": power.report_of,

@@ -1,0 +1,222 @@
+"""Estimates of the groups' rates, each under an assumption, with their covariance.
+
+All are ratios N(a) / D(a) of estimated hits and rows of each group, so that a row of weight 1 moves
+them by (n − T d) / D, where n and d are its parts in both (`influence.py`):
+
+- *weighted*: a row is in each group with its probability. Right if decisions do not depend on the
+  group among people with the same probabilities.
+- *instrumental*: hits are regressed on the probabilities, E[n | p] = Σ p(a) ν(a). Right if
+  decisions do not depend on the probabilities among people of the same group (McCartan, Fisher,
+  Goldin, Ho and Imai 2025, Journal of the American Statistical Association).
+- *combined*: rows of known group say how their groups differ from what the probabilities predict
+  of them. The prediction is a regression on the known rows, its mean is taken over all rows, and
+  what it misses over the known ones: the prediction-powered estimate with the best weights
+  (Angelopoulos, Duchi and Zrnic 2023), which survey statistics call the regression estimator.
+  Right if the known rows are a random sample, whatever the probabilities are worth.
+- *cut*: everybody is taken to be in the most probable group.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evenhand._uncertainty.curves import DISTANCES, stretched
+from evenhand._uncertainty.geometry import Cloud, lower_limit, upper_limit
+from evenhand._uncertainty.influence import quasi_ratio
+from evenhand._unknown.counted import COUNTED, HIT, Codes, Counted, Floats
+from evenhand.measures import Measure
+from evenhand.statistics.forms import ratio
+
+SINGULAR = 1e-8  # least eigenvalue over the largest, of probabilities that tell groups apart
+
+
+class Estimate(NamedTuple):
+    """Rates (groups,), their covariance (groups, groups) and its degrees of freedom (groups,)."""
+
+    values: Floats
+    covariance: Floats
+    free: Floats
+
+    def interval(self, measure: Measure, error: float, share: float) -> tuple[float, float, float]:
+        """The value of a measure and the ends of its interval."""
+        from scipy.special import ndtri
+
+        own = np.diag(self.covariance)
+        kept = np.flatnonzero(np.isfinite(self.values) & np.isfinite(own))
+        if len(kept) < 2:
+            return np.nan, np.nan, np.nan
+        values, covariance = self.values[kept], self.covariance[np.ix_(kept, kept)]
+        value = float(measure(values))
+        quasi = quasi_ratio(covariance[None], np.zeros((1, len(kept))))[0]
+        spread = np.sqrt(own[kept] * quasi)
+        far = stretched(DISTANCES[:, None], self.free[kept])
+        cloud = Cloud(values, np.clip(values + far * spread, 0.0, 1.0))
+        high = upper_limit(cloud, measure, float(-ndtri(error / 2)))
+        low = lower_limit(cloud, measure, share)
+        return value, min(low, value), max(high, value)
+
+    def single(self, error: float) -> tuple[Floats, Floats]:
+        """The ends of the intervals of single rates."""
+        from scipy.special import ndtri
+
+        reach = stretched(np.array(-ndtri(error / 2)), self.free)
+        spread = reach * np.sqrt(np.diag(self.covariance))
+        return np.clip(self.values - spread, 0.0, 1.0), np.clip(self.values + spread, 0.0, 1.0)
+
+
+def weighted(counts: Counted) -> Estimate:
+    """Every row is in each group with its probability."""
+    return _shared(counts, counts.mixing)
+
+
+def cut(counts: Counted) -> Estimate:
+    """Every row is in its most probable group."""
+    likeliest = np.eye(counts.number)[np.nan_to_num(counts.mixing).argmax(axis=1)]
+    return _shared(counts, likeliest if counts.is_complete else counts.mixing)
+
+
+def _shared(counts: Counted, shares: Floats) -> Estimate:
+    """Rates where the rows of each cell are in groups by these shares (cells, groups)."""
+    if not counts.is_complete:
+        return _nothing(counts)
+    sums = counts.by_cell(counts.weight)
+    hits, rows = (kinds @ sums @ shares for kinds in (HIT, COUNTED))
+    values = ratio(hits, rows)
+    influence = _influence(values, rows, shares.T)
+    return _estimate(counts, values, influence)
+
+
+def _influence(values: Floats, rows: Floats, shares: Floats) -> Floats:
+    """How far a row moves a ratio of shares (groups, cells): (groups, kinds, cells)."""
+    moves = HIT - np.nan_to_num(values)[:, None] * COUNTED
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((moves / rows[:, None])[:, :, None] * shares[:, None, :])
+
+
+def _estimate(counts: Counted, values: Floats, influence: Floats) -> Estimate:
+    """With degrees of freedom by how many rows the influence of a group comes from (Kish)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        moved = np.einsum("gkc,kc->g", influence**2, _at(counts, influence, counts.squares))
+        fourth = np.einsum("gkc,kc->g", influence**4, _at(counts, influence, counts.squares))
+        free = np.fmax(moved**2 / np.maximum(fourth, 1e-300) - 1, 1.0)
+    if counts.cluster is not None:
+        free = np.minimum(free, float(counts.cluster.max()))
+    free = np.where(np.isfinite(free), free, 1.0)
+    most = np.nan_to_num(np.abs(influence), posinf=0.0).max(axis=(1, 2))
+    weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
+    covariance = counts.covariance(np.nan_to_num(influence, posinf=0.0, neginf=0.0)) + np.diag(most**2 * weight)
+    return Estimate(values, covariance, free)
+
+
+def _at(counts: Counted, influence: Floats, sums: Floats) -> Floats:
+    """Sums by part, or by cell if the influence is."""
+    return sums if influence.shape[-1] == len(counts.cell) else counts.by_cell(sums)
+
+
+def _nothing(counts: Counted) -> Estimate:
+    none = np.full(counts.number, np.nan)
+    return Estimate(none, np.full((counts.number,) * 2, np.nan), np.ones(counts.number))
+
+
+def instrumental(counts: Counted) -> Estimate:
+    """Hits and rows, each regressed on the probabilities."""
+    if not counts.is_complete:
+        return _nothing(counts)
+    mixing, sums = counts.mixing, counts.by_cell(counts.weight)
+    whole = sums.sum(axis=0)
+    square = mixing.T @ (whole[:, None] * mixing)
+    scale = np.sqrt(np.maximum(np.diag(square), 1e-300))
+    spectrum = np.linalg.eigvalsh(square / np.outer(scale, scale))
+    if spectrum[0] < SINGULAR * spectrum[-1]:  # the probabilities do not tell the groups apart
+        return _nothing(counts)
+    inverse = np.linalg.inv(square)
+    hits, rows = (inverse @ (mixing.T @ (kinds @ sums)) for kinds in (HIT, COUNTED))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.where(rows > 0, hits / rows, np.nan)
+    missed = [
+        kinds[:, None] - (mixing @ fitted)[None] for kinds, fitted in ((HIT, hits), (COUNTED, rows))
+    ]
+    rate = np.nan_to_num(values)[:, None, None]
+    moves = missed[0][None] - rate * missed[1][None]
+    influence = (inverse @ mixing.T)[:, None, :] * moves / rows[:, None, None]
+    estimate = _estimate(counts, values, influence)
+    return estimate._replace(values=np.clip(values, 0.0, 1.0))
+
+
+def combined(counts: Counted) -> Estimate:
+    """Predictions from the probabilities, corrected by the rows of known group."""
+    if not (counts.known >= 0).any():
+        return _nothing(counts)
+    groups, known = counts.number, counts.known >= 0
+    member = np.where(known[:, None], np.eye(groups)[np.maximum(counts.known, 0)], 0.0)
+    proxy = counts.proxy.mixing[counts.cell]
+    if np.isnan(proxy).any():
+        proxy = np.ones((len(proxy), 1))  # what is known of all rows still helps
+    factor = _expansion(counts, known)
+    # Features of a row (kinds, parts, features), and what is predicted of it: its part in the hits
+    # and in the rows of each group.
+    features = np.concatenate(
+        [kinds[:, None, None] * proxy for kinds in (HIT, COUNTED, np.ones(3))], axis=-1
+    )
+    targets = np.concatenate([kinds[:, None, None] * member for kinds in (HIT, COUNTED)], axis=-1)
+    weight = counts.weight * factor
+    root = np.sqrt(weight)[..., None]
+    flat = (features * root).reshape(-1, features.shape[-1])
+    slopes, _, rank, _ = np.linalg.lstsq(flat, (targets * root).reshape(len(flat), -1), rcond=1e-9)
+    predicted = features @ slopes
+    missed = (targets - predicted) * factor[:, None]
+    totals = np.einsum("kp,kpt->t", counts.weight, predicted + missed)
+    hits, rows = totals[:groups], totals[groups:]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = np.where(rows > 0, hits / rows, np.nan)
+    number = counts.rows[:, known].sum()
+    missed *= np.sqrt(number / max(number - rank, 1.0))
+    moves = predicted + missed
+    rate = np.nan_to_num(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        influence = (moves[..., :groups] - rate * moves[..., groups:]) / rows
+    seen = np.array([counts.rows[:2, counts.known == at].sum() for at in range(groups)])
+    values = np.where(seen > 1, values, np.nan)
+    estimate = _estimate(counts, values, np.moveaxis(influence, -1, 0))
+    free = np.maximum(np.minimum(estimate.free, seen - 1), 1.0)
+    return Estimate(np.clip(values, 0.0, 1.0), estimate.covariance, free)
+
+
+def _expansion(counts: Counted, known: Codes) -> Floats:
+    """How many rows a known row stands for, within its stratum; 0 of a row that is not known."""
+    number = int(counts.stratum.max()) + 1
+    whole = counts.weight.sum(axis=0)
+    all_rows = np.bincount(counts.stratum, whole, number)
+    with_group = np.bincount(counts.stratum, whole * known, number)
+    return np.where(known, ratio(all_rows, with_group)[counts.stratum], 0.0)
+
+
+def known_p_value(counts: Counted) -> float:
+    """The p-value of the known rows being a random sample: Pearson's test of two samples.
+
+    Rows are compared by their likeliest group and by hit, miss or other, within strata.
+    """
+    from scipy.special import chdtrc
+
+    known = counts.known >= 0
+    likeliest = np.nan_to_num(counts.proxy.mixing).argmax(axis=1)[counts.cell]
+    square, free = 0.0, 0
+    for stratum in np.unique(counts.stratum).tolist():
+        here = counts.stratum == stratum
+        tables = []
+        for of in (known, ~known):
+            each = [
+                np.bincount(likeliest[here & of], kind[here & of], counts.number)
+                for kind in counts.rows
+            ]
+            tables.append(np.concatenate(each))
+        table = np.array(tables)
+        table = table[:, table.sum(axis=0) > 0]
+        if not table.sum(axis=1).all() or table.shape[1] < 2:
+            continue
+        expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+        square += float(((table - expected) ** 2 / expected).sum())
+        free += table.shape[1] - 1
+    return float(chdtrc(free, square)) if free else np.nan

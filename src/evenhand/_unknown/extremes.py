@@ -1,0 +1,203 @@
+"""Sharp bounds: the least and the greatest rate of groups that the probabilities allow.
+
+In a cell of the proxy the share p(S) of a set of groups S is known, and so are its hits A, misses B
+and other rows E, but not who is who. The rate of S is largest if its members are the hits as far
+as these go, then the others, and the misses last. That order is best in every cell whatever the
+rates are, so that the extreme of the ratio of sums needs no search:
+
+    U(S) = Σ min(A, M) / Σ [min(A, M) + max(M − A − E, 0)],  M = p(S) (A + B + E).
+
+The smallest rate is the same with hits and misses exchanged. The greatest rate of one group and the
+smallest of another are possible together: one takes hits, the other misses, and as their shares
+add up to at most 1, there are enough other rows for both. So the greatest difference of two groups
+is U(g) − L(h), and the largest of those is that of all groups.
+
+Where every row is a hit or a miss, the sums of hits of the groups are the base polytope of the
+submodular function f(S) = Σ min(A, M). Its vertices are greedy orders of the groups, at which a
+measure with convex level sets is largest. Its base with the most even rates has the largest
+smallest rate, min U(S), and at once the smallest largest one, max L(S), over all sets S (Fujishige
+1980, Mathematics of Operations Research 5, 186–196). For other rates both are bounds that hold.
+
+*Rows whose group may be any*: hits among them are all in S where its rate is largest, and misses
+are in other groups.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from evenhand._uncertainty.geometry import evenest, most_uneven
+from evenhand._unknown.counted import COUNTED, HIT, Counted, Floats
+from evenhand.measures import Measure
+
+MOST_SETS = 10  # groups of which all sets are looked at
+MOST_ORDERS = 8
+KINK = 1.5  # standard errors by which a kink may be nearer than it looks
+SWAPPED = [1, 0, 2]  # hits and misses exchanged
+
+
+class Limits(NamedTuple):
+    """Largest rates of sets of groups, how far a row of each kind moves them, and their bias.
+
+    `value` and `bias` are (sets,), `influence` is (sets, kinds, cells). The estimate of a smaller
+    one of two sums is too small on average, by up to the `bias`.
+    """
+
+    value: Floats
+    bias: Floats
+    influence: Floats
+
+
+def upper(counts: Counted, sets: Floats) -> Limits:
+    """The largest rate of each set of groups; `sets` (sets, groups) holds 0 and 1."""
+    return _upper(counts.by_cell(counts.weight), counts.by_cell(counts.squares), counts, sets)
+
+
+def lower(counts: Counted, sets: Floats) -> Limits:
+    """The smallest rate of each set of groups; its bias is what it may be too large by."""
+    sums, squares = counts.by_cell(counts.weight), counts.by_cell(counts.squares)
+    value, bias, influence = _upper(sums[SWAPPED], squares[SWAPPED], counts, sets)
+    return Limits(1 - value, bias, -influence[:, SWAPPED])
+
+
+def _upper(sums: Floats, squares: Floats, counts: Counted, sets: Floats) -> Limits:
+    share = sets @ counts.mixing.T  # (sets, cells)
+    free = np.isnan(share)
+    share = np.where(free, 0.0, np.clip(share, 0.0, 1.0))
+    share[np.abs(share - 1) < 1e-12] = 1.0
+    hits, _, others = sums
+    members = share * sums.sum(axis=0)
+    room = hits - members  # where it is positive, all members are hits
+    short = members - hits - others  # where it is positive, so many members are misses
+    top = np.where(free, hits, np.minimum(hits, members))
+    last = np.where(free, 0.0, np.maximum(short, 0.0))
+    below = (top + last).sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = top.sum(axis=-1) / below
+    every, at = np.ones(3)[:, None, None], share[None]
+    hit = HIT[:, None, None]
+    other = (1 - COUNTED)[:, None, None]
+    rises = np.where(free | (room < 0), hit, at * every)
+    falls = np.where(~free & (short > 0), at - hit - other, 0.0)
+    rate = np.nan_to_num(value)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        influence = np.moveaxis((1 - rate) * rises - rate * falls, 0, 1) / below[:, None, None]
+        mixed = ~free & (share > 0) & (share < 1)
+        bent = (1 - rate) * _bent(room, hit - at, squares, mixed)
+        bent += rate * _bent(short, at - hit - other, squares, mixed)
+        bias = bent.sum(axis=-1) / below
+    return Limits(value, bias, influence)
+
+
+def _bent(gap: Floats, moves: Floats, squares: Floats, mixed: Floats) -> Floats:
+    """How much too small the smaller of two sums is on average, near where they are equal.
+
+    Of a normal gap with standard error s it is s (φ(z) − z Φ(−z)), z standard errors from 0.
+    """
+    from scipy.special import ndtr
+
+    error = np.sqrt((moves**2 * squares[:, None, :]).sum(axis=0))
+    z = np.maximum(np.abs(gap) / np.maximum(error, 1e-300) - KINK, 0.0)
+    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    return np.where(mixed, error * (density - z * ndtr(-z)), 0.0)
+
+
+def all_sets(groups: int) -> Floats:
+    """Every set of groups but the empty one; of many groups, single ones and all but one."""
+    if groups > MOST_SETS:
+        return np.concatenate([np.eye(groups), 1 - np.eye(groups), np.ones((1, groups))])
+    return (np.arange(1, 2**groups)[:, None] >> np.arange(groups) & 1).astype(np.float64)
+
+
+class Range(NamedTuple):
+    """Between which values a measure lies; `is_sharp` if each end is possible."""
+
+    low: float
+    high: float
+    is_sharp: bool
+
+
+def range_of(counts: Counted, measure: Measure) -> Range:
+    """All values of a measure that the probabilities allow, as if the counts were the truth."""
+    groups = counts.number
+    single = np.eye(groups)
+    high, low = upper(counts, single).value, lower(counts, single).value
+    kept = np.isfinite(high) & np.isfinite(low)
+    if kept.sum() < 2:
+        return Range(np.nan, np.nan, True)
+    high, low = high[kept], low[kept]
+    of_all = counts.is_complete and not counts.weight[2].any() and bool(kept.all())
+    few = groups <= MOST_SETS
+    if measure.reads == "extremes":
+        sets = all_sets(groups)
+        top = float(np.nanmax(lower(counts, sets).value))
+        bottom = float(np.nanmin(upper(counts, sets).value))
+        least = float(measure(np.array([max(top, bottom), bottom])))
+        return Range(least, most_uneven(low, high, measure), (of_all or groups == 2) and few)
+    most = most_uneven(low, high, measure)
+    if of_all and groups <= MOST_ORDERS:
+        most = float(np.max(measure(vertices(counts))))
+    return Range(evenest(low, high, measure), most, False)
+
+
+def vertices(counts: Counted) -> Floats:
+    """The rates (orders, groups) where groups take the hits one after the other."""
+    groups = counts.number
+    sums = counts.by_cell(counts.weight)
+    whole = sums.sum(axis=0)
+    sets = np.arange(2**groups)[:, None] >> np.arange(groups) & 1
+    hits = np.minimum(sums[0], (sets @ counts.mixing.T) * whole).sum(axis=-1)
+    orders = np.array(list(permutations(range(groups))))
+    grown = np.concatenate(
+        [np.zeros((len(orders), 1), np.intp), np.cumsum(2**orders, axis=1)], axis=1
+    )
+    taken = np.diff(hits[grown], axis=1)
+    rates = np.empty(taken.shape)
+    np.put_along_axis(rates, orders, taken / (counts.mixing.T @ whole)[orders], axis=1)
+    return rates
+
+
+def interval_of(
+    counts: Counted, measure: Measure, error: float, share: float
+) -> tuple[float, float]:
+    """Between which values a measure of the true rates lies, sampling error included.
+
+    Upper ends err with `error` / 2, lower ends with `share` / 2, the part of a cell. The largest
+    difference is that of one pair of groups, whichever it is, so that its upper end is the largest
+    of all pairs without any correction; a lower end is corrected for their number.
+    """
+    from scipy.special import ndtri
+
+    groups = counts.number
+    high, low = upper(counts, np.eye(groups)), lower(counts, np.eye(groups))
+    kept = np.flatnonzero(np.isfinite(high.value) & np.isfinite(low.value))
+    if len(kept) < 2:
+        return np.nan, np.nan
+    moved = np.concatenate([high.influence[kept], low.influence[kept]])
+    number = len(kept)
+    covariance = counts.covariance(moved) + np.diag(_one_row(counts, moved))
+    own = np.diag(covariance)
+    over = high.value[kept] + high.bias[kept]
+    under = low.value[kept] - low.bias[kept]
+    if measure.is_width:
+        both = own[:number, None] + own[None, number:] - 2 * covariance[:number, number:]
+        far = over[:, None] - under[None, :] - ndtri(error / 2) * np.sqrt(np.maximum(both, 0))
+        both = own[number:, None] + own[None, :number] - 2 * covariance[number:, :number]
+        pairs = number * (number - 1)
+        near = under[:, None] - over[None, :]
+        near = near + ndtri(share / 2 / pairs) * np.sqrt(np.maximum(both, 0.0))
+        apart = ~np.eye(number, dtype=bool)
+        return max(float(near[apart].max()), 0.0), min(float(far[apart].max()), 1.0)
+    far = float(-ndtri(share / (2 * number)))
+    tops = np.minimum(over + far * np.sqrt(own[:number]), 1.0)
+    bottoms = np.maximum(under - far * np.sqrt(own[number:]), 0.0)
+    return evenest(bottoms, tops, measure), most_uneven(bottoms, tops, measure)
+
+
+def _one_row(counts: Counted, influence: Floats) -> Floats:
+    """What a single further row may add to a variance: those of few rows show too little."""
+    weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
+    return np.asarray((influence**2).max(axis=(1, 2)) * weight)

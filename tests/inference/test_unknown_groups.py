@@ -1,0 +1,392 @@
+"""Groups that are probable, partly known or missing, against programs that try every assignment."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import evenhand as eh
+from evenhand.measures import resolve
+
+CELLS = 5
+LABELS = ["a", "b", "c", "d"]
+
+
+def people(seed, groups=3, rows=60, sharp=1.0):
+    """Cells of a proxy, truth and prediction of rows; every cell has every outcome."""
+    random = np.random.default_rng(seed)
+    proxy = random.dirichlet(np.full(groups, sharp), CELLS)
+    cell = np.arange(rows * CELLS) % CELLS
+    y = random.random(len(cell)) < 0.3 + 0.4 * proxy[cell, 0]
+    predicted = random.random(len(cell)) < 0.2 + 0.3 * y + 0.4 * proxy[cell, 0]
+    return proxy, cell, y.astype(int), predicted.astype(int)
+
+
+def asked(criterion, y, predicted, matrix, measure=None, **options):
+    groups = eh.probable(matrix, LABELS[: matrix.shape[1]])
+    return eh.bounds(
+        criterion,
+        y,
+        predicted,
+        sensitive_features=groups,
+        measure=measure,
+        favorable=None if criterion == "accuracy_parity" else 1,
+        **options,
+    )
+
+
+class Program:
+    """All ways to put the rows of each cell and outcome into groups, by their shares.
+
+    A variable is the weight of one outcome of one cell that is in one group.
+    """
+
+    def __init__(self, proxy, cell, outcome):
+        self.shape = shape = (len(proxy), 3, proxy.shape[1])
+        weight = np.zeros(shape[:2])
+        np.add.at(weight, (cell, outcome), 1.0)
+        rows, right = [], []
+        for c in range(shape[0]):
+            for k in range(3):
+                rows.append(self.at((c, k, slice(None))))
+                right.append(weight[c, k])
+            for g in range(shape[2]):
+                rows.append(self.at((c, slice(None), g)))
+                right.append(weight[c].sum() * proxy[c, g])
+        self.equal, self.right = np.array(rows), np.array(right)
+
+    def at(self, where):
+        row = np.zeros(self.shape)
+        row[where] = 1.0
+        return row.ravel()
+
+    def hits(self, g):
+        return self.at((slice(None), 0, g))
+
+    def rows(self, g):
+        return self.hits(g) + self.at((slice(None), 1, g))
+
+    def extreme_rate(self, g, sign):
+        """By Charnes and Cooper's substitution, with one variable for the scale."""
+        equal = np.c_[self.equal, -self.right]
+        equal = np.r_[equal, [np.r_[self.rows(g), 0.0]]]
+        right = np.r_[np.zeros(len(self.right)), 1.0]
+        found = linprog(np.r_[-sign * self.hits(g), 0.0], A_eq=equal, b_eq=right)
+        return -sign * found.fun
+
+    def rates(self, cost):
+        """The rates at the solution of some linear cost: one of the possible assignments."""
+        found = linprog(cost, A_eq=self.equal, b_eq=self.right).x
+        groups = range(self.shape[2])
+        return np.array([self.hits(g) @ found / (self.rows(g) @ found) for g in groups])
+
+
+OUTCOMES = {  # 0 is a hit, 1 a miss, 2 neither
+    "statistical_parity": lambda y, p: 1 - p,
+    "equal_opportunity": lambda y, p: np.where(y == 1, 1 - p, 2),
+    "predictive_equality": lambda y, p: np.where(y == 0, 1 - p, 2),
+    "predictive_parity": lambda y, p: np.where(p == 1, 1 - y, 2),
+    "accuracy_parity": lambda y, p: (y != p).astype(int),
+}
+
+
+@pytest.mark.parametrize("criterion", OUTCOMES)
+@pytest.mark.parametrize("groups", [2, 3, 4])
+def test_the_largest_gap_is_that_of_a_linear_program(criterion, groups):
+    proxy, cell, y, predicted = people(groups, groups)
+    program = Program(proxy, cell, OUTCOMES[criterion](y, predicted))
+    high, low = (
+        np.array([program.extreme_rate(g, sign) for g in range(groups)]) for sign in (1, -1)
+    )
+    gaps = (high[:, None] - low)[~np.eye(groups, dtype=bool)]
+    found = asked(criterion, y, predicted, proxy[cell])
+    assert found.answers["bounds"].greatest == pytest.approx(gaps.max(), abs=1e-6)
+
+
+@pytest.mark.parametrize("criterion", OUTCOMES)
+def test_the_largest_gap_is_attained_and_none_is_below_the_smallest(criterion):
+    """A program whose cost favors hits in one group and misses in another gets there at once."""
+    groups = 3
+    proxy, cell, y, predicted = people(7, groups, sharp=0.3)
+    program = Program(proxy, cell, OUTCOMES[criterion](y, predicted))
+    answer = asked(criterion, y, predicted, proxy[cell]).answers["bounds"]
+    gaps = []
+    for top in range(groups):
+        for bottom in range(groups):
+            if top != bottom:
+                cost = program.rows(top) - 2 * program.hits(top)
+                cost += 2 * program.hits(bottom) - program.rows(bottom)
+                gaps.append(np.ptp(program.rates(cost)))
+    assert max(gaps) == pytest.approx(answer.greatest, abs=1e-6)
+    random = np.random.default_rng(0)
+    tried = [np.ptp(program.rates(random.normal(size=program.equal.shape[1]))) for _ in range(40)]
+    assert min(gaps + tried) >= answer.least - 1e-9
+    assert max(tried) <= answer.greatest + 1e-9
+
+
+def least_gap(program, whole):
+    """The smallest largest difference of rates, of groups of which so many rows count."""
+    groups = program.shape[2]
+    rates = np.array([program.hits(g) / whole[g] for g in range(groups)])
+    upper = np.c_[rates, -np.ones(groups), np.zeros(groups)]
+    lower = np.c_[-rates, np.zeros(groups), np.ones(groups)]
+    equal = np.c_[program.equal, np.zeros((len(program.equal), 2))]
+    cost = np.r_[np.zeros(program.equal.shape[1]), 1.0, -1.0]
+    found = linprog(
+        cost, A_ub=np.r_[upper, lower], b_ub=np.zeros(2 * groups), A_eq=equal, b_eq=program.right
+    )
+    return found.fun
+
+
+@pytest.mark.parametrize("criterion", ["statistical_parity", "accuracy_parity"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_smallest_gap_is_that_of_a_linear_program(criterion, seed):
+    proxy, cell, y, predicted = people(seed, 3, sharp=0.05)
+    outcome = OUTCOMES[criterion](y, predicted)
+    expected = least_gap(Program(proxy, cell, outcome), 60 * proxy.sum(axis=0))
+    found = asked(criterion, y, predicted, proxy[cell])
+    assert found.answers["bounds"].least == pytest.approx(expected, abs=1e-6)
+    assert found.is_sharp
+
+
+@pytest.mark.parametrize("measure", ["gini", "pq", "ratio"])
+def test_other_measures_are_largest_at_a_vertex(measure):
+    """No assignment that a linear program finds is more uneven, and one is as uneven."""
+    groups = 3
+    proxy, cell, y, predicted = people(3, groups)
+    program = Program(proxy, cell, OUTCOMES["statistical_parity"](y, predicted))
+    answer = asked("statistical_parity", y, predicted, proxy[cell], measure).answers["bounds"]
+    orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+    costs = [sum(-at * program.hits(g) for at, g in enumerate(order)) for order in orders]
+    values = [resolve(measure)(program.rates(cost)) for cost in costs]
+    extreme = answer.least if measure == "ratio" else answer.greatest
+    assert extreme == pytest.approx((min if measure == "ratio" else max)(values), abs=1e-6)
+
+
+CRITERIA = [*OUTCOMES, "equalized_odds", "selection_rate_ratio", "false_omission_rate_parity"]
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("measure", ["mpd", "gini", "pq", "ratio"])
+def test_with_a_perfect_proxy_every_answer_is_the_ordinary_one(criterion, measure):
+    random = np.random.default_rng(5)
+    group = random.integers(3, size=400)
+    y, predicted, weight = random.integers(2, size=400), random.integers(2, size=400), None
+    weight = random.random(400) + 0.5
+    options = {"measure": measure, "favorable": 1, "sample_weight": weight}
+    expected = eh.evaluate(criterion, y, predicted, sensitive_features=group, **options)
+    known = np.where(random.random(400) < 0.5, group, None)
+    proxy = eh.probable(np.eye(3)[group], [0, 1, 2], known=known)
+    found = eh.bounds(criterion, y, predicted, sensitive_features=proxy, **options)
+    for name in ("weighted", "instrumental", "combined", "cut"):
+        assert found.answers[name].value == pytest.approx(expected, abs=1e-12), name
+    bounds = found.answers["bounds"]
+    assert (bounds.least, bounds.greatest) == pytest.approx((expected, expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("selected", [10, 30, 50, 90])
+def test_an_uninformative_proxy_leaves_the_extremes(selected):
+    """Of groups of 70 and 30, all that are selected can be in either, as far as they go."""
+    predicted = np.array([1] * selected + [0] * (100 - selected))
+    found = asked("statistical_parity", None, predicted, np.tile([0.7, 0.3], (100, 1)))
+    most = max(
+        min(selected / 70, 1) - max(selected - 70, 0) / 30,
+        min(selected / 30, 1) - max(selected - 30, 0) / 70,
+    )
+    answer = found.answers["bounds"]
+    assert (answer.least, answer.greatest) == pytest.approx((0, most), abs=1e-12)
+    assert found.answers["weighted"].value == pytest.approx(0, abs=1e-12)
+    assert np.isnan(found.answers["instrumental"].value)
+
+
+def test_rows_without_a_group_may_be_in_any():
+    """By hand: 50 and 20 of 100 selected, and of 10 others 6, who may all be in either group."""
+    known = ["a"] * 100 + ["b"] * 100 + [None] * 10
+    predicted = [1] * 50 + [0] * 50 + [1] * 20 + [0] * 80 + [1] * 6 + [0] * 4
+    groups = eh.probable(known=known)
+    found = eh.bounds("statistical_parity", None, predicted, sensitive_features=groups)
+    answer = found.answers["bounds"]
+    assert answer.least == pytest.approx(50 / 104 - 26 / 106, abs=1e-12)
+    assert answer.greatest == pytest.approx(56 / 106 - 20 / 104, abs=1e-12)
+    assert found.summary.startswith("10 people of 210 have no recorded group; whatever it is")
+
+
+def test_the_combined_answer_of_a_random_sample_needs_no_proxy():
+    known = ["a", "b", None, None] * 50
+    groups = eh.probable(known=known)
+    found = eh.bounds("statistical_parity", None, [1, 0, 1, 0] * 50, sensitive_features=groups)
+    assert found.answers["combined"].value == pytest.approx(1.0)
+    assert np.isnan(found.answers["weighted"].value)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), groups=st.integers(2, 4))
+def test_the_truth_lies_within_the_bounds_and_a_finer_proxy_narrows_them(seed, groups):
+    random = np.random.default_rng(seed)
+    proxy, cell, y, predicted = people(seed, groups, rows=40)
+    group = np.array([random.choice(groups, p=proxy[c]) for c in cell])
+    shown = np.array([np.bincount(group[cell == c], minlength=groups) for c in range(CELLS)])
+    right = (shown / shown.sum(axis=1, keepdims=True))[cell]
+    coarse = np.where(cell < 2, 0, cell)
+    merged = np.array([np.bincount(group[coarse == c], minlength=groups) for c in range(CELLS)])
+    merged = (merged / np.maximum(merged.sum(axis=1, keepdims=True), 1))[coarse]
+    truth = eh.evaluate(
+        "equal_opportunity", y, predicted, sensitive_features=group, measure="mpd", favorable=1
+    )
+    if len(np.unique(group[y == 1])) < groups:
+        return
+    fine = asked("equal_opportunity", y, predicted, right).answers["bounds"]
+    wide = asked("equal_opportunity", y, predicted, merged).answers["bounds"]
+    assert fine.least - 1e-9 <= truth <= fine.greatest + 1e-9
+    assert wide.least <= fine.least + 1e-9
+    assert fine.greatest <= wide.greatest + 1e-9
+
+
+def test_rows_of_one_cluster_count_once():
+    """Everybody twice, in clusters of two, is known no better than once."""
+    proxy, cell, y, predicted = people(1, 2)
+    options = {"favorable": 1, "assuming": "weighted"}
+    twice = np.repeat(np.arange(len(cell)), 2)
+    single = asked("statistical_parity", y, predicted, proxy[cell], assuming="weighted")
+    double = eh.bounds(
+        "statistical_parity",
+        y[twice],
+        predicted[twice],
+        sensitive_features=eh.probable(proxy[cell][twice], ["a", "b"]),
+        cluster=twice,
+        **options,
+    )
+    for name in ("weighted", "instrumental"):
+        ends = [(each.answers[name].low, each.answers[name].high) for each in (single, double)]
+        assert ends[1] == pytest.approx(ends[0], abs=0.004)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: eh.probable([[0.5, 0.4]], "ab"), "groups must be a sequence"),
+        (lambda: eh.probable([[0.5, 0.4]], ["a", "b"]), "row 0 add up to 0.9, not 1"),
+        (lambda: eh.probable([[1.2, -0.2]], ["a", "b"]), "'b' is -0.2 in row 0"),
+        (lambda: eh.probable([[np.nan, 1]], ["a", "b"]), "The probability of 'a'"),
+        (lambda: eh.probable([[1.0, 0.0]]), "Name the groups"),
+        (lambda: eh.probable([1.0, 0.0], ["a", "b"]), "a column for each group"),
+        (lambda: eh.probable([[1.0]], ["a"]), "at least two groups"),
+        (lambda: eh.probable([[1.0, 0.0]], ["a", "b", "c"]), "2 columns .* for 3 groups"),
+        (lambda: eh.probable([[1.0, 0.0]], ["a", "a"]), "Each group is named once"),
+        (lambda: eh.probable([[1.0, 0.0]], ["a", "b"], known=["c"]), "'c', which is none of"),
+        (lambda: eh.probable([[1.0, 0.0]], ["a", "b"], known=["a", "b"]), "1 row and known 2"),
+        (lambda: eh.probable(), "Pass probabilities"),
+    ],
+)
+def test_bad_probabilities_get_one_clear_error(call, message):
+    with pytest.raises(eh.EvenhandError, match=message):
+        call()
+
+
+SURE = eh.probable([[0.5, 0.5]] * 2, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: eh.evaluate("statistical_parity", None, [1, 0], sensitive_features=SURE), ""),
+        (lambda: eh.interval("statistical_parity", None, [1, 0], sensitive_features=SURE), ""),
+        (lambda: eh.audit([1, 0], [1, 0], sensitive_features=SURE), ""),
+        (lambda: eh.tally([1, 0], [1, 0], sensitive_features=SURE), ""),
+        (lambda: eh.groups(SURE), ""),
+        (lambda: eh.compare([1, 0], {"m": [1, 0]}, sensitive_features=SURE), ""),
+    ],
+)
+def test_where_groups_must_be_known_probable_ones_are_refused_with_the_way_out(call, message):
+    with pytest.raises(eh.InputTypeError, match=r"evenhand\.bounds"):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sensitive_features": ["a", "b"]}, "not known for sure"),
+        ({"assuming": "cut"}, "assuming must be one of"),
+        ({"assuming": "combined"}, "No group is known"),
+        ({"confidence": 2.0}, "confidence"),
+        ({"measure": np.std}, "Bounds are for mpd"),
+        ({"criterion": "weak_parity", "task": "regression"}, "is no share of rows"),
+        ({"cluster": [1, 2, 3]}, "differ in length"),
+    ],
+)
+def test_what_has_no_bounds_is_refused(options, message):
+    given = {"criterion": "statistical_parity", "sensitive_features": SURE, **options}
+    with pytest.raises(eh.EvenhandError, match=message):
+        eh.bounds(given.pop("criterion"), [1, 0], [1, 0], **given)
+
+
+def test_columns_of_a_table_are_named():
+    pandas = pytest.importorskip("pandas")
+    proxy, cell, y, predicted = people(2, 2)
+    known = np.where(np.arange(len(cell)) % 4 == 0, "a", None)
+    table = pandas.DataFrame({"a": proxy[cell, 0], "b": proxy[cell, 1], "y": y, "p": predicted})
+    table["group"] = known
+    by_name = eh.bounds(
+        "equal_opportunity",
+        "y",
+        "p",
+        sensitive_features=eh.probable(["a", "b"], known="group"),
+        data=table,
+    )
+    matrix = eh.probable(table[["a", "b"]], known=known)
+    by_column = eh.bounds("equal_opportunity", y, predicted, sensitive_features=matrix)
+    assert by_name.document() == by_column.document()
+
+
+@pytest.mark.parametrize(
+    ("fail_if", "verdict"),
+    [(None, "differs"), (0.3, "differs"), (0.9, "alike"), (0.6, "more groups")],
+)
+def test_the_verdict_is_about_all_that_the_bounds_allow(fail_if, verdict):
+    hired = [1] * 700 + [0] * 300 + [1] * 100 + [0] * 900
+    proxy = eh.probable([[0.95, 0.05]] * 1000 + [[0.05, 0.95]] * 1000, groups=["a", "b"])
+    found = eh.bounds("statistical_parity", None, hired, sensitive_features=proxy, fail_if=fail_if)
+    assert found.verdict == verdict
+    assert (found.needed is not None) == (verdict == "more groups")
+
+
+def test_known_rows_that_are_no_random_sample_are_noticed():
+    random = np.random.default_rng(2)
+    predicted = random.integers(2, size=2000)
+    group = np.where(random.random(2000) < 0.5, "a", "b")
+    known = np.where(random.random(2000) < 0.1 + 0.3 * predicted, group, None)
+    proxy = eh.probable(np.full((2000, 2), 0.5), ["a", "b"], known=known)
+    found = eh.bounds("statistical_parity", None, predicted, sensitive_features=proxy)
+    assert found.random_p_value < 1e-6
+    assert "do not look like a random sample" in found.summary
+
+
+def test_a_sample_drawn_by_strata_is_right_within_them():
+    """Stratum 1 is known four times as often, and its groups differ; the truth is between."""
+    stratum = np.repeat([0, 1], 1000)
+    group = np.tile(["a", "b"], 1000)
+    predicted = np.where((stratum == 1) & (group == "a"), 1, 0)
+    at = np.arange(2000)
+    known = np.where((stratum == 1) & (at % 10 < 8) | (at % 10 < 2), group, None)
+    groups = eh.probable(known=known, groups=["a", "b"])
+    options = {"sensitive_features": groups, "favorable": 1}
+    plain = eh.bounds("statistical_parity", None, predicted, **options)
+    within = eh.bounds("statistical_parity", None, predicted, strata=stratum, **options)
+    assert within.answers["combined"].value == pytest.approx(0.5, abs=0.01)
+    assert plain.answers["combined"].value > 0.5
+    assert within.random_p_value > 0.01 > plain.random_p_value
+
+
+def test_every_form_of_the_result_can_be_made():
+    proxy, cell, y, predicted = people(1, 3)
+    known = np.where(np.arange(len(cell)) % 4 == 0, "a", None)
+    groups = eh.probable(proxy[cell], ["a", "b", "c"], known=known)
+    found = eh.bounds("equalized_odds", y, predicted, sensitive_features=groups)
+    assert list(found.answers) == ["weighted", "instrumental", "bounds", "combined", "cut"]
+    assert "What it assumes" in str(found)
+    assert "What it assumes" in found.to_markdown()
+    assert "<table" in found.to_html()
+    assert len(found.to_frame()) == 5
+    assert len(found.to_frame("rates")) == 15
+    assert found.to_json().startswith('{"schema": "evenhand.bounds/1"')
