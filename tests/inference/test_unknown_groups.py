@@ -172,7 +172,7 @@ CRITERIA = [*OUTCOMES, "equalized_odds", "selection_rate_ratio", "false_omission
 def test_with_a_perfect_proxy_every_answer_is_the_ordinary_one(criterion, measure):
     random = np.random.default_rng(5)
     group = random.integers(3, size=400)
-    y, predicted, weight = random.integers(2, size=400), random.integers(2, size=400), None
+    y, predicted = random.integers(2, size=400), random.integers(2, size=400)
     weight = random.random(400) + 0.5
     options = {"measure": measure, "favorable": 1, "sample_weight": weight}
     expected = eh.evaluate(criterion, y, predicted, sensitive_features=group, **options)
@@ -210,6 +210,8 @@ def test_rows_without_a_group_may_be_in_any():
     assert answer.least == pytest.approx(50 / 104 - 26 / 106, abs=1e-12)
     assert answer.greatest == pytest.approx(56 / 106 - 20 / 104, abs=1e-12)
     assert found.summary.startswith("10 people of 210 have no recorded group; whatever it is")
+    plain = eh.bounds("statistical_parity", None, predicted, sensitive_features=known)
+    assert plain.document() == found.document()
 
 
 def test_the_combined_answer_of_a_random_sample_needs_no_proxy():
@@ -220,7 +222,7 @@ def test_the_combined_answer_of_a_random_sample_needs_no_proxy():
     assert np.isnan(found.answers["weighted"].value)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10_000), groups=st.integers(2, 4))
 def test_the_truth_lies_within_the_bounds_and_a_finer_proxy_narrows_them(seed, groups):
     random = np.random.default_rng(seed)
@@ -288,17 +290,17 @@ SURE = eh.probable([[0.5, 0.5]] * 2, ["a", "b"])
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    "call",
     [
-        (lambda: eh.evaluate("statistical_parity", None, [1, 0], sensitive_features=SURE), ""),
-        (lambda: eh.interval("statistical_parity", None, [1, 0], sensitive_features=SURE), ""),
-        (lambda: eh.audit([1, 0], [1, 0], sensitive_features=SURE), ""),
-        (lambda: eh.tally([1, 0], [1, 0], sensitive_features=SURE), ""),
-        (lambda: eh.groups(SURE), ""),
-        (lambda: eh.compare([1, 0], {"m": [1, 0]}, sensitive_features=SURE), ""),
+        lambda: eh.evaluate("statistical_parity", None, [1, 0], sensitive_features=SURE),
+        lambda: eh.interval("statistical_parity", None, [1, 0], sensitive_features=SURE),
+        lambda: eh.audit([1, 0], [1, 0], sensitive_features=SURE),
+        lambda: eh.tally([1, 0], [1, 0], sensitive_features=SURE),
+        lambda: eh.groups(SURE),
+        lambda: eh.compare([1, 0], {"m": [1, 0]}, sensitive_features=SURE),
     ],
 )
-def test_where_groups_must_be_known_probable_ones_are_refused_with_the_way_out(call, message):
+def test_where_groups_must_be_known_probable_ones_are_refused_with_the_way_out(call):
     with pytest.raises(eh.InputTypeError, match=r"evenhand\.bounds"):
         call()
 

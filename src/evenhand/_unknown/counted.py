@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._columns.encoding import encode
 from evenhand._data.data import OF_TABLES, Data
-from evenhand._data.groups import Groups, clusters, strata_of
-from evenhand._data.probable import Cells, Probable
+from evenhand._data.groups import Groups, clusters, columns_of, strata_of
+from evenhand._data.probable import Cells, Probable, probable
 from evenhand._data.summaries import with_favorable
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
@@ -129,17 +130,25 @@ def counted(data: Data, criterion: Criterion) -> tuple[list[Counted], tuple[Labe
 
 def _proxy(data: Data) -> Cells:
     features = data.sensitive_features
-    if isinstance(features, Probable):
-        probable = features.read(data.data)
-    else:
-        raise InputTypeError(
-            "bounds are about groups that are not known for sure: pass sensitive_features="
-            "evenhand.probable(...). Where all groups are known, evaluate and interval answer."
-        )
+    if not isinstance(features, Probable):
+        features = _with_gaps(data)
     for name in (*OF_TABLES, "bins", "min_count"):
         if data._has(name):
             raise InputTypeError(f"{name}= cannot go with groups that are not known for sure.")
-    return probable.cells()
+    return features.read(data.data).cells()
+
+
+def _with_gaps(data: Data) -> Probable:
+    """Groups that are recorded with gaps, in one column."""
+    given = columns_of(data.columns("sensitive_features")["sensitive_features"])
+    column = next(iter(given.values()))
+    if len(given) > 1 or isinstance(column, Groups) or not encode(column).missing:
+        raise InputTypeError(
+            "bounds are about groups that are not known for sure: pass sensitive_features="
+            "evenhand.probable(...), or one column with gaps. Where all groups are known, evaluate "
+            "and interval answer."
+        )
+    return probable(known=column)
 
 
 def _combined(parts: list[Codes]) -> tuple[Codes, list[Codes]]:

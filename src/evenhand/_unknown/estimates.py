@@ -106,7 +106,9 @@ def _estimate(counts: Counted, values: Floats, influence: Floats) -> Estimate:
     free = np.where(np.isfinite(free), free, 1.0)
     most = np.nan_to_num(np.abs(influence), posinf=0.0).max(axis=(1, 2))
     weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
-    covariance = counts.covariance(np.nan_to_num(influence, posinf=0.0, neginf=0.0)) + np.diag(most**2 * weight)
+    covariance = counts.covariance(np.nan_to_num(influence, posinf=0.0, neginf=0.0)) + np.diag(
+        most**2 * weight
+    )
     return Estimate(values, covariance, free)
 
 
