@@ -23,6 +23,7 @@ UNKNOWN = -1
 ROUNDING = 1e-3  # by which printed probabilities of a row may miss 1
 MOST_CELLS = 2000
 ROWS_OF_A_CELL = 50  # on average, where rows of similar probabilities go together
+FEWEST_CELLS = 50  # so few different probabilities are kept as they are
 GRIDS = (64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1)
 
 
@@ -264,8 +265,8 @@ def _alike(matrix: Floats) -> tuple[Codes, Floats]:
     """Cells of rows with equal probabilities; with similar ones, where those would be too many."""
     codes, first = _distinct(matrix)
     rows = len(matrix)
-    most = min(MOST_CELLS, max(rows // ROWS_OF_A_CELL, 2 * matrix.shape[1]))
-    if len(first) <= most or len(first) <= 2 * matrix.shape[1]:
+    most = min(MOST_CELLS, max(rows // ROWS_OF_A_CELL, FEWEST_CELLS))
+    if len(first) <= most:
         return codes, matrix[first]
     for parts in GRIDS:
         codes, first = _distinct(np.rint(matrix * parts))

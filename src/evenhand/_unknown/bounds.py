@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from math import ceil, log10
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -219,8 +219,8 @@ class Bounds(Result):
             JSON values; what is undefined is None.
 
         """
-        names = ("criterion", "measure", "decisive", "verdict", "needed", "is_sharp", "rows")
-        names += ("known", "random_p_value", "confidence", "fail_if")
+        names = ["criterion", "measure", "decisive", "verdict", "needed", "is_sharp", "rows"]
+        names += ["known", "random_p_value", "confidence", "fail_if"]
         answers = [
             {
                 **{
@@ -345,10 +345,10 @@ groups differ, whatever the groups of single people are.
     check_kinds(confidence=confidence, fail_if=fail_if)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    if assuming is not None and (assuming not in MAKERS or assuming == "cut"):
-        known = ["weighted", "instrumental", "combined"]
+    known = get_args(Assuming)
+    if assuming is not None and assuming not in known:
         raise InputError(
-            f"assuming must be one of {known}, not {assuming!r}.{did_you_mean(assuming, known)}"
+            f"assuming must be one of {[*known]}, not {assuming!r}.{did_you_mean(assuming, known)}"
         )
     asked = asked_of(criterion, data) if isinstance(criterion, str) else criterion
     settings = asked.settings(measure=measure)
@@ -512,8 +512,8 @@ def _needed(
         sums = counts.by_cell(counts.weight)
         shares = sums[:2].sum(axis=0) @ counts.mixing / sums.sum()
         variance = sum(values[at] * (1 - values[at]) / shares[at] for at in (top, bottom))
-    rows = float(variance) * ((POWER - ndtri(error / 2)) / far) ** 2
+    rows = float(variance) * float((POWER - ndtri(error / 2)) / far) ** 2
     if not np.isfinite(rows) or rows > 1e9:
         return None
-    scale = 10 ** max(ceil(log10(max(rows, 1.0))) - 2, 0)
+    scale = int(10 ** max(ceil(log10(max(rows, 1.0))) - 2, 0))
     return max(ceil(rows / scale) * scale, 2)

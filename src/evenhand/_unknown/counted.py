@@ -107,21 +107,25 @@ def counted(data: Data, criterion: Criterion) -> tuple[list[Counted], tuple[Labe
     codes, places = _combined(parts)
     cluster = places[1] if ways else None
     stratum = places[-1] if given["strata"] is not None else np.zeros(len(places[0]), np.intp)
-    whom = Groups(codes, tuple(range(len(places[0]))), ("group",))
+    whom = Groups(codes.astype(np.uintp), tuple(range(len(places[0]))), ("group",))
     plain = replace(data, sensitive_features=whom, cluster=None)
     source = with_favorable(plain.source(criterion.statistic.needs), data.favorable)
     criterion.check(source)
+    if not isinstance(source, Tally):
+        raise _no_share(criterion)
     statistic = criterion.statistic
     whole, table = statistic.read(source), criterion.table(source, data.favorable)
     kept = [whole.cells.index(cell) for cell in table.cells]
     sums = {of: _kinds(criterion, source, of) for of in ("weight", "weight²", "rows")}
     found = [
         Counted(
-            *(sums[of][:, at] for of in ("weight", "weight²", "rows")),
-            places[0],
-            stratum,
-            cluster,
-            proxy,
+            sums["weight"][:, at],
+            sums["weight²"][:, at],
+            sums["rows"][:, at],
+            cell=places[0],
+            stratum=stratum,
+            cluster=cluster,
+            proxy=proxy,
         )
         for at in kept
     ]
@@ -167,10 +171,14 @@ def _kinds(criterion: Criterion, source: Tally, of: str) -> Floats:
         of = "rows"
     shares = criterion.statistic.shares(source, of=of)
     if shares is None or criterion.statistic.hit_sum is not None:
-        raise InputError(
-            f"{criterion.name} is no share of rows, and only shares have bounds where groups are "
-            "not known: selection, true and false positive rates, precision, accuracy."
-        )
+        raise _no_share(criterion)
     everyone = source.table("group", of=of)
     others = np.maximum(everyone - shares.hits - shares.misses, 0.0)
     return np.stack([shares.hits, shares.misses, np.broadcast_to(others, shares.hits.shape)])
+
+
+def _no_share(criterion: Criterion) -> InputError:
+    return InputError(
+        f"{criterion.name} is no share of rows, and only shares have bounds where groups are not "
+        "known: selection, true and false positive rates, precision, accuracy."
+    )

@@ -21,11 +21,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand._uncertainty.curves import DISTANCES, stretched
 from evenhand._uncertainty.geometry import Cloud, lower_limit, upper_limit
 from evenhand._uncertainty.influence import quasi_ratio
-from evenhand._unknown.counted import COUNTED, HIT, Codes, Counted, Floats
+from evenhand._unknown.counted import COUNTED, HIT, Counted, Floats
 from evenhand.measures import Measure
 from evenhand.statistics.forms import ratio
 
@@ -186,12 +187,14 @@ def combined(counts: Counted) -> Estimate:
     return Estimate(np.clip(values, 0.0, 1.0), estimate.covariance, free)
 
 
-def _expansion(counts: Counted, known: Codes) -> Floats:
+def _expansion(counts: Counted, known: NDArray[np.bool_]) -> Floats:
     """How many rows a known row stands for, within its stratum; 0 of a row that is not known."""
     number = int(counts.stratum.max()) + 1
     whole = counts.weight.sum(axis=0)
-    all_rows = np.bincount(counts.stratum, whole, number)
-    with_group = np.bincount(counts.stratum, whole * known, number)
+    all_rows, with_group = (
+        np.bincount(counts.stratum, each, number).astype(np.float64)
+        for each in (whole, whole * known)
+    )
     return np.where(known, ratio(all_rows, with_group)[counts.stratum], 0.0)
 
 

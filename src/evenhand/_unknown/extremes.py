@@ -28,6 +28,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand._uncertainty.geometry import evenest, most_uneven
 from evenhand._unknown.counted import COUNTED, HIT, Counted, Floats
@@ -92,7 +93,7 @@ def _upper(sums: Floats, squares: Floats, counts: Counted, sets: Floats) -> Limi
     return Limits(value, bias, influence)
 
 
-def _bent(gap: Floats, moves: Floats, squares: Floats, mixed: Floats) -> Floats:
+def _bent(gap: Floats, moves: Floats, squares: Floats, mixed: NDArray[np.bool_]) -> Floats:
     """How much too small the smaller of two sums is on average, near where they are equal.
 
     Of a normal gap with standard error s it is s (φ(z) − z Φ(−z)), z standard errors from 0.
