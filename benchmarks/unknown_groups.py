@@ -2,10 +2,11 @@
 
 EVENHAND_DATA=folder python benchmarks/unknown_groups.py [--rounds 200] [adult acsincome …]
 
-A model is fitted to half of the people, and decides about the others: the population. A proxy of a
-given AUROC is drawn for everybody, with or without a trace of the decision beside that of the
-group, and its probabilities are right on average. Samples of 5,000 people, 500 of known group, are
-drawn from the population, whose gap is the truth. All is seeded.
+A model is fitted to half of the people, and decides about the others: the population. A proxy of
+about the AUROC named is drawn with each sample of 5,000 people, 500 of known group, and its
+probabilities are those of the group given the proxy. It may carry a trace of the decision beside
+that of the group ("decision": what the instrumental answer assumes away), or groups may be drawn
+from the probabilities ("group": what the weighted answer assumes). All is seeded.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+import pandas as pd
+from scipy.special import ndtr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -27,70 +30,75 @@ ANSWERS = ("weighted", "instrumental", "bounds", "combined", "cut")
 def population(name):
     """Truth, decisions and groups (0 and 1) of the people that the model was not fitted to."""
     task = load(name)
-    X = np.asarray(task.X, dtype=float)
+    X = pd.get_dummies(task.X).to_numpy(float)
     X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
     y = (np.asarray(task.y) == np.unique(task.y)[-1]).astype(int)
-    group = np.asarray(task.group)
-    group = (group == np.unique(group)[0]).astype(int)
+    group = eh.groups(task.groups).codes
+    group = (group == 0).astype(int)
     order = np.random.default_rng(0).permutation(len(y))[:60_000]
     fit, rest = np.array_split(order, 2)
     model = LogisticRegression(max_iter=300).fit(X[fit], y[fit])
     return y[rest], model.predict(X[rest]), group[rest]
 
 
-def proxies(decided, group, apart, trace, random):
-    """Probabilities of the groups, right on average among people of the same level."""
-    signal = random.normal(size=len(group)) + apart * group
-    if trace == "decision":  # so that decisions depend on the proxy, given the group
-        signal += 0.7 * (decided - decided.mean())
-    edges = np.quantile(signal, np.linspace(0, 1, LEVELS + 1)[1:-1])
-    level = np.searchsorted(edges, signal)
-    if trace == "group":  # decisions and groups are unrelated given the level
-        group = group.copy()
-        for at in range(LEVELS):
-            here = np.flatnonzero(level == at)
-            group[here] = random.permutation(group[here])
-    share = np.bincount(level, group, LEVELS) / np.bincount(level, minlength=LEVELS)
-    return np.stack([1 - share, share], axis=1)[level], group
+def design(people, apart, trace):
+    """Shares of (group, truth, decision), of levels given these, and of group 1 by level."""
+    y, decided, group = people
+    joint = np.zeros((2, 2, 2))
+    np.add.at(joint, (group, y, decided), 1 / len(y))
+    center = apart * np.arange(2)[:, None, None] + np.zeros((2, 2, 2))
+    if trace == "decision":
+        center = center + 0.7 * np.arange(2)
+    edges = np.linspace(-2.2, 2.2 + apart, LEVELS - 1)
+    below = ndtr(edges - center[..., None])
+    levels = np.diff(below, axis=-1, prepend=0.0, append=1.0)
+    both = (joint[..., None] * levels).sum(axis=(1, 2))  # (groups, levels)
+    return joint, levels, both[1] / both.sum(axis=0)
+
+
+def true_gap(criterion, joint, levels, share, trace):
+    whole = joint[..., None] * levels
+    if trace == "group":
+        whole = whole.sum(axis=0) * np.stack([1 - share, share])[:, None, None]
+    table = whole.sum(axis=-1)
+    table = table[:, 1] if criterion == "equal_opportunity" else table.sum(axis=1)
+    return float(np.ptp(table[:, 1] / table.sum(axis=1)))
+
+
+def sample(joint, levels, share, trace, random):
+    at = random.choice(8, size=ROWS, p=joint.ravel())
+    group, y, decided = np.unravel_index(at, joint.shape)
+    grown = np.cumsum(levels.reshape(8, -1), axis=1)[at]
+    level = np.minimum((random.random((ROWS, 1)) > grown).sum(axis=1), LEVELS - 1)
+    if trace == "group":
+        group = (random.random(ROWS) < share[level]).astype(int)
+    return y, decided, group, np.stack([1 - share, share], axis=1)[level]
 
 
 def simulated(people, criterion, apart, trace, rounds):
     """How often each answer holds the truth, how wide it is, and the AUROC of the proxy."""
-    y, decided, group = people
     random = np.random.default_rng(1)
-    matrix, group = proxies(decided, group, apart, trace, random)
-    truth = eh.evaluate(criterion, y, decided, sensitive_features=group, favorable=1, measure="mpd")
+    known_design = design(people, apart, trace)
+    truth = true_gap(criterion, *known_design, trace)
     held = {name: [] for name in ANSWERS}
-    width = {"combined": [], "known rows": []}
+    width, areas = {"combined": [], "known rows": []}, []
+    asked = {"favorable": 1, "measure": "mpd"}
     for _ in range(rounds):
-        rows = random.integers(len(y), size=ROWS)
-        known = np.full(ROWS, None, object)
-        known[:KNOWN] = group[rows[:KNOWN]]
-        found = eh.bounds(
-            criterion,
-            y[rows],
-            decided[rows],
-            sensitive_features=eh.probable(matrix[rows], [0, 1], known=known),
-            favorable=1,
-            measure="mpd",
-        )
+        y, decided, group, matrix = sample(*known_design, trace, random)
+        known = np.where(np.arange(ROWS) < KNOWN, group, None)
+        whom = eh.probable(matrix, [0, 1], known=known)
+        found = eh.bounds(criterion, y, decided, sensitive_features=whom, **asked)
         for name, answer in found.answers.items():
             held[name].append(answer.low <= truth <= answer.high)
-        few = rows[:KNOWN]
-        alone = eh.interval(
-            criterion,
-            y[few],
-            decided[few],
-            sensitive_features=group[few],
-            favorable=1,
-            measure="mpd",
-        )
+        few = [column[:KNOWN] for column in (y, decided, group)]
+        alone = eh.interval(criterion, *few[:2], sensitive_features=few[2], **asked)
         width["known rows"].append(alone.high - alone.low)
         combined = found.answers["combined"]
         width["combined"].append(combined.high - combined.low)
+        areas.append(roc_auc_score(group, matrix[:, 1]))
     coverage = {name: float(np.mean(each)) for name, each in held.items()}
     narrower = np.mean(width["combined"]) / np.mean(width["known rows"])
-    return truth, roc_auc_score(group, matrix[:, 1]), coverage, narrower
+    return truth, float(np.mean(areas)), coverage, narrower
 
 
 def main():

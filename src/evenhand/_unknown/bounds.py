@@ -336,7 +336,7 @@ def bounds(
     >>> proxy = eh.probable([[0.95, 0.05]] * 1000 + [[0.05, 0.95]] * 1000, groups=["a", "b"])
     >>> found = eh.bounds("statistical_parity", None, hired, sensitive_features=proxy)
     >>> print(found.summary)
-    Whatever the groups are, the gap (statistical parity) is 46.1 to 73.5 percentage points. The \
+    Whatever the groups are, the gap (statistical parity) is 46.1 to 73.4 percentage points. The \
 groups differ, whatever the groups of single people are.
     >>> print(f"{found.answers['weighted'].value:.2f} {found.answers['instrumental'].value:.2f}")
     0.54 0.67

@@ -30,6 +30,7 @@ from evenhand._unknown.counted import COUNTED, HIT, Counted, Floats
 from evenhand.measures import Measure
 from evenhand.statistics.forms import ratio
 
+LEAST = 1e-6  # part of a variance that a difference has, and what no variance is below, cubed
 SINGULAR = 1e-8  # least eigenvalue over the largest, of probabilities that tell groups apart
 
 
@@ -50,7 +51,8 @@ class Estimate(NamedTuple):
             return np.nan, np.nan, np.nan
         values, covariance = self.values[kept], self.covariance[np.ix_(kept, kept)]
         value = float(measure(values))
-        quasi = quasi_ratio(covariance[None], np.zeros((1, len(kept))))[0]
+        floor = np.maximum(LEAST * own[kept], LEAST**3)  # groups that always move as one
+        quasi = quasi_ratio(covariance[None], floor[None])[0]
         spread = np.sqrt(own[kept] * quasi)
         far = stretched(DISTANCES[:, None], self.free[kept])
         cloud = Cloud(values, np.clip(values + far * spread, 0.0, 1.0))
@@ -97,19 +99,21 @@ def _influence(values: Floats, rows: Floats, shares: Floats) -> Floats:
 
 
 def _estimate(counts: Counted, values: Floats, influence: Floats) -> Estimate:
-    """With degrees of freedom by how many rows the influence of a group comes from (Kish)."""
+    """With degrees of freedom by the kurtosis of the influence (Satterthwaite).
+
+    No variance is less than what a single further row may add: rows that agree say too little.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         moved = np.einsum("gkc,kc->g", influence**2, _at(counts, influence, counts.squares))
         fourth = np.einsum("gkc,kc->g", influence**4, _at(counts, influence, counts.squares))
-        free = np.fmax(moved**2 / np.maximum(fourth, 1e-300) - 1, 1.0)
+        free = np.fmax(2 * moved**2 / np.maximum(fourth, 1e-300) - 1, 1.0)
     if counts.cluster is not None:
         free = np.minimum(free, float(counts.cluster.max()))
     free = np.where(np.isfinite(free), free, 1.0)
     most = np.nan_to_num(np.abs(influence), posinf=0.0).max(axis=(1, 2))
     weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
-    covariance = counts.covariance(np.nan_to_num(influence, posinf=0.0, neginf=0.0)) + np.diag(
-        most**2 * weight
-    )
+    covariance = counts.covariance(np.nan_to_num(influence, posinf=0.0, neginf=0.0))
+    np.fill_diagonal(covariance, np.maximum(np.diag(covariance), most**2 * weight))
     return Estimate(values, covariance, free)
 
 

@@ -179,7 +179,8 @@ def interval_of(
         return np.nan, np.nan
     moved = np.concatenate([high.influence[kept], low.influence[kept]])
     number = len(kept)
-    covariance = counts.covariance(moved) + np.diag(_one_row(counts, moved))
+    covariance = counts.covariance(moved)
+    np.fill_diagonal(covariance, np.maximum(np.diag(covariance), _one_row(counts, moved)))
     own = np.diag(covariance)
     over = high.value[kept] + high.bias[kept]
     under = low.value[kept] - low.bias[kept]
@@ -199,6 +200,6 @@ def interval_of(
 
 
 def _one_row(counts: Counted, influence: Floats) -> Floats:
-    """What a single further row may add to a variance: those of few rows show too little."""
+    """The least variance: what a single further row may add, where rows agree so far."""
     weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
     return np.asarray((influence**2).max(axis=(1, 2)) * weight)
