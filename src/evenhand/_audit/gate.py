@@ -207,8 +207,12 @@ def _sign_of(name: str) -> Sign:
 
 
 def with_gates(questions: Sequence[Question], gates: Sequence[Gate]) -> list[Question]:
-    """The questions, with the measures of gates about them; a gate about another is an error."""
-    known = {question.name: question for question in questions}
+    """One question of each criterion, by measures of gates too; a gate on another is an error."""
+    known: dict[str, Question] = {}
+    for asked in questions:  # "statistical_parity.gini" and "statistical_parity.pq" are one
+        same = known.setdefault(asked.name, asked)
+        measures = tuple(dict.fromkeys((*same.measures, *asked.measures)))
+        known[asked.name] = replace(same, measures=measures)
     for gate in gates:
         question = known.get(gate.criterion)
         if question is None:
