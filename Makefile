@@ -8,7 +8,7 @@ QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 EXTRAS_paper = benchmark,cli
 
-.PHONY: demo test test-data quick coverage engines oldest fuzz mutants check docstrings hooks bench paper paper-quick docs html doctest pictures dist clean
+.PHONY: demo test test-data quick long coverage engines oldest fuzz mutants check docstrings hooks bench paper paper-quick docs html doctest pictures dist clean
 
 demo: $(VENV)/demo
 	$(BIN)/evenhand demo --html evenhand-report.html
@@ -42,9 +42,13 @@ oldest:
 		"hypothesis>=6.120" "polars>=1.20" "pytest>=8.3" "pytest-randomly>=3.16" "pyyaml>=6" "statsmodels>=0.14"
 	$(OLDEST)/bin/python -m pytest -m "not slow" -W ignore::DeprecationWarning tests/audit $(TESTED:%=tests/test_%.py)
 
+# Further cases of tests of which `make test` runs some.
+long: $(VENV)/dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m long
+
 # Goes on where the last run ended; CASES of each target.
 CASES ?= 10000
-fuzz: $(VENV)/dev
+fuzz: long
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m fuzz --cases $(CASES)
 
 # Changes the code in one place at a time, and sees whether a test notices; SAMPLE of each area.

@@ -31,6 +31,7 @@ LONG_EXAMPLES = {
         *("benchmark.page.write_report", "benchmark.scoring.results.read_results"),
         *("datasets", "datasets.dataset.Dataset"),
         *("datasets.loader.load", "mitigation.penalized.PenalizedClassifier"),
+        "mitigation.frontier.FrontierClassifier",
     )
 }
 
@@ -60,13 +61,20 @@ def pytest_ignore_collect(collection_path, config):
     return WHOLE.search(collection_path.read_text("utf-8")) is not None or None
 
 
-def pytest_collection_modifyitems(items):
-    """Mark what asks for official files (`make test-data`) and long examples (`make quick`)."""
+def pytest_collection_modifyitems(config, items):
+    """Mark what asks for official files (`make test-data`) and long examples (`make quick`).
+
+    What is marked long is left to `make long`, which asks for it.
+    """
     for item in items:
         if item.name in LONG_EXAMPLES:
             item.add_marker("slow")
         if "data_file" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
+    if "long" not in config.option.markexpr:
+        left = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 @pytest.fixture
@@ -86,6 +94,13 @@ def pytest_collection_finish():
     """What was loaded stays: collecting garbage need not look through it in every test."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def few_folds(monkeypatch):
+    """Frontiers that leave rows out twice and try one strength: what they choose is not tested."""
+    monkeypatch.setattr("evenhand.mitigation.crossfit.advice.FOLDS", 2)
+    monkeypatch.setattr("evenhand.mitigation.crossfit.advice.ERRORS", (0.05,))
 
 
 @pytest.fixture(params=[engine.as_parameter for engine in ENGINES.values()])

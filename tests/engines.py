@@ -56,7 +56,7 @@ class Engine:
 
     name: str
     make: Callable[[pd.DataFrame], Any]
-    examples: int = 15
+    examples: int = 5
     is_slow: bool = False
 
     def __call__(self, frame: pd.DataFrame) -> Any:
@@ -79,7 +79,7 @@ LOCAL = [
     Engine("duckdb", lambda frame: duckdb.from_arrow(arrow_table(frame))),
 ]
 FAR = [
-    Engine("ibis", ibis_table, examples=5),
+    Engine("ibis", ibis_table, examples=3),
     Engine("dask", dask_frame, examples=2, is_slow=True),
     Engine("spark", spark_frame, examples=2, is_slow=True),
     Engine("spark connect", connect_frame, examples=1, is_slow=True),

@@ -267,8 +267,8 @@ def test_models_of_numbers_are_compared_by_cluster() -> None:
     def compared(part: pd.DataFrame, cluster: object) -> pd.DataFrame:
         shift = np.tile(noise, len(part) // len(noise))
         models = {"one": part.value, "two": part.value + shift, "three": part.target + shift}
-        found = eh.compare(part.target, models, sensitive_features=part.group, cluster=cluster)
-        return found.differences[found.differences.criterion == "weak_parity"]
+        columns = {"sensitive_features": part.group, "cluster": cluster}
+        return eh.compare(part.target, models, **columns, criteria="weak_parity").differences
 
     once, repeated = compared(rows, None), compared(again, again.school)
     np.testing.assert_allclose(repeated.high, once.high, rtol=0.2, atol=0.02)

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import evenhand as eh
 from evenhand._data.roles import ROLES, Columns
 from evenhand.cli.audit import audit as audit_command
+from lanes import one_in
 
 RNG = np.random.default_rng(5)
 ROWS = 400
@@ -58,8 +59,7 @@ QUESTIONS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", TABLES)
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(("kind", "question"), one_in(2, TABLES, QUESTIONS))
 def test_names_of_columns_answer_as_the_columns_do(question, kind):
     ask, table = QUESTIONS[question], TABLES[kind](PEOPLE)
     expected = ask(PEOPLE.y, PEOPLE.p, **GIVEN)
@@ -192,8 +192,7 @@ PAPER = {  # the paper's names, and ours
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PAPER)
-@pytest.mark.parametrize("measure", ["MPD", "Gini", "PQ"])
+@pytest.mark.parametrize(("name", "measure"), one_in(2, PAPER, ["MPD", "Gini", "PQ"]))
 def test_the_papers_names_are_understood(name, measure):
     columns, ours = {"sensitive_features": SEX}, {"measure": measure.lower()}
     expected = eh.evaluate(PAPER[name], TRUTH, PEOPLE.p, **columns, **ours)

@@ -187,6 +187,7 @@ def of(result, method):
     return lambda **given: getattr(result(), method)(**given)
 
 
+SCORED = {"y_true": Y, "y_score": S, "sensitive_features": G, "values": 2}
 REPLICATES = RNG.random((ROWS, 4)) + 1
 
 DOORS = {  # the function, what it is given, its columns and its options
@@ -259,7 +260,7 @@ DOORS = {  # the function, what it is given, its columns and its options
     ),
     "frontier": (
         frontier,
-        {"y_true": Y, "y_score": S, "sensitive_features": G, "values": 2, "rate_error": None},
+        {**SCORED, "rate_error": None, "truth": "labels"},
         ("y_pred", "sample_weight", "group_proba"),
         (
             *("criterion", "measure", "cost", "values", "test", "held_out", "also", "at_least"),
@@ -267,6 +268,7 @@ DOORS = {  # the function, what it is given, its columns and its options
             *("favorable", "classes", "confidence", "random_state", "data"),
         ),
     ),
+    "frontier, by rows left out": (partial(frontier, **SCORED), {}, ("sample_weight",), ()),
     "frontier of amounts": (
         frontier,
         {"y_true": S, "y_score": S[::-1], "sensitive_features": G, "criterion": "weak_parity"},
@@ -458,7 +460,15 @@ def allowed_at(door):
 def test_an_ugly_column_has_an_answer_or_an_error_of_ours(door):
     function, given, more, _ = DOORS[door]
     for name in (*given, *more):
-        if name not in ("replicates", "values", "rate_error", "criterion", "method", *QUICK):
+        if name not in (
+            "replicates",
+            "values",
+            "rate_error",
+            "truth",
+            "criterion",
+            "method",
+            *QUICK,
+        ):
             for ugly, column in COLUMNS.items():
                 case = f"{door}({name}={ugly})"
                 answered(case, function, given | {name: column}, *allowed_at(door))

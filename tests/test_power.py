@@ -8,6 +8,7 @@ import evenhand as eh
 from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud, upper_limit
 from evenhand._uncertainty.homogeneity import _independence
+from lanes import one_in
 
 DRAWS = "evenhand._uncertainty.homogeneity.DRAWS"
 ZIPF = (2000 / np.arange(1, 13)).round()
@@ -26,7 +27,7 @@ DESIGNS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", one_in(2, DESIGNS))
 def test_power_is_how_often_the_test_rejects(name, monkeypatch):
     monkeypatch.setattr(DRAWS, 800)  # rougher p-values are below 0.05 as often
     sizes, rates = (np.asarray(part, dtype=float) for part in DESIGNS[name])
@@ -294,7 +295,7 @@ def test_power_of_clusters_is_how_often_an_audit_finds_the_difference(shared):
     if shared:
         cluster = cluster % clusters
     found = []
-    for seed in range(100):
+    for seed in range(50):
         rng = np.random.default_rng(seed)
         level = rng.normal(0, np.sqrt(0.3), 2 * clusters)[cluster]
         own = rng.normal(0, np.sqrt(0.2), (2 * clusters, 2))[cluster, group]
@@ -310,7 +311,7 @@ def test_power_of_clusters_is_how_often_an_audit_finds_the_difference(shared):
         cluster=clusters if shared else [clusters, clusters],
         correlation=(0.5, 0.3) if shared else 0.5,
     )
-    assert answer.power == pytest.approx(np.mean(found), abs=0.12)
+    assert answer.power == pytest.approx(np.mean(found), abs=0.17)  # 2.4 deviations
 
 
 def test_a_pilot_says_how_many_templates_are_needed():

@@ -5,6 +5,8 @@ import pytest
 
 import evenhand as eh
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 ROWS = 1200
 RNG = np.random.default_rng(0)
 GROUP = np.repeat(["a", "b"], ROWS // 2)
@@ -44,6 +46,7 @@ SITUATIONS = {
 }
 
 
+@pytest.mark.slow
 def test_groups_that_are_many_numbers_are_to_be_cut_into_ranges():
     given, options = SITUATIONS["a group for every age"]
     people = {"age": given["groups"], "sex": GROUP}

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from evenhand.benchmark import Problem, read_design
-from evenhand.cli import program
 from evenhand.cli.benchmark import EXAMPLE, bench
 from evenhand.datasets import TASKS
+from program import EVENHAND
 
 DESIGN = """
 seeds = 1
@@ -115,7 +115,7 @@ def test_failed_runs_are_listed_with_status_3(invoke, tmp_path):
 
 
 def test_there_is_no_command_for_one_article(invoke):
-    done = invoke(program._group(), "paper")
+    done = invoke(EVENHAND, "paper")
     assert done.exit_code == 2
     assert "No such command 'paper'" in done.output
 

@@ -47,7 +47,13 @@ def test_a_killed_benchmark_loses_at_most_the_run_in_flight(tmp_path):
     assert all(path.read_bytes() == content for path, content in kept.items())
 
 
-@pytest.mark.parametrize("kill", [os.kill, os.killpg], ids=["parent alone", "all at once"])
+@pytest.mark.parametrize(
+    "kill",
+    [
+        pytest.param(os.kill, id="parent alone"),
+        pytest.param(os.killpg, id="all at once", marks=pytest.mark.long),
+    ],
+)
 def test_so_does_one_whose_workers_go_on_or_die_with_it(tmp_path, kill):
     running = started(tmp_path, 10, workers=2)
     kill(running.pid, signal.SIGKILL)

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from evenhand.benchmark import Store, figures, read_design
 from evenhand.benchmark.adapters import ADAPTERS
 from evenhand.benchmark.figures import saving
-from evenhand.cli import program
+from program import EVENHAND
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -64,7 +64,7 @@ def answer_to(line):
     with cluster() if "--dask" in arguments else nullcontext() as address:
         if address is not None:
             arguments[-1] = address
-        return CliRunner().invoke(program._group(), arguments)
+        return CliRunner().invoke(EVENHAND, arguments)
 
 
 @contextmanager

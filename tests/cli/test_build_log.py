@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import evenhand as eh
-from evenhand.cli.program import _group, main
+from evenhand.cli import main
+from program import EVENHAND
 
 COMMAND = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
 NAMES = ["::error::forged", "  ::set-output name=x::1", "a\n::error::b", "##[error]forged"]
@@ -29,7 +30,7 @@ def said(monkeypatch, tmp_path, *arguments):
     """All that a command prints, as a build server reads it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "60")  # narrow, so that names are folded
-    found = CliRunner().invoke(_group(), [str(each) for each in arguments])
+    found = CliRunner().invoke(EVENHAND, [str(each) for each in arguments])
     assert found.exit_code in (0, 1, 2, 3), found.output
     assert found.output
     return found.output

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from evenhand.cli.audit import audit
 from evenhand.cli.compare import compare
-from evenhand.cli.program import _group
+from program import EVENHAND
 
 
 @pytest.fixture
@@ -26,7 +26,6 @@ def written(command, rows, *arguments):
         return result, json.load(file)
 
 
-main_command = _group()
 AUDIT = ("--target", "y", "--prediction", "p", "--group", "g", "--group", "h")
 
 
@@ -136,16 +135,16 @@ def test_what_is_no_dump_of_counters_is_refused(run, folder, text, message):
 def test_a_query_its_csv_and_a_gate_follow_one_another(folder, people):
     """As docs/how-to/counts.md has it, with DuckDB in place of a server."""
     query = CliRunner().invoke(
-        main_command, ["sql", "decisions", "--target", "y", "--prediction", "p", "--group", "g"]
+        EVENHAND, ["sql", "decisions", "--target", "y", "--prediction", "p", "--group", "g"]
     )
     database = duckdb.connect()
     database.register("decisions", people)
     database.sql(query.output.rstrip(";\n")).write_csv("counts.csv", header=True)
     options = ["--target", "y", "--prediction", "p", "--group", "g", "--rows", "n"]
     gate = ["--fail-if", "statistical_parity.mpd > 0.1"]
-    found = CliRunner().invoke(main_command, ["audit", "counts.csv", *options, *gate, "--quiet"])
+    found = CliRunner().invoke(EVENHAND, ["audit", "counts.csv", *options, *gate, "--quiet"])
     people.to_csv("rows.csv", index=False)
-    same = CliRunner().invoke(main_command, ["audit", "rows.csv", *options[:-2], *gate, "--quiet"])
+    same = CliRunner().invoke(EVENHAND, ["audit", "rows.csv", *options[:-2], *gate, "--quiet"])
     assert found.exit_code == same.exit_code == 1
     assert found.output == same.output
 

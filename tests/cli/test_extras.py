@@ -49,6 +49,8 @@ def test_files_and_reports_need_nothing_of_the_other_extras(folder, people, kind
     done = call(folder, others, "audit", f"rows.{kind}", *ASK, *outputs, "--junit=out.xml")
     assert (done.returncode, done.stderr) == (0, "")
     assert all((folder / f"out.{name}").stat().st_size for name in ("html", "json", "markdown"))
+    if kind == "parquet":  # which both commands read alike
+        return
     models = ("--target", "y", "--prediction", "p", "--prediction", "q", "--group", "g")
     done = call(folder, others, "compare", f"rows.{kind}", *models, "--html=compare.html")
     assert (done.returncode, done.stderr) == (0, "")

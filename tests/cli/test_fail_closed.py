@@ -71,8 +71,7 @@ BLIND = {
     ),
     **{
         f"{rows} rows of each group, drawn {seed}": (few(rows, seed), OF_DECISIONS + OF_TRUTH)
-        for rows in (1, 2, 3, 4, 6)
-        for seed in (0, 1)
+        for rows, seed in ((1, 0), (2, 1), (3, 0), (4, 1), (6, 0))
     },
     "two rows": (rows_of([0, 1], [1, 1], ["a", "b"]), OF_DECISIONS + OF_TRUTH),
 }

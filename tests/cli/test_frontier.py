@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 import evenhand as eh
-from evenhand.cli import program
 from evenhand.mitigation.optimal import DecisionRule
 from frontier.people import people
 from frontier.test_rising import misleading
+from program import EVENHAND
 
 ASKED = ["--target", "y", "--score", "p", "--group", "who"]
 
@@ -24,10 +24,11 @@ def file(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(program._group(), ["frontier", *map(str, arguments)])
+    return CliRunner().invoke(EVENHAND, ["frontier", *map(str, arguments)])
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_folds")
 def test_it_prints_the_sentences_the_curve_and_the_rule(file):
     done = run(file, *ASKED, "--rule", "0.05", "--points", "4")
     assert done.exit_code == 0, done.output
@@ -39,10 +40,13 @@ def test_it_prints_the_sentences_the_curve_and_the_rule(file):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_folds")
 def test_it_writes_the_curve_the_rule_and_the_picture(file, tmp_path):
     paths = [tmp_path / name for name in ("curve.csv", "rule.json", "curve.png")]
     options = [f for pair in zip(("--csv", "--json", "--png"), paths, strict=True) for f in pair]
-    done = run(file, *ASKED, "--quiet", "--rule", "0.1", "--held-out", "0.5", *options)
+    done = run(
+        file, *ASKED, "--quiet", "--rule", "0.1", "--held-out", "0.5", "--points", "4", *options
+    )
     assert done.exit_code == 0, done.output
     assert done.output == ""
     table = pd.read_csv(paths[0])
@@ -54,6 +58,7 @@ def test_it_writes_the_curve_the_rule_and_the_picture(file, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_folds")
 def test_scores_are_recalibrated_on_request(file):
     done = run(file, *ASKED, "--recalibrate", "--points", "3")
     assert done.exit_code == 0, done.output
@@ -80,6 +85,7 @@ def test_what_is_wrong_is_said_in_one_line(file):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_folds")
 def test_a_capacity_counts_rows_or_is_a_share(file):
     rows = pd.read_csv(file)
     options = {"sensitive_features": rows[["who"]], "capacity": 0.1, "values": 2}
@@ -99,6 +105,7 @@ def test_a_capacity_that_nobody_can_meet_is_refused(file, capacity):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_folds")
 def test_a_picture_that_cannot_be_written_is_status_4(file, tmp_path):
     failed = run(file, *ASKED, "--points", "2", "--png", tmp_path / "nowhere" / "curve.png")
     assert failed.exit_code == 4

@@ -14,6 +14,7 @@ import pytest
 
 from evenhand.cli.failures import done_unless_stopped, failures_in_one_line
 from evenhand.cli.files import connect
+from lanes import one_in
 
 PROGRAM = [sys.executable, "-c", "from evenhand.cli import main; main()", "audit"]
 COLUMNS = ["--target", "y", "--prediction", "p", "--group", "g"]
@@ -189,11 +190,12 @@ def test_a_title_that_is_no_text_is_written_with_a_mark(people, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
-    ("name", "status"), [("rows.csv", 1), ("absent.csv", 2)], ids=["violation", "refusal"]
+    ("closed", "name"),
+    one_in(2, ["2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-"], ["rows.csv", "absent.csv"]),
 )
-def test_closed_streams_change_no_status(people, folder, closed, name, status):
+def test_closed_streams_change_no_status(people, folder, closed, name):
+    status = 1 if name == "rows.csv" else 2
     people.to_csv(folder / "rows.csv", index=False)
     gate = ["--fail-if", "statistical_parity.mpd > 0.01", "--json", "out.json"]
     command = [*PROGRAM, name, *COLUMNS, *QUICK, *gate]

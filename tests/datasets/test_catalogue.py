@@ -6,6 +6,7 @@ import pytest
 
 import evenhand.datasets
 from evenhand.datasets import TASKS, load
+from lanes import one_in
 
 HIDE = "import sys; sys.modules.update(dict.fromkeys({}))\n"
 
@@ -63,7 +64,7 @@ except ImportError as failure:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_groups", [2, 10, 20, 30, 40, 50])
+@pytest.mark.parametrize("n_groups", one_in(5, [2, 10, 20, 30, 40, 50]))
 def test_adult_has_as_many_groups_as_asked_for(n_groups):
     adult = load("adult_multigroup", n_groups=n_groups)
     assert len(adult.groups.drop_duplicates()) == n_groups == adult.task.n_groups

@@ -309,15 +309,15 @@ def test_the_strength_is_chosen_by_rows_left_out():
 
 @pytest.mark.slow
 def test_tighter_bounds_have_as_many_lots_or_more_and_turn_no_test_rows_back():
-    fit = people(rows=4000, groups=40, shift=0.4)
+    fit = people(rows=2000, groups=20, shift=0.4)
     y, score, group = fit
     found = eh.frontier(
         y,
         score,
         sensitive_features=group,
         measure="pq",
-        values=8,
-        test=people(rows=4000, groups=40, shift=0.4, seed=1),
+        values=5,
+        test=people(rows=2000, groups=20, shift=0.4, seed=1),
     )
     errors = [found.advice.error(point.bound) for point in found.points]
     assert errors == sorted(errors)

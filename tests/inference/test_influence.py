@@ -167,7 +167,7 @@ def sampled_by_value(rng):
 @pytest.mark.parametrize(
     ("criterion", "draw"),
     [
-        ("strong_parity", sampled_by_value),
+        pytest.param("strong_parity", sampled_by_value, marks=pytest.mark.long),
         ("weak_parity", zeros),
         ("statistical_parity", heavy),
         ("performance_parity(r2)", tailed),

@@ -9,7 +9,7 @@ import evenhand as eh
 
 pytestmark = pytest.mark.slow
 
-FEW = {"max_examples": 8, "deadline": None}
+FEW = {"max_examples": 4, "deadline": None}
 
 
 def decisions(rng, group, gap):

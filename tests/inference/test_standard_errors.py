@@ -144,7 +144,11 @@ def area(rows):
 
 @pytest.mark.parametrize("clustered", [False, True], ids=["rows", "clusters"])
 @pytest.mark.parametrize(
-    "by_hand", [squared_error, mean_error, explained, hit_rate, average_odds, area]
+    "by_hand",
+    [
+        *(squared_error, mean_error, explained, hit_rate, average_odds),
+        pytest.param(area, marks=pytest.mark.slow),
+    ],
 )
 def test_standard_errors_are_those_of_the_jackknife(by_hand, clustered):
     """Leaving out one unit at a time says the same as influences, but for a part of 1 / units."""

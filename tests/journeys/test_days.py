@@ -30,7 +30,9 @@ def test_after_any_days_a_watch_says_what_all_rows_say():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which is POSIX's")
-@pytest.mark.parametrize("how", ["kill", errno.ENOSPC, errno.EIO, "full"])
+@pytest.mark.parametrize(
+    "how", ["kill", errno.EIO, "full", pytest.param(errno.ENOSPC, marks=pytest.mark.long)]
+)
 def test_every_write_with_its_nth_system_call_failing(tmp_path, how):
     """In an interpreter of its own: one in which DuckDB has threads may crash when forked."""
     code = (

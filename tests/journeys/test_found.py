@@ -295,6 +295,7 @@ def test_a_column_of_two_dimensions_is_refused_with_the_way_out():
         eh.audit(np.array([[0], [1]] * 30), [1, 0] * 30, sensitive_features=["a", "b"] * 30)
 
 
+@pytest.mark.usefixtures("few_folds")
 def test_a_frontier_prints_no_empty_paragraph_and_calls_only_one_thing_a_gap():
     rng = np.random.default_rng(0)
     scores, group = rng.random(200), np.array(["a", "b"] * 100)

@@ -12,6 +12,8 @@ import pytest
 import evenhand as eh
 from evenhand.compat import fairlearn
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 def outputs(result):
     """Every form that a result takes."""

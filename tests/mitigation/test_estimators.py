@@ -36,7 +36,14 @@ if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):  # which checks
 
 EACH = {method.estimator: name for name, method in METHODS.items()}  # one name a class
 # Conventions do not ask for many rounds, nor for exact optima.
-CHEAP = {"draw": False, "levels": 9, "max_iter": 3, "support": 20, "tolerance": 1e-4}
+CHEAP = {
+    "draw": False,
+    "levels": 9,
+    "max_iter": 3,
+    "support": 20,
+    "tolerance": 1e-4,
+    "rate_error": 0.05,
+}
 NETWORK = {"max_epochs": 30, "hidden": (), "learning_rate": 0.1, "strength": 0.1}
 NETWORK |= {"device": "cpu", "random_state": 0, "progress": False}
 FOLDED = (

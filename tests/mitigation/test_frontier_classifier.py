@@ -31,11 +31,12 @@ def gap(model, X, y, criterion="statistical_parity", measure="mpd"):
 @pytest.mark.parametrize(
     ("criterion", "measure", "sizes"),
     [
-        ("statistical_parity", "mpd", (500, 400, 60, 25)),
-        ("statistical_parity", "gini", (600, 500)),
-        ("equalized_odds", "mpd", (600, 500)),
+        pytest.param("statistical_parity", "mpd", (500, 400, 60, 25), marks=pytest.mark.slow),
+        ("statistical_parity", "gini", (300, 200)),
+        pytest.param("equalized_odds", "mpd", (300, 200), marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.usefixtures("few_folds")
 def test_it_decides_as_the_rule_that_the_frontier_recommends(criterion, measure, sizes):
     X, y = people(sizes)
     curve = eh.frontier(
@@ -59,8 +60,10 @@ def test_it_decides_as_the_rule_that_the_frontier_recommends(criterion, measure,
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("favorable", [0, 1])
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equal_opportunity", "equalized_odds"])
+@pytest.mark.usefixtures("few_folds")
 def test_the_bound_holds_on_the_fitting_rows_by_what_it_was_fitted_to(criterion, favorable):
     X, y = people((700, 500, 300), shift=1.5)
     X["yes"], X["no"] = X["yes"] ** 3, 1 - X["yes"] ** 3  # not calibrated: labels are believed
@@ -75,6 +78,7 @@ def test_the_bound_holds_on_the_fitting_rows_by_what_it_was_fitted_to(criterion,
     assert model.value_ == pytest.approx(value, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_base_model_that_knows_its_rows_by_heart_does_not_mislead_it():
     X, y = people((1500, 1500), shift=1.5)
     new, truth = people((4000, 4000), seed=1, shift=1.5)
@@ -89,6 +93,7 @@ def test_a_base_model_that_knows_its_rows_by_heart_does_not_mislead_it():
     assert sure < unsure / 2
 
 
+@pytest.mark.slow
 def test_small_groups_are_decided_in_part_by_lot_and_are_evener_on_new_rows():
     sizes = (900, 900, 40, 40, 30, 30, 20, 20)
     X, y = people(sizes)
@@ -101,6 +106,8 @@ def test_small_groups_are_decided_in_part_by_lot_and_are_evener_on_new_rows():
     assert not FrontierClassifier(GIVEN, **own, rate_error=None).fit(X, y).lot_.any()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_folds")
 def test_within_a_group_a_higher_score_is_never_worse():
     X, y = people((300, 200, 20))
     model = FrontierClassifier(GIVEN, group="group", criterion="equalized_odds", epsilon=0.0)

@@ -57,6 +57,7 @@ LOOK_AGAIN = [one for one in ESTIMATORS if "unseen" in signature(one).parameters
 
 
 @pytest.mark.parametrize("estimator", LOOK_AGAIN, ids=lambda one: one.__name__)
+@pytest.mark.usefixtures("few_folds")
 def test_a_value_that_becomes_impossible_after_fit_is_refused(estimator):
     model = estimator(group=0).fit(X, Y).set_params(unseen="eror")
     with pytest.raises(eh.InputError, match=r"unseen of .* must be 'error' or 'base', not 'eror'"):

@@ -13,6 +13,8 @@ import evenhand.mitigation as mitigation
 from evenhand import InputError
 from evenhand.mitigation import METHODS, GivenScores
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 ESTIMATORS = sorted({method.estimator for method in METHODS.values()}, key=lambda one: one.__name__)
 BASES = [mitigation.GroupClassifier, mitigation.GroupRegressor]
 DOCUMENTED = [*ESTIMATORS, *BASES, GivenScores, mitigation.GivenProbabilities]

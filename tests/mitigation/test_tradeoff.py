@@ -8,6 +8,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from evenhand import evaluate
 from evenhand.mitigation import METHODS, LinearPostClassifier, RateConstrainedClassifier, tradeoff
 
+pytestmark = pytest.mark.usefixtures("few_folds")
+
 
 @pytest.fixture(scope="module")
 def people():

@@ -20,7 +20,8 @@ from evenhand.watch.clusters import (
     shaped,
 )
 from evenhand.watch.rates import Rates
-from evenhand.watch.storage import state_of
+from lanes import one_in
+from watch.states import state_of
 
 mpd, pq = (KNOWN[name] for name in ("mpd", "pq"))
 
@@ -98,7 +99,7 @@ def test_bets_are_worth_one_on_average_where_groups_are_alike(rate):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spans", [False, True])
+@pytest.mark.parametrize("spans", one_in(2, [False, True]))
 def test_fair_streams_of_people_hardly_ever_alarm(spans):
     rng, alarms, plain = np.random.default_rng(0), 0, 0
     for _ in range(25):
@@ -133,8 +134,7 @@ def test_people_of_two_groups_that_differ_are_said_to():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spans", [False, True])
-@pytest.mark.parametrize("measure", [mpd, pq])
+@pytest.mark.parametrize(("spans", "measure"), one_in(2, [False, True], [mpd, pq]))
 def test_bands_of_clusters_hold_the_truth_at_all_looks_at_once(measure, spans):
     rng, streams, missed = np.random.default_rng(2), 15, 0
     rates = (0.2, 0.3)
@@ -177,7 +177,7 @@ def test_the_order_of_parts_and_of_rows_is_nothing_and_a_correction_leaves_no_tr
         rows = wrong if at == 0 else [column[order] for column in parts[at]]
         two.update(counted(*rows), part=days[at], at=days[at])
     two.correct(days[0], counted(*wrong), counted(*parts[0]))
-    assert state_of(one._memory)["counts"] == state_of(two._memory)["counts"]
+    assert state_of(one)["counts"] == state_of(two)["counts"]
 
 
 def test_truth_that_comes_later_and_bounded_means_are_watched_by_cluster(tmp_path):

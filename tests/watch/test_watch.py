@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import evenhand as eh
-from evenhand.watch.storage import state_of
+from watch.states import state_of
 
 
 def counts(a=20, b=30, rows=50, truth=None):
@@ -67,9 +67,9 @@ def test_a_few_rows_tell_nothing():
 def test_a_part_is_counted_once():
     watched = watch()
     assert watched.update(counts(), part="Monday", at="2026-02-02")
-    before = state_of(watched._memory)
+    before = state_of(watched)
     assert not watched.update(counts(), part="Monday", at="2026-02-02")
-    assert state_of(watched._memory) == before
+    assert state_of(watched) == before
     with pytest.raises(eh.InputError, match=r"'Monday' was counted before with other numbers"):
         watched.update(counts(1), part="Monday", at="2026-02-02")
 
@@ -80,7 +80,7 @@ def test_a_corrected_part_is_as_if_it_had_been_so_from_the_start():
         wrong.update(counts(40 if day == 2 else 20), part=str(day), at=f"2026-02-{day:02}")
         right.update(counts(), part=str(day), at=f"2026-02-{day:02}")
     wrong.correct("2", counts(40), counts())
-    assert state_of(wrong._memory)["counts"] == state_of(right._memory)["counts"]
+    assert state_of(wrong)["counts"] == state_of(right)["counts"]
     assert wrong.status().findings[0].intervals == right.status().findings[0].intervals
     with pytest.raises(eh.InputError, match="not the numbers that part '3' was counted with"):
         wrong.correct("3", counts(7), counts())
@@ -152,7 +152,7 @@ def test_the_order_of_parts_does_not_matter(data):
         watched = watch(["statistical_parity", "equalized_odds", "equal_opportunity"])
         for tally, name, day, late in order:
             watched.update(tally, part=name, at=day, late=late)
-        state = state_of(watched._memory)
+        state = state_of(watched)
         for name in ("peaks", "firsts", "history"):  # what was said when
             del state[name]
         states.append(state)
@@ -174,7 +174,7 @@ def test_a_state_is_read_back_as_it_was(tmp_path):
     watched.status()
     watched.save(tmp_path / "watch.json")
     again = eh.Watch.load(tmp_path / "watch.json")
-    assert state_of(again._memory) == state_of(watched._memory)
+    assert state_of(again) == state_of(watched)
     assert repr(again.status()) == repr(watched.status())
     assert "2 parts" not in repr(again)
     assert json.loads((tmp_path / "watch.json").read_text())["schema"] == "evenhand.watch/3"
