@@ -268,7 +268,12 @@ DOORS = {  # the function, what it is given, its columns and its options
             *("favorable", "classes", "confidence", "random_state", "data"),
         ),
     ),
-    "frontier, by rows left out": (partial(frontier, **SCORED), {}, ("sample_weight",), ()),
+    "frontier, by rows left out": (
+        partial(frontier, **SCORED, rate_error=0.05),
+        {},
+        ("sample_weight",),
+        (),
+    ),
     "frontier of amounts": (
         frontier,
         {"y_true": S, "y_score": S[::-1], "sensitive_features": G, "criterion": "weak_parity"},
