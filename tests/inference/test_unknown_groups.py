@@ -390,3 +390,14 @@ def test_every_form_of_the_result_can_be_made():
     assert len(found.to_frame()) == 5
     assert len(found.to_frame("rates")) == 15
     assert found.to_json().startswith('{"schema": "evenhand.bounds/1"')
+
+
+def test_many_rows_of_a_useless_proxy_are_not_told_that_more_would_help():
+    """Rounding of sums over many cells is no difference of groups."""
+    random = np.random.default_rng(0)
+    cells = random.dirichlet(np.ones(6), 40)[random.integers(40, size=4000)]
+    predicted = random.integers(2, size=4000)
+    groups = eh.probable(cells, [*"abcdef"])
+    found = eh.bounds("statistical_parity", None, predicted, sensitive_features=groups)
+    assert found.answers["bounds"].least == 0
+    assert found.verdict == "more groups"

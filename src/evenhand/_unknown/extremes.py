@@ -37,6 +37,7 @@ from evenhand.measures import Measure
 MOST_SETS = 10  # groups of which all sets are looked at
 MOST_ORDERS = 8
 KINK = 1.5  # standard errors by which a kink may be nearer than it looks
+ROUNDING = 1e-12
 SWAPPED = [1, 0, 2]  # hits and misses exchanged
 
 
@@ -136,7 +137,9 @@ def range_of(counts: Counted, measure: Measure) -> Range:
         sets = all_sets(groups)
         top = float(np.nanmax(lower(counts, sets).value))
         bottom = float(np.nanmin(upper(counts, sets).value))
-        least = float(measure(np.array([max(top, bottom), bottom])))
+        if top - bottom < ROUNDING:  # equal rates are possible
+            top = bottom
+        least = float(measure(np.array([top, bottom])))
         return Range(least, most_uneven(low, high, measure), (of_all or groups == 2) and few)
     most = most_uneven(low, high, measure)
     if of_all and groups <= MOST_ORDERS:
