@@ -18,6 +18,7 @@ GOALS = (  # shares of today's disparity at which the cost is told
     (0.5, "Halving the {what}, to {goal},"),
     (0.0, "Closing the {what}"),
 )
+OF_SHARES = ("strong_parity",)  # of amounts: shares of the groups at or below a cut point
 LEAST = 5e-5  # a cost that is said
 
 
@@ -123,11 +124,17 @@ def moving_sentences(
     `moved_to` has the root mean square of the moves that a bound takes, and the error after them;
     errors are NaN where the truth is not known.
     """
-    what = resolve(measure).phrase
+    by = resolve(measure)
+    is_share = by.is_width and criterion in OF_SHARES
+
+    def told(amount: float) -> str:
+        return points_of(amount) if is_share else number(amount)
+
+    what = "largest gap between distributions" if is_share else by.phrase
     known = "" if isnan(error) else f" at a root mean squared error of {number(error, 4)}"
     name = criterion.replace("_", " ")
-    lines = [f"By {name}, the model's {what} is {number(value)}{known}."]
-    for share, start in ((0.5, f"Halving it, to {number(0.5 * value)},"), (0.0, "Closing the gap")):
+    lines = [f"By {name}, the model's {what} is {told(value)}{known}."]
+    for share, start in ((0.5, f"Halving it, to {told(0.5 * value)},"), (0.0, "Closing the gap")):
         move, after = moved_to(share * value)
         then = "" if isnan(after) else f"; the error is then {number(after, 4)}"
         lines.append(
