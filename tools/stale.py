@@ -1,6 +1,6 @@
 """Check that stored results, figures and tables still follow from today's code.
 
-A sample of the stored runs is done again: one split and two settings of every method and base
+A sample of the stored runs is done again: one split and a few settings of every method and base
 model, on the cheapest problem of each kind whose rows are on this computer. Where a score has
 moved, every stored artifact that shows the method is named, and the exit status is 1. A change of
 code that moves no number is no failure. Methods that `made.toml` names beside the results, as their

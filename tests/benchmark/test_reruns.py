@@ -34,6 +34,14 @@ def test_what_no_longer_follows_is_named_and_nothing_else(tmp_path, monkeypatch)
     assert "as stored" in str(found[0])
 
 
+def test_settings_of_a_path_are_done_again_along_the_whole_of_it():
+    grid = (0.001, 0.01, 0.02, 0.1, 1.0)
+    methods = (treatment("LinearPost", grid=grid), treatment("FairProj-KL", grid=grid))
+    people = Problem("people", "simulated", rows=400)
+    (study,) = sample(design(*methods, problems=(people,), seeds=(0, 1))).studies
+    assert [one.grid for one in study.treatments[-2:]] == [grid, (0.01, 0.02)]
+
+
 def test_methods_that_are_known_to_have_moved_are_left_out_and_all_others_are_done_again():
     from paper.design import PAPER
 

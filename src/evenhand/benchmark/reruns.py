@@ -82,7 +82,7 @@ def moved(stored: Results, design: Design) -> list[Moved]:
 
 
 def sample(design: Design) -> Design:
-    """One split and one or two settings of every method, on the cheapest problem of each kind.
+    """One split and a few settings of every method, on the cheapest problem of each kind.
 
     What several studies have is sampled in the first of them. Problems whose rows are not on this
     computer are left out, and studies that have no other.
@@ -114,8 +114,13 @@ def _cost(problem: Problem) -> int:
 
 
 def _in_the_middle(treatment: Treatment) -> Treatment:
-    """Two settings, one where each is a fit: at the ends of a grid a method often does nothing."""
-    grid = treatment.grid
+    """Two settings, one where each is a fit: at the ends of a grid a method often does nothing.
+
+    A path is followed as a whole: of several optima, the settings before decide which is found.
+    """
+    grid, method = treatment.grid, treatment.method
+    if method is not None and hasattr(method.estimator, "fit_path"):
+        return treatment
     chosen = dict.fromkeys((grid[len(grid) // 4], grid[len(grid) // 2]))
     return replace(treatment, grid=tuple(chosen)[-2 if treatment.is_post else -1 :])
 
