@@ -13,7 +13,7 @@ from scipy.stats import beta
 import evenhand as eh
 from evenhand._uncertainty.crowds import crowd_limit
 from evenhand._uncertainty.curves import rate_curves
-from evenhand._uncertainty.geometry import Cloud, _Search, evenest, most_uneven, upper_limit
+from evenhand._uncertainty.geometry import Cloud, EvennessSearch, evenest, most_uneven, upper_limit
 from evenhand.measures import MEASURES
 from lanes import one_in
 
@@ -108,7 +108,7 @@ def test_the_extremes_of_few_groups_are_those_of_full_enumeration(measure):
 def test_the_nearest_even_groups_are_those_of_a_general_solver(measure):
     seen, function = cloud([40, 90, 110, 30], [200, 300, 300, 40]), MEASURES[measure]
     level = 0.4 * float(function(seen.values))
-    square = _Search(seen, function, 0.05).tail(level)[1]
+    square = EvennessSearch(seen, function, 0.05).tail(level)[1]
 
     def cost(values):
         return float((seen.distance(values) ** 2).sum())

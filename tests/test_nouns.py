@@ -91,6 +91,22 @@ def test_a_question_is_one_class_beside_that_of_stored_designs():
     assert declared == ["benchmark", "criteria"]
 
 
+def test_no_private_name_crosses_from_one_package_to_another():
+    crossed = []
+    for path in sorted(ROOT.rglob("*.py")):
+        own = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(
+                "evenhand"
+            ):
+                continue
+            package = (node.module or "").split(".")[1:2]
+            private = [each.name for each in node.names if each.name.startswith("_")]
+            if package and package != [own] and private:
+                crossed += [f"{path.relative_to(ROOT)}: {name}" for name in private]
+    assert crossed == []
+
+
 @pytest.mark.parametrize(
     ("text", "finder"),
     [

@@ -495,7 +495,7 @@ def test_the_form_of_a_crowd_is_estimated_without_bias():
     """Σ θ² − (1 + c) (Σ θ)² / d, on average over samples of the rates θ."""
     rng, rates, sizes = np.random.default_rng(0), np.linspace(0.2, 0.6, 14), np.full(14, 8.0)
     forms = [
-        crowds._Test(hits.astype(float), sizes)._form(0.3)[0]
+        crowds.CrowdTest(hits.astype(float), sizes)._form(0.3)[0]
         for hits in rng.binomial(8, rates, (6000, 14))
     ]
     expected = rates @ rates - 1.3 * rates.sum() ** 2 / 14
@@ -505,7 +505,7 @@ def test_the_form_of_a_crowd_is_estimated_without_bias():
 
 def test_the_parts_of_a_crowds_form_are_those_of_the_text():
     hits, sizes = np.array([2.0, 5.0, 4.0]), np.array([10.0, 10.0, 8.0])
-    test, level = crowds._Test(hits, sizes), 0.2
+    test, level = crowds.CrowdTest(hits, sizes), 0.2
     rates = hits / sizes
     noise = (rates * (1 - rates) / (sizes - 1)).sum()
     form, away, supposed = test._form(level)
@@ -539,7 +539,7 @@ def test_a_crowds_limits_are_where_its_test_ends(reach):
     rng = np.random.default_rng(4)
     sizes = rng.integers(8, 14, 16).astype(float)
     hits = rng.binomial(sizes.astype(int), np.linspace(0.1, 0.9, 16)).astype(float)
-    test = crowds._Test(hits, sizes)
+    test = crowds.CrowdTest(hits, sizes)
     high = crowds.crowd_limit(hits, sizes, eh.MEASURES["pq"], reach)
     low = crowds.crowd_floor(hits, sizes, reach)
 

@@ -12,10 +12,10 @@ from evenhand._uncertainty.curves import DISTANCES, rate_curves
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import (
     Cloud,
+    EvennessSearch,
     _nearest,
     _priced,
     _relaxed,
-    _Search,
     _stacked,
     _typical,
     clipped,
@@ -214,7 +214,7 @@ def test_the_nearest_groups_are_as_near_as_a_general_solver_finds(measure, part)
     values, errors = np.array([0.5, 0.9, 0.7, 1.3]), np.array([0.1, 0.2, 0.05, 0.15])
     cloud, function = straight(values, errors), eh.MEASURES[measure]
     level = part * float(function(values))
-    search = _Search(cloud, function, 0.05)
+    search = EvennessSearch(cloud, function, 0.05)
     tail, square, faces = search.tail(level)
     expected = solved(values, errors, function, level)
     assert square == pytest.approx(expected, rel=0.02)  # a price is found to a hundredth
@@ -232,7 +232,7 @@ def test_the_nearest_groups_are_as_near_as_a_general_solver_finds(measure, part)
 def test_to_no_inequality_it_is_as_far_as_to_a_common_value():
     cloud = straight([0.5, 0.9, 0.7], [0.1, 0.2, 0.05])
     for measure in MEASURES:
-        tail, square, faces = _Search(cloud, eh.MEASURES[measure], 0.05).tail(0.0)
+        tail, square, faces = EvennessSearch(cloud, eh.MEASURES[measure], 0.05).tail(0.0)
         assert (square, faces) == (cloud.heterogeneity, 0)
         assert tail == pytest.approx(chi2.sf(square, 2))
 
@@ -309,7 +309,7 @@ def test_the_typical_weight_is_the_median_of_those_above_0():
 
 def test_a_group_is_moved_alone_as_little_as_makes_all_so_even():
     cloud = straight([0.5, 0.5, 0.5, 0.9], [0.01, 0.01, 0.01, 0.1])
-    search = _Search(cloud, GINI, 0.05)
+    search = EvennessSearch(cloud, GINI, 0.05)
     moved = search.alone(0.05)
     assert moved[:3].tolist() == [0.5] * 3
     at = cloud.curves[:, 3]
@@ -453,7 +453,7 @@ def test_values_are_read_with_how_fast_they_grow():
 def test_steps_toward_the_nearest_groups_start_at_the_price_that_is_known():
     values, errors = np.array([0.5, 0.9, 0.7, 1.3]), np.array([0.1, 0.2, 0.05, 0.15])
     cloud, level = straight(values, errors), 0.1
-    alone = _Search(cloud, PQ, 0.05).alone(level)
+    alone = EvennessSearch(cloud, PQ, 0.05).alone(level)
     first = _nearest(cloud, PQ, level, None, alone)
     again = _nearest(cloud, PQ, level, first, alone)
     far = [(cloud.distance(point[0]) ** 2).sum() for point in (first, again)]

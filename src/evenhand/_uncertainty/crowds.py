@@ -52,7 +52,7 @@ def crowd_limit(hits: Floats, sizes: Floats, measure: Measure, reach: float) -> 
 def crowd_floor(hits: Floats, sizes: Floats, reach: float) -> float:
     """The lower limit of PQ of many rates: the least level that is not too far below the data."""
     low, high = 0.0, 1e-3
-    test = _Test(hits, sizes)
+    test = CrowdTest(hits, sizes)
     while high < len(hits) - 1 and test.exceeds(high, reach):
         low, high = high, 2 * high
     for _ in range(STEPS):
@@ -67,7 +67,7 @@ def _variation(hits: Floats, sizes: Floats, reach: float) -> float:
     if hits.sum() == 0:
         return most
     low, high = 0.0, 1e-3
-    test = _Test(hits, sizes)
+    test = CrowdTest(hits, sizes)
     while high < most and test.accepts(high, reach):
         low, high = high, 2 * high
     for _ in range(STEPS):
@@ -76,7 +76,7 @@ def _variation(hits: Floats, sizes: Floats, reach: float) -> float:
     return min(high, most)
 
 
-class _Test:
+class CrowdTest:
     """Whether rates with at least this CV² may have shown hits as even as these."""
 
     def __init__(self, hits: Floats, sizes: Floats) -> None:

@@ -170,7 +170,7 @@ def lower_limit(cloud: Cloud, measure: Measure, error: float, beyond: float = 0.
     `beyond` what is known already is not searched for: then it is 0.
     """
     value = float(measure(cloud.values))
-    search = _Search(cloud, measure, error)
+    search = EvennessSearch(cloud, measure, error)
     if not value > beyond or not search.rejects(beyond):
         return 0.0
     least, most = beyond, value
@@ -180,7 +180,7 @@ def lower_limit(cloud: Cloud, measure: Measure, error: float, beyond: float = 0.
     return least
 
 
-class _Search:
+class EvennessSearch:
     """Whether groups at most so uneven are too far from the data; each answer helps the next."""
 
     def __init__(self, cloud: Cloud, measure: Measure, error: float) -> None:

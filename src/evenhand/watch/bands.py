@@ -24,7 +24,7 @@ from evenhand._uncertainty.curves import DISTANCES
 from evenhand._uncertainty.geometry import (
     STEPS,
     Cloud,
-    _Search,
+    EvennessSearch,
     evenest,
     most_uneven,
     upper_limit,
@@ -198,7 +198,7 @@ class Bound:
         return float(np.sqrt(self.base + dimensions * self.by_dimension))
 
 
-class _AnytimeSearch(_Search):
+class _AnytimeSearch(EvennessSearch):
     """Whether groups at most so uneven are too far from the data, at whichever look."""
 
     def lower(self, alike: Bound, apart: Bound) -> float:

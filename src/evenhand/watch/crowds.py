@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.crowds import _Test
+from evenhand._uncertainty.crowds import CrowdTest
 from evenhand.watch.boundary import log_mixture_of
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ def crowd_ends(hits: Floats, sizes: Floats, error: float) -> tuple[float, float]
     return _pq_of(low), _pq_of(min(high, most))
 
 
-class _Crowd(_Test):
+class _Crowd(CrowdTest):
     """Whether rates with this CV² may have shown such hits, at whichever look."""
 
     def __init__(self, hits: Floats, sizes: Floats, error: float) -> None:
