@@ -1,6 +1,6 @@
 """Coverage and width of the answers of `bounds`, with the groups of real people hidden.
 
-EVENHAND_DATA=folder python benchmarks/unknown_groups.py [--rounds 200] [adult acsincome …]
+EVENHAND_DATA=folder python benchmarks/unknown_groups.py [--rounds 200] [adult acs_income_binary …]
 
 A model is fitted to half of the people, and decides about the others: the population. A proxy of
 about the AUROC named is drawn with each sample of 5,000 people, 500 of known group, and its
@@ -30,13 +30,13 @@ ANSWERS = ("weighted", "instrumental", "bounds", "combined", "cut")
 def population(name):
     """Truth, decisions and groups (0 and 1) of the people that the model was not fitted to."""
     task = load(name)
-    X = pd.get_dummies(task.X).to_numpy(float)
+    chosen = np.random.default_rng(0).permutation(len(task.y))[:60_000]
+    X = pd.get_dummies(task.X.iloc[chosen]).to_numpy(float)
     X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
-    y = (np.asarray(task.y) == np.unique(task.y)[-1]).astype(int)
-    group = eh.groups(task.groups).codes
-    group = (group == 0).astype(int)
-    order = np.random.default_rng(0).permutation(len(y))[:60_000]
-    fit, rest = np.array_split(order, 2)
+    y = np.asarray(task.y)[chosen]
+    y = (y == np.unique(y)[-1]).astype(int)
+    group = (eh.groups(task.groups.iloc[chosen]).codes == 0).astype(int)
+    fit, rest = np.array_split(np.arange(len(y)), 2)
     model = LogisticRegression(max_iter=300).fit(X[fit], y[fit])
     return y[rest], model.predict(X[rest]), group[rest]
 
@@ -103,7 +103,7 @@ def simulated(people, criterion, apart, trace, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("tasks", nargs="*", default=["adult", "acsincome"])
+    parser.add_argument("tasks", nargs="*", default=["adult", "acs_income_binary"])
     parser.add_argument("--rounds", type=int, default=200)
     options = parser.parse_args()
     print("task criterion AUROC trace truth | coverage:", *ANSWERS, "| width of combined to known")
