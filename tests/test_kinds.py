@@ -24,6 +24,7 @@ def rows_of(rows, kind, part=slice(None)):
         y_score=score[part],
         strata=rows.group[part],
         classes=[0, 1],
+        score_of=1,  # a part may rank the other way
     )
 
 

@@ -191,8 +191,14 @@ def test_a_lot_is_the_first_52_bits_of_sha_256(ids, key):
     assert lots(np.array(ids, dtype=object), key=key).tolist() == by_hand
 
 
+PARTS = st.floats(0, 1, exclude_min=True, exclude_max=True)
+FRACTIONS = st.builds(lambda whole, part: whole + part, st.integers(-(2**20), 2**20), PARTS).filter(
+    lambda x: x % 1
+) | PARTS.map(lambda part: -part)
+
+
 @pytest.mark.slow
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x % 1)))
+@given(st.lists(FRACTIONS))
 def test_a_fraction_is_written_as_the_bits_of_a_single(values):
     for value in values:
         single = struct.unpack(">f", struct.pack(">f", value))[0]
