@@ -695,6 +695,8 @@ def _holds(kind: str, values: Sequence[Any]) -> bool:
         return False
     if kind in ("pandas string", "polars categories") and {type(v) for v in values} - {str}:
         return False
+    if kind == "numpy int8" and {type(v) for v in values} - {int, bool}:
+        return False  # it would cut off fractions without a word
     missing = sum(value is None or value != value for value in values)
     if missing and (kind.startswith("numpy") or kind == "objects"):
         return all(value is not None for value in values)
