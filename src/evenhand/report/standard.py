@@ -75,10 +75,13 @@ def _signatures(document: Document) -> Any:
     sources = "; ".join(map(_source, document["sources"]))
     review = document["review"]
     last = "" if review["overdue"] else f" {review['sentence']}"
-    made = f"Made {document['law_date']}, in force {document['in_force']}"
-    if document["enforced"]:
-        made += f", enforced since {document['enforced']}"
-    yield Text(f"Sources: {sources}. {made}.{last}", "quiet")
+    made = ""
+    if document["law_date"]:
+        made = f" Made {document['law_date']}, in force {document['in_force']}"
+        if document["enforced"]:
+            made += f", enforced since {document['enforced']}"
+        made += "."
+    yield Text(f"Sources: {sources}.{made}{last}", "quiet")
     source = document["provenance"]
     versions = "".join(f"{package} {version}, " for package, version in source["versions"].items())
     yield Text(

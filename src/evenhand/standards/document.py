@@ -46,9 +46,14 @@ def standard_document(
         "title": standard.title,
         "about": standard.about,
         "audit": document["title"],
-        "law_date": standard.law_date.isoformat(),
-        "in_force": standard.in_force.isoformat(),
-        "enforced": None if standard.enforced is None else standard.enforced.isoformat(),
+        **{
+            name: None if day is None else day.isoformat()
+            for name, day in (
+                ("law_date", standard.law_date),
+                ("in_force", standard.in_force),
+                ("enforced", standard.enforced),
+            )
+        },
         "review": _review(standard, date.fromisoformat(document["provenance"]["date"])),
         "confidence": subject.confidence,
         "stated": {key: value for key, value in stated.items() if value is not None},

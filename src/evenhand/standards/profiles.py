@@ -164,10 +164,6 @@ class Standard:
     sources : tuple of Source
         Law, rule or guidance by section, what each of them holds, its date, and whether the profile
         was held against its text.
-    law_date : date
-        When the rule was made.
-    in_force : date
-        From when on it applies.
     reviewed : date
         When the profile was last held against the rule.
     review_by : date
@@ -190,6 +186,8 @@ class Standard:
         Heads of columns, and notes below tables.
     standing : tuple of Statement, default ()
         Where the rule stands: what was amended, what is pending, what else applies.
+    law_date, in_force : date or None, default None
+        When the rule was made, and from when on it applies; None of what is no law.
     enforced : date or None, default None
         From when on it is enforced, where that is later than `in_force`.
 
@@ -209,8 +207,6 @@ class Standard:
     about: str
     tables: str
     sources: tuple[Source, ...]
-    law_date: date
-    in_force: date
     reviewed: date
     review_by: date
     criteria: tuple[str, ...]
@@ -222,6 +218,8 @@ class Standard:
     policy: Mapping[str, Any]
     wording: Mapping[str, str]
     standing: tuple[Statement, ...] = ()
+    law_date: date | None = None
+    in_force: date | None = None
     enforced: date | None = None
 
     def overdue(self, on: date) -> bool:
