@@ -21,7 +21,7 @@ import duckdb
 import numpy as np
 
 import evenhand as eh
-from evenhand.cli.files import connect, open_files
+from evenhand._files.files import connect, open_files
 
 PART = 10_000_000  # rows of a file; more of them are links to the same one
 ROWS = """

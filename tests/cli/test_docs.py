@@ -6,9 +6,9 @@ from pathlib import Path
 
 from evenhand._audit.gate import gate_of
 from evenhand._data.binned import MOST_BINS
+from evenhand._files.files import KINDS
 from evenhand.cli.audit import audit
 from evenhand.cli.failures import STATUSES
-from evenhand.cli.files import KINDS
 from evenhand.cli.options import defaults
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "command-line.md").read_text()

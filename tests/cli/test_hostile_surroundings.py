@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.ipc
 import pytest
 
+from evenhand._files.files import connect
 from evenhand.cli.failures import done_unless_stopped, failures_in_one_line
-from evenhand.cli.files import connect
 from lanes import one_in
 
 PROGRAM = [sys.executable, "-c", "from evenhand.cli import main; main()", "audit"]

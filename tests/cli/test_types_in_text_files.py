@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evenhand.cli.files import connect, open_files
-from evenhand.cli.text_files import ROWS_TO_GUESS
+from evenhand._files.files import connect, open_files
+from evenhand._files.text_files import ROWS_TO_GUESS
 
 MANY = 2 * ROWS_TO_GUESS + 5
 

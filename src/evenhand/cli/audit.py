@@ -16,6 +16,7 @@ from evenhand._audit.examination import Progress
 from evenhand._audit.gate import Judgement, judge
 from evenhand._audit.questions import answerable
 from evenhand._data.data import Data
+from evenhand._files.files import check_outputs, connect, found_files, open_files
 from evenhand._words import plain
 from evenhand._writing import write_all
 from evenhand.cli import failures
@@ -25,7 +26,6 @@ from evenhand.cli.failures import (
     failures_in_one_line,
     interruptible,
 )
-from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.junit import junit
 from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
 from evenhand.cli.passes import LABELS, SCORES, Passes

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand._errors import require_package
+from evenhand._files.files import check_outputs
 from evenhand.cli import leaderboard, ranking
 from evenhand.cli.designs import (
     FAILED,
@@ -22,7 +23,6 @@ from evenhand.cli.designs import (
     results_of,
 )
 from evenhand.cli.failures import INTERRUPTED, UNUSABLE
-from evenhand.cli.files import check_outputs
 from evenhand.cli.terminal import tell
 
 if TYPE_CHECKING:

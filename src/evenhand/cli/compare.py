@@ -21,13 +21,13 @@ from evenhand._data.counts import line_counts
 from evenhand._data.group_by import Cells, GroupColumns
 from evenhand._data.groups import Bins, Groups, Missing, groups
 from evenhand._errors import InputError, require
+from evenhand._files.files import check_outputs, connect, found_files, open_files
 from evenhand._kinds import check_roles
 from evenhand._words import did_you_mean
 from evenhand._writing import write_all
 from evenhand.cli import failures
 from evenhand.cli.columns import role_options
 from evenhand.cli.failures import failures_in_one_line, interruptible
-from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.numbers import NumberRange
 from evenhand.cli.options import bins_of
 from evenhand.cli.summary import drawn

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evenhand._errors import InputError
+from evenhand._files.files import check_outputs, found_files
 from evenhand._kinds import check_roles
 from evenhand._words import plain
 from evenhand._writing import write_all
@@ -17,7 +18,6 @@ from evenhand.cli import failures
 from evenhand.cli.columns import role_options
 from evenhand.cli.compare import columns_of_files, people_of
 from evenhand.cli.failures import failures_in_one_line, interruptible
-from evenhand.cli.files import check_outputs, found_files
 from evenhand.cli.numbers import Number, NumberRange, WholeRange
 from evenhand.cli.options import bins_of
 from evenhand.cli.summary import drawn

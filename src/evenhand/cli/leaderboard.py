@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from evenhand._files.files import check_outputs
 from evenhand.cli.designs import (
     design_argument,
     design_in,
@@ -16,7 +17,6 @@ from evenhand.cli.designs import (
     read_by,
 )
 from evenhand.cli.failures import UNUSABLE
-from evenhand.cli.files import check_outputs
 from evenhand.cli.ranking import WHERE
 from evenhand.cli.terminal import tell
 

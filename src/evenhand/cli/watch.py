@@ -16,6 +16,7 @@ from evenhand._data.group_by import listed
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
+from evenhand._files.files import check_outputs, connect, found_files, open_files
 from evenhand._writing import write_all
 from evenhand.cli.audit import status_of
 from evenhand.cli.columns import role_options
@@ -25,7 +26,6 @@ from evenhand.cli.failures import (
     failures_in_one_line,
     interruptible,
 )
-from evenhand.cli.files import check_outputs, connect, found_files, open_files
 from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.summary import drawn
 from evenhand.cli.terminal import complain, echoed, tell

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from evenhand._errors import InputError, MissingExtraError
-from evenhand.cli.counters import counter_table
-from evenhand.cli.text_files import csv_table, json_table, literal
+from evenhand._files.counters import counter_table
+from evenhand._files.text_files import csv_table, json_table, literal
 
 ARROW_FILE = b"ARROW1"
 STREAM_ENDS = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")  # the second before Arrow 0.15

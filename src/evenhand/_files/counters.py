@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from evenhand._errors import InputError
+from evenhand._files.text_files import typed
 from evenhand._words import did_you_mean
-from evenhand.cli.text_files import typed
 
 LABEL = r'\s*([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\\n]|\\.)*)"\s*'
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?i:inf|infinity|nan)"

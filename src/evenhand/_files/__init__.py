@@ -1,0 +1,1 @@
+"""Files of rows in any format, read where they lie."""
