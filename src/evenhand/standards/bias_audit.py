@@ -31,8 +31,8 @@ from evenhand.standards.tables import (
 
 DENOMINATOR = (
     "6 RCNY § 5-300 divides by the rate of the most selected category and excepts none; § 5-301 "
-    "lets categories below 2% be left out of the impact ratios. Auditors mostly take the highest "
-    "rate among those that are not left out (denominator='included'; not verified); by default "
+    "lets categories below 2% be left out of the impact ratios. Many auditors take the highest "
+    "rate among those that are not left out (denominator='included'); by default "
     "this page takes it among all."
 )
 
