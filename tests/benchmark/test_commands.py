@@ -1,13 +1,14 @@
 """The commands, as one calls them."""
 
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from evenhand.benchmark import Problem, read_design
-from evenhand.cli.benchmark import EXAMPLE, bench
+from evenhand.benchmark import Problem, Status, read_design
+from evenhand.cli.benchmark import EXAMPLE, _say, bench
 from evenhand.datasets import TASKS
 from program import EVENHAND
 
@@ -112,6 +113,24 @@ def test_failed_runs_are_listed_with_status_3(invoke, tmp_path):
     assert done.exit_code == 3
     assert "failed: simulated, seed 0, logistic, LinearPost epsilon=0.01: " in done.output
     assert "mine: 1 of 3 runs have a result." in done.output
+    assert "mine: 1 of 3 runs have a result." in invoke(bench, "status", "mine.toml").output
+
+
+def test_status_has_a_line_for_every_method_that_failed_however_many_runs_did(capsys):
+    failed = {"parameter": "epsilon", "base": "logistic", "error": "ValueError: no\nroot"}
+    many = [
+        {**failed, "problem": "people", "method": f"M{m}", "seed": seed, "hyperparameter": 0.1}
+        for m in range(12)
+        for seed in range(20)
+    ]
+    state = Status(runs=300, done=60, failures={str(key): one for key, one in enumerate(many)})
+    _say(state, Path("mine"))
+    lines = [line for line in capsys.readouterr().err.splitlines() if "failed" in line]
+    assert len(lines) == 12
+    assert lines[0] == (
+        "  failed: people, seed 0, logistic, M0 epsilon=0.1: ValueError: no root "
+        "(19 other runs of it likewise)"
+    )
 
 
 def test_there_is_no_command_for_one_article(invoke):

@@ -1,11 +1,17 @@
 """Designs in TOML: what they say, and what is said of mistakes in them."""
 
+import sys
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from evenhand import InputError
 from evenhand.benchmark import run
 from evenhand.benchmark.design.from_file import DesignError, read_design
+from evenhand.benchmark.design.importing import EXTRAS
 from evenhand.benchmark.scoring.results import results
 from evenhand.cli.benchmark import EXAMPLE
 
@@ -180,6 +186,20 @@ def test_the_example_in_the_help_is_one(write, tmp_path, monkeypatch):
     design = read_design(write(text.replace('"strength"', '"epsilon"')))
     names = {one.treatment.name for one in design.runs().values()}
     assert names == {"Base", "Reweight", "LinearPost", "fairlearn.ThresholdOptimizer", "mine"}
+
+
+def test_a_package_that_an_extra_brings_is_named_with_it(write, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)  # as if it were not installed
+    shipped = Path(__file__).parents[2] / "benchmarks" / "leaderboard" / "full.toml"
+    base = tomllib.loads(shipped.read_text("utf-8"))["bases"]["lightgbm"]["estimator"]
+    text = f'[bases.boosted]\nestimator = "{base["classification"]}"\n'
+    design = read_design(write(f"{text}[problems.simulated]\n[methods.Reweight]\n"))
+    with pytest.raises(InputError, match=r'pip install "evenhand\[leaderboard\]"'):
+        design.runs()
+    project = tomllib.loads((shipped.parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    for package, extra in EXTRAS.items():
+        brought = project["optional-dependencies"][extra]
+        assert any(one.startswith(package) for one in brought)
 
 
 FINE = "[problems.simulated]\n[methods.Reweight]\n"

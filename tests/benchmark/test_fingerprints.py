@@ -120,6 +120,25 @@ def test_installed_packages_count_by_their_version_alone():
     assert fingerprints.is_own("none")
 
 
+@pytest.mark.parametrize("record", ["RECORD", None])
+def test_what_an_installer_put_elsewhere_counts_by_its_version(tmp_path, monkeypatch, record):
+    """`pip install --target`; without a record, as where it is edited, its source counts."""
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"placed_{record}".lower()
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("X = 1\n")
+    (tmp_path / name / "engine.so").write_bytes(b"\x7fELF\xff")
+    (tmp_path / f"{name}-2.5.dist-info").mkdir()
+    (tmp_path / f"{name}-2.5.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 2.5\n")
+    if record:
+        files = f"{name}/__init__.py,,\n{name}-2.5.dist-info/RECORD,,\n"
+        (tmp_path / f"{name}-2.5.dist-info" / record).write_text(files)
+    importlib.invalidate_caches()
+    assert fingerprints.is_own(name) is (record is None)
+    if record:
+        assert fingerprints.version_of(f"{name}.engine") == f"{name} 2.5"
+
+
 @pytest.mark.slow
 def test_a_base_model_that_is_edited_has_to_run_again(tmp_path, monkeypatch):
     from benchmark.designs import design

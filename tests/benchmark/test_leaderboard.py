@@ -29,7 +29,10 @@ from evenhand.benchmark import (
     treatment,
     write_leaderboard,
 )
+from evenhand.benchmark.boards.standings import Board
 from evenhand.benchmark.boards.submissions import SubmissionError
+from evenhand.benchmark.ranking.areas import Area
+from evenhand.benchmark.ranking.ranks import ranking_of
 from evenhand.cli.benchmark import bench
 from report import browser
 from report.parsing import parsed
@@ -274,6 +277,30 @@ def test_tracks_tell_who_knows_the_group(store, tmp_path):
     assert ("binary, two groups, group not known, probabilities", "strong parity") in boards
 
 
+@pytest.mark.slow
+def test_ranks_by_the_other_measures_and_the_cost_stand_beside_those_by_one(filled):
+    by_mpd = leaderboard(filled)
+    for measure, symbol in (("gini", "Gini"), ("pq", "PQ")):
+        for one, other in zip(by_mpd, leaderboard(filled, measure=measure), strict=True):
+            assert (one.track, one.criterion) == (other.track, other.criterion)
+            assert one.ranks[symbol] == {each.method: each.rank for each in other.ranking.entrants}
+            assert set(other.ranks) == {"MPD", "Gini", "PQ"} - {symbol}
+    spent = results(filled).query("select method, median(cpu_seconds) from runs group by method")
+    assert by_mpd[0].cpu_seconds == pytest.approx(dict(spent.itertuples(index=False, name=None)))
+
+
+def test_a_headline_says_who_leads_by_other_measures():
+    share = {"a": 0.5, "b": 0.4, "Base": 0.0}
+    areas = [
+        Area("people", "logistic", name, np.full(3, value), np.zeros(3), 0.1, 0.25, 1)
+        for name, value in share.items()
+    ]
+    ranking = ranking_of("binary, two groups", "equalized_odds.mpd", 0.05, areas)
+    ranks = {"Gini": {"b": 1.0, "a": 2.0, "Base": 3.0}, "PQ": {"a": 1.0, "b": 2.0, "Base": 3.0}}
+    board = Board("binary, two groups", "equalized odds", ranking, ranks)
+    assert board.sentence == f"{ranking.sentence} By Gini b ranks first."
+
+
 @pytest.fixture(scope="module")
 def page(filled, tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
@@ -306,6 +333,8 @@ def test_the_page_says_what_it_is_made_of_and_whose_methods_are_whose(page):
     assert all("mean rank" in one.text for one in pictures)
     cells = {one.text for one in seen.all("td")}
     assert {"the base model", "published, our run", "A. <b>Author</b>"} <= cells
+    heads = {one.text for one in seen.all("th")}
+    assert {"Mean rank by MPD", "Rank by Gini", "Rank by PQ", "CPU s"} <= heads
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import click
 
 from evenhand._errors import require_package
 from evenhand._files.files import check_outputs
+from evenhand._words import plural
 from evenhand.cli import leaderboard, ranking
 from evenhand.cli.designs import (
     FAILED,
@@ -28,7 +29,7 @@ from evenhand.cli.terminal import tell
 if TYPE_CHECKING:
     from evenhand.benchmark import Design, Status
 
-MOST_FAILURES = 10
+MOST_SKIPPED = 10
 EXAMPLE = """\
 name = "hiring"
 seeds = 5
@@ -191,15 +192,28 @@ def _finish(state: Status, folder: Path) -> None:
 
 def _say(state: Status, folder: Path) -> None:
     tell(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
-    for run in list(state.failures.values())[:MOST_FAILURES]:
-        value = run["hyperparameter"]
-        setting = "" if value is None else f" {run['parameter']}={value}"
-        name = f"{run['problem']}, seed {run['seed']}, {run['base']}, {run['method']}{setting}"
-        tell(f"  failed: {name}: {' '.join(run['error'].split())[:300]}", err=True)
-    if len(state.failures) > MOST_FAILURES:
-        tell(f"  and {len(state.failures) - MOST_FAILURES} more", err=True)
+    for line in _failed(state.failures.values()):
+        tell(f"  failed: {line}", err=True)
     reasons = list(dict.fromkeys(f"{one.problem}: {one.reason}" for one in state.skipped))
-    for reason in reasons[:MOST_FAILURES]:
+    for reason in reasons[:MOST_SKIPPED]:
         tell(f"  skipped: {reason}", err=True)
-    if len(reasons) > MOST_FAILURES:
-        tell(f"  and {len(reasons) - MOST_FAILURES} more", err=True)
+    if len(reasons) > MOST_SKIPPED:
+        tell(f"  and {len(reasons) - MOST_SKIPPED} more", err=True)
+
+
+def _failed(failures: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each method that failed on a problem with some error: a run, and how many."""
+    alike: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for run in sorted(failures, key=_order):
+        error = " ".join(run["error"].split())[:300]
+        alike.setdefault((run["problem"], run["base"], run["method"], error), []).append(run)
+    for (problem, base, method, error), runs in alike.items():
+        value = runs[0]["hyperparameter"]
+        setting = "" if value is None else f" {runs[0]['parameter']}={value}"
+        more = f" ({plural(len(runs) - 1, 'other run')} of it likewise)" if runs[1:] else ""
+        yield f"{problem}, seed {runs[0]['seed']}, {base}, {method}{setting}: {error}{more}"
+
+
+def _order(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    value = run["hyperparameter"]
+    return run["problem"], run["base"], run["method"], run["seed"], value is not None, value or 0

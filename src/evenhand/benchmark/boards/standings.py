@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from evenhand._errors import require
 from evenhand._writing import write_whole
 from evenhand.benchmark.adapters import ADAPTERS
-from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
+from evenhand.benchmark.design.questions import MEASURES, QUESTIONS, Question, Questions
 from evenhand.benchmark.design.treatments import BASE
-from evenhand.benchmark.figures.theme import PALETTE
+from evenhand.benchmark.figures.theme import PALETTE, measure_symbol, question_in, topic
 from evenhand.benchmark.page import environment, fitted_with, made_with, stand_ins, tiles
 from evenhand.benchmark.ranking.areas import LOSS, Area, areas
 from evenhand.benchmark.ranking.ranks import Ranking, ranking_of
@@ -59,6 +60,12 @@ class Board:
         What is asked, in words.
     ranking : Ranking
         The methods in order.
+    ranks : mapping of str to mapping of str to float
+        Mean ranks of the same methods on the same problems by other measures: by the measure's
+        symbol, then by method.
+    cpu_seconds : mapping of str to float
+        What one setting of a method takes: the median of the processor time of its runs. Of a
+        method whose predictions were submitted nobody knows it.
 
     Examples
     --------
@@ -73,6 +80,21 @@ class Board:
     track: str
     criterion: str
     ranking: Ranking
+    ranks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> str:
+        """Who leads, and who does by other measures where that is another."""
+        first = self.ranking.entrants[0].method if self.ranking.entrants else ""
+        others: dict[str, list[str]] = {}
+        for measure, ranks in self.ranks.items():
+            best = min(ranks.values(), default=0.0)
+            if ranks.get(first, best) > best:
+                leads = " and ".join(one for one, rank in ranks.items() if rank == best)
+                others.setdefault(leads, []).append(measure)
+        told = (f" By {' and '.join(by)} {who} ranks first." for who, by in others.items())
+        return "".join((self.ranking.sentence, *told))
 
 
 def leaderboard(
@@ -90,6 +112,7 @@ def leaderboard(
         Where predictions are.
     measure : str, default "mpd"
         By which gaps are measured: a name of `evenhand.MEASURES`, or package.module:function.
+        Ranks by MPD, Gini and PQ stand beside it.
     loss : float, default 0.05
         The most that may be given up: points of accuracy, or a share of the base model's RMSE.
     n_jobs : int, optional
@@ -114,23 +137,27 @@ def leaderboard(
 
     """
     store = store if isinstance(store, Store) else Store(Path(store))
-    return _boards(store, _scored(store, measure, n_jobs), loss)
+    return _boards(store, _scored(store, measure, n_jobs), measure, loss)
 
 
 def _scored(store: Store, measure: str, n_jobs: int | None) -> Results:
     return results(store, questions=_questions(measure), lots="expected", n_jobs=n_jobs)
 
 
-def _boards(store: Store, found: Results, loss: float) -> tuple[Board, ...]:
-    known = _knows(store, found)
+def _boards(store: Store, found: Results, measure: str, loss: float) -> tuple[Board, ...]:
+    known, spent = _knows(store, found), _seconds(found)
     about = {row["problem"]: row for row in found.problems.to_pylist()}
+    asked = [question_in(row) for row in found.questions.to_pylist() if row["measure"] is not None]
     boards = []
-    for row in found.questions.to_pylist():
-        if row["measure"] is None:
-            continue
-        output = PROBABILITIES if row["criterion"] in ASKED[PROBABILITIES] else DECISIONS
+    for question in (one for one in asked if one.measure == measure):
+        others = {
+            measure_symbol(str(one.measure)): areas(found, one.name, loss=loss)
+            for one in asked
+            if topic(one) == topic(question) and one != question
+        }
+        output = PROBABILITIES if question.criterion in ASKED[PROBABILITIES] else DECISIONS
         together: dict[tuple[str, str], list[Any]] = {}
-        for area in areas(found, row["name"], loss=loss):
+        for area in areas(found, question.name, loss=loss):
             where = track_of(about[area.problem])
             kind = about[area.problem]["kind"]
             given = DECISIONS if kind == "regression" else output
@@ -139,12 +166,46 @@ def _boards(store: Store, found: Results, loss: float) -> tuple[Board, ...]:
                 sides = [KNOWN if known[area.problem, area.method] else UNKNOWN]
             for side in sides:
                 together.setdefault((where, f"{side}, {given}"), []).append(area)
-        g = f" of {row['g']}" if row["g"] else ""
-        words = f"{row['criterion'].replace('_', ' ')}{g}"
+        g = f" of {question.g}" if question.g else ""
+        words = f"{question.criterion.replace('_', ' ')}{g}"
         for (where, more), own in sorted(together.items(), key=_order):
-            for part, ranking in _rankings(where, row["name"], loss, own):
-                boards.append(Board(f"{where}, {more}{part}", words, ranking))
+            for part, ranking in _rankings(where, question.name, loss, own):
+                ranks = {name: _ranks(ranking, some) for name, some in others.items()}
+                seconds = _medians(ranking, spent)
+                boards.append(Board(f"{where}, {more}{part}", words, ranking, ranks, seconds))
     return tuple(boards)
+
+
+def _ranks(ranking: Ranking, found: Sequence[Area]) -> dict[str, float]:
+    """Mean ranks of the methods of a ranking, where it ranks them, by areas of another measure."""
+    there = {_place(one) for one in ranking.areas}
+    same = [one for one in found if _place(one) in there]
+    again = ranking_of(ranking.track, ranking.question, ranking.loss, same)
+    return {one.method: one.rank for one in again.entrants}
+
+
+def _place(area: Area) -> tuple[str, str, str]:
+    return area.problem, area.base, area.method
+
+
+def _seconds(found: Results) -> dict[tuple[str, str, str], list[float]]:
+    """Processor time of every run, by problem, base model and method."""
+    spent: dict[tuple[str, str, str], list[float]] = {}
+    names = ["problem", "base", "method", "cpu_seconds"]
+    for *place, seconds in zip(*(found.runs[name].to_pylist() for name in names), strict=True):
+        if seconds is not None:
+            spent.setdefault((place[0], place[1], place[2]), []).append(seconds)
+    return spent
+
+
+def _medians(
+    ranking: Ranking, spent: Mapping[tuple[str, str, str], Sequence[float]]
+) -> dict[str, float]:
+    """Of each method of a ranking, over the runs that it rests on."""
+    together: dict[str, list[float]] = {}
+    for area in ranking.areas:
+        together.setdefault(area.method, []).extend(spent.get(_place(area), ()))
+    return {method: median(seconds) for method, seconds in together.items() if seconds}
 
 
 def _rankings(
@@ -217,7 +278,7 @@ def write_leaderboard(
     require("jinja2", "duckdb", "matplotlib")
     store = store if isinstance(store, Store) else Store(Path(store))
     found = _scored(store, measure, n_jobs)
-    boards = _boards(store, found, loss)
+    boards = _boards(store, found, measure, loss)
     state = None if design is None else status(design, store.folder)
     submitted = {
         entry["method"]: entry["submission"]
@@ -243,7 +304,7 @@ def write_leaderboard(
             missing=0 if state is None else state.missing,
             empty=empty_cell_table(found).note,
             palette=PALETTE,
-            measure=measure,
+            measure=measure_symbol(measure),
             loss=f"{100 * loss:g} %",
             failures=len(store.failures()),
             made=made_with(),
@@ -271,17 +332,18 @@ def _picture(found: Results, board: Board, number: int) -> dict[str, Any]:
 
 
 def _questions(measure: str) -> Questions:
-    """Performances, and the criteria of every track by one measure."""
-    decided = [Question(name, measure) for name in ASKED[DECISIONS]]
-    probable = [
-        Question(name, measure, g="auroc" if name == "performance_parity" else None)
-        for name in ASKED[PROBABILITIES]
+    """Performances, and the criteria of every track by the measure and those beside it."""
+    measures = dict.fromkeys((measure, *MEASURES))
+    classified = [
+        Question(name, one, g="auroc" if name == "performance_parity" else None)
+        for name in (*ASKED[DECISIONS], *ASKED[PROBABILITIES])
+        for one in measures
     ]
     return {
-        "classification": (Question("accuracy"), *decided, *probable),
+        "classification": (Question("accuracy"), *classified),
         "regression": (
             *(one for one in QUESTIONS["regression"] if one.measure is None),
-            *(Question(name, measure) for name in OF_REGRESSIONS),
+            *(Question(name, one) for name in OF_REGRESSIONS for one in measures),
         ),
     }
 

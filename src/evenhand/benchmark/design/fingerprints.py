@@ -3,7 +3,7 @@
 A fingerprint is that of parameters and code. Parameters count by value. Code counts
 
 - of evenhand: by the source of the module and of those it imports from the same package;
-- of other installed packages: by their version;
+- of other installed packages: by their version, wherever an installer put them;
 - of one's own modules, scripts and notebooks: by the source of the class or function and of what
   it names in the same file; of other modules of one's own that these import, all of the source.
 
@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from importlib.machinery import ModuleSpec
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import distributions, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -295,15 +295,33 @@ def is_installed(module: str) -> bool:
     if module.partition(".")[0] in sys.stdlib_module_names:
         return True
     spec = _spec(module)
-    origin = None if spec is None else spec.origin
-    if origin is None:  # a package without a file; what is nowhere is nobody's
-        folders = () if spec is None else spec.submodule_search_locations or ()
-        return any(map(_is_package_folder, folders))
-    return _is_package_folder(origin)
+    places = [] if spec is None else [spec.origin] if spec.origin else _folders(spec)
+    return any(map(_is_package_folder, places)) or _is_recorded(module.partition(".")[0])
+
+
+def _folders(spec: ModuleSpec) -> list[str]:
+    return list(spec.submodule_search_locations or ())
 
 
 def _is_package_folder(path: str) -> bool:
     return not {"site-packages", "dist-packages"}.isdisjoint(Path(path).parts)
+
+
+@cache
+def _is_recorded(top: str) -> bool:
+    """Whether an installer put a package where it is, as `pip install --target` does anywhere.
+
+    The record is then beside it; of a package that is installed to be edited it is elsewhere.
+    """
+    spec = _spec(top)
+    places = [] if spec is None else _folders(spec) or [spec.origin or ""]
+    beside = [str(Path(place).parent) for place in places if place]
+    return any(
+        file.parts[0].partition(".")[0] == top
+        for one in (distributions(path=beside) if beside else ())
+        if one.read_text("RECORD")
+        for file in one.files or ()
+    )
 
 
 def _sources(module: str) -> dict[str, tuple[ast.Module, ModuleSpec]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from evenhand._errors import InputError
 
+EXTRAS = {"lightgbm": "leaderboard"}  # which extra of ours brings a package that designs name
+
 
 def imported(path: str) -> Any:
     """What the path names.
@@ -21,7 +23,9 @@ def imported(path: str) -> Any:
     try:
         thing = import_module(module)
     except ImportError as failure:
-        raise InputError(f"{path!r} cannot be imported: {failure}.") from failure
+        extra = EXTRAS.get(failure.name or "")
+        way_out = f' Install it: pip install "evenhand[{extra}]".' if extra else ""
+        raise InputError(f"{path!r} cannot be imported: {failure}.{way_out}") from failure
     if not hasattr(thing, name):
         raise InputError(f"The module {module!r} has no {name!r}.")
     return getattr(thing, name)

@@ -261,10 +261,17 @@ def label(question: Question) -> str:
         *(f"{name} = {getattr(question, name):g}" for name in "pq" if getattr(question, name)),
         f"F ≥ {question.tau:g}" if question.tau else "",
     ]
-    measure = words(question.measure)
-    if question.measure in MEASURES:
-        measure = MEASURES[question.measure].symbol
-    return ", ".join([f"{topic(question)} by {measure}", *filter(None, options)])
+    by = measure_symbol(question.measure)
+    return ", ".join([f"{topic(question)} by {by}", *filter(None, options)])
+
+
+def measure_symbol(name: str) -> str:
+    """What a measure is called on an axis and in the head of a column.
+
+    >>> measure_symbol("mpd"), measure_symbol("mine.measures:spread")
+    ('MPD', 'spread')
+    """
+    return MEASURES[name].symbol if name in MEASURES else words(name)
 
 
 def criterion_name(question: Question) -> str:
