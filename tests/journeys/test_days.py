@@ -2,14 +2,12 @@
 
 import errno
 import os
-import subprocess
-import sys
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from journeys.days import Days
+from journeys.days import Days, fail_every_write
 
 QUICK = settings(
     max_examples=8,
@@ -31,15 +29,14 @@ def test_after_any_days_a_watch_says_what_all_rows_say():
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which is POSIX's")
 @pytest.mark.parametrize(
-    "how", ["kill", errno.EIO, "full", pytest.param(errno.ENOSPC, marks=pytest.mark.long)]
+    ("how", "lasting"),
+    [
+        ("kill", False),
+        (errno.EIO, False),
+        (errno.EIO, True),
+        ("full", False),
+        pytest.param(errno.ENOSPC, False, marks=pytest.mark.long),
+    ],
 )
-def test_every_write_with_its_nth_system_call_failing(tmp_path, how):
-    """In an interpreter of its own: one in which DuckDB has threads may crash when forked."""
-    code = (
-        f"from journeys.days import fail_every_write; fail_every_write({str(tmp_path)!r}, {how!r})"
-    )
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def test_every_write_with_its_nth_system_call_failing(tmp_path, how, lasting):
+    fail_every_write(tmp_path, how, lasting)
