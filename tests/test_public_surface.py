@@ -43,6 +43,7 @@ NAMES = [
     "count_query",
     "distribution",
     "evaluate",
+    "explain",
     "frontier",
     "gini",
     "groups",

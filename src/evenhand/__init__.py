@@ -29,6 +29,7 @@ from evenhand._errors import (
 from evenhand._scoring import make_scorer
 from evenhand._uncertainty import chance, contrasts, interval, power
 from evenhand._unknown import bounds
+from evenhand._why import explain
 from evenhand.criteria import CRITERIA, Criterion, UndefinedWarning, evaluate
 from evenhand.measures import MEASURES, gini, mpd, pq
 from evenhand.watch import Watch
@@ -68,6 +69,7 @@ __all__ = [
     "count_query",
     "distribution",
     "evaluate",
+    "explain",
     "frontier",
     "gini",
     "groups",

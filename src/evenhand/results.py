@@ -6,9 +6,11 @@ from evenhand._data.surveys import SurveyWeights
 from evenhand._frontier import Frontier
 from evenhand._uncertainty import Chance, ConfidenceInterval, Contrast, Power
 from evenhand._unknown import Answer, Bounds
+from evenhand._why import Account, Part
 from evenhand.criteria import Reading
 
 __all__ = [
+    "Account",
     "Answer",
     "Audit",
     "Bounds",
@@ -19,6 +21,7 @@ __all__ = [
     "Finding",
     "Frontier",
     "Measured",
+    "Part",
     "Power",
     "Reading",
     "SurveyWeights",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evenhand._errors import InputError, require
-from evenhand.report import audit, bounds, comparison, frontier, power, standard, watch
+from evenhand.report import audit, bounds, comparison, frontier, power, standard, watch, why
 from evenhand.report.blocks import Report
 from evenhand.report.markdown import markdown as _markdown
 from evenhand.report.terminal import WIDTH, Line
@@ -20,6 +20,7 @@ from evenhand.report.terminal import lines as _lines
 Document = Mapping[str, Any]
 Maker = Callable[[Document], Report]
 REPORTS: dict[str, Maker] = {
+    "evenhand.account/1": why.report_of,
     "evenhand.audit/4": audit.report_of,
     "evenhand.bounds/1": bounds.report_of,
     "evenhand.comparison/2": comparison.report_of,
@@ -30,6 +31,7 @@ REPORTS: dict[str, Maker] = {
     "evenhand.watch-status/1": watch.report_of,
 }
 CHARTS: dict[str, Callable[[Document], dict[str, Any]]] = {
+    "evenhand.account/1": why.charts,
     "evenhand.audit/4": audit.charts,
     "evenhand.comparison/2": comparison.charts,
     "evenhand.frontier/1": frontier.charts,

@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from evenhand._errors import require
-from evenhand.report.charts import Band, Rates, Scatter, Tradeoff, Values
+from evenhand.report.charts import Band, Rates, Scatter, Tradeoff, Values, Waterfall
 from evenhand.report.charts.rates import side
 from evenhand.report.formats import name
 
@@ -62,6 +62,7 @@ def drawn(charts: Mapping[str, Any], title: str, ax: Any = None) -> Any:
 def _height(chart: Any) -> float:
     many = len(chart.shown) if isinstance(chart, Rates) else 0
     many = len(chart.findings) if isinstance(chart, Values) else many
+    many = len(chart.steps) + 2 if isinstance(chart, Waterfall) else many
     return ROW * (3 + many) + 0.5 if many else PANEL
 
 
@@ -98,6 +99,24 @@ def _(chart: Values, ax: Any) -> None:
     ax.set_yticks(range(len(shown)), [seen.label for seen in shown])
     ax.set_xlabel(chart.unit)
     ax.set_xlim(left=0)
+    _finish_rows(ax)
+
+
+@paint.register
+def _(chart: Waterfall, ax: Any) -> None:
+    factor = 100.0 if chart.is_rate else 1.0
+    last = len(chart.steps) + 1
+    steps = zip(chart.steps, chart.spans, chart.levels, strict=False)
+    for at, (step, (low, high), level) in enumerate(steps, start=1):
+        color = SIDES["above" if step.value > 0 else "below"]
+        ax.barh(last - at, factor * (high - low), left=factor * low, height=0.5, color=color)
+        ends = [factor * (level + step.low), factor * (level + step.high)]
+        ax.plot(ends, [last - at] * 2, color=INK, linewidth=1.2)
+    for at, (_, value) in ((last, chart.start), (0, chart.end)):
+        _dot(ax, at, (value, None, None), factor, INK)
+    names = [name(chart.end[0]), *(step.label for step in chart.steps[::-1]), name(chart.start[0])]
+    ax.set_yticks(range(last + 1), names)
+    ax.set_xlabel(f"{chart.title}, %" if chart.is_rate else chart.title)
     _finish_rows(ax)
 
 

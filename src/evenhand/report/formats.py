@@ -193,12 +193,14 @@ def amount(value: float | None, is_rate: bool) -> str:
 def apart(value: float | None, is_rate: bool, toward: int = 0) -> str:
     """A difference: of rates in percentage points. A bound is rounded `toward` its side.
 
-    >>> apart(0.2594, True), apart(12.5, False), apart(0.2594, True, 1)
-    ('25.9 pts', '12.50', '26.0 pts')
+    >>> apart(0.2594, True), apart(12.5, False), apart(0.2594, True, 1), apart(-0.02, True)
+    ('25.9 pts', '12.50', '26.0 pts', '−2.0 pts')
     """
     if value is None:
         return UNDEFINED
-    return f"{rounded(100 * value, 1, toward):.1f} pts" if is_rate else number(value, toward=toward)
+    if not is_rate:
+        return number(value, toward=toward)
+    return f"{rounded(100 * value, 1, toward) + 0.0:.1f} pts".replace("-", "−")
 
 
 def share_of(value: float | None) -> str:

@@ -9,5 +9,18 @@ from evenhand.report.charts.rates import Rates
 from evenhand.report.charts.scatter import Scatter
 from evenhand.report.charts.times import Band
 from evenhand.report.charts.values import Values
+from evenhand.report.charts.waterfall import Step, Waterfall
 
-__all__ = ["Band", "Rates", "Scatter", "Tradeoff", "Values", "bars", "curves", "ecdf", "lorenz"]
+__all__ = [
+    "Band",
+    "Rates",
+    "Scatter",
+    "Step",
+    "Tradeoff",
+    "Values",
+    "Waterfall",
+    "bars",
+    "curves",
+    "ecdf",
+    "lorenz",
+]

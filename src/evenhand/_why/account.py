@@ -1,0 +1,280 @@
+"""The account of a gap: its parts with their intervals, in words and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any
+
+from evenhand._columns import Label
+from evenhand._data.groups import show
+from evenhand._result import Columns, Result, finite
+from evenhand._words import listing, number, percent, percents, plural
+
+SCHEMA = "evenhand.account/1"
+NO_CAUSE = (
+    "An account adds up what goes together. It does not say what caused the gap, nor whether a "
+    "difference is justified."
+)
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a gap, in the unit of the statistic.
+
+    Attributes
+    ----------
+    name : str
+        Which one: "base", "true_positive", "composition", "within"; or a column or stratum.
+    words : str
+        What differs between the groups, as the end of "is explained by differences in …".
+    value : float
+        How much of the gap it is; below 0 it makes the gap smaller.
+    low, high : float
+        The confidence interval.
+
+    """
+
+    name: str
+    words: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def sign(self) -> int:
+        """Whether the interval lies above 0 (1), below (-1) or around it (0)."""
+        return int(self.low > 0) - int(self.high < 0)
+
+
+@dataclass(frozen=True)
+class Stratum(Part):
+    """What the difference within a stratum adds to the gap.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        How many rows each of the two groups has there.
+    values : tuple of float
+        The statistic of each group there; NaN where it has no rows.
+    composition : float
+        What the stratum adds to the part from composition.
+
+    """
+
+    rows: tuple[int, int] = (0, 0)
+    values: tuple[float, float] = (float("nan"), float("nan"))
+    composition: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Account(Result):
+    """Why two groups differ: a gap in parts that add up to it.
+
+    Attributes
+    ----------
+    criterion, statistic : str
+        What was asked, and what is compared, in symbols.
+    cell : label
+        The class or pair of labels that it is about.
+    groups : tuple of labels
+        The two groups; the gap is the first one's value less the second one's.
+    values : tuple of float
+        Their values.
+    gap : Part
+        The difference.
+    parts : tuple of Part
+        What it is made of.
+    by : tuple of str
+        The explaining columns, if any.
+    columns : tuple of Part
+        With several, what each adds to the part "composition"; all intervals hold at once.
+    strata : tuple of Stratum
+        Each combination of the columns' values, that with the largest part first; all intervals
+        hold at once.
+    is_reversed : bool
+        Whether within strata the groups differ the other way round than overall, and both are
+        significant (Simpson's reversal).
+    outside : tuple of float
+        The share of each group's weight in strata where the other group has no rows.
+    notes : tuple of str
+        What was assumed or left out.
+    confidence : float
+        Of the intervals.
+
+    """
+
+    criterion: str
+    statistic: str
+    cell: Label
+    groups: tuple[Label, Label]
+    values: tuple[float, float]
+    gap: Part
+    parts: tuple[Part, ...]
+    is_rate: bool
+    confidence: float
+    by: tuple[str, ...] = ()
+    columns: tuple[Part, ...] = ()
+    strata: tuple[Stratum, ...] = ()
+    is_reversed: bool = False
+    outside: tuple[float, float] = (0.0, 0.0)
+    notes: tuple[str, ...] = ()
+    frame_kind: str | None = None
+
+    @property
+    def kind(self) -> str | None:
+        """The library of the caller's dataframes."""
+        return self.frame_kind
+
+    def part(self, name: str) -> Part:
+        """The part of that name.
+
+        Parameters
+        ----------
+        name : str
+            Such as "base" or "within".
+
+        Returns
+        -------
+        Part
+            With its value and interval.
+
+        """
+        return next(one for one in self.parts if one.name == name)
+
+    @cached_property
+    def summary(self) -> str:
+        """The gap in a sentence, and what it is made of in another."""
+        return f"{self._gap} {self._within if self.by else self._outcomes}"
+
+    @property
+    def _gap(self) -> str:
+        first, second = (show(group) for group in self.groups)
+        shown = percents(*self.values) if self.is_rate else [number(one) for one in self.values]
+        criterion = self.criterion.replace("_", " ")
+        return (
+            f"{first} and {second} differ by {self._amount(self.gap.value)} in {criterion} "
+            f"({shown[0]} against {shown[1]})."
+        )
+
+    @property
+    def _outcomes(self) -> str:
+        ordered = sorted(self.parts, key=lambda one: -abs(one.value))
+        first, *others = ordered
+        told = [f"{self._short(first.value)} is explained by differences in {first.words}"]
+        told += [f"{self._short(one.value)} by those in {one.words}" for one in others]
+        return f"Of this, {listing(told)}."
+
+    @property
+    def _within(self) -> str:
+        names = listing(list(self.by))
+        mixed, within = self.part("composition"), self.part("within")
+        remaining = (
+            f"if both groups had the same mix of {names}, the gap would be "
+            f"{self._amount(within.value)} ({self._ends(within)})"
+        )
+        text = f"{self._short(mixed.value)} of it is explained by differences in {names}; "
+        text += f"{remaining}."
+        if self.is_reversed:
+            first, second = (show(group) for group in self.groups)
+            over, under = (first, second) if self.gap.value > 0 else (second, first)
+            text += (
+                f" That is a reversal (Simpson's paradox): overall the higher value is that of "
+                f"{over}, among people alike in {names} that of {under}."
+            )
+        lost = max(self.outside)
+        if lost > 0:
+            text += (
+                f" {percent(lost)} of one group has no counterpart in the other, and nothing is "
+                "said of how they compare."
+            )
+        return text
+
+    def _amount(self, value: float) -> str:
+        text = self._short(value)
+        return f"{text} percentage points" if self.is_rate else text
+
+    def _short(self, value: float) -> str:
+        if not self.is_rate:
+            return number(value)
+        return f"{round(100 * value, 1) + 0.0:.1f}".replace("-", "−")
+
+    def _ends(self, part: Part) -> str:
+        return f"{self._short(part.low)} to {self._short(part.high)}"
+
+    def document(self) -> dict[str, Any]:
+        """Everything as plain JSON values, by the schema "evenhand.account/1".
+
+        Returns
+        -------
+        dict
+            JSON values; what is undefined is None.
+
+        """
+        names = ("criterion", "statistic", "is_rate", "confidence", "is_reversed")
+        strata = [
+            {
+                **_part(one),
+                "rows": list(one.rows),
+                "values": list(one.values),
+                "composition": one.composition,
+            }
+            for one in self.strata
+        ]
+        return dict(
+            finite(
+                {
+                    "schema": SCHEMA,
+                    "evenhand": version("evenhand"),
+                    "sentence": self.summary,
+                    "caution": NO_CAUSE,
+                    **{name: getattr(self, name) for name in names},
+                    "cell": show(self.cell),
+                    "groups": [
+                        {"label": show(group), "value": value, "outside": lost}
+                        for group, value, lost in zip(
+                            self.groups, self.values, self.outside, strict=True
+                        )
+                    ],
+                    "gap": _part(self.gap),
+                    "parts": [_part(one) for one in self.parts],
+                    "by": list(self.by),
+                    "columns": [_part(one) for one in self.columns],
+                    "strata": strata,
+                    "notes": list(self.notes),
+                }
+            )
+        )
+
+    @property
+    def _tables(self) -> Sequence[str]:
+        return ("parts", "columns", "strata")
+
+    def _table(self, name: str) -> Columns:
+        found = self.document()[name]
+        columns = {key: [one[key] for one in found] for key in ("name", "value", "low", "high")}
+        if name == "strata":
+            columns["composition"] = [one["composition"] for one in found]
+            for at, group in enumerate(self.groups):
+                columns[f"rows {show(group)}"] = [one["rows"][at] for one in found]
+                columns[f"value {show(group)}"] = [one["values"][at] for one in found]
+        return columns
+
+
+def _part(one: Part) -> dict[str, Any]:
+    return {key: getattr(one, key) for key in ("name", "words", "value", "low", "high")}
+
+
+def overlap_notes(lost: Sequence[str], rows: int) -> tuple[str, ...]:
+    """Which strata have rows of one group alone, in words."""
+    if not lost:
+        return ()
+    named = [*lost[:MOST_NAMED], *([f"{len(lost) - MOST_NAMED} more"] if len(lost) > 3 else [])]
+    return (
+        f"{plural(len(lost), 'stratum', 'strata')} with {plural(rows, 'row')} "
+        f"{'has' if len(lost) == 1 else 'have'} people of one group alone, so nobody to compare "
+        f"them with: {listing(named)}.",
+    )

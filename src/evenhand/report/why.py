@@ -1,0 +1,126 @@
+"""The report of an account: the gap and its parts, by columns and strata where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand._words import capitalized, number
+from evenhand.report.blocks import Cell, Figure, Head, Report, Row, Section, Table, Text
+from evenhand.report.charts import Step, Waterfall
+from evenhand.report.formats import amount, apart, key, name, words
+
+Document = Mapping[str, Any]
+
+CAPTION = (
+    "Each bar is a part of the gap, from one group's value to the other's; whiskers are confidence "
+    "intervals."
+)
+MOST_STRATA = 30
+
+
+def report_of(document: Document) -> Report:
+    """The report of the document of an `Account`."""
+    parts = _parts(document)
+    first, second = (name(group["label"]) for group in document["groups"])
+    blocks = [parts, Figure("waterfall", waterfall(document), CAPTION)]
+    notes = [Text(note, "quiet") for note in document["notes"]]
+    sections = [
+        Section("parts", "What the gap is made of", [*blocks, Text(document["caution"]), *notes])
+    ]
+    if document["columns"]:
+        table = _named(document, "columns", "Column", "Part of the composition")
+        sections.append(Section("columns", "Which columns", [table]))
+    if document["strata"]:
+        sections.append(Section("strata", "Where groups differ", [_strata(document)]))
+    return Report(
+        kind="account",
+        brand="account",
+        title=f"Why {first} and {second} differ: {words(document['criterion']).lower()}",
+        lede=document["sentence"],
+        about=[],
+        sections=sections,
+        version=document["evenhand"],
+        notebook=[parts],
+    )
+
+
+def charts(document: Document) -> dict[str, Any]:
+    """The parts as steps from one group's value to the other's."""
+    return {"waterfall": waterfall(document)}
+
+
+def waterfall(document: Document) -> Waterfall:
+    """The chart of an account."""
+    first, second = document["groups"]
+    steps = [
+        Step(title_of(part, document), part["value"], part["low"], part["high"])
+        for part in document["parts"]
+    ]
+    return Waterfall(
+        words(document["criterion"]),
+        (second["label"], second["value"]),
+        steps,
+        (first["label"], first["value"]),
+        document["is_rate"],
+    )
+
+
+def title_of(part: Mapping[str, Any], document: Document) -> str:
+    """A part in a word or two."""
+    if part["name"] == "within":
+        return f"Within {' × '.join(document['by'])}"
+    if part["name"] == "outside":
+        return "No counterpart"
+    return capitalized(part["words"])
+
+
+def _parts(document: Document) -> Table:
+    return _named(document, "parts", "Differences in", "Part of the gap")
+
+
+def _named(document: Document, which: str, first: str, second: str) -> Table:
+    level = f"{100 * document['confidence']:g}% interval"
+    heads = [Head(first), Head(second, True, "part"), Head(level, True, "interval")]
+    heads.append(Head("Share of the gap", True, "share"))
+    rows = [_row(document, part, title_of(part, document)) for part in document[which]]
+    foot = [_row(document, document["gap"], "The gap")] if which == "parts" else []
+    return Table(capitalized(which), heads, rows, foot, kind="cards")
+
+
+def _row(document: Document, part: Mapping[str, Any], label: str) -> Row:
+    gap, value = document["gap"]["value"], part["value"]
+    share = "–" if not gap else f"{100 * value / gap:.0f}%".replace("-", "−")
+    cells = [Cell(label), Cell(apart(value, document["is_rate"]), key(value))]
+    return Row([*cells, Cell(_ends(document, part), key(part["low"])), Cell(share, key(value))])
+
+
+def _ends(document: Document, part: Mapping[str, Any]) -> str:
+    is_rate = document["is_rate"]
+    if part["low"] is None:
+        return "–"
+    if is_rate:
+        ends = [f"{100 * part[end]:.1f}".replace("-", "−") for end in ("low", "high")]
+    else:
+        ends = [number(part["low"], toward=-1), number(part["high"], toward=1)]
+    return f"{ends[0]} to {ends[1]}"
+
+
+def _strata(document: Document) -> Table:
+    is_rate = document["is_rate"]
+    heads = [Head(" × ".join(document["by"]))]
+    for group in document["groups"]:
+        heads += [Head(f"Rows: {name(group['label'])}", True), Head(name(group["label"]), True)]
+    level = f"{100 * document['confidence']:g}% interval, all at once"
+    heads += [Head("Part of the gap", True, "part"), Head(level, True, "interval")]
+    rows = []
+    for one in document["strata"][:MOST_STRATA]:
+        cells = [Cell(name(one["name"]))]
+        for count, value in zip(one["rows"], one["values"], strict=True):
+            cells += [Cell(f"{count:,}", key(count)), Cell(amount(value, is_rate), key(value))]
+        cells.append(Cell(apart(one["value"], is_rate), key(one["value"])))
+        cells.append(Cell(_ends(document, one), key(one["low"])))
+        rows.append(Row(cells))
+    hidden = len(document["strata"]) - len(rows)
+    more = f"{hidden:,} more, with smaller parts, are in to_frame('strata')." if hidden > 0 else ""
+    return Table("Strata", heads, rows, kind="cards", more=more, elastic="stratum")

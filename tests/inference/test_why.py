@@ -1,0 +1,311 @@
+"""Accounts of a gap: parts that add up, against hand arithmetic, statsmodels and brute force."""
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.oaxaca import OaxacaBlinder
+
+import evenhand as eh
+
+# Bickel, Hammel and O'Connell (1975), Science 187: applicants to the six largest departments of
+# Berkeley's graduate school in 1973, (admitted, rejected) of men and of women.
+BERKELEY = {
+    "A": ((512, 313), (89, 19)),
+    "B": ((353, 207), (17, 8)),
+    "C": ((120, 205), (202, 391)),
+    "D": ((138, 279), (131, 244)),
+    "E": ((53, 138), (94, 299)),
+    "F": ((22, 351), (24, 317)),
+}
+STATISTICS = (
+    "statistical_parity",
+    "accuracy_parity",
+    "predictive_parity",
+    "performance_parity(f1)",
+    "performance_parity(npv)",
+)
+
+
+def admissions():
+    rows = [
+        (department, sex, label, number)
+        for department, sexes in BERKELEY.items()
+        for sex, counts in zip(("men", "women"), sexes, strict=True)
+        for label, number in zip((1, 0), counts, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["department", "sex", "admitted", "n"])
+
+
+def by_department(**options):
+    columns = {"sensitive_features": "sex", "data": admissions(), "rows": "n", "by": "department"}
+    return eh.explain("statistical_parity", None, "admitted", **columns, **options)
+
+
+def people(seed, rows=400, classes=2):
+    random = np.random.default_rng(seed)
+    group = random.integers(0, 2, rows)
+    y = np.minimum(
+        random.integers(0, classes + 1, rows) * (random.random(rows) < 0.6 + 0.2 * group),
+        classes - 1,
+    )
+    right = random.random(rows) < 0.6 + 0.2 * group
+    p = np.where(right, y, random.integers(0, classes, rows))
+    return y, p, np.array(["b", "a"])[group]
+
+
+def added_up(found):
+    return sum(part.value for part in found.parts)
+
+
+@given(
+    tables=st.lists(st.lists(st.integers(1, 400), min_size=9, max_size=9), min_size=2, max_size=4),
+    classes=st.integers(2, 3),
+    criterion=st.sampled_from(STATISTICS),
+)
+@settings(deadline=None, max_examples=60)
+def test_parts_add_up_to_the_gap(tables, classes, criterion):
+    cells = np.array(tables)[:, : classes**2].reshape(len(tables), classes, classes)
+    rows = [(y, p, f"g{g}", cells[g, y, p]) for g, y, p in np.ndindex(cells.shape)]
+    frame = pd.DataFrame(rows, columns=["y", "p", "g", "n"])
+    found = eh.explain(criterion, "y", "p", sensitive_features="g", data=frame, rows="n")
+    assert added_up(found) == pytest.approx(found.values[0] - found.values[1], abs=1e-12)
+    assert found.gap.value == pytest.approx(added_up(found), abs=1e-12)
+    assert all(part.low <= part.value <= part.high for part in found.parts)
+
+
+def test_parts_of_a_selection_rate_are_averages_over_all_orders():
+    y, p, group = people(1)
+    found = eh.explain("statistical_parity", y, p, sensitive_features=group, between=("a", "b"))
+
+    def known(name):
+        chosen = group == name
+        return [y[chosen].mean(), p[chosen & (y == 1)].mean(), p[chosen & (y == 0)].mean()]
+
+    first, second = known("a"), known("b")
+    parts = np.zeros(3)
+    for order in permutations(range(3)):
+        now = list(second)
+        for at in order:
+            before = now[1] * now[0] + now[2] * (1 - now[0])
+            now[at] = first[at]
+            parts[at] += (now[1] * now[0] + now[2] * (1 - now[0]) - before) / 6
+    names = ("base", "true_positive", "false_positive")
+    assert [found.part(name).value for name in names] == pytest.approx(parts, abs=1e-12)
+
+
+def half_width(part):
+    return (part.high - part.low) / 2
+
+
+@pytest.mark.parametrize("criterion", ["statistical_parity", "predictive_parity"])
+@pytest.mark.parametrize("by", [None, "x"])
+def test_standard_errors_are_those_of_moving_single_rows(criterion, by):
+    y, p, group = people(3, rows=120)
+    x = np.random.default_rng(3).integers(0, 3, len(y)) * (y + 1) % 4
+    columns = {"sensitive_features": group, "between": ("a", "b"), "favorable": 1}
+    columns |= {} if by is None else {"by": {"x": x}}
+
+    def values(weight):
+        found = eh.explain(criterion, y, p, sample_weight=weight, **columns)
+        return np.array([part.value for part in found.parts])
+
+    moved = []
+    for row in range(len(y)):
+        step = 1e-4 * (np.arange(len(y)) == row)
+        moved.append((values(1 + step) - values(1 - step)) / 2e-4)
+    wanted = np.sqrt(np.square(moved).sum(axis=0) * len(y) / (len(y) - 1))
+    found = eh.explain(criterion, y, p, confidence=0.3, **columns)
+    z = 0.38532  # of a normal; Student's of some hundred degrees of freedom are about the same
+    assert [half_width(part) / z for part in found.parts] == pytest.approx(wanted, rel=0.08)
+
+
+def test_rows_that_are_doubled_within_clusters_say_no_more():
+    y, p, group = people(5)
+    once = eh.explain("statistical_parity", y, p, sensitive_features=group, cluster=np.arange(400))
+    columns = {"sensitive_features": np.tile(group, 2), "cluster": np.tile(np.arange(400), 2)}
+    twice = eh.explain("statistical_parity", np.tile(y, 2), np.tile(p, 2), **columns)
+    for part, other in zip(once.parts, twice.parts, strict=True):
+        assert half_width(part) == pytest.approx(half_width(other), rel=0.02)
+
+
+def test_strata_are_accounted_for_as_by_oaxaca_and_blinder():
+    random = np.random.default_rng(2)
+    group = random.integers(0, 2, 600)
+    x = np.minimum(random.integers(0, 4, 600) + group, 3)
+    p = (random.random(600) < 0.2 + 0.15 * x + 0.05 * group).astype(int)
+    found = eh.explain(
+        "statistical_parity", None, p, sensitive_features=group, by={"x": x}, between=(1, 0)
+    )
+    kept = x > 0  # of the lowest level there is nobody in group 1
+    theirs = OaxacaBlinder(
+        p[kept],
+        np.column_stack([np.ones(kept.sum()), (x == 2)[kept], (x == 3)[kept], group[kept]]),
+        3,
+        hasconst=True,
+        swap=False,
+    )
+    unexplained, explained, _ = theirs.two_fold(
+        two_fold_type="self_submitted", submitted_weight=0.5
+    ).params
+    sign = np.sign(explained) * np.sign(found.part("composition").value)
+    assert found.part("composition").value == pytest.approx(sign * explained, abs=1e-10)
+    assert found.part("within").value == pytest.approx(sign * unexplained, abs=1e-10)
+    assert added_up(found) == pytest.approx(found.gap.value, abs=1e-12)
+
+
+def test_berkeley_is_a_reversal():
+    found = by_department()
+    men, women = (
+        {name: np.array(counts[at]) for name, counts in BERKELEY.items()} for at in (0, 1)
+    )
+    size = [sum(counts.sum() for counts in one.values()) for one in (men, women)]
+    within = sum(
+        (men[d].sum() / size[0] + women[d].sum() / size[1])
+        / 2
+        * (men[d][0] / men[d].sum() - women[d][0] / women[d].sum())
+        for d in BERKELEY
+    )
+    assert found.gap.value == pytest.approx(1198 / 2691 - 557 / 1835, abs=1e-12)
+    assert found.part("within").value == pytest.approx(within, abs=1e-12)
+    assert found.part("within").value < 0 < found.gap.value
+    assert found.is_reversed
+    assert "Simpson" in found.summary
+    assert found.strata[0].name == "A"  # the department that carries it
+    assert found.strata[0].high < 0 < min(one.high for one in found.strata[1:])
+
+
+def test_counts_rows_and_tallies_give_one_account():
+    counted = by_department()
+    frame = admissions()
+    rows = frame.loc[frame.index.repeat(frame.n), ["department", "sex", "admitted"]]
+    columns = {"sensitive_features": rows.sex, "by": rows[["department"]]}
+    arrays = eh.explain("statistical_parity", None, rows.admitted, **columns)
+    tally = eh.tally(None, rows.admitted, sensitive_features=rows.sex, strata=rows.department)
+    for other in (arrays, eh.explain("statistical_parity", tally)):
+        assert [part.low for part in other.parts] == pytest.approx(
+            [part.low for part in counted.parts], abs=1e-12
+        )
+
+
+def test_several_columns_add_up_to_the_composition():
+    random = np.random.default_rng(4)
+    group = random.integers(0, 2, 2000)
+    x, z = (
+        random.integers(0, 2, 2000) | (group & (random.random(2000) < share)) for share in (0.4, 0)
+    )
+    p = (random.random(2000) < 0.2 + 0.4 * x).astype(int)
+    found = eh.explain("statistical_parity", None, p, sensitive_features=group, by={"x": x, "z": z})
+    total = sum(part.value for part in found.columns)
+    assert total == pytest.approx(found.part("composition").value, abs=1e-12)
+    assert found.columns[0].name == "x"
+    assert found.columns[0].low > 0 > found.columns[1].low
+
+
+def test_no_reversal_is_called_where_there_is_none():
+    called = 0
+    for seed in range(400):
+        random = np.random.default_rng(seed)
+        group = random.integers(0, 2, 300)
+        x = (random.random(300) < 0.3 + 0.4 * group).astype(int)
+        p = (random.random(300) < 0.3 + 0.3 * x).astype(int)  # alike within strata
+        found = eh.explain(
+            "statistical_parity", None, p, sensitive_features=group, by={"x": x}, between=(1, 0)
+        )
+        called += found.is_reversed
+    assert called <= 20
+
+
+def test_people_without_a_counterpart_are_named_and_not_extrapolated():
+    group = ["a"] * 60 + ["b"] * 60
+    x = ["u"] * 30 + ["only a"] * 30 + ["u"] * 60
+    p = [1, 0, 0] * 10 + [1] * 30 + [1, 0] * 30
+    found = eh.explain("statistical_parity", None, p, sensitive_features=group, by={"x": x})
+    assert found.outside == (0.5, 0.0)
+    assert found.part("outside").value == pytest.approx(2 / 3 - 1 / 3)
+    assert found.part("within").value == pytest.approx(1 / 3 - 1 / 2)
+    assert any("only a" in note for note in found.notes)
+    assert "no counterpart" in found.summary
+    assert added_up(found) == pytest.approx(found.gap.value, abs=1e-12)
+
+
+def test_a_class_that_one_group_lacks_is_named():
+    y, p = [0, 1, 2] * 20 + [0, 1] * 30, [0, 1, 1] * 20 + [1, 1] * 30
+    found = eh.explain("accuracy_parity", y, p, sensitive_features=["a"] * 60 + ["b"] * 60)
+    assert any("true label is 2" in note for note in found.notes)
+    assert added_up(found) == pytest.approx(found.gap.value, abs=1e-12)
+
+
+def test_numbers_are_explained_by_the_truth_and_the_errors():
+    random = np.random.default_rng(0)
+    group = random.integers(0, 2, 500)
+    y = random.normal(10 + group, 2)
+    p = y + random.normal(0.5 * group, 1)
+    found = eh.explain(
+        "weak_parity", y, p, sensitive_features=group, between=(1, 0), task="regression"
+    )
+    truth = y[group == 1].mean() - y[group == 0].mean()
+    assert found.part("truth").value == pytest.approx(truth, abs=1e-12)
+    assert added_up(found) == pytest.approx(p[group == 1].mean() - p[group == 0].mean(), abs=1e-12)
+    sides = [np.var(y[group == g], ddof=1) / (group == g).sum() for g in (0, 1)]
+    part = found.part("truth")
+    assert half_width(part) / 1.965 == pytest.approx(np.sqrt(sum(sides)), rel=0.01)
+
+
+PEOPLE = pd.DataFrame(
+    {
+        "y": [0, 1, 0, 1] * 10,
+        "p": [0, 1, 1, 1, 0, 0, 0, 1] * 5,
+        "g": ["a"] * 20 + ["b"] * 20,
+        "one": 1,
+        "id": range(40),
+        "same": [0, 1, 1, 1, 0, 0, 0, 1] * 5,
+        "part": [0.5, None] * 20,
+        "x": [0, 1] * 20,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ("p", "is y_pred"),
+        ("g", "is sensitive_features"),
+        ("one", "has one value"),
+        ("id", "too many"),
+        ("same", "the outcome under another name"),
+        ("part", "no value of 'part'"),
+        ("nowhere", "nowhere"),
+    ],
+)
+def test_columns_that_cannot_explain_are_refused_in_words(by, words):
+    with pytest.raises(eh.InputError, match=words):
+        eh.explain("statistical_parity", "y", "p", sensitive_features="g", data=PEOPLE, by=by)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "options", "words"),
+    [
+        ("equal_opportunity", {}, "explaining columns as by="),
+        ("statistical_parity", {"between": ("a", "c")}, "no group 'c'"),
+        ("statistical_parity", {"between": "ab"}, "two groups"),
+        ("statistical_parity", {"confidence": 95}, "between 0 and 1"),
+        ("strong_parity", {}, "not explained here"),
+        ("performance_parity(average_odds)", {"by": "x"}, "no ratio of sums"),
+    ],
+)
+def test_questions_without_an_account_are_refused_in_words(criterion, options, words):
+    with pytest.raises(eh.InputError, match=words):
+        eh.explain(criterion, "y", "p", sensitive_features="g", data=PEOPLE, **options)
+
+
+def test_an_account_takes_every_form():
+    found = by_department()
+    assert "cause" in found.to_markdown()
+    assert "<svg" in found.to_html()
+    assert len(found.plot("waterfall").axes[0].get_yticks()) == 4
+    assert list(found.to_frame("strata").columns[:4]) == ["name", "value", "low", "high"]
+    assert found.document()["schema"] == "evenhand.account/1"
