@@ -101,8 +101,10 @@ def half_width(part):
     return (part.high - part.low) / 2
 
 
-@pytest.mark.parametrize("criterion", ["statistical_parity", "predictive_parity"])
-@pytest.mark.parametrize("by", [None, "x"])
+@pytest.mark.parametrize(
+    ("criterion", "by"),
+    [("statistical_parity", None), ("predictive_parity", None), ("statistical_parity", "x")],
+)
 def test_standard_errors_are_those_of_moving_single_rows(criterion, by):
     y, p, group = people(3, rows=120)
     x = np.random.default_rng(3).integers(0, 3, len(y)) * (y + 1) % 4

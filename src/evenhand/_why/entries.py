@@ -57,7 +57,7 @@ class Entries:
         )
 
     def times(self, factor: Floats) -> Entries:
-        """The same rows, each weighing so many times as much; those of no weight are left out."""
+        """The same rows with their weights multiplied; those of no weight are left out."""
         kept = factor > 0
         again = None if self.replicates is None else (self.replicates * factor)[:, kept]
         return Entries(
@@ -135,7 +135,7 @@ class Entries:
 
 
 def lent(rows: Floats) -> Floats:
-    """What the variance of a single row adds to that of a mean of so many, for want of more."""
+    """By how much of a single row's variance that of a mean of n rows may be short."""
     few = LENT_ROWS / np.maximum(rows * (rows + LENT_ROWS), 1e-300)
     return np.asarray(np.where(rows > 0, few, 0.0))
 
@@ -145,7 +145,8 @@ def _added(values: Floats, codes: Codes, size: int) -> Floats:
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.divide(above, below, out=np.full(np.shape(below), 1e9), where=np.asarray(below) > 0)
+    known = np.asarray(below) > 0
+    return np.asarray(np.divide(above, below, out=np.full(np.shape(below), 1e9), where=known))
 
 
 def reach(covariance: Floats, free: Floats, error: float) -> float:
