@@ -1,6 +1,6 @@
 """What functions return: the classes, for type hints and `isinstance`."""
 
-from evenhand._audit import Audit, Finding, Measured
+from evenhand._audit import Audit, Finding, Measured, PartialAudit
 from evenhand._compare import Comparison
 from evenhand._data.surveys import SurveyWeights
 from evenhand._frontier import Frontier
@@ -22,6 +22,7 @@ __all__ = [
     "Frontier",
     "Measured",
     "Part",
+    "PartialAudit",
     "Power",
     "Reading",
     "SurveyWeights",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -17,9 +18,11 @@ from evenhand._audit.views import examined, main_view, views_of
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
 from evenhand._data.evidence import Evidence, check_sizes, design_notes, sameness_notes
+from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import documented
-from evenhand.criteria.questions import Criteria
+from evenhand._unknown import Unknown, bounds_of, is_missing, is_share
+from evenhand.criteria.questions import Criteria, Question
 
 MEASURES = ("mpd", "gini", "pq")
 HEADLINES = ("statistical_parity", "equalized_odds", "strong_parity", "performance_parity(mse)")
@@ -76,7 +79,8 @@ def audit(
     -------
     Audit
         The findings, one for each criterion, with its verdict and its values by measure; the
-        groups' own values; and the same as HTML, JSON, Markdown and a dataframe.
+        groups' own values; and the same as HTML, JSON, Markdown and a dataframe. Where groups are
+        probable or missing (`missing="unknown"`), a `PartialAudit`: what holds whatever they are.
 
     Raises
     ------
@@ -166,18 +170,35 @@ def audit_evidence(
             *sameness_notes(evidence),
             *main.notes,
             *unasked,
+            *_if_recorded(main.evidence, headlines, confidence),
         ),
         title=title,
         confidence=confidence,
         margin=margin,
         control=control,
         choices=main.choices,
-        date=_today(),
+        date=today(),
         kind=kind,
     )
 
 
-def _today() -> str:
+def _if_recorded(
+    evidence: Evidence, questions: Sequence[Question], confidence: float
+) -> Iterator[str]:
+    """What the first gap could be if people without a group, a group here, were in the others."""
+    for question in questions[:1]:
+        source = evidence.sources[question.needs]
+        has_gaps = any(map(is_missing, evidence.groups))
+        if not has_gaps or not is_share(question.criterion, source):
+            continue
+        favorable = evidence.favorable_in(one_class=question.criterion.one_class)
+        whom = Unknown(Data(evidence), favorable)
+        with suppress(InputError):  # fewer than two groups are known, or several clusterings
+            found = bounds_of(whom, question.criterion, source=source, confidence=confidence)
+            yield found.condition
+
+
+def today() -> str:
     """The day in Greenwich, or that of SOURCE_DATE_EPOCH where a build is to be reproducible."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 from evenhand._audit.api import audit_evidence
-from evenhand._audit.gate import FailIf, Judgement, gates_of, judge
+from evenhand._audit.gate import FailIf, Gate, Judgement, gates_of, judge
 from evenhand._audit.result import Audit
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
+from evenhand._result import Result
 from evenhand._words import visible
 
 Inconclusive = Literal["fail", "pass"]
@@ -72,14 +73,7 @@ def assert_even(
 
     """
     __tracebackhide__ = True  # pytest shows the caller's line, not ours
-    check_kinds(inconclusive=inconclusive)
-    if inconclusive not in ("fail", "pass"):
-        raise InputError(f"inconclusive is 'fail' or 'pass'; it is {inconclusive!r}.")
-    gates = gates_of(fail_if, data.counted.task)
-    if not gates:
-        raise InputError(
-            'There is no gate, so nothing can fail: pass fail_if="demographic_parity > 0.1".'
-        )
+    gates = checked_gates(fail_if, inconclusive, data.counted.task)
     result = audit_evidence(
         data.counted,
         criteria=list(dict.fromkeys(gate.criterion for gate in gates)),
@@ -89,13 +83,32 @@ def assert_even(
         depth=len(data.counted.columns),  # a gate is about every group there is
         kind=data.kind,
     )
+    return passed(result, judge(gates, result.measured), inconclusive)
+
+
+def checked_gates(
+    fail_if: FailIf, inconclusive: Inconclusive, task: str | None = None
+) -> list[Gate]:
+    """The gates, of which there must be one."""
+    check_kinds(inconclusive=inconclusive)
+    if inconclusive not in ("fail", "pass"):
+        raise InputError(f"inconclusive is 'fail' or 'pass'; it is {inconclusive!r}.")
+    gates = gates_of(fail_if, task)
+    if not gates:
+        raise InputError(
+            'There is no gate, so nothing can fail: pass fail_if="demographic_parity > 0.1".'
+        )
+    return gates
+
+
+Found = TypeVar("Found", bound=Result)
+
+
+def passed(result: Found, judgements: Sequence[Judgement], inconclusive: Inconclusive) -> Found:
+    """The result, if every gate passed; else what did not pass, then what was found."""
+    __tracebackhide__ = True
     tolerated = ("pass", "inconclusive") if inconclusive == "pass" else ("pass",)
-    failed = [one for one in judge(gates, result.measured) if one.outcome not in tolerated]
+    failed = [one.sentence for one in judgements if one.outcome not in tolerated]
     if failed:
-        raise AssertionError(_message(failed, result))
+        raise AssertionError(visible("\n".join([*failed, result.summary])))
     return result
-
-
-def _message(failed: Sequence[Judgement], result: Audit) -> str:
-    """What did not pass, then what was found."""
-    return visible("\n".join([*(judgement.sentence for judgement in failed), result.summary]))

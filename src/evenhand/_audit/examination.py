@@ -456,16 +456,24 @@ def _never_varies(table: GroupValues) -> Obstacle | None:
 def _too_few(evidence: Evidence, question: Question, finding: Finding) -> Obstacle | None:
     """That no rows of these numbers could show a difference, even if all are hits here, none there.
 
-    Exact bounds of all groups at once (Šidák) then overlap: tail^(1/n) + tail^(1/m) ≤ 1 for the two
-    largest groups of n and m rows. In strata and bins it is enough if one of them has enough.
+    In strata and bins it is enough if one of them has enough.
     """
     known = finding.estimates
     sizes = evidence.rows[None] if known is None else known.sizes * np.isfinite(known.values)
+    return too_few(sizes, finding.level, is_sparse=question.criterion.kind.is_sparse)
+
+
+def too_few(sizes: Floats, level: float, *, is_sparse: bool = False) -> Obstacle | None:
+    """That these numbers of rows (cells, groups) could show no difference, in one cell or in all.
+
+    Exact bounds of all groups at once (Šidák) then overlap: tail^(1/n) + tail^(1/m) ≤ 1 for the two
+    largest groups of n and m rows.
+    """
     groups = (sizes > 0).sum(axis=1)
     sizes = np.sort(sizes[groups > 1], axis=1)[:, -2:]
-    tail = -np.expm1(np.log1p(-finding.level) / groups[groups > 1]) / 2
+    tail = -np.expm1(np.log1p(-level) / groups[groups > 1]) / 2
     blind = (tail[:, None] ** (1 / sizes)).sum(axis=1) <= 1
-    if not len(blind) or not (blind.all() if question.criterion.kind.is_sparse else blind.any()):
+    if not len(blind) or not (blind.all() if is_sparse else blind.any()):
         return None
     at = int(np.argmax(blind))
     most = " and ".join(f"{size:,.0f}" for size in sizes[at][::-1])

@@ -14,6 +14,7 @@ from evenhand._data.counting import rows_in
 from evenhand._data.dataframes import column_of, is_frame, kind_of, names_in
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import Groups, groups
+from evenhand._data.probable import Probable
 from evenhand._data.roles import ROLES, Columns
 from evenhand._data.summaries import KINDS, Rows, Source
 from evenhand._data.tallies import Tally
@@ -66,7 +67,7 @@ class Data(Columns):
     def __repr__(self) -> str:
         if isinstance(self.y_true, Summary):
             return f"<Data: {self.y_true!r}>"
-        given = [name for name in ROLES if self._has(name)]
+        given = [name for name in ROLES if self.has(name)]
         return f"<Data: {', '.join(given)}>"
 
     def __add__(self, other: Data) -> Data:
@@ -199,9 +200,32 @@ class Data(Columns):
             return counting.moments(known.y_true, known.y_pred, **columns)
         return counting.tally_columns(known.y_true, known._decided, **columns, sums=sums)
 
-    def _has(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
+        """Whether a role was given, other than its default.
+
+        Parameters
+        ----------
+        name : str
+            The role.
+
+        Returns
+        -------
+        bool
+            Whether it was.
+
+        """
         value, default = getattr(self, name), ROLES[name].default
         return not (value is default or (isinstance(value, str | int) and value == default))
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether groups are probable, or may be any where they are missing."""
+        return isinstance(self.sensitive_features, Probable) or self.missing == "unknown"
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the rows were counted already."""
+        return isinstance(self.y_true, Summary)
 
     @property
     def is_table(self) -> bool:
@@ -351,9 +375,8 @@ class Data(Columns):
 
     def _check_alone(self) -> None:
         """Refuse columns beside counts, which were counted without them."""
-        given = [
-            name for name in ROLES if name not in ("y_true", *BESIDE_COUNTS) and self._has(name)
-        ]
+        fits = ["y_true", *BESIDE_COUNTS, *(["missing"] if self.missing == "unknown" else [])]
+        given = [name for name in ROLES if name not in fits and self.has(name)]
         if not _is_names(self.sensitive_features):
             given.append("sensitive_features")
         if given:

@@ -14,6 +14,19 @@ from evenhand._errors import InputTypeError
 from evenhand._signatures import documented, misfit, misspelt
 
 Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+UNKNOWN: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def where_unknown(door: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Let a function answer for another one where groups are not known for sure."""
+
+    def answers(function: Function) -> Function:
+        UNKNOWN[door] = function
+        return function
+
+    return answers
 
 
 def about_data(
@@ -51,7 +64,9 @@ def about_data(
             given |= dict(zip(taken, args, strict=True))
             about = {name: value for name, value in given.items() if name in offered}
             rest = {name: value for name, value in given.items() if name not in offered}
-            return function(data=_data(about), **rest)
+            data = _data(about)
+            answer = UNKNOWN.get(door, function) if data.is_unknown else function
+            return answer(data=data, **rest)
 
         door.__signature__ = _signature(function, offered, second)  # type: ignore[attr-defined]
         first = [offered[name].entry for name in ("y_true", second) if name in offered]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import is_not
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from evenhand._kinds import check_kinds
 from evenhand._signatures import suggests_names
 from evenhand._words import did_you_mean, plural, visible
 
-Missing = Literal["error", "group"]
+Missing = Literal["error", "group", "unknown"]
 Rare = Literal["keep", "merge", "drop"]
 Bins = Mapping[str, int | Sequence[float]]
 
@@ -232,8 +232,8 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     check_column(features, role)
     if isinstance(features, Probable):
         raise InputTypeError(
-            "These groups are not known for sure, and nothing else is asked of such groups than "
-            "their bounds: call evenhand.bounds, which says what a criterion can be."
+            "These groups are not known for sure. What can be said of them is said by "
+            "evenhand.bounds, and by evaluate, interval, audit and assert_even."
         )
     if isinstance(features, Mapping):
         return dict(features)
@@ -347,14 +347,20 @@ def amounts_as_groups(name: str, distinct: int, fraction: float) -> InputError:
 
 def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[str]:
     """Refuse a column with missing values, or say that they are a group."""
-    if missing not in ("error", "group"):
-        raise InputError(f"missing must be 'error' or 'group', not {missing!r}.")
+    if missing not in get_args(Missing):
+        raise InputError(f"missing must be one of {[*get_args(Missing)]}, not {missing!r}.")
     if not absent:
         return []
     finding = f"{absent} of {rows} rows {'has' if absent == 1 else 'have'} no value of {name!r}"
     if missing == "error":
         raise InputError(
-            f'{finding}. Drop such rows, or make them a group of their own with missing="group".'
+            f"{finding}. Drop such rows, let an audit hold whatever their group is with "
+            'missing="unknown", or make them a group of their own with missing="group".'
+        )
+    if missing == "unknown":
+        raise InputError(
+            f"{finding}. Only evaluate, interval, audit and assert_even can hold whatever it is; "
+            'drop such rows, or make them a group of their own with missing="group".'
         )
     return [f"{finding}; such rows are a group of their own"]
 

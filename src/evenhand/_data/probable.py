@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from evenhand._words import did_you_mean, plural
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
+
+Assuming = Literal["weighted", "instrumental", "combined"]
 
 UNKNOWN = -1
 ROUNDING = 1e-3  # by which printed probabilities of a row may miss 1
@@ -53,6 +55,8 @@ class Probable:
         The groups.
     known : array-like, name of a column, or None
         The groups of the rows where they are known.
+    assuming : {"weighted", "instrumental", "combined"} or None
+        The assumption that answers rest on.
 
     See Also
     --------
@@ -63,6 +67,7 @@ class Probable:
     probabilities: Any
     groups: tuple[Label, ...]
     known: Any = None
+    assuming: Assuming | None = None
 
     def __repr__(self) -> str:
         what = "probable" if self.probabilities is not None else "partly known"
@@ -77,7 +82,7 @@ class Probable:
         if named:
             matrix = {name: column_of(table, name) for name in matrix}
         known = column_of(table, known) if isinstance(known, str) else known
-        return probable(matrix, self.groups, known=known)
+        return probable(matrix, self.groups, known=known, assuming=self.assuming)
 
     def cells(self) -> Cells:
         """Rows of the same probabilities, or of similar ones where these are too many."""
@@ -97,11 +102,16 @@ class Probable:
 
 @suggests_names
 def probable(
-    probabilities: Any = None, groups: Sequence[Label] | None = None, *, known: Any = None
+    probabilities: Any = None,
+    groups: Sequence[Label] | None = None,
+    *,
+    known: Any = None,
+    assuming: Assuming | None = None,
 ) -> Probable:
     """Say how probable each group is for each row, where groups are not recorded.
 
-    Pass the result to `bounds` as `sensitive_features`.
+    Pass the result as `sensitive_features` to `audit`, `interval`, `evaluate`, `assert_even` or
+    `bounds`.
 
     Parameters
     ----------
@@ -114,6 +124,11 @@ def probable(
         values of `known`.
     known : array-like or name of a column, optional
         The group of each row where it is known, and None or NaN elsewhere.
+    assuming : {"weighted", "instrumental", "combined"}, optional
+        The answer that decides, where you can vouch for its assumption: that among people with the
+        same probabilities outcomes do not depend on the group; that among people of the same group
+        they do not depend on the probabilities; or that the people in `known` are a random sample.
+        By default the bounds decide, which assume none of these.
 
     Returns
     -------
@@ -129,6 +144,7 @@ def probable(
     See Also
     --------
     bounds : What can be said of a criterion then.
+    audit : What can be said of all.
 
     Examples
     --------
@@ -140,6 +156,16 @@ def probable(
     """
     if probabilities is None and known is None:
         raise InputTypeError("Pass probabilities of the groups, or the column known, or both.")
+    answers = get_args(Assuming)
+    if assuming is not None and assuming not in answers:
+        raise InputError(
+            f"assuming must be one of {[*answers]}, not {assuming!r}."
+            f"{did_you_mean(assuming, answers)}"
+        )
+    if assuming == "combined" and known is None:
+        raise InputError('assuming="combined" needs people of known group: pass known=.')
+    if assuming in ("weighted", "instrumental") and probabilities is None:
+        raise InputError(f"assuming={assuming!r} needs the probabilities of the groups.")
     labels = None if groups is None else _labels(groups)
     if probabilities is None:
         if labels is None:
@@ -168,7 +194,7 @@ def probable(
                 )
         if matrix is None and not (codes >= 0).any():
             raise InputError("No group is known, and there are no probabilities.")
-    return Probable(matrix, labels, known)
+    return Probable(matrix, labels, known, assuming)
 
 
 def _labels(groups: Sequence[Label]) -> tuple[Label, ...]:

@@ -83,7 +83,8 @@ class Columns:
     sensitive_features: Any = role(
         "array-like, dataframe or names of columns",
         """The columns that name the groups, or what `groups` made of them; several are crossed.
-        Beside counts, only their names.""",
+        Beside counts, only their names. Where groups are not recorded, what `probable` makes of
+        probabilities.""",
         option="--group",
         brief="Which groups to compare; repeat to cross.",
         is_several=True,
@@ -214,8 +215,9 @@ class Columns:
         brief="Cut a column of amounts, such as age=4 or age=0,30,50,120; repeatable.",
     )
     missing: Missing = reading(
-        '{"error", "group"}, default "error"',
-        "Whether rows without a group are refused, or are a group of their own.",
+        '{"error", "group", "unknown"}, default "error"',
+        """Whether rows without a group are refused, are a group of their own, or may be in any
+        group: answers then hold whichever it is.""",
         default="error",
         option="--missing",
         brief="How rows without a group are treated.",

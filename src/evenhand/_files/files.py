@@ -73,6 +73,15 @@ def open_files(database: Any, given: Sequence[str], columns: Sequence[str]) -> A
     return READERS[kind_of(paths[0])](database, paths, columns)
 
 
+def collected(table: Any, columns: Sequence[str]) -> Any:
+    """The columns that will be read, in memory."""
+    import narwhals as nw
+
+    lazy = nw.from_native(table)
+    there = [name for name in lazy.collect_schema().names() if name in columns]
+    return lazy.select(there).collect().to_native()
+
+
 def found_files(given: Sequence[str]) -> list[Path]:
     """The files that names and patterns stand for."""
     files: dict[Path, None] = {}

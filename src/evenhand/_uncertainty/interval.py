@@ -70,8 +70,9 @@ class ConfidenceInterval:
         The ends of the interval.
     confidence : float
         How often such intervals hold the truth.
-    method : {"calibrated", "guaranteed"}
-        How it was made.
+    method : str
+        How it was made: "calibrated", "guaranteed", or where groups are not known for sure the
+        answer that decides, such as "bounds", which has no value.
 
     """
 
@@ -79,7 +80,7 @@ class ConfidenceInterval:
     low: float
     high: float
     confidence: float
-    method: Method = "calibrated"
+    method: str = "calibrated"
 
     def __repr__(self) -> str:
         ends = extent(self.low, self.high)

@@ -1,5 +1,17 @@
 """What can be said of groups that are only probable, partly known or missing."""
 
-from evenhand._unknown.bounds import Answer, Bounds, bounds
+from evenhand._unknown import doors
+from evenhand._unknown.bounds import Answer, Bounds, bounds, bounds_of
+from evenhand._unknown.counted import Unknown, is_missing, is_share, unknown
 
-__all__ = ["Answer", "Bounds", "bounds"]
+__all__ = [
+    "Answer",
+    "Bounds",
+    "Unknown",
+    "bounds",
+    "bounds_of",
+    "doors",
+    "is_missing",
+    "is_share",
+    "unknown",
+]

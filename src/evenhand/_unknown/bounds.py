@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from math import ceil, log10
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,19 +15,19 @@ from evenhand._columns import Label
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
 from evenhand._data.groups import show
-from evenhand._errors import InputError
+from evenhand._data.summaries import Source
+from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
 from evenhand._result import Columns, Result, finite
 from evenhand._unknown import estimates, extremes
-from evenhand._unknown.counted import Counted, Floats, counted
+from evenhand._unknown.counted import Counted, Floats, Unknown, unknown
 from evenhand._unknown.estimates import Estimate
-from evenhand._words import did_you_mean, extent, number, plural, points, points_up
+from evenhand._words import capitalized, extent, number, plural, points, points_up
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import asked_of
 from evenhand.measures import Measure, MeasureLike, resolve
 
 Verdict = Literal["differs", "alike", "more rows", "more groups"]
-Assuming = Literal["weighted", "instrumental", "combined"]
 
 WITHOUT = "bounds"
 ASSUMPTIONS = {
@@ -121,6 +121,12 @@ class Bounds(Result):
         How often the intervals hold the truth.
     fail_if : float or None
         The largest value that counts as alike, of a ratio the smallest.
+    margin : float or None
+        The difference that counts as alike, where there is no such bound.
+    lacking : tuple
+        The cells and groups of which the decisive answer knows nothing.
+    counted : ndarray
+        About how many rows of each group the rates are about; where that is not known, at least.
 
     """
 
@@ -139,6 +145,9 @@ class Bounds(Result):
     cell: Label
     confidence: float
     fail_if: float | None
+    margin: float | None = None
+    lacking: tuple[tuple[Label, Label], ...] = ()
+    counted: Floats = field(default_factory=lambda: np.empty(0))
     frame_kind: str | None = None
 
     @property
@@ -154,14 +163,33 @@ class Bounds(Result):
         if self.decisive == WITHOUT:
             words = f"Whatever the groups are, {self._what} ({criterion}) is {self._range(answer)}."
             missing = self.rows - self.known
-            if np.isnan(self.answers["weighted"].value):
-                words = f"{plural(missing, 'person', 'people')} of {self.rows:,} have no recorded "
+            if not missing:
+                words = f"{capitalized(self._what)} ({criterion}) is {self._range(answer)}."
+            elif self._is_free:
+                have = "has" if missing == 1 else "have"
+                words = (
+                    f"{plural(missing, 'person', 'people')} of {self.rows:,} {have} no recorded "
+                )
                 words += f"group; whatever it is, {self._what} ({criterion}) is "
                 words += f"{self._range(answer)}."
         else:
             assumed = answer.assumes[:1].lower() + answer.assumes[1:].rstrip(".")
             words = f"If {assumed}, {self._what} ({criterion}) is {self._range(answer)}."
         return f"{words} {self.conclusion}{self._doubt}"
+
+    @property
+    def condition(self) -> str:
+        """What the missing groups could make of it, in a sentence."""
+        missing, what = self.rows - self.known, self._what
+        people = "the person" if missing == 1 else f"the {missing:,} people"
+        if not (self.decisive == WITHOUT and self._is_free):
+            return self.summary
+        ends = self._range(self.answers[WITHOUT])
+        criterion = self.criterion.replace("_", " ")
+        return (
+            f"If {people} without a recorded group were in the other groups, {what} ({criterion}) "
+            f"could be anything from {ends}"
+        )
 
     @property
     def conclusion(self) -> str:
@@ -172,7 +200,7 @@ class Bounds(Result):
             ending = ", whatever the groups of single people are" if sure else ""
             return f"The groups differ{more}{ending}."
         if self.verdict == "alike":
-            within = number(self.fail_if)
+            within = number(self.margin if self.fail_if is None else self.fail_if)
             ending = ", whatever the groups of single people are" if sure else ""
             return f"The groups are alike within {within}{ending}."
         sentence = VERDICTS[self.verdict]
@@ -188,13 +216,23 @@ class Bounds(Result):
         return f"{sentence}, about {self.needed:,} drawn at random."
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether the known rows do not look like a random sample."""
+        return self.random_p_value < DOUBTFUL
+
+    @property
     def _doubt(self) -> str:
-        if not self.random_p_value < DOUBTFUL:
+        if not self.is_doubtful or (self.decisive == WITHOUT and self._is_free):
             return ""
         return (
             " The people whose group is known do not look like a random sample; the combined "
             "answer may be wrong unless they are one within strata=."
         )
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether nothing is known of the groups of some people."""
+        return any(np.isnan(share) for share in self.shares.values())
 
     @property
     def _what(self) -> str:
@@ -261,22 +299,21 @@ class Bounds(Result):
         return {key: [one[key] for one in answers] for key in keys}
 
 
-@about_data(without=("rows", "rate", "replicate_weights", "replicate_method"))
+@about_data(without=("replicate_weights", "replicate_method"))
 def bounds(
     criterion: str | Criterion,
     data: Data,
     *,
     measure: MeasureLike | None = None,
-    assuming: Assuming | None = None,
     fail_if: float | None = None,
     confidence: float = 0.95,
 ) -> Bounds:
     """What a criterion can be where the groups of people are not known.
 
     Groups may be probable (a proxy's), known for some people, or recorded with gaps: pass
-    `sensitive_features=evenhand.probable(...)`. There are four answers side by side, and common
-    practice beside them. All hold for shares of people: selection rates, true and false positive
-    rates, precision, accuracy.
+    `sensitive_features=evenhand.probable(...)`, which can name the assumption that decides, or a
+    column with gaps. There are four answers side by side, and common practice beside them. All hold
+    for shares of people: selection rates, true and false positive rates, precision, accuracy.
 
     Parameters
     ----------
@@ -285,9 +322,6 @@ def bounds(
     {data}
     measure : str or callable, optional
         How unequal: "mpd", "gini", "pq" or "shortfall"; or "ratio". By default the criterion's own.
-    assuming : {"weighted", "instrumental", "combined"}, optional
-        The answer that decides, where you can vouch for its assumption; by default the bounds do,
-        which assume nothing.
     fail_if : float, optional
         The largest value that counts as alike, of a ratio the smallest. Without it groups can be
         found to differ, and never to be alike.
@@ -304,7 +338,7 @@ def bounds(
     InputError
         If the criterion is no share of people, or there is no such answer.
     InputTypeError
-        If `sensitive_features` are groups that are known for sure.
+        If all groups are known for sure.
 
     See Also
     --------
@@ -345,12 +379,34 @@ groups differ, whatever the groups of single people are.
     check_kinds(confidence=confidence, fail_if=fail_if)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    known = get_args(Assuming)
-    if assuming is not None and assuming not in known:
-        raise InputError(
-            f"assuming must be one of {[*known]}, not {assuming!r}.{did_you_mean(assuming, known)}"
+    found = bounds_of(unknown(data), criterion, measure, fail_if=fail_if, confidence=confidence)
+    if found.known == found.rows and not data.is_unknown:
+        raise InputTypeError(
+            "bounds are about groups that are not known for sure: pass sensitive_features="
+            "evenhand.probable(...), or columns with gaps. Where all groups are known, evaluate "
+            "and interval answer."
         )
-    asked = asked_of(criterion, data) if isinstance(criterion, str) else criterion
+    return found
+
+
+def bounds_of(
+    data: Unknown,
+    criterion: str | Criterion,
+    measure: MeasureLike | None = None,
+    *,
+    g: str | None = None,
+    source: Source | None = None,
+    fail_if: float | None = None,
+    margin: float | None = None,
+    confidence: float = 0.95,
+    tests: int = 1,
+) -> Bounds:
+    """The bounds of data that were read, or of a `source` that was counted of them.
+
+    Without a bound, groups differ where they are not equal, and are alike within the `margin`.
+    Lower ends allow for this number of `tests`.
+    """
+    asked = asked_of(criterion, data.data).with_statistic(g)
     settings = asked.settings(measure=measure)
     by = settings.function
     if not by.is_solved:
@@ -359,16 +415,17 @@ groups differ, whatever the groups of single people are.
         )
     if settings.aggregate != "worst":
         raise InputError(f"{asked.name} adds up cells; bounds are those of the worst cell.")
-    counts, cells, strata = counted(data, asked)
+    counts, cells, strata = data.counts(asked, source)
     looks = float(max(np.bincount(strata).max() - 1, 1)) * len(np.unique(strata))
     error = 1 - confidence
+    share = error / looks / tests
     found = {}
     for name in _names(counts[0]):
         if name == WITHOUT:
-            found[name] = [_range_of(each, by, error, error / looks) for each in counts]
+            found[name] = [_range_of(each, by, error, share) for each in counts]
         else:
             made = [MAKERS[name](each) for each in counts]
-            found[name] = [_made(one, by, error, error / looks) for one in made]
+            found[name] = [_made(one, by, error, share) for one in made]
     worst = _worst(found, len(cells))
     answers = {
         name: _answer(name, ends, settings.resolved, counts[worst], 1 - confidence)
@@ -378,10 +435,12 @@ groups differ, whatever the groups of single people are.
     seen = int(first.rows[:, first.known >= 0].sum())
     whole = first.weight.sum(axis=0)
     shares = np.bincount(first.cell, whole, len(first.mixing)) @ first.mixing / whole.sum()
-    decisive = WITHOUT if assuming is None else assuming
+    decisive = data.assuming or WITHOUT
     if decisive not in answers:
-        raise InputError('No group is known, and assuming="combined" needs some: pass known=.')
-    verdict = _verdict(answers[decisive], settings.resolved, fail_if)
+        raise InputError('No group is known, and assuming="combined" needs some.')
+    if not settings.resolved.is_width:
+        margin = None
+    verdict = _verdict(answers[decisive], settings.resolved, fail_if, margin)
     needed = None
     if verdict == "more groups" and settings.resolved.is_width:
         needed = _needed(counts[worst], answers, fail_if or 0.0, error)
@@ -403,7 +462,10 @@ groups differ, whatever the groups of single people are.
         cell=cells[worst],
         confidence=confidence,
         fail_if=fail_if,
-        frame_kind=data.kind,
+        margin=margin,
+        lacking=_lacking(counts, cells, decisive),
+        counted=np.min([_rows_of(each) for each in counts], axis=0),
+        frame_kind=data.data.kind,
     )
 
 
@@ -466,7 +528,8 @@ def _rates(name: str, counts: Counted, error: float) -> tuple[Floats, Floats]:
     single, reach = np.eye(counts.number), float(-ndtri(error / 2))
     low, high = extremes.lower(counts, single), extremes.upper(counts, single)
     errors = [
-        np.sqrt(np.diag(counts.covariance(np.nan_to_num(side.influence)))) for side in (low, high)
+        np.sqrt(np.diag(extremes.covariance(counts, np.nan_to_num(side.influence))))
+        for side in (low, high)
     ]
     return (
         np.clip(low.value - low.bias - reach * errors[0], 0.0, 1.0),
@@ -474,18 +537,40 @@ def _rates(name: str, counts: Counted, error: float) -> tuple[Floats, Floats]:
     )
 
 
-def _verdict(answer: Answer, measure: Measure, fail_if: float | None) -> Verdict:
+def _verdict(
+    answer: Answer, measure: Measure, fail_if: float | None, margin: float | None = None
+) -> Verdict:
     """Whether the answer is beyond what is allowed, or within it; or what would tell."""
     limit = 0.0 if fail_if is None else float(measure.written(fail_if))
+    alike = -1.0 if margin is None else margin
+    alike = alike if fail_if is None else limit
     low, high = measure.ends(answer.low, answer.high)
     least, greatest = measure.ends(answer.least, answer.greatest)
     if low > limit:
         return "differs"
-    if fail_if is not None and high <= limit:
+    if high <= alike:
         return "alike"
-    if least > limit or (fail_if is not None and greatest <= limit) or np.isnan(low):
+    if least > limit or greatest <= alike or np.isnan(low):
         return "more rows"
     return "more groups" if answer.name == WITHOUT else "more rows"
+
+
+def _rows_of(counts: Counted) -> Floats:
+    """About how many rows of each group a rate is about."""
+    rows = counts.by_cell(counts.rows)[:2].sum(axis=0)
+    return np.asarray(rows @ np.nan_to_num(counts.mixing))
+
+
+def _lacking(
+    counts: Sequence[Counted], cells: Sequence[Label], decisive: str
+) -> tuple[tuple[Label, Label], ...]:
+    """The cells and groups of which the decisive answer knows nothing."""
+    found = []
+    for cell, each in zip(cells, counts, strict=True):
+        low, high = _rates(decisive, each, 0.05)
+        gone = np.flatnonzero(np.isnan(low) | np.isnan(high))
+        found += [(cell, each.proxy.groups[at]) for at in gone]
+    return tuple(found)
 
 
 def _needed(

@@ -66,9 +66,11 @@ def lower(counts: Counted, sets: Floats) -> Limits:
 
 
 def _upper(sums: Floats, squares: Floats, counts: Counted, sets: Floats) -> Limits:
-    share = sets @ counts.mixing.T  # (sets, cells)
-    free = np.isnan(share)
-    share = np.where(free, 0.0, np.clip(share, 0.0, 1.0))
+    possible = np.isnan(counts.mixing).T.astype(np.float64)
+    share = sets @ np.nan_to_num(counts.mixing).T  # (sets, cells)
+    inside, outside = sets @ possible > 0, (1 - sets) @ possible > 0
+    free = inside & outside
+    share = np.where(free, 0.0, np.where(inside, 1.0, np.clip(share, 0.0, 1.0)))
     share[np.abs(share - 1) < 1e-12] = 1.0
     hits, _, others = sums
     members = share * sums.sum(axis=0)
@@ -182,15 +184,14 @@ def interval_of(
         return np.nan, np.nan
     moved = np.concatenate([high.influence[kept], low.influence[kept]])
     number = len(kept)
-    covariance = counts.covariance(moved)
-    np.fill_diagonal(covariance, np.maximum(np.diag(covariance), _one_row(counts, moved)))
-    own = np.diag(covariance)
+    together = covariance(counts, moved)
+    own = np.diag(together)
     over = high.value[kept] + high.bias[kept]
     under = low.value[kept] - low.bias[kept]
     if measure.is_width:
-        both = own[:number, None] + own[None, number:] - 2 * covariance[:number, number:]
+        both = own[:number, None] + own[None, number:] - 2 * together[:number, number:]
         far = over[:, None] - under[None, :] - ndtri(error / 2) * np.sqrt(np.maximum(both, 0))
-        both = own[number:, None] + own[None, :number] - 2 * covariance[number:, :number]
+        both = own[number:, None] + own[None, :number] - 2 * together[number:, :number]
         pairs = number * (number - 1)
         near = under[:, None] - over[None, :]
         near = near + ndtri(share / 2 / pairs) * np.sqrt(np.maximum(both, 0.0))
@@ -202,7 +203,10 @@ def interval_of(
     return evenest(bottoms, tops, measure), most_uneven(bottoms, tops, measure)
 
 
-def _one_row(counts: Counted, influence: Floats) -> Floats:
-    """The least variance: what a single further row may add, where rows agree so far."""
+def covariance(counts: Counted, influence: Floats) -> Floats:
+    """The covariance of limits; no variance is less than what a single further row may add."""
+    found = counts.covariance(influence)
     weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
-    return np.asarray((influence**2).max(axis=(1, 2)) * weight)
+    least = (influence**2).max(axis=(1, 2)) * weight
+    np.fill_diagonal(found, np.maximum(np.diag(found), least))
+    return found

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from evenhand._audit import Audit, Evidence, audit_evidence
+from evenhand._audit import Audit, Evidence, PartialAudit, audit_evidence, audit_unknown
 from evenhand._audit.api import MEASURES
 from evenhand._audit.examination import Progress
 from evenhand._audit.gate import Judgement, judge
 from evenhand._audit.questions import answerable
 from evenhand._data.data import Data
-from evenhand._files.files import check_outputs, connect, found_files, open_files
+from evenhand._data.probable import Probable
+from evenhand._files.files import check_outputs, collected, connect, found_files, open_files
 from evenhand._words import plain
 from evenhand._writing import write_all
 from evenhand.cli import failures
@@ -58,6 +59,8 @@ EXAMPLES = "\n".join(
         "      --group race --html report.html --fail-if 'equalized_odds.mpd > 0.1'",
         "  evenhand audit 'parts/*.parquet' --config fairness.toml --junit gates.xml",
         "  evenhand audit counts.csv --rows n --target hired --prediction decision --group sex",
+        "  evenhand audit scored.csv --target y --prediction p --probable Black=p_black \\",
+        "      --probable white=p_white --fail-if 'equal_opportunity > 0.1'",
         "  evenhand audit counts.csv --rows n --prediction decision --group sex --group race \\",
         "      --standard nyc-ll144 --state data_kind=historical --html page.html --csv page.csv",
         "",
@@ -77,17 +80,28 @@ def audit(**given: Any) -> None:
             request = request_of(given)
             check_outputs(request.outputs, read_files(request))
             quiet = request.printing["quiet"]
-            with progress("Counting …", quiet=quiet) as told:
-                evidence = evidence_of(request, told)
-            with progress("Auditing …", quiet=quiet) as told:
-                report = audited(evidence, request, told)
-            judgements = judge(request.gates, report.measured)
+            report, judgements = answered(request, quiet=quiet)
             filled = None
-            if request.standard is not None:
+            if request.standard is not None and isinstance(report, Audit):
                 name = request.standard.name
                 filled = report.document(standard=name, stated=request.stated)
         failed = published(report, judgements, request, time.monotonic() - started, filled)
     click.get_current_context().exit(status_of(judgements, failed))
+
+
+def answered(
+    request: Request, *, quiet: bool = False
+) -> tuple[Audit | PartialAudit, Sequence[Judgement]]:
+    """The audit, and what became of the gates."""
+    if request.is_unknown:
+        with progress("Auditing …", quiet=quiet) as told:
+            unknown = audited_unknown(request, told)
+        return unknown, unknown.judgements
+    with progress("Counting …", quiet=quiet) as told:
+        evidence = evidence_of(request, told)
+    with progress("Auditing …", quiet=quiet) as told:
+        report = audited(evidence, request, told)
+    return report, judge(request.gates, report.measured)
 
 
 def read_files(request: Request) -> list[Path]:
@@ -98,18 +112,41 @@ def read_files(request: Request) -> list[Path]:
 
 def evidence_of(request: Request, told: Progress | None = None) -> Evidence:
     """Count the rows of the files; say how far it is while that goes on."""
+    return read(request, lambda data: data.counted, told)
+
+
+Found = TypeVar("Found")
+
+
+def read(request: Request, answer: Callable[[Data], Found], told: Progress | None = None) -> Found:
+    """What the rows of the files answer; say how far it is while they are read."""
     database = connect()
     passes = Passes(SCORES if request.columns.get("y_score") else LABELS)
 
-    def counted() -> Evidence:
+    def done() -> Found:
         table = open_files(database, request.files, request.wanted)
-        return Data(data=table, **request.columns, **request.reading).counted
+        if isinstance(request.columns["sensitive_features"], Probable):  # looked at row by row
+            table = collected(table, request.wanted)
+        return answer(Data(data=table, **request.columns, **request.reading))
 
     def look() -> None:
         if told is not None and hasattr(database, "query_progress"):  # not in DuckDB 1.1
             told(round(1000 * passes.done(database.query_progress())), 1000)
 
-    return done_unless_stopped(counted, database.interrupt, look)
+    return done_unless_stopped(done, database.interrupt, look)
+
+
+def audited_unknown(request: Request, told: Progress | None = None) -> PartialAudit:
+    """Audit files whose groups are not known for sure, with whatever the gates ask for besides."""
+    measures = [*(request.measures or ("mpd",)), *(gate.measure for gate in request.gates)]
+    gates = [str(gate) for gate in request.gates]
+    asked = {
+        "criteria": request.criteria or None,
+        "measures": list(dict.fromkeys(measures)),
+        "fail_if": gates,
+        **request.auditing,
+    }
+    return read(request, lambda data: audit_unknown(data, **asked), told)
 
 
 def audited(evidence: Evidence, request: Request, told: Progress | None = None) -> Audit:
@@ -130,7 +167,7 @@ def audited(evidence: Evidence, request: Request, told: Progress | None = None) 
 
 
 def published(
-    report: Audit,
+    report: Audit | PartialAudit,
     judgements: Sequence[Judgement],
     request: Request,
     seconds: float,
@@ -168,10 +205,14 @@ def _json(document: dict[str, Any], judgements: Sequence[Judgement]) -> str:
 
 
 def printed(
-    report: Audit, judgements: Sequence[Judgement], *, full: bool = False, quiet: bool = False
+    report: Audit | PartialAudit,
+    judgements: Sequence[Judgement],
+    *,
+    full: bool = False,
+    quiet: bool = False,
 ) -> list[str]:
     """Print the audit; what could not be printed, and why."""
-    document = report.document()
+    document = {**report.document(), "gates": []}  # printed by themselves, below
     return echoed(
         text_of(lambda screen: show(document, judgements, screen, full=full, quiet=quiet))
     )

@@ -36,6 +36,7 @@ OPTIONS_FOR = {
     '(criteria=, measures=, depth=1, fewer columns, min_count=30, rare="merge")': "(--criterion, "
     "--measure, --depth 1, fewer --group, --min-count 30 --rare merge)",
     'missing="group"': "--missing group",
+    'missing="unknown"': "--missing unknown",
     "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
     "favorable=": "--favorable",
     "score_of=": "--score-of ",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -17,6 +17,7 @@ from evenhand._audit.questions import CONTROLS
 from evenhand._data.counts import MOMENT_COLUMNS
 from evenhand._data.evidence import check_scored, check_threshold
 from evenhand._data.group_by import listed
+from evenhand._data.probable import Assuming, Probable, probable
 from evenhand._data.roles import ROLES
 from evenhand._data.surveys import replicate_columns
 from evenhand._errors import InputError, require
@@ -123,6 +124,18 @@ PARAMETERS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, metavar="FILE…"),
     *(role_option(name) for name, one in ROLES.items() if one.option),
     _option(
+        "--probable",
+        multiple=True,
+        metavar="GROUP=COLUMN",
+        help="Where groups are not recorded: the column of the probability of a group; repeatable. "
+        "With --group, that column holds the group where it is known.",
+    ),
+    _option(
+        "--assuming",
+        type=click.Choice(get_args(Assuming)),
+        help="With --probable: the answer that decides, if you can vouch for what it assumes.",
+    ),
+    _option(
         "--criterion",
         multiple=True,
         metavar="NAME",
@@ -214,13 +227,32 @@ class Request:
     def wanted(self) -> list[str]:
         """Every column that will be read."""
         sums = MOMENT_COLUMNS.values() if self.columns["rows"] else ()
-        return [*(name for names in self.columns.values() for name in listed(names)), *sums]
+        whom = self.columns["sensitive_features"]
+        columns = self.columns
+        if isinstance(whom, Probable):
+            known = [] if whom.known is None else [whom.known]
+            columns = {**columns, "sensitive_features": [*whom.probabilities, *known]}
+        return [*(name for names in columns.values() for name in listed(names)), *sums]
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether groups are not known for sure."""
+        probable = isinstance(self.columns["sensitive_features"], Probable)
+        return probable or self.reading["missing"] == "unknown"
 
 
 def request_of(given: dict[str, Any]) -> Request:
     """Check the options that need no file."""
     _need(given["files"], "Name the FILE to audit, such as predictions.parquet.")
-    _need(given["group"], "Name the column of the groups: --group sex (repeat it to cross them).")
+    probabilities = dict(map(probability, given["probable"]))
+    _need(
+        given["group"] or given["probable"],
+        "Name the column of the groups: --group sex (repeat it to cross them).",
+    )
+    if given["assuming"] and not probabilities:
+        raise click.UsageError("--assuming is about --probable groups: name their columns.")
+    if len(given["group"]) > 1 and probabilities:
+        raise click.UsageError("Beside --probable there is one --group, of people who are known.")
     if given["full"] and given["quiet"]:
         raise click.UsageError("Which one, --full or --quiet?")
     decided = given["prediction"] or given["rate"]
@@ -233,6 +265,8 @@ def request_of(given: dict[str, Any]) -> Request:
     if given["min_count"] and given["rare"] is None:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
     standard = STANDARDS.get(given["standard"])
+    if standard is not None and (probabilities or given["missing"] == "unknown"):
+        raise click.UsageError("The page of a --standard is about groups that are known.")
     stated = dict(map(statement, given["state"])) or None
     if standard is None and (given["csv"] or stated):
         raise click.UsageError("--csv and --state are of a --standard: name it.")
@@ -246,6 +280,7 @@ def request_of(given: dict[str, Any]) -> Request:
         columns={
             **columns_given(given),
             "replicate_weights": _columns(given["replicate_weights"]),
+            **_unknown_groups(probabilities, given),
         },
         reading={
             **{name: given[name] for name in READING},
@@ -265,6 +300,33 @@ def request_of(given: dict[str, Any]) -> Request:
         standard=standard,
         stated=stated,
     )
+
+
+def _unknown_groups(probabilities: dict[str, str], given: dict[str, Any]) -> dict[str, Any]:
+    """The groups, where they are probable."""
+    if not probabilities:
+        return {}
+    whom = probable(
+        list(probabilities.values()),
+        groups=list(probabilities),
+        known=next(iter(given["group"]), None),
+        assuming=given["assuming"],
+    )
+    return {"sensitive_features": whom}
+
+
+def probability(text: str) -> tuple[str, str]:
+    """Read which column has the probability of a group.
+
+    >>> probability("Black=p_black")
+    ('Black', 'p_black')
+    """
+    name, sign, column = text.partition("=")
+    if not name.strip() or not sign or not column.strip():
+        raise click.UsageError(
+            f"--probable reads GROUP=COLUMN, such as Black=p_black; {text!r} does not."
+        )
+    return name.strip(), column.strip()
 
 
 def statement(text: str) -> tuple[str, str]:

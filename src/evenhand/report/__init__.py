@@ -25,6 +25,7 @@ REPORTS: dict[str, Maker] = {
     "evenhand.bounds/1": bounds.report_of,
     "evenhand.comparison/2": comparison.report_of,
     "evenhand.frontier/1": frontier.report_of,
+    "evenhand.partial-audit/1": bounds.audit_report_of,
     "evenhand.power/1": power.report_of,
     "evenhand.standard/2": standard.report_of,
     "evenhand.watch-report/1": watch.report_of,

@@ -1,12 +1,23 @@
-"""The report of a criterion where groups are not known: the answers, and what each assumes."""
+"""Reports where groups are not known: of one criterion, or of all; and what each answer assumes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand._words import number, percent, plural
-from evenhand.report.blocks import Cell, Head, Report, Row, Section, Table, Text
+from evenhand.report.blocks import (
+    Bullets,
+    Cell,
+    Fold,
+    Head,
+    Report,
+    Row,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
 from evenhand.report.formats import key, name, words
 
 Document = Mapping[str, Any]
@@ -18,10 +29,17 @@ TITLES = {
     "combined": "Combined",
     "cut": "Most probable group",
 }
+VERDICTS = {
+    "differs": "differs",
+    "alike": "alike",
+    "more rows": "needs more rows",
+    "more groups": "needs more known groups",
+}
 
 
 def report_of(document: Document) -> Report:
     """The report of the document of a `Bounds`."""
+    document = _answered(document)
     answers = _answers(document)
     cell = "" if document["cell"] == "all" else f" of {document['cell']}"
     return Report(
@@ -39,6 +57,71 @@ def report_of(document: Document) -> Report:
     )
 
 
+def audit_report_of(document: Document) -> Report:
+    """The report of the document of a `PartialAudit`."""
+    findings = [_answered({**document, **one}) for one in document["findings"]]
+    table, notes = _criteria(document, findings), [Text(each) for each in document["notes"]]
+    assumed = {one["name"]: one["assumes"] for each in findings for one in each["answers"]}
+    gates = Bullets([gate["sentence"] for gate in document["gates"]])
+    terms = Terms([(TITLES[one], said) for one, said in assumed.items()])
+    rates = [
+        Fold(_title(each, findings), [_rates(each), *_notes(each)], f"rates-{at}")
+        for at, each in enumerate(findings)
+    ]
+    return Report(
+        kind="bounds",
+        brand="partial audit",
+        title=document["title"] or "Audit where groups are not known",
+        lede=document["sentence"],
+        about=[_about(document)],
+        sections=[
+            *([Section("gates", "Bounds that were stated", [gates])] if gates.items else []),
+            Section("criteria", "Criteria", [table, *notes]),
+            Section("assumptions", "What each answer assumes", [terms]),
+            Section("rates", "Rates by group", rates),
+        ],
+        version=document["evenhand"],
+        notebook=[table],
+    )
+
+
+def _criteria(document: Document, findings: Sequence[Document]) -> Table:
+    names = [one["name"] for each in findings for one in each["answers"]]
+    names = list(dict.fromkeys([document["decisive"], *names]))
+    level = f"{100 * document['confidence']:g}% intervals of every answer"
+    heads = [Head("Criterion"), Head("Verdict"), *(Head(TITLES[one], True) for one in names)]
+    rows = []
+    for each in findings:
+        known = {one["name"]: one for one in each["answers"]}
+        verdict = each["verdict"]
+        kind = verdict if verdict in ("differs", "alike") else "cannot tell"
+        cells = [Cell(_title(each, findings)), Cell(VERDICTS[verdict], kind=kind)]
+        for one in names:
+            answer = known.get(one)
+            cells.append(Cell("–") if answer is None else Cell(_ends(answer), key(answer["high"])))
+        rows.append(Row(cells))
+    return Table("Criteria", heads, rows, caption=level, kind="cards")
+
+
+def _title(finding: Document, findings: Sequence[Document]) -> str:
+    """The criterion; with its measure, where it is asked by several."""
+    asked = [one["measure"] for one in findings if one["criterion"] == finding["criterion"]]
+    title = words(finding["criterion"])
+    return title if len(asked) == 1 else f"{title} by {finding['measure']}"
+
+
+def _answered(document: Document) -> Document:
+    """The same without answers that there are not, such as those that need probabilities."""
+    there = [
+        one for one in document["answers"] if one["low"] is not None or one["name"] == "bounds"
+    ]
+    return {**document, "answers": there}
+
+
+def _ends(answer: Document) -> str:
+    return f"{number(answer['low'], toward=-1)} to {number(answer['high'], toward=1)}"
+
+
 def _about(document: Document) -> str:
     known = document["known"]
     some = f", the group of {known:,} known" if known else ""
@@ -54,9 +137,10 @@ def _answers(document: Document) -> Table:
         estimate = number(answer["value"])
         if answer["name"] == "bounds":
             estimate = f"{number(answer['least'])} to {number(answer['greatest'])}"
-        ends = f"{number(answer['low'], toward=-1)} to {number(answer['high'], toward=1)}"
         cells = [Cell(TITLES[answer["name"]]), Cell(estimate, key(answer["greatest"]))]
-        rows.append(Row([*cells, Cell(ends, key(answer["high"])), Cell(answer["assumes"])]))
+        rows.append(
+            Row([*cells, Cell(_ends(answer), key(answer["high"])), Cell(answer["assumes"])])
+        )
     return Table("Answers", heads, rows, kind="cards")
 
 
