@@ -42,8 +42,8 @@ SINGULAR = 1e-8  # least eigenvalue over the largest, of probabilities that tell
 class Estimate(NamedTuple):
     """Rates (groups,), their covariance (groups, groups) and its degrees of freedom (groups,).
 
-    Where there are `sizes`, limits are those of so many independent rows, which would have the same
-    variance.
+    Where there are `sizes`, limits are those of this number of independent rows, whose
+    variance would be the same.
     """
 
     values: Floats
