@@ -220,7 +220,11 @@ class Data(Columns):
     @property
     def is_unknown(self) -> bool:
         """Whether groups are probable, or may be any where they are missing."""
-        return isinstance(self.sensitive_features, Probable) or self.missing == "unknown"
+        return isinstance(self.sensitive_features, Probable) or self._may_be_any
+
+    @property
+    def _may_be_any(self) -> bool:
+        return isinstance(self.missing, str) and self.missing == "unknown"
 
     @property
     def is_counted(self) -> bool:
@@ -375,7 +379,7 @@ class Data(Columns):
 
     def _check_alone(self) -> None:
         """Refuse columns beside counts, which were counted without them."""
-        fits = ["y_true", *BESIDE_COUNTS, *(["missing"] if self.missing == "unknown" else [])]
+        fits = ["y_true", *BESIDE_COUNTS, *(["missing"] if self._may_be_any else [])]
         given = [name for name in ROLES if name not in fits and self.has(name)]
         if not _is_names(self.sensitive_features):
             given.append("sensitive_features")

@@ -7,6 +7,7 @@ a true positive rate. A *part* is a cell of the proxy, in one cluster and one st
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -153,7 +154,8 @@ def unknown(data: Data) -> Unknown:
     if isinstance(features, Probable):
         refused += ["rows", "rate", "bins"]
     for name in refused:
-        if data.has(name) and getattr(data, name) != {}:
+        value = getattr(data, name)
+        if data.has(name) and not (isinstance(value, Mapping) and not value):
             raise InputTypeError(f"{name}= cannot go with groups that are not known for sure.")
     if not isinstance(features, Probable):
         if data.strata is None or data.is_counted:
