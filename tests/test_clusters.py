@@ -199,7 +199,7 @@ def test_a_clustering_inside_another_adds_nothing_to_it() -> None:
 def test_few_clusters_are_said_to_be_few() -> None:
     rows = people(clusters=12)
     audit = eh.audit(rows.y, rows.p, sensitive_features=rows.group, cluster=rows.school)
-    assert any(note.startswith("12 clusters are few") for note in audit.notes)
+    assert any(note.startswith("12 clusters are too few") for note in audit.notes)
 
 
 def test_a_group_that_is_one_cluster_tells_nothing() -> None:

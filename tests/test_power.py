@@ -102,7 +102,7 @@ def test_needed_sizes_have_the_power_that_was_asked_for():
         0.9, abs=0.03
     )
     assert answer.limiting == ("c",)
-    assert "Mostly rows of c (30) are lacking." in answer.summary
+    assert "More rows of c (30) are needed most." in answer.summary
 
 
 @pytest.mark.slow
@@ -222,9 +222,9 @@ def test_a_finding_that_cannot_tell_says_how_many_rows_would():
     assert finding.verdict == "cannot tell"
     needed = finding.needed
     assert [group for group, _ in needed.lacking] == ["Native American", "Asian"]
-    assert "would show the observed difference if it is real" in finding.sentence
-    assert "alike within 0.050 if they are" in finding.sentence
-    assert "Mostly rows of Native American (18) and Asian (32) are lacking." in finding.sentence
+    assert "would show the observed difference, if it is real" in finding.sentence
+    assert "alike within 5 percentage points, if they are" in finding.sentence
+    assert "More rows of Native American (18) and Asian (32) are needed most." in finding.sentence
     alike = eh.power(rows, rate=0.3, margin=0.05)
     assert needed.alike == pytest.approx(alike.factor, rel=0.25)
 

@@ -58,6 +58,15 @@ def plural(count: float, noun: str, nouns: str | None = None) -> str:
     return f"{count:,.0f} {noun if count == 1 else nouns or noun + 's'}"
 
 
+def name(label: str) -> str:
+    """A label that can be seen: blank ones are put in quotation marks.
+
+    >>> name("Female"), name(" ")
+    ('Female', '“ ” (blank)')
+    """
+    return label if label.strip() else f"“{label}” (blank)"
+
+
 def capitalized(words: str) -> str:
     """Words at the beginning of a sentence.
 
@@ -152,11 +161,12 @@ def points(low: float) -> str:
 def points_up(high: float) -> str:
     """An upper bound of a difference of rates in percentage points, rounded up.
 
-    >>> points_up(0.0311), points_up(1.0)
-    ('3.2 percentage points', '100 percentage points')
+    >>> points_up(0.0311), points_up(1.0), points_up(0.01)
+    ('3.2 percentage points', '100 percentage points', '1 percentage point')
     """
     tenths = ceil(1000 * high - 1e-9)
-    return f"{tenths / 10:.{0 if tenths % 10 == 0 else 1}f} percentage points"
+    unit = "percentage point" if tenths == 10 else "percentage points"
+    return f"{tenths / 10:.{0 if tenths % 10 == 0 else 1}f} {unit}"
 
 
 def percent(share: float | None) -> str:

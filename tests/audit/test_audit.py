@@ -48,7 +48,7 @@ def test_a_real_disparity_is_called_one_and_equal_groups_are_not(people, found):
     options["criteria"] = ["statistical_parity"]
     wide = eh.audit(people["y"], people["p"], margin=0.2, **options)
     assert wide.findings[0].verdict == "alike"
-    assert wide.findings[0].sentence.startswith("The groups are alike within 0.2")
+    assert wide.findings[0].sentence.startswith("The groups are alike within 20 percentage points")
 
 
 def test_values_are_those_of_evaluate(people, found):

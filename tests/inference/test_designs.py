@@ -432,12 +432,12 @@ def test_groups_are_limiting_where_few_are_at_least_half_as_wide_as_the_widest()
 
 def test_lacking_rows_are_named_with_their_number_where_it_is_known():
     assert lacking([]) == ""
-    assert lacking([("a", None)]) == " Mostly rows of a are lacking."
+    assert lacking([("a", None)]) == " More rows of a are needed most."
     assert (
-        lacking([("a", 1234.0), ("b", 5.0)]) == " Mostly rows of a (1,234) and b (5) are lacking."
+        lacking([("a", 1234.0), ("b", 5.0)]) == " More rows of a (1,234) and b (5) are needed most."
     )
     three = [("a", None), ("b", None), ("c", 7.0)]
-    assert lacking(three) == " Mostly rows of a, b and c (7) are lacking."
+    assert lacking(three) == " More rows of a, b and c (7) are needed most."
 
 
 def test_rates_in_steps_and_normal_ones_are_told_apart_about_as_often(monkeypatch):

@@ -18,9 +18,9 @@ SAID = {
     "one of four apart": (
         "If the rate of group 1 is 0.600 and that of all others 0.400, 500 rows like these show "
         "that the groups differ in 41% of samples. For 80% it takes 2.3 times these rows: group 1 "
-        "69, group 2 456, group 3 342, group 4 274; or at least 77 rows of every group. Mostly "
-        "rows of group 1 (30) and group 4 (120) are lacking. If group 1 (30 rows) alone is apart, "
-        "differences of 0.300 or more are shown in 80%."
+        "69, group 2 456, group 3 342, group 4 274; or at least 77 rows of every group. More "
+        "rows of group 1 (30) and group 4 (120) are needed most. If group 1 (30 rows) alone is "
+        "apart, differences of 0.300 or more are shown in 80%."
     ),
     "another apart": (
         "If the rate of group 2 is 0.650 and that of all others 0.900, 380 rows like these show "
@@ -85,7 +85,7 @@ def test_fewer_rows_that_would_do_ask_for_no_more_of_any_group():
     said = answered(7, factor=0.5, limiting=("g1",))._needed()
     assert said == " For 80% it takes 0.50 times these rows."
     said = answered(7, limiting=("g1",), at_least=np.inf)._needed()
-    assert said == " For 80% it takes 1.5 times these rows. Mostly rows of g1 (50) are lacking."
+    assert said == " For 80% it takes 1.5 times these rows. More rows of g1 (50) are needed most."
 
 
 def test_power_near_its_target_needs_no_other_rows():
@@ -99,21 +99,22 @@ def test_power_near_its_target_needs_no_other_rows():
     [
         (
             Needed(2.04, np.nan, (), None),
-            "About 2.0 times these rows would show the observed difference if it is real.",
+            "About 2.0 times as many rows would show the observed difference, if it is real.",
         ),
         (
             Needed(np.inf, 1.0, (), 0.05),
-            "Groups that are alike within 0.050 would mostly be shown to be by as many rows.",
+            "This many rows usually show that groups are alike within 0.050, if they are.",
         ),
         (
-            Needed(np.inf, 26.2, (("a", 12.0), ("b", None)), 0.05),
-            "About 26 times these rows would show that the groups are alike within 0.050 if they "
-            "are. Mostly rows of a (12) and b are lacking.",
+            Needed(np.inf, 26.2, (("a", 12.0), ("b", None)), 0.05, is_share=True),
+            "About 26 times as many rows would show that the groups are alike within 5 percentage "
+            "points, if they are. More rows of a (12) and b are needed most.",
         ),
         (
             Needed(3.0, 1001.0, (), 0.1),
-            "About 3.0 times these rows would show the observed difference if it is real; "
-            "more than 1,000 times would show that the groups are alike within 0.100 if they are.",
+            "About 3.0 times as many rows would show the observed difference, if it is real; more "
+            "than 1,000 times as many would show that the groups are alike within 0.100, if they "
+            "are.",
         ),
         (Needed(np.inf, np.nan, (), None), ""),
     ],
@@ -140,9 +141,9 @@ def test_the_widest_groups_lack_rows_unless_most_are_as_wide():
 
 def test_who_lacks_rows_is_listed():
     assert lacking(()) == ""
-    assert lacking([("a", 1200.0)]) == " Mostly rows of a (1,200) are lacking."
+    assert lacking([("a", 1200.0)]) == " More rows of a (1,200) are needed most."
     some = [("a", 1.0), ("b", None), ("c", 3.0)]
-    assert lacking(some) == " Mostly rows of a (1), b and c (3) are lacking."
+    assert lacking(some) == " More rows of a (1), b and c (3) are needed most."
 
 
 def test_holms_p_values_rise_with_the_given_ones_and_end_at_1():

@@ -53,6 +53,30 @@ def agrees(journey: Journey, audit: eh.Audit) -> None:
     for finding in audit.findings:
         measured(truth, audit, finding)
     headline(truth, audit, summary)
+    grammar(audit)
+
+
+ODD = re.compile(
+    r"(?<![\d.,])1 (rows|groups|clusters|comparisons|points|percentage points)\b"
+    r"|\b([a-z]{2,}) \2\b|[( ] |\(\)| [.,;)]|\b0\.\d+ (to|and) 0\.\d+ percent"
+)
+PLAIN = re.compile(r"\w[\w+.-]*( × \w[\w+.-]*)*")
+
+
+def grammar(audit: eh.Audit) -> None:
+    """Sentences begin with a capital, numbers agree with nouns, and no word is said twice."""
+    document = audit.document()
+    labels = [show(label) for label in (*audit.evidence.groups, *audit.evidence.classes)]
+    if not all(PLAIN.fullmatch(label) for label in labels):
+        return
+    said = [document["summary"]["sentence"], document["summary"]["about"], *document["notes"]]
+    said += [finding.sentence for finding in audit.findings]
+    said += [step[part] for step in document["next"] for part in ("found", "remedy", "cost")]
+    said += [line["words"].capitalize() for line in document["summary"]["criteria"]]
+    twins = {label.lower() for label in labels if label != label.lower()} & {*labels}
+    for sentence in filter(None, said):
+        assert ODD.search(sentence) is None, sentence
+        assert twins or not sentence[0].islower(), sentence
 
 
 def plain(label: Label) -> Label:
@@ -184,6 +208,9 @@ def headline(truth: Truth, audit: eh.Audit, summary: dict[str, Any]) -> None:
     known = dict(zip(labels, audit.evidence.groups, strict=True))
     if len(known) < len(labels):
         return
+    for label, group in list(known.items()):  # as they are called in a sentence
+        for spoken in (label[:1].upper() + label[1:], f"rows with {label}", f"Rows with {label}"):
+            known.setdefault(spoken, group)
     for pattern, check in ((SELECTED, selected), (HAD, had), (PREDICTED, predicted)):
         found = pattern.match(sentence)
         if found is not None:

@@ -21,7 +21,7 @@ from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.summary import names_of, summary
 from evenhand._audit.views import View
 from evenhand._data.groups import show
-from evenhand._words import listing, plural
+from evenhand._words import listing, name, plural
 
 SCHEMA = "evenhand.audit/4"
 MOST_SUBGROUPS = 200
@@ -217,17 +217,30 @@ def _too_few(audit: AuditParts, names: Names) -> dict[str, Any]:
 
 def _lacking(audit: AuditParts, names: Names) -> str:
     groups = audit.too_few
-    named = [f"{names(one.columns, one.label)} ({one.rows:,})" for one in groups[:MOST_NAMED]]
+    called = [name(names(one.columns, one.label)) for one in groups[:MOST_NAMED]]
+    named = [f"{one} ({group.rows:,})" for one, group in zip(called, groups, strict=False)]
     more = len(groups) - len(named)
     named += [f"{more} more"] if more else []
     needed = max((one.rows_needed for one in groups if np.isfinite(one.rows_needed)), default=0.0)
     rows = f"{float(f'{needed:.2g}'):,.0f}"
-    enough = f" Each would need about {rows} rows." if needed else ""
-    has = "has" if len(groups) == 1 else "have"
+    alone = len(groups) == 1
+    enough = f" {'It' if alone else 'Each'} would need about {rows} rows." if needed else ""
+    who = f"{_how_many(len(groups), len(audit.evidence.groups))} {'has' if alone else 'have'}"
     return (
-        f"{len(groups)} of {plural(len(audit.evidence.groups), 'group')} {has} too few rows to "
-        f"show a difference of {shown_margin(audit)} from the others: {listing(named)}.{enough}"
+        f"{who} too few rows to show a difference of {shown_margin(audit)} from the others: "
+        f"{listing(named)}.{enough}"
     )
+
+
+def _how_many(some: int, all_of: int) -> str:
+    """Some of the groups, or all of them.
+
+    >>> _how_many(1, 3), _how_many(2, 2), _how_many(3, 3)
+    ('1 of 3 groups', 'Both groups', 'All 3 groups')
+    """
+    if some < all_of:
+        return f"{some} of {plural(all_of, 'group')}"
+    return "Both groups" if some == 2 else f"All {plural(some, 'group')}"
 
 
 def _subgroup(subgroup: Subgroup, names: Names) -> dict[str, Any]:

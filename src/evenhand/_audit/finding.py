@@ -19,9 +19,22 @@ from evenhand._uncertainty.homogeneity import Conclusion, verdict
 from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
-from evenhand._words import capitalized, did_you_mean, extent, number, p_value, plural, points
+from evenhand._words import (
+    capitalized,
+    did_you_mean,
+    extent,
+    gap_points,
+    name,
+    number,
+    p_value,
+    percents,
+    plural,
+    points,
+    points_up,
+)
 from evenhand.measures import measure_named, resolve
 
+INDICES = ("performance_parity(auroc)", "performance_parity(f1)", "calibration_within_groups")
 Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
 
 
@@ -272,22 +285,56 @@ class Finding:
         return known
 
     @property
+    def is_share(self) -> bool:
+        """Whether the values are shares of rows, and so are written in percent."""
+        return self.is_rate and self.criterion not in INDICES
+
+    @property
+    def gap_is_share(self) -> bool:
+        """Whether a gap is one of shares: of rates, or of distributions at one cut point."""
+        swept = self.estimates is None
+        cells = (value.worst_cell for value in self.values.values())
+        return self.is_share or (swept and any(isinstance(cell, float) for cell in cells))
+
+    @property
+    def at_least(self) -> str:
+        """How large the gap is at least, in words; empty where no gap is shown."""
+        low = number(self.gap.low, toward=-1)
+        if not self.gap.low > 0 or low.startswith("<"):
+            return ""
+        return points(self.gap.low) if self.gap_is_share else low
+
+    @property
+    def at_most(self) -> str:
+        """How large the gap is at most, in words."""
+        return points_up(self.gap.high) if self.gap_is_share else number(self.gap.high, toward=1)
+
+    def written(self, *values: float) -> list[str]:
+        """Values of groups as people write them: shares in percent."""
+        share = self.is_share or self.estimates is None
+        if share and all(0 <= value <= 1 for value in values):
+            return percents(*values)
+        return [number(value) for value in values]
+
+    @property
     def sentence(self) -> str:
         """The finding in plain words."""
         if self.verdict == "undefined":
             if self.sameness is not None:
                 return f"{capitalized(self.sameness)}."
             return "Fewer than two groups were observed here, so there is nothing to compare."
-        high = number(self.gap.high, toward=1)
-        low = points(self.gap.low) if self.is_rate else number(self.gap.low, toward=-1)
+        share, margin = self.gap_is_share, self.margin or 0.0
+        seen = gap_points(self.gap.value) if share else number(self.gap.value)
         sentences = {
-            "differs": f"The groups differ, by at least {low}."
-            if self.gap.low > 0
+            "differs": f"The groups differ, by at least {self.at_least}."
+            if self.at_least
             else "The groups differ.",
-            "alike": f"The groups are alike within {number(self.margin or 0.0)}: "
-            f"they differ by at most {high}.",
-            "not tested": f"The largest observed gap is {number(self.gap.value)}.",
-            "cannot tell": f"Inconclusive: the true gap may be anything from 0 to {high}.",
+            "alike": f"The groups are alike within {points_up(margin) if share else number(margin)}"
+            f": they differ by at most {self.at_most}.",
+            "not tested": f"The largest observed gap is {seen}.",
+            "cannot tell": f"Inconclusive: the true gap may be anything from 0 to {self.at_most}."
+            if np.isfinite(self.gap.high)
+            else "Inconclusive: the true gap may be anything.",
         }
         return sentences[self.verdict] + self._apart() + self._lacking()
 
@@ -295,7 +342,8 @@ class Finding:
         if self.pair is None or self.verdict != "differs":
             return ""  # not sure: no pair is to be named
         high, high_value, low, low_value, _ = self.pair
-        ends = f"{show(high)} ({number(high_value)}) and {show(low)} ({number(low_value)})"
+        texts = self.written(high_value, low_value)
+        ends = f"{name(show(high))} ({texts[0]}) and {name(show(low))} ({texts[1]})"
         cell, where = self.pair.cell, ""
         if self.estimates is None and isinstance(cell, float):
             where = f", in the share at or below {number(cell)}"
@@ -309,7 +357,8 @@ class Finding:
         """
         if self.estimates is None or self.verdict != "cannot tell":
             return None
-        return needed(self.estimates, self.level, self.margin, tests=self.tests)
+        known = needed(self.estimates, self.level, self.margin, tests=self.tests)
+        return known if known is None else replace(known, is_share=self.is_share)
 
     def _lacking(self) -> str:
         return f" {self.needed.sentence}".rstrip() if self.needed is not None else ""

@@ -14,7 +14,7 @@ from evenhand._audit.summary import names_of
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES
 from evenhand._data.tallies import Tally
-from evenhand._words import listing, number, plural, points_up
+from evenhand._words import listing, name, number, plural, points_up
 from evenhand.measures import resolve
 from evenhand.statistics.forms import ratio
 
@@ -40,6 +40,7 @@ NOTHING = {
     "remedy": "All rows share one decision, label or score: audit rows that have more than one.",
     "call": "",
     "cost": "",
+    "action": "audit rows with more than one decision",
 }
 
 
@@ -58,8 +59,9 @@ def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
     return made[:MOST]
 
 
-def _step(found: str, remedy: str, call: str = "", cost: str = "") -> Step:
-    return {"found": found, "remedy": remedy, "call": call, "cost": cost}
+def _step(found: str, remedy: str, call: str = "", cost: str = "", *, action: str) -> Step:
+    """A step; `action` is what to do in half a line, for the first screen."""
+    return {"found": found, "remedy": remedy, "call": call, "cost": cost, "action": action}
 
 
 def _selection(
@@ -77,6 +79,7 @@ def _selection(
             "well there; until then, a rule that knows the groups can even out the rates.",
             call,
             cost,
+            action="look for features that work less well for some groups",
         )
     elif bases is not None and bases >= NOTABLE:
         yield _step(
@@ -86,6 +89,7 @@ def _selection(
             "selection rates makes up for it.",
             call,
             cost,
+            action="ask whether the labels are fair",
         )
     else:
         yield _step(
@@ -93,6 +97,7 @@ def _selection(
             "If the task does not justify it, use a rule that selects all groups at one rate.",
             call,
             cost,
+            action="justify the difference, or select all groups at one rate",
         )
 
 
@@ -111,6 +116,7 @@ def _errors(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
         "knows the groups can even out the errors.",
         call,
         cost,
+        action="look for features, labels and rows that are worse for some groups",
     )
 
 
@@ -139,6 +145,7 @@ def _threshold(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) 
                 "threshold for all. It changes how many are selected: see “Other thresholds”.",
                 f"eh.audit(y_true, y_score=y_score, threshold={at[inner][best]:.2g}, "
                 "sensitive_features=groups)",
+                action=f"consider a threshold of {at[inner][best]:.2g}",
             )
         return
 
@@ -151,6 +158,7 @@ def _calibration(_: AuditParts, __: Summary, differing: Mapping[str, Finding]) -
             "Map each group's scores to what its labels say before they are compared with a "
             "threshold.",
             "eh.frontier(y_true, y_score, sensitive_features=groups, recalibrate=True)",
+            action="recalibrate the scores of each group",
         )
 
 
@@ -165,6 +173,7 @@ def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
         "the audit.",
         'audit.by_group["mean_error"]',
         _corrected(audit),
+        action="find out why, or subtract each group's mean error",
     )
 
 
@@ -190,6 +199,7 @@ def _amounts(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) ->
         "If the true amounts do not, correct the predictions: this is the least change that does.",
         called,
         cost,
+        action="ask whether the true amounts differ",
     )
 
 
@@ -203,7 +213,7 @@ def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> I
             gaps |= dict.fromkeys(group for _, group in value.left_out)
     if gaps:
         names, columns = names_of(audit), audit.evidence.columns
-        named = [names(columns, label) for label in gaps]
+        named = [name(names(columns, label)) for label in gaps]
         more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
         who = listing([*named[:MOST_NAMED], *more])
         yield _step(
@@ -211,6 +221,7 @@ def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> I
             "Nobody there has the label or prediction that a rate is about (0/0). Collect labeled "
             "rows, or merge small groups that belong together.",
             _merged(audit),
+            action="collect labeled rows of groups without any",
         )
 
 
@@ -229,7 +240,7 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
     cost = ""
     if needed:
         each = f"{float(f'{max(needed):.2g}'):,.0f}"
-        cost = f"Each would need about {each} rows."
+        cost = f"{'It' if many == 1 else 'Each'} would need about {each} rows."
     is_or_are, it = ("is", "it") if many == 1 else ("are", "them")
     found = f"{plural(many, 'group')} {is_or_are} too small to judge."
     column, distinct = _numeric(audit)
@@ -239,6 +250,7 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
             f"“{column}” takes {distinct} different numbers, each a group of its own. Cut them "
             "into ranges: four of equal size, or at edges of your choice.",
             f"eh.audit(y_true, y_pred, sensitive_features=groups, bins={{{column!r}: 4}})",
+            action=f"cut “{column}” into ranges",
         )
     return _step(
         found,
@@ -246,6 +258,7 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
         f"{shown_margin(audit)} could have been missed there.",
         _planned(audit),
         cost,
+        action=f"collect more rows of {plural(many, 'small group')}",
     )
 
 
@@ -289,12 +302,14 @@ def _watching(audit: AuditParts) -> Step:
             "That is not evidence of fairness: look at the upper end of the intervals, and at what "
             "these rows could have shown.",
             _planned(audit),
+            action="find out what these rows could have shown",
         )
     name = audit.findings[0].criterion
     return _step(
         "The groups are alike in these respects.",
         "Keep it that way: watch the model after release.",
         f'eh.Watch("{name}", fail_if="{name}.mpd > 0.05")',
+        action="watch the model after release",
     )
 
 

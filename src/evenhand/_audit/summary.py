@@ -27,7 +27,7 @@ from evenhand._columns import Label
 from evenhand._columns.bins import Bin
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
-from evenhand._words import plural
+from evenhand._words import name, plural
 from evenhand.criteria.criterion import class_of
 
 FOUR_FIFTHS = 0.8
@@ -87,11 +87,13 @@ def summary(audit: AuditParts) -> dict[str, Any]:
     names, table = names_of(audit), table_of(audit)
     wording = Wording(audit.evidence, names)
     first = min(audit.findings, key=_rank)
+    spoken = _spoken(audit, first)
     return {
-        "sentence": _sentence(audit, wording, first),
+        "sentence": _sentence(audit, wording, first, spoken),
         "about": _about(audit),
         "counts": dict(Counter(finding.verdict for finding in audit.findings)),
-        "headline": _headline(audit, wording, first, table),
+        "headline": _headline(audit, wording, spoken, table)
+        or _headline(audit, wording, first, table),
         "table": _table(table, audit.evidence, names),
         "impact_ratio": _impact_ratio(audit, table, names),
         "criteria": [_line(finding, wording) for finding in audit.findings],
@@ -103,17 +105,17 @@ def _rank(finding: Finding) -> int:
     return FIRST.index(finding.criterion) if finding.criterion in FIRST else len(FIRST)
 
 
-def _sentence(audit: AuditParts, wording: Wording, first: Finding) -> str:
-    """What differs first, and then what is found of the first criterion, where that is not it."""
-    sentence = wording.sentence(first, _values(audit, first))
-    if first.verdict == "differs":
-        return sentence
+def _spoken(audit: AuditParts, first: Finding) -> Finding:
+    """The finding that is spoken of and drawn first: what differs, else the first criterion."""
     # Where all decisions are equal, precision and accuracy only restate the base rates.
     compared = (f for f in audit.findings if first.sameness is None or f.sameness is None)
-    others = sorted((f for f in compared if f.verdict == "differs"), key=_rank)
-    if not others:
-        return sentence
-    return f"{wording.sentence(others[0], _values(audit, others[0]))} {sentence}"
+    return min((f for f in compared if f.verdict == "differs"), key=_rank, default=first)
+
+
+def _sentence(audit: AuditParts, wording: Wording, first: Finding, spoken: Finding) -> str:
+    """What differs first, and then what is found of the first criterion, where that is not it."""
+    said = (spoken,) if spoken is first else (spoken, first)
+    return " ".join(wording.sentence(finding, _values(audit, finding)) for finding in said)
 
 
 def _about(audit: AuditParts) -> str:
@@ -127,7 +129,8 @@ def _about(audit: AuditParts) -> str:
     text += f" in {plural(len(evidence.groups), 'group')} by {by}"
     if few:
         whole = few == len(evidence.groups)
-        which = "all of them" if whole else plural(few, "group")
+        all_of = "both" if few == 2 else "all"
+        which = all_of if whole else plural(few, "group")
         text += f"; {which} {'is' if few == 1 else 'are'} too small to judge"
     return f"{text}.{assumed_label(evidence)}"
 
@@ -194,7 +197,7 @@ def _headline(
         "criterion": finding.criterion,
         "name": wording.metric(finding, values.cells[at]),
         "metric": _metric_of(finding, values.cells[at], table),
-        "is_rate": wording.is_share(finding),
+        "is_rate": finding.is_share,
         "overall": _number(values.overall[at]),
         "groups": [
             {
@@ -298,7 +301,7 @@ def _ratio_sentence(
     ends: Sequence[str],
     confidence: float,
 ) -> str:
-    text = f"Impact ratio: {value:.2f} ({ends[0]} against {ends[1]})"
+    text = f"Impact ratio: {value:.2f} ({name(ends[0])} against {name(ends[1])})"
     if low is None or high is None:
         return f"{text}; the four-fifths line is 0.80."
     line = "the four-fifths line of 0.80"

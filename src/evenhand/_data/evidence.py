@@ -214,15 +214,18 @@ def design_notes(counts: Tally) -> list[str]:
     if not numbers:
         return []
     listed = " and ".join(f"{number:,}" for number in numbers)
-    clusters = "cluster" if numbers == [1] else "clusters"
-    told = f"Rows come in {listed} {clusters}. Intervals and tests allow for it."
+    come = "All rows are in one cluster" if numbers == [1] else f"Rows come in {listed} clusters"
+    told = f"{come}. Intervals and tests allow for it."
     if len(numbers) > 1:
         told += " Where clusterings cross, their variances add up."
     if min(numbers) >= ENOUGH_CLUSTERS:
         return [told]
-    are = "cluster is" if min(numbers) == 1 else "clusters are"
-    few = f"{min(numbers)} {are} few to learn from how much their rows go together"
-    return [told, f"{few}: intervals are wide, and at their best from {ENOUGH_CLUSTERS} on."]
+    few = "One cluster is" if min(numbers) == 1 else f"{min(numbers)} clusters are"
+    return [
+        told,
+        f"{few} too few to learn how alike the rows of a cluster are, so intervals are wide. They "
+        f"are at their best with {ENOUGH_CLUSTERS} clusters or more.",
+    ]
 
 
 class Cut(NamedTuple):

@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._words import number, plural
-from evenhand.measures import resolve
+from evenhand.measures import Measure, resolve
 
 Floats = NDArray[Any]
 SMALL = 10  # rows, fewer than which make a gap by themselves
-GOALS = (  # shares of today's disparity at which the cost is told
-    (0.5, "Halving the {what}, to {goal},"),
-    (0.0, "Closing the {what}"),
-)
+HALVED = "Halving the {what}, to {goal},"
 OF_SHARES = ("strong_parity",)  # of amounts: shares of the groups at or below a cut point
 LEAST = 5e-5  # a cost that is said
 
@@ -69,7 +66,7 @@ def sentences(
         )
     else:
         lines.append(f"No rule on these scores of the same {unit}{held} has a smaller {what}.")
-    for share, start in GOALS:
+    for share, start in ((0.5, HALVED), (0.0, _closing(by))):  # of today's disparity
         goal = share * model.value
         price = _price(cost_at(goal) - model.cost, unit)
         people = people_at(goal) if people_at is not None and not share else ""
@@ -93,6 +90,10 @@ def without_small(
     if len(small) == 1:
         return value, f"{names[small[0]]} ({plural(int(sizes[small[0]]), 'row')})"
     return value, f"the {len(small)} groups of fewer than {SMALL} rows"
+
+
+def _closing(by: Measure) -> str:
+    return "Closing the gap" if by.is_width else "Bringing the {what} to 0"
 
 
 def _price(more: float, unit: str) -> str:
@@ -134,11 +135,11 @@ def moving_sentences(
     known = "" if isnan(error) else f" at a root mean squared error of {number(error, 4)}"
     name = criterion.replace("_", " ")
     lines = [f"By {name}, the model's {what} is {told(value)}{known}."]
-    for share, start in ((0.5, f"Halving it, to {told(0.5 * value)},"), (0.0, "Closing the gap")):
+    for share, start in ((0.5, HALVED), (0.0, _closing(by))):
         move, after = moved_to(share * value)
         then = "" if isnan(after) else f"; the error is then {number(after, 4)}"
+        goal = start.format(what=what, goal=told(share * value))
         lines.append(
-            f"{start} moves predictions by {number(move)} (root mean square), the least that "
-            f"does{then}."
+            f"{goal} moves predictions by at least {number(move)} (root mean square){then}."
         )
     return lines

@@ -11,7 +11,7 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._uncertainty.curves import Estimates, Floats
 from evenhand._uncertainty.normal_design import NormalModel
-from evenhand._words import number
+from evenhand._words import listing, number, points_up
 
 LIMITING = 3  # groups named at most
 MOST_TIMES = 1000.0
@@ -33,6 +33,8 @@ class Needed:
         The groups whose own intervals are widest; the rows are None where they are not known.
     margin : float or None
         What counts as alike.
+    is_share : bool
+        Whether the margin is one of shares, and so is written in percentage points.
 
     """
 
@@ -40,20 +42,22 @@ class Needed:
     alike: float
     lacking: tuple[tuple[Label, float | None], ...]
     margin: float | None
+    is_share: bool = False
 
     @property
     def sentence(self) -> str:
         """How many rows would tell, in plain words."""
-        parts, within = [], f"alike within {number(self.margin)}"
+        shown = points_up(self.margin) if self.is_share and self.margin else number(self.margin)
+        parts, within = [], f"alike within {shown}"
         if np.isfinite(self.differ):
-            shown = "the observed difference if it is real"
-            parts.append(f"{about(self.differ)} these rows would show {shown}")
+            shown = "the observed difference, if it is real"
+            parts.append(f"{about(self.differ)} as many rows would show {shown}")
         if self.alike > 1:
-            these = "" if parts else " these rows"
-            shown = f"that the groups are {within} if they are"
-            parts.append(f"{about(self.alike)}{these} would show {shown}")
+            rows = "" if parts else " rows"
+            shown = f"that the groups are {within}, if they are"
+            parts.append(f"{about(self.alike)} as many{rows} would show {shown}")
         elif self.alike == 1:
-            parts.append(f"groups that are {within} would mostly be shown to be by as many rows")
+            parts.append(f"this many rows usually show that groups are {within}, if they are")
         if not parts:
             return ""
         words = "; ".join(parts)
@@ -115,8 +119,7 @@ def lacking(groups: Sequence[tuple[Label, float | None]]) -> str:
     if not groups:
         return ""
     names = [show(group) + ("" if rows is None else f" ({rows:,.0f})") for group, rows in groups]
-    words = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f" Mostly rows of {words} are lacking."
+    return f" More rows of {listing(names)} are needed most."
 
 
 def about(factor: float) -> str:

@@ -84,7 +84,7 @@ SHORT = {
 VERDICTS = {
     "differs": "The groups differ in",
     "alike": "The groups are alike in",
-    "cannot tell": "Inconclusive (not evidence of fairness):",
+    "cannot tell": "Inconclusive, which is not evidence of fairness",
     "undefined": "There is nothing to compare in",
 }
 STAND_OUT = "Groups that stand out"
@@ -110,6 +110,7 @@ def report_of(document: Document) -> Report:
         sections=[section for section in made if section is not None],
         version=document["evenhand"],
         data=document,
+        actions=[step.action for step in _steps(document) if step.action],
         notebook=_notebook(document),
     )
 
@@ -347,9 +348,13 @@ def _subgroup(one: Document) -> str:
     )
 
 
+def _steps(document: Document) -> list[Step]:
+    return [Step(**step) for step in document.get("next") or []]
+
+
 def next_steps(document: Document) -> Section | None:
     """What follows from what was found."""
-    known = [Step(**step) for step in document.get("next") or []]
+    known = _steps(document)
     if not known:
         return None
     return Section("next", NEXT, [Steps(known)], brief=[Heading(NEXT), Steps(known[:2])])
@@ -435,7 +440,7 @@ def _by_verdict(lines: Sequence[Document]) -> Iterable[Bullets]:
     for named, same in groupby(sorted(lines, key=place), key=lambda line: str(line["verdict"])):
         items = [_short(line) for line in same]
         head = f"{VERDICTS.get(named, named)} ({len(items)}):"
-        yield Bullets(items, named, head.replace(": (", " ("), columns=2)
+        yield Bullets(items, named, head, columns=2)
 
 
 def _short(line: Document) -> str:

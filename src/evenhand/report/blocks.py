@@ -42,12 +42,16 @@ class Bullets:
 
 
 class Step(NamedTuple):
-    """Something to do: what was found, what helps, the call that does it, and what it costs."""
+    """Something to do: what was found, what helps, the call that does it, and what it costs.
+
+    `action` is what to do in half a line.
+    """
 
     found: str
     remedy: str
     call: str = ""
     cost: str = ""
+    action: str = ""
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,7 @@ class Report:
     about: Sequence[str]
     sections: Sequence[Section]
     version: str
+    actions: Sequence[str] = ()  # what to do next, in half a line each
     facts: Sequence[Any] = ()  # blocks below the lede
     notebook: Sequence[Any] = ()  # blocks that a notebook shows below the lede
     data: Mapping[str, Any] | None = None  # the document, where a page holds it

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from evenhand._words import UNDEFINED, number, percent, rounded
+from evenhand._words import name as name
 from evenhand.measures import measure_named
 
 
@@ -37,15 +38,6 @@ def count(value: float | None) -> str:
     if value is None:
         return UNDEFINED
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
-
-
-def name(label: str) -> str:
-    """A label that can be seen: blank ones are put in quotation marks.
-
-    >>> name("Female"), name(" ")
-    ('Female', '“ ” (blank)')
-    """
-    return label if label.strip() else f"“{label}” (blank)"
 
 
 ACRONYMS = {"auroc": "AUROC", "mse": "MSE", "mae": "MAE", "f1": "F1", "ppv": "PPV", "tpr": "TPR"}
