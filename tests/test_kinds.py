@@ -16,15 +16,18 @@ def rows_of(rows, kind, part=slice(None)):
     """Columns that suit any kind, or some of their rows."""
     score = np.random.default_rng(0).random(len(rows.y_true))
     predicted = score if KINDS[kind].about == "numbers" else rows.y_pred % 2
+    lists = KINDS[kind].about == "lists"
     return Rows(
         rows.y_true[part] % 2,
-        predicted[part],
+        None if lists else predicted[part],
         rows.group[part],
         sample_weight=rows.weight[part],
         y_score=score[part],
         strata=rows.group[part],
         classes=[0, 1],
         score_of=1,  # a part may rank the other way
+        query=np.arange(len(score))[part] // 9 if lists else None,
+        top_k=1 if lists else None,
     )
 
 
@@ -54,6 +57,7 @@ def test_every_statistic_reads_the_kind_it_needs(name):
 @given(rows=classified(), share=st.floats(0.1, 0.9))
 def test_summaries_of_parts_add_up_to_that_of_the_whole(kind, rows, share):
     cut = int(share * len(rows.y_true))
+    cut -= cut % 9 if KINDS[kind].about == "lists" else 0  # lists are whole
     parts = [part for part in (slice(None, cut), slice(cut, None)) if len(rows.y_true[part])]
     whole, added = (
         sum(summarize(kind, rows_of(rows, kind, part)) for part in some)

@@ -81,9 +81,9 @@ def test_labels_in_truth_and_prediction_count_together():
         task_of([0, 1], [1, 2], task="binary")
 
 
-@pytest.mark.parametrize("word", ["classification", "binray", "ranking"])
+@pytest.mark.parametrize("word", ["classification", "binray", "clustering"])
 def test_any_other_word_for_a_task_is_refused(word):
-    with pytest.raises(ValueError, match="'binary', 'multiclass' or 'regression'"):
+    with pytest.raises(ValueError, match="'binary', 'multiclass', 'regression' or 'ranking'"):
         task_of([0, 1], task=word)
 
 

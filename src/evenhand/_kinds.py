@@ -80,6 +80,7 @@ KINDS: dict[str, Kind] = {
     "task": NAME_OR_NONE,
     "tau": Kind("a number", (Real, type(None))),
     "title": Kind("text", (str, type(None))),
+    "top_k": Kind("a whole number", (Integral, type(None))),
     "transform": NAME_OR_NONE,
     "truth": NAME_OR_NONE,
     "verdicts": Kind("True or False", (bool, np.bool_)),
@@ -130,7 +131,7 @@ def check_columns(**columns: Any) -> None:
     evenhand.InputTypeError: y_pred must be the name of a column, not ['a'].
     """
     for name, value in columns.items():
-        several = name in ("sensitive_features", "strata", "cluster")
+        several = name in ("sensitive_features", "strata", "cluster", "query")
         names = value if several and isinstance(value, list | tuple) else [value]
         if not all(isinstance(one, str) for one in names if value is not None):
             words = "the name of a column" + (", or a list of names" if several else "")

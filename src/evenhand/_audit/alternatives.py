@@ -52,6 +52,7 @@ RISING = (
     "All of these rules select as many as the model does, and within a group none prefers a lower "
     "score to a higher one."
 )
+FRONTIERS = ("binary", "multiclass", "regression")  # tasks of which one is known
 COUNTED = "Rows whose scores were counted together are decided alike."
 
 
@@ -98,6 +99,8 @@ def _question(evidence: Evidence, findings: Sequence[Finding]) -> tuple[str, str
 
     Distributions are compared of scores, too; but a classifier's frontier is that of its decisions.
     """
+    if evidence.task not in FRONTIERS:
+        return None
     amounts = evidence.task == "regression"
     asked = OF_AMOUNTS if amounts else CRITERIA
     differing = {each.criterion: each for each in findings if each.verdict == "differs"}

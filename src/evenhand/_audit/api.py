@@ -25,7 +25,10 @@ from evenhand._unknown import Unknown, bounds_of, is_missing, is_share
 from evenhand.criteria.questions import Criteria, Question
 
 MEASURES = ("mpd", "gini", "pq")
-HEADLINES = ("statistical_parity", "equalized_odds", "strong_parity", "performance_parity(mse)")
+HEADLINES = (
+    *("statistical_parity", "equalized_odds", "strong_parity", "performance_parity(mse)"),
+    "exposure_parity",
+)
 
 EXAMINATION = """\
 criteria : str, Criterion or sequence of these, optional
@@ -147,7 +150,7 @@ def audit_evidence(
     questions, unasked = answerable(evidence, criteria, measures)
     questions = with_gates(questions, gates)
     bounds = [question.criterion.statistic.bounds for question in questions]
-    check_margin(margin, of_rates=evidence.task != "regression" and (0.0, 1.0) in bounds)
+    check_margin(margin, of_rates=evidence.is_of_labels and (0.0, 1.0) in bounds)
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
     views = list(views_of(evidence, depth))
     check_sizes((view.evidence for view in views), evidence.columns)

@@ -87,6 +87,8 @@ def metric_table(evidence: Evidence, of_class: Label, subgroups: Sequence[Subgro
         known = _regression(sums, counts.table("group"))
         statistics = REGRESSION_SCAN
         metrics = METRICS
+    elif evidence.task == "ranking":
+        known, statistics, metrics = _ranking(counts), RANKING_SCAN, METRICS
     elif of_class is None:
         classes = counts.labels("yhat")
         metrics = {class_key(label): _class_metric(label) for label in classes}
@@ -110,7 +112,7 @@ def metric_table(evidence: Evidence, of_class: Label, subgroups: Sequence[Subgro
 
 def has_column_for_each_class(evidence: Evidence) -> bool:
     """Whether no class is the one that rates are about, and there are few enough to show all."""
-    if evidence.task == "regression" or evidence.favorable is not None:
+    if not evidence.is_of_labels or evidence.favorable is not None:
         return False
     return 2 < len(evidence.counted.labels("yhat")) <= MOST_CLASSES
 
@@ -169,6 +171,15 @@ def _regression(sums: Tally, weight: Floats) -> Known:
     return {key: split(values) for key, values in known.items()}
 
 
+def _ranking(sums: Tally) -> Known:
+    everyone = sums.whole.regrouped(np.zeros(len(sums.groups), dtype=np.intp), ("everyone",))
+    return {
+        key: (STATISTICS[key].read(sums).values[0], STATISTICS[key].read(everyone).values[0])
+        for key in OF_LISTS
+        if STATISTICS[key].sums <= sums.sums.keys()
+    }
+
+
 def _rate(counts: Tally, statistic: Statistic, at: int) -> tuple[Floats, Floats]:
     """A rate by group, and of everybody."""
     shares = statistic.shares(counts)
@@ -196,6 +207,19 @@ REGRESSION_SCAN: dict[str, tuple[str, int]] = {
     "mean prediction": ("mean_prediction", 1),
     "mean squared error": ("rmse", 1),
 }
+
+RANKING_SCAN: dict[str, tuple[str, int]] = {
+    "exposure": ("exposure", 1),
+    "share of the top": ("top_k_share", 1),
+}
+OF_LISTS = (
+    "exposure",
+    "top_k_share",
+    "first_place",
+    "exposure_per_relevance",
+    "discounted_recall",
+    "pairwise_accuracy",
+)
 
 
 def _apart(
@@ -236,5 +260,17 @@ METRICS = {
         Metric("mae", "MAE", "mean absolute error", False),
         Metric("rmse", "RMSE", "root mean squared error", False),
         Metric("r2", "R²", "share of the target's variance explained, within the group", False),
+        Metric("exposure", "Exposure", "mean attention that places get, the first 1", False),
+        Metric("top_k_share", "Top k", "share that is in the first k places"),
+        Metric("first_place", "First place", "share that is first in its list"),
+        Metric(
+            "exposure_per_relevance", "Exposure per relevance", "sum of one over the other", False
+        ),
+        Metric(
+            "discounted_recall", "Discounted recall", "mean attention of what is relevant", False
+        ),
+        Metric(
+            "pairwise_accuracy", "Pairwise accuracy", "how often what is more relevant is ahead"
+        ),
     )
 }

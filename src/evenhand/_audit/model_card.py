@@ -14,7 +14,7 @@ from evenhand.report.markdown import shown
 
 Document = dict[str, Any]
 
-TASKS = {"regression": "tabular-regression"}
+TASKS = {"regression": "tabular-regression", "ranking": "text-ranking"}
 CAUTION = (
     "A low score is not “fair”: each criterion looks at one aspect, of these rows and these groups "
     "only. “Cannot tell” is not evidence of equality."

@@ -61,6 +61,16 @@ DEFAULTS: dict[Task, tuple[str, ...]] = {
         "performance_parity(mse)",
         "performance_parity(mae)",
     ),
+    "ranking": (
+        "exposure_parity",
+        "top_k_parity",
+        "performance_parity(first_place)",
+        "exposure_per_relevance",
+        "performance_parity(discounted_recall)",
+        "pairwise_parity",
+        "performance_parity(pairwise_within)",
+        "performance_parity(pairwise_across)",
+    ),
 }
 
 
@@ -103,7 +113,7 @@ def _why_not(evidence: Evidence, question: Question) -> str | None:
         return question.criterion.kind.hint
     source = evidence.sources[statistic.needs]
     if isinstance(source, Tally) and not statistic.sums <= source.sums.keys():
-        return "scores that are not in bins" if statistic.needs == "bins" else "y_true"
+        return question.criterion.kind.lacking(statistic.sums)
     if question.criterion.one_class and _unnamed(evidence):
         return "favorable=, the favorable label"
     return None

@@ -68,7 +68,7 @@ def _selection(
     audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
 ) -> Iterator[Step]:
     """Selection rates differ: because base rates do, or errors, or neither is known."""
-    if audit.evidence.task == "regression" or not set(SELECTION) & set(differing):
+    if not audit.evidence.is_of_labels or not set(SELECTION) & set(differing):
         return
     bases = _spread(summary, "base_rate")
     call, cost = _rule(audit, "statistical_parity")
@@ -103,7 +103,7 @@ def _selection(
 
 def _errors(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
     """Errors differ where selection is not shown to."""
-    if audit.evidence.task == "regression" or set(SELECTION) & set(differing):
+    if not audit.evidence.is_of_labels or set(SELECTION) & set(differing):
         return
     if not set(ACCURACY) & set(differing):
         return
@@ -280,14 +280,14 @@ def _numeric(audit: AuditParts) -> tuple[str, int]:
 
 def shown_margin(audit: AuditParts) -> str:
     """The difference that a group's rows should have been able to show."""
-    if audit.evidence.task == "regression":
+    if not audit.evidence.is_of_labels:
         return number(audit.margin) if audit.margin else "a tenth of a standard deviation"
     return points_up(audit.margin or MARGIN)
 
 
 def _planned(audit: AuditParts) -> str:
     """The call that says how many rows would show a margin; of rates alone."""
-    if audit.evidence.task == "regression":
+    if not audit.evidence.is_of_labels:
         return ""
     good = audit.evidence.favorable
     named = "" if good is None else f", favorable={good!r}"

@@ -33,6 +33,14 @@ from evenhand.statistics.forms import ratio, sum_of_others
 Floats = NDArray[np.float64]
 
 MARGIN = 0.05  # a difference of rates that enough rows would show
+SCANNED_MEANS = {  # in which every subgroup is compared, where no labels are predicted
+    "regression": (
+        ("error", "mean error"),
+        ("yhat", "mean prediction"),
+        ("squared_error", "mean squared error"),
+    ),
+    "ranking": (("exposure", "exposure"), ("top", "share of the top")),
+}
 MEAN_MARGIN = 0.1  # the same of means, in standard deviations: 0.05 is that of a rate of a half
 
 
@@ -241,11 +249,8 @@ class _Comparison:
 
 def _comparisons(view: View, margin: float | None) -> list[_Comparison]:
     evidence = view.evidence
-    if evidence.task == "regression":
-        sums = evidence.sources["moments"]
-        assert isinstance(sums, Tally)
-        known = [("error", "mean error"), ("yhat", "mean prediction")]
-        known.append(("squared_error", "mean squared error"))
+    if not evidence.is_of_labels:
+        sums, known = evidence.counted, SCANNED_MEANS[evidence.task]
         return [_means(view, sums, of, name, margin) for of, name in known if of in sums.sums]
     counts, least = evidence.counted, margin or MARGIN
     return [

@@ -152,7 +152,7 @@ def _values(audit: AuditParts, finding: Finding) -> GroupValues:
 def _focus(audit: AuditParts) -> Label:
     """The class that rates are about: the favorable one, else the one that differs most clearly."""
     evidence = audit.evidence
-    if evidence.task == "regression" or evidence.favorable is not None:
+    if not evidence.is_of_labels or evidence.favorable is not None:
         return evidence.favorable
     for finding in audit.findings:
         if finding.criterion == "statistical_parity" and finding.pair is not None:
@@ -360,7 +360,7 @@ def _subgroup(subgroup: Subgroup, names: Names, evidence: Evidence) -> dict[str,
         "label": names(subgroup.columns, subgroup.label),
         "rows": subgroup.rows,
         "statistic": "selection rate" if selected else subgroup.statistic,
-        "is_rate": evidence.task != "regression",
+        "is_rate": evidence.is_of_labels,
         **{name: _number(getattr(subgroup, name)) for name in ("value", "rest", "at_least")},
     }
 

@@ -26,6 +26,7 @@ from evenhand._data.data import Data
 from evenhand._data.dataframes import kind_of
 from evenhand._data.doors import about_data
 from evenhand._data.groups import show
+from evenhand._data.roles import OF_RANKINGS
 from evenhand._data.tasks import Task, check_task, read_targets, task_of_labels
 from evenhand._errors import InputError
 from evenhand._kinds import check_distinct, check_kinds
@@ -39,6 +40,7 @@ MEASURES = ("mpd", "gini", "pq")
 FEW_ROWS = 30  # of a group that any model may treat very unevenly
 NAMED = 3  # groups in a note
 NOT_COMPARED = (  # roles of columns that models are not compared by
+    *OF_RANKINGS,
     "y_pred",
     "y_score",
     "score_of",

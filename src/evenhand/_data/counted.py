@@ -47,6 +47,10 @@ def from_tally(counts: Tally, given: Columns) -> Evidence:
         if task not in (None, "regression"):
             raise InputError(f"task={task!r}, but the tally has sums of values and no labels.")
         return Evidence("regression", columns, {"moments": counts}, notes=counts.notes)
+    if axes == ["group"] and "exposure" in counts.sums:
+        if task not in (None, "ranking"):
+            raise InputError(f"task={task!r}, but the tally has sums of a ranking.")
+        return Evidence("ranking", columns, {"lists": counts}, notes=counts.notes)
     raise InputError(
         f"{counts} cannot be audited: it has neither predicted labels (an axis 'yhat') nor sums "
         "'yhat' and 'yhat²' of predicted values, as for task='regression'. Criteria read it one by "

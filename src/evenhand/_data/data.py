@@ -95,6 +95,8 @@ class Data(Columns):
             )
         if known.sensitive_features is None:
             raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
+        if known.query is not None:
+            return rows.evidence_of_lists(known._brought() if known.is_table else known)
         if known.is_table:
             return tables.evidence_from_table(known)
         for name in OF_TABLES:
@@ -130,7 +132,8 @@ class Data(Columns):
         if isinstance(self.y_true, Source):
             return self.y_true
         known = self._resolved
-        if isinstance(known.y_true, Evidence) or (known.is_table and loss is None):
+        summed = known.query is not None or (known.is_table and loss is None)
+        if isinstance(known.y_true, Evidence) or summed:
             return known._found(needs)
         if known.is_random and KINDS[needs].about == "labels":
             return known.tally()
@@ -139,7 +142,7 @@ class Data(Columns):
         return KINDS[needs].summarize(known._rows(loss))
 
     def tally(self, sums: Mapping[str, Any] | None = None, digits: int | None = None) -> Tally:
-        """The counts of labels, or for `task="regression"` the sums of values, by group.
+        """The counts of labels, or for numbers and rankings the sums of values, by group.
 
         Parameters
         ----------
@@ -172,6 +175,8 @@ class Data(Columns):
         }
         if known.sensitive_features is None:
             raise InputError("Pass sensitive_features, the columns that name the groups.")
+        if known.query is not None:
+            return known.counted.counted
         if known.is_table:
             if known.rows is not None:
                 given = {
@@ -334,7 +339,7 @@ class Data(Columns):
     def _found(self, needs: str) -> Source:
         """A summary of a table, or of parts that were added up."""
         kind, data = KINDS[needs], self
-        if self.is_table:
+        if self.is_table and self.query is None:
             of_numbers = kind.about == "numbers" and self.y_score is None
             if kind.counts_decisions and (self.y_pred is not None or self.rate is not None):
                 data = replace(self, y_score=None, score_of=None)

@@ -55,6 +55,11 @@ class Evidence:
     score_of: Label = None
 
     @property
+    def is_of_labels(self) -> bool:
+        """Whether labels are predicted, and not numbers or places in lists."""
+        return self.task in ("binary", "multiclass")
+
+    @property
     def is_turned(self) -> bool:
         """Whether the score is that of the label that is not favorable."""
         return None not in (self.favorable, self.score_of) and self.favorable != self.score_of
@@ -172,7 +177,7 @@ def _values(scores: Distribution) -> NDArray[np.float64]:
 
 def sameness_notes(evidence: Evidence) -> list[str]:
     """What all rows have in common that an audit compares, in words."""
-    kinds = ("moments",) if evidence.task == "regression" else ("predictions", "labels", "ranks")
+    kinds = ("predictions", "labels", "ranks") if evidence.is_of_labels else tuple(evidence.sources)
     known = dict.fromkeys(evidence.sameness(needs) for needs in kinds)
     return [f"{capitalized(words)}." for words in known if words] + _strangers(evidence)
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from evenhand._columns import Label
 from evenhand._data.groups import Bins, Missing, Rare
+from evenhand._data.rankings import Discount
 from evenhand._data.tasks import Task
 
 PART = "part"  # in the metadata of a field
@@ -56,8 +57,9 @@ class Columns:
 
     y_true: Any = role(
         "array-like, name of a column, Data or Tally, optional",
-        """True labels or values; None where they are not known. Or all of the data: a `Data`
-        object, or the counts that `tally` or `distribution` made; then no other column follows.""",
+        """True labels or values; None where they are not known. In a ranking, how relevant each
+        row is. Or all of the data: a `Data` object, or the counts that `tally` or `distribution`
+        made; then no other column follows.""",
         option="--target",
         brief="The truth: labels or values.",
         also=("target", "targets", "truth", "actual", "labels", "ground_truth"),
@@ -66,7 +68,8 @@ class Columns:
         "array-like, name of a column or estimator, optional",
         """Predicted labels or values; without them the score decides, at the threshold. A fitted
         estimator predicts them from `data`. A matrix holds for each row the probability of every
-        label in `classes`, where decisions are made at random.""",
+        label in `classes`, where decisions are made at random. In a ranking, the place of each row
+        in its list, from 1 on; a row that was not shown has none.""",
         option="--prediction",
         brief="What the model predicted.",
         also=(
@@ -108,7 +111,8 @@ class Columns:
     y_score: Any = role(
         "array-like or name of a column, optional",
         """Scores or probabilities of one label, or a column for each label: for thresholds,
-        AUROC, calibration, cross-entropy and distributions.""",
+        AUROC, calibration, cross-entropy and distributions. In a ranking, in place of `y_pred`: the
+        highest of a list comes first, and rows that tie share their places.""",
         option="--score",
         brief="The score or probability of one label.",
         also=("probability", "probabilities", "proba", "y_prob", "scores", "score"),
@@ -153,6 +157,38 @@ class Columns:
         brief="Which rows belong together, such as a person or a school; repeatable.",
         is_several=True,
         also=("clusters",),
+    )
+    query: Any = role(
+        "array-like, dataframe or names of columns, optional",
+        """Which list each row is in, where rows are items of rankings: a search, a job, a user. It
+        makes the task a ranking. Rows of one query are not independent, and intervals and tests
+        allow for it. Where a query has several lists, name two columns: query and list.""",
+        option="--query",
+        brief="Rankings: which list a row is in, such as a search or a job; repeatable.",
+        is_several=True,
+        also=("queries", "qid", "lists", "list_id", "session"),
+    )
+    exposure: Any = role(
+        "array-like or name of a column, optional",
+        "In a ranking, in place of `discount`: the attention of each row, such as clicks or views.",
+        option="--exposure",
+        brief="Rankings: the attention that a row had, such as clicks.",
+        also=("clicks", "views", "attention"),
+    )
+    discount: Discount = reading(
+        '{"log", "inverse"}, float or sequence of float, default "log"',
+        """In a ranking, the attention that a place gets: 1 / log2(1 + place), 1 / place, a factor
+        for each place further, or numbers for the places from the first on.""",
+        default="log",
+        option="--discount",
+        brief="Rankings: the attention of a place: log, inverse, or a factor such as 0.8.",
+    )
+    top_k: int | None = reading(
+        "int, optional",
+        'In a ranking, how many first places "top_k_parity" is about.',
+        option="--top-k",
+        brief="Rankings: how many first places top_k_parity is about.",
+        also=("k", "top", "cutoff_k"),
     )
     rows: Any = role(
         "array-like or name of a column, optional",
@@ -201,9 +237,10 @@ class Columns:
         also=("positive", "positive_label", "favourable", "pos_label"),
     )
     task: Task | None = reading(
-        '{"binary", "multiclass", "regression"}, optional',
+        '{"binary", "multiclass", "regression", "ranking"}, optional',
         """Found from the columns if it is not said: text, truth values and up to 20 different whole
-        numbers are labels, fractions are numbers, and more whole numbers must be explained.""",
+        numbers are labels, fractions are numbers, and more whole numbers must be explained. With
+        `query` it is a ranking.""",
         option="--task",
         brief="What is predicted, where the columns can be read in two ways.",
     )
@@ -250,3 +287,4 @@ def _role(one: Field[Any]) -> Role:
 
 
 ROLES: dict[str, Role] = roles_of(Columns)
+OF_RANKINGS = ("query", "exposure", "discount", "top_k")  # roles of rows that are items in lists

@@ -46,6 +46,11 @@ from evenhand._data.tasks import (
 from evenhand._errors import InputError
 from evenhand._kinds import check_distinct
 
+NOT_OF_LISTS = (
+    *("threshold", "score_of", "strata", "rows", "rate", "replicate_weights", "replicate_method"),
+    *("classes", "favorable"),
+)
+
 
 def evidence_from_rows(given: Columns) -> Evidence:
     """Summarize columns, each once."""
@@ -112,6 +117,31 @@ def evidence_from_rows(given: Columns) -> Evidence:
     if scores is None:
         return evidence
     return with_scores(evidence, rows, is_stated=given.score_of is not None or scores.ndim == 2)
+
+
+def evidence_of_lists(given: Columns) -> Evidence:
+    """Evidence of rankings: the places of rows in lists, each column read once."""
+    if check_task(given.task) not in (None, "ranking"):
+        raise InputError(f"query= is of rankings, and task={given.task!r}: drop one of them.")
+    for name in NOT_OF_LISTS:
+        if getattr(given, name) is not None:
+            raise InputError(f"{name}= says nothing about a ranking (query=): drop it.")
+    group = groups(
+        given.sensitive_features,
+        bins=given.bins,
+        missing=given.missing,
+        min_count=given.min_count,
+        rare=given.rare,
+    )
+    check_several(group.labels)
+    names = ("sample_weight", "cluster", "y_score", "query", "exposure", "discount", "top_k")
+    columns = {name: getattr(given, name) for name in names}
+    check_distinct(
+        y_true=given.y_true, y_pred=given.y_pred, y_score=given.y_score, exposure=given.exposure
+    )
+    lists = summarize("lists", Rows(given.y_true, given.y_pred, group, **columns))
+    assert isinstance(lists, Tally)
+    return Evidence("ranking", group.names, {"lists": lists}, notes=lists.notes)
 
 
 def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:

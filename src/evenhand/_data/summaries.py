@@ -5,7 +5,7 @@ A statistic names the kind it `needs`; what differs from kind to kind is said he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -17,6 +17,7 @@ from evenhand._columns.encoding import check_lengths, check_order, classes, fini
 from evenhand._data.counting import count, moments, tally_columns
 from evenhand._data.distributions import Distribution, RankedScores, check_direction, distribution
 from evenhand._data.groups import groups
+from evenhand._data.rankings import Discount, ranking
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import favorable_label, scored_label, unseen_label
 from evenhand._errors import InputError
@@ -51,6 +52,14 @@ class Rows:
         Labels of the columns of `y_score`.
     score_of : label, optional
         Of which label a single column of scores is the score.
+    query : array-like or dataframe, optional
+        Which list each row is in, of a ranking.
+    exposure : array-like, optional
+        The attention that each row had, in a ranking.
+    discount : str, float or sequence of float, default "log"
+        The attention that a place in a list gets.
+    top_k : int, optional
+        How many first places count.
 
     Examples
     --------
@@ -71,6 +80,10 @@ class Rows:
     favorable: Label = None
     classes: Sequence[Label] | None = None
     score_of: Label = None
+    query: Any = None
+    exposure: Any = None
+    discount: Discount = "log"
+    top_k: int | None = None
 
     def __post_init__(self) -> None:
         if self.sensitive_features is None:
@@ -83,6 +96,8 @@ class Rows:
             sample_weight=self.sample_weight,
             strata=self.strata,
             cluster=self.cluster,
+            query=self.query,
+            exposure=self.exposure,
         )
 
     def require(self, name: str, why: str) -> Any:
@@ -121,7 +136,7 @@ class Kind:
     ----------
     summary : type
         The class of the summary: a Tally, a Distribution or RankedScores.
-    about : {"labels", "strata", "numbers", "scores"}
+    about : {"labels", "strata", "numbers", "scores", "lists"}
         What is predicted, or what else is looked at.
     columns : str
         The columns it is made of, in words.
@@ -133,10 +148,26 @@ class Kind:
     """
 
     summary: type[Source] = Tally
-    about: Literal["labels", "strata", "numbers", "scores"]
+    about: Literal["labels", "strata", "numbers", "scores", "lists"]
     columns: str
     hint: str
     is_sparse = False
+
+    def lacking(self, sums: Collection[str]) -> str:
+        """What to pass where the summary lacks some of these sums, in words.
+
+        Parameters
+        ----------
+        sums : collection of str
+            Those that a statistic reads.
+
+        Returns
+        -------
+        str
+            The column or option.
+
+        """
+        return "y_true" if sums else self.hint
 
     @property
     def is_swept(self) -> bool:
@@ -305,6 +336,10 @@ class Bins(Kind):
     hint = "y_score with probabilities of two classes"
     is_sparse = True
 
+    def lacking(self, sums: Collection[str]) -> str:  # noqa: ARG002
+        """What to pass where the summary lacks some of these sums, in words."""
+        return "scores that are not in bins"
+
     def summarize(self, rows: Rows) -> Tally:
         """Summarize the rows in this way."""
         scored = _scored(rows)
@@ -338,6 +373,31 @@ class Ranks(Kind):
         labels = scored.truth.labels
         which = [scored.good] if len(labels) == 2 else range(len(labels))
         return RankedScores(tuple(labels[k] for k in which), tuple(map(scored.ordered, which)))
+
+
+class Lists(Kind):
+    """Sums of what their places in lists give rows: exposure, first places, pairs that are won."""
+
+    about, columns, hint = "lists", "places in lists (query)", "query=, the list of each row"
+
+    def lacking(self, sums: Collection[str]) -> str:
+        """What to pass where the summary lacks some of these sums, in words."""
+        return "top_k=, a number of places" if "top" in sums else "y_true, the relevance of rows"
+
+    def summarize(self, rows: Rows) -> Tally:
+        """Summarize the rows in this way."""
+        return ranking(
+            rows.y_true,
+            rows.y_pred,
+            groups(rows.sensitive_features),
+            query=rows.require("query", "the list that each row is in"),
+            score=rows.y_score,
+            exposure=rows.exposure,
+            discount=rows.discount,
+            top_k=rows.top_k,
+            sample_weight=rows.sample_weight,
+            cluster=rows.cluster,
+        )
 
 
 def _common(rows: Rows) -> dict[str, Any]:
@@ -462,4 +522,5 @@ KINDS: dict[str, Kind] = {
     "bins": Bins(),
     "ranks": Ranks(),
     "steps": Steps(),
+    "lists": Lists(),
 }

@@ -282,6 +282,12 @@ def one_kind(classes: tuple[Label, ...]) -> tuple[Label, ...]:
 
 
 POWERS = {2: "²", 3: "³", 4: "⁴"}
+BY_PLACE = ("exposure", "top", "first")  # what the place in a list gives a row
+PAIRED = tuple(
+    name.format(of)
+    for of in ("", " within", " across")
+    for name in ("won{0}", "won{0}²", "won{0}·pairs{0}", "pairs{0}", "pairs{0}²")
+)
 INFLUENCE = {  # sums times a power of the weight, from which it is known how much statistics vary
     2: (
         *("yhat", "yhat²", "y", "y²", "y³", "y⁴", "error", "error²"),
@@ -289,9 +295,14 @@ INFLUENCE = {  # sums times a power of the weight, from which it is known how mu
         *("y·squared_error", "y²·squared_error", "absolute_error", "absolute_error²"),
         *("cross_entropy", "cross_entropy²", "loss", "loss²"),
         "hits",
+        *(f"{name}{mark}" for name in BY_PLACE for mark in ("", "²")),
+        *("relevance", "relevance²", "exposure·relevance", "gain", "gain²", "gain·relevance"),
+        *PAIRED,
     ),
-    3: ("yhat", "yhat²", "yhat³", "error", "error²", "error³"),
-    4: ("yhat", "yhat²", "yhat³", "yhat⁴", "error", "error²", "error³", "error⁴"),
+    3: tuple(f"{name}{mark}" for name in ("yhat", "error", *BY_PLACE) for mark in ("", "²", "³")),
+    4: tuple(
+        f"{name}{mark}" for name in ("yhat", "error", *BY_PLACE) for mark in ("", "²", "³", "⁴")
+    ),
 }
 
 

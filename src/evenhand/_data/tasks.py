@@ -20,9 +20,9 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_labels
 from evenhand._words import did_you_mean
 
-Task = Literal["binary", "multiclass", "regression"]
+Task = Literal["binary", "multiclass", "regression", "ranking"]
 
-TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression")
+TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression", "ranking")
 WITHOUT_SAYING: tuple[tuple[Label, Label], ...] = ((0, 1), (-1, 1))
 UNFAVORABLE = (0, -1)  # where it is the only label, the favorable one did not occur
 
@@ -80,6 +80,10 @@ class Targets(NamedTuple):
 def read_targets(y_true: Any, predictions: Mapping[str, Any], task: str | None = None) -> Targets:
     """Look once over the truth, which may be None, and over predictions by name."""
     given = check_task(task)
+    if given == "ranking":
+        raise InputError(
+            'task="ranking" needs query=, the column that says which list a row is in.'
+        )
     if given == "regression":
         return Targets(True, y_true, dict(predictions))
     truth = None if y_true is None else contents_of(y_true, "y_true")
@@ -94,7 +98,7 @@ def read_targets(y_true: Any, predictions: Mapping[str, Any], task: str | None =
 
 
 def check_task(task: str | None) -> Task | None:
-    """The caller's word for the task, if it is one of the three, or None."""
+    """The caller's word for the task, if it is one of those there are, or None."""
     if task is None:
         return None
     check_kinds(task=task)
@@ -103,7 +107,7 @@ def check_task(task: str | None) -> Task | None:
             return known
     raise InputError(
         f"There is no task {task!r}.{did_you_mean(task, TASKS)} "
-        "It is 'binary', 'multiclass' or 'regression'."
+        "It is 'binary', 'multiclass', 'regression' or 'ranking'."
     )
 
 

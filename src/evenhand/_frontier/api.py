@@ -14,6 +14,7 @@ from evenhand._data.data import Data
 from evenhand._data.doors import about_data
 from evenhand._data.groups import show
 from evenhand._data.models import features_for
+from evenhand._data.roles import OF_RANKINGS
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
 from evenhand._frontier.amounts import Amounts, read_amounts
@@ -40,6 +41,7 @@ from evenhand.mitigation.crossfit.tracing import Tracer, tracer_of
 from evenhand.mitigation.optimal import Solution
 
 NOT_TRACED = (  # roles of columns that rules on scores do not know
+    *OF_RANKINGS,
     "threshold",
     "strata",
     "cluster",

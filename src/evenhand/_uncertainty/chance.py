@@ -232,6 +232,7 @@ def _question(
 MODELS: dict[str, Callable[..., Model]] = {
     "moments": means_of,
     "losses": means_of,
+    "lists": means_of,
     "bins": hits_of,
     "ranks": areas_of,
 }

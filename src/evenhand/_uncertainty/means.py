@@ -13,7 +13,7 @@ from evenhand._data.tallies import POWERS, Tally
 from evenhand._uncertainty.clusters import Amount
 from evenhand._uncertainty.curves import Estimates, Floats, student_limits
 from evenhand._uncertainty.influence import Known, RowMoments, steadied
-from evenhand._uncertainty.replicates import influence_amount
+from evenhand._uncertainty.replicates import influence_amount, squares_of
 from evenhand.statistics import E, Statistic, Table
 from evenhand.statistics.forms import SIGNED, moved_by_means, ratio
 
@@ -26,16 +26,17 @@ def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     """Means by Student's limits; a function of several means varies with all, or with the first."""
     if statistic.scale is not None:
         return _scaled(source, statistic, table)
-    of = statistic.means[0]
-    mean = ratio(source.table("group", of=of), source.table("group"))
-    moments, is_loss = _row_moments(source, of, mean), of not in SIGNED
-    amount = influence_amount(source, E(of).influence, moments.variance * moments.rows)
+    of, per = statistic.means[0], statistic.relative_to
+    mean = ratio(source.table("group", of=of), source.table("group", of=per or "weight"))
+    moments = _row_moments(source, of, mean) if per is None else _ratio_moments(source, of, per)
+    influence = E(of, per=per).influence
+    amount = influence_amount(source, influence, moments.variance * moments.rows, per)
     known, alone = _dependent(source, moments, amount)
     plain = Table(mean[None], ("all",), table.groups)
-    bounds = (0.0 if is_loss else -np.inf, np.inf)
+    bounds = (-np.inf if of in SIGNED else 0.0, statistic.bounds[1] if per else np.inf)
     student, single = (student_limits(plain, mean[None], each, bounds) for each in (known, alone))
     student = student.with_alone(single)
-    return student if statistic.mean_of else _derived(source, statistic, table, student)
+    return student if statistic.mean_of or per else _derived(source, statistic, table, student)
 
 
 def _dependent(source: Tally, moments: RowMoments, amount: Amount | None) -> tuple[Known, Known]:
@@ -44,13 +45,21 @@ def _dependent(source: Tally, moments: RowMoments, amount: Amount | None) -> tup
     if amount is None:
         part = _sampled_part(source)
         return (known._replace(error=known.error * np.sqrt(part)),) * 2
-    spread = moments.variance * moments.rows
+    spread = _lent(moments, known)
     both = []
     for rows in (amount.rows, amount.alone):
         few = steadied(moments._replace(variance=ratio(spread, rows), rows=np.maximum(rows, 1e-9)))
         error = np.sqrt(np.nan_to_num(ratio(spread, rows)))
-        both.append(few._replace(error=error, free=amount.free))
+        both.append(few._replace(error=error, free=np.minimum(amount.free, few.free)))
     return both[0], both[1]
+
+
+def _lent(moments: RowMoments, known: Known) -> Floats:
+    """The variance of single rows; where a few of them vary less than all do, with that of all."""
+    own = moments.variance * moments.rows
+    shown = own * moments.rows / np.maximum(moments.rows - 1, 1.0)
+    lent = known.error**2 * moments.rows
+    return np.where(lent > shown * (1 + 1e-9), lent, own)
 
 
 def _sampled_part(source: Tally) -> Floats:
@@ -81,6 +90,27 @@ def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
         unknown = np.full(second.shape, np.nan)
         moments = RowMoments(second, unknown, unknown, rows)
     return RowMoments(*(part[None] for part in moments))
+
+
+def _ratio_moments(source: Tally, of: str, per: str) -> RowMoments:
+    """Moments of the influences wᵢ (nᵢ − T dᵢ) / D: those of a mean, where d are the weights."""
+    above, below = (source.table("group", of=name) for name in (of, per))
+    value = np.nan_to_num(ratio(above, below))
+    weight = source.table("group")
+    centers = [np.nan_to_num(ratio(part, weight)) for part in (above, below)]
+    parts = [
+        _product(source, one, two, name, centers[i], centers[j])
+        for one, two, name, i, j in (
+            (of, of, f"{of}²", 0, 0),
+            (of, per, f"{of}·{per}", 0, 1),
+            (per, per, f"{per}²", 1, 1),
+        )
+    ]
+    second = np.maximum(parts[0] - 2 * value * parts[1] + value**2 * parts[2], 0.0)
+    second = np.nan_to_num(ratio(second, below**2))
+    rows = np.nan_to_num(ratio(below**2, squares_of(source, per)))
+    unknown = np.full(second.shape, np.nan)
+    return RowMoments(*(part[None] for part in (second, unknown, unknown, rows)))
 
 
 def central_sum(source: Tally, of: str, power: int, center: Floats) -> Floats | None:
@@ -144,6 +174,9 @@ def row_squares(source: Tally, statistic: Any) -> Floats | None:
     """Σ ψ² over independent rows (groups) of a function of means; None where it was not counted."""
     weight = source.table("group")
     center = [np.nan_to_num(ratio(source.table("group", of=o), weight)) for o in statistic.means]
+    if statistic.relative_to:
+        variance = _ratio_moments(source, statistic.means[0], statistic.relative_to).variance
+        return np.asarray(variance[0])
     slopes = (np.ones(len(weight)),) if statistic.mean_of else statistic.gradient
     if slopes is None or "fpc" in source.sums:
         return None

@@ -207,13 +207,14 @@ class Means:
 
 def means_of(sums: Tally, asked: Criterion, favorable: Any = None) -> Means:
     """Means by group; of several sums the first varies, and the others stay as they are."""
-    names = asked.statistic.means
+    names, below = asked.statistic.means, asked.statistic.relative_to
     weight = sums.table("group")
     mean = np.nan_to_num(ratio(sums.table("group", of=names[0]), weight))
     square = np.nan_to_num(ratio(sums.table("group", of=f"{names[0]}²"), weight))
     squares = sums.table("group", of="weight²") if "weight²" in sums.sums else weight
     sizes = np.nan_to_num(ratio(weight**2, squares))
-    fixed = {name: sums.table("group", of=name) for name in names[1:]}
+    others = names[1:] if below is None else (below,)
+    fixed = {name: sums.table("group", of=name) for name in others}
     cells = np.arange(len(weight), dtype=np.intp)[None]
 
     def read(means: Floats) -> Table:

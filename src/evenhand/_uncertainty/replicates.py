@@ -77,22 +77,31 @@ def rates_amount(source: Tally, read: Reader) -> Amount | None:
 
 
 def influence_amount(
-    source: Tally, influence: Callable[..., Floats], spread: Floats
+    source: Tally, influence: Callable[..., Floats], spread: Floats, per: str | None = None
 ) -> Amount | None:
     """What dependent rows amount to for a statistic of all rows of a group (cells, groups).
 
-    `influence` is that of a statistic, and `spread` the variance of single rows.
+    `influence` is that of a statistic, and `spread` the variance of single rows. Of a ratio of two
+    sums, rows weigh what the one below the line, `per`, gives them.
     """
     whole = source.whole
-    size = whole.table("group")
+    size = whole.table("group", of=per or "weight")
 
     def moves(counts: Tally, owner: Owner) -> tuple[Floats, Floats, Floats]:
-        weight = np.broadcast_to(counts.table("group"), (len(spread), len(owner)))
-        squares = counts.table("group", of="weight²") if "weight²" in counts.sums else weight
+        weight = counts.table("group", of=per or "weight")
+        weight = np.broadcast_to(weight, (len(spread), len(owner)))
         moved = influence(counts, owner, whole) * size[owner]
-        return moved, weight, np.broadcast_to(squares, weight.shape)
+        return moved, weight, np.broadcast_to(squares_of(counts, per), weight.shape)
 
     return _amount(source, moves, spread)
+
+
+def squares_of(counts: Tally, per: str | None = None) -> Floats:
+    """Sums of squared weights by group, or of the squares of what rows weigh in a ratio."""
+    if per is None:
+        return counts.table("group", of="weight²" if "weight²" in counts.sums else "weight")
+    mark = "weight²·" if f"weight²·{per}²" in counts.sums else ""
+    return counts.table("group", of=f"{mark}{per}²")
 
 
 def _amount(source: Tally, moves: Moves, spread: Floats) -> Amount | None:

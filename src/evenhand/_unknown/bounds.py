@@ -15,6 +15,7 @@ from evenhand._columns import Label
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
 from evenhand._data.groups import show
+from evenhand._data.roles import OF_RANKINGS
 from evenhand._data.summaries import Source
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
@@ -299,7 +300,7 @@ class Bounds(Result):
         return {key: [one[key] for one in answers] for key in keys}
 
 
-@about_data(without=("replicate_weights", "replicate_method"))
+@about_data(without=("replicate_weights", "replicate_method", *OF_RANKINGS))
 def bounds(
     criterion: str | Criterion,
     data: Data,

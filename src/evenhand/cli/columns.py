@@ -14,6 +14,8 @@ SHAPES: dict[str, dict[str, Any]] = {  # of options that take no column
     "score_of": {"metavar": "LABEL"},
     "favorable": {"metavar": "LABEL"},
     "threshold": {"metavar": "NUMBER", "type": Number()},
+    "discount": {"metavar": "NAME|NUMBERS", "type": str, "default": "log"},
+    "top_k": {"type": WholeRange(1)},
     "min_count": {"type": WholeRange(0), "default": 0},
     "bins": {"metavar": "COLUMN=BINS", "multiple": True},
     "replicate_weights": {"metavar": "COLUMNS", "multiple": False},

@@ -30,7 +30,7 @@ from evenhand.criteria.questions import questions_of
 from evenhand.measures import resolve
 from evenhand.standards.profiles import STANDARDS, Standard
 
-READING = ("threshold", "favorable", "score_of", "task", "missing", "min_count")
+READING = ("threshold", "favorable", "score_of", "task", "missing", "min_count", "top_k")
 AUDITING = ("depth", "confidence", "margin", "control")
 OPTIONS_FILE = "evenhand.options"  # in click's context: the file that options came from
 OUTPUTS = ("json", "csv", "markdown", "junit", "html")  # the page, which takes longest, comes last
@@ -285,6 +285,7 @@ def request_of(given: dict[str, Any]) -> Request:
         reading={
             **{name: given[name] for name in READING},
             "replicate_method": _number_or_name(given["replicate_method"]),
+            "discount": discount_given(given["discount"]),
             "rare": given["rare"] or "keep",
             "bins": dict(map(bins_of, given["bins"])),
         },
@@ -359,6 +360,19 @@ def bins_of(text: str) -> tuple[str, int | list[float]]:
             f"--bins reads COLUMN=BINS, such as age=4 or age=0,30,50,120; {text!r} does not."
         )
     return name, int(edges[0]) if len(edges) == 1 else edges
+
+
+def discount_given(text: str) -> str | float | list[float]:
+    """Read the attention of places: a name, a factor, or numbers from the first place on.
+
+    >>> discount_given("log"), discount_given("0.8"), discount_given("1,0.4,0.1")
+    ('log', 0.8, [1.0, 0.4, 0.1])
+    """
+    try:
+        listed = [read_number(part) for part in text.split(",")]
+    except ValueError:
+        return text
+    return listed if len(listed) > 1 else listed[0]
 
 
 def _columns(names: str | None) -> list[str] | None:

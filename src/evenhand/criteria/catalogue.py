@@ -189,6 +189,42 @@ calibration_within_groups = Criterion(
     also_called=("well_calibration",),
 )
 
+# Of rankings: rows are items in lists.
+
+top_k_parity = Criterion(
+    "top_k_parity",
+    STATISTICS["top_k_share"],
+    asks="Is the same share of each group among the first k places of its list?",
+    is_not="It ignores relevance, and the order within the first k and behind them.",
+    also_called=("top_k_share_parity", "representation_at_k"),
+)
+
+exposure_parity = Criterion(
+    "exposure_parity",
+    STATISTICS["exposure"],
+    asks="Do items of every group get the same attention on average, given their places?",
+    is_not="It ignores relevance: groups that are less relevant on average get as much.",
+    also_called=("fairness_of_exposure", "attention_parity"),
+)
+
+exposure_per_relevance = Criterion(
+    "exposure_per_relevance",
+    STATISTICS["exposure_per_relevance"],
+    asks="Does every group get the same attention for its relevance?",
+    is_not="It is only as fair as the relevance, and a sum: within a group, some may get all of "
+    "it. With clicks as exposure it is about impact, not treatment.",
+    also_called=("disparate_exposure", "equity_of_exposure"),
+)
+
+pairwise_parity = Criterion(
+    "pairwise_parity",
+    STATISTICS["pairwise_accuracy"],
+    asks="Are relevant items ahead of less relevant ones of their list equally often in every "
+    "group?",
+    is_not="Places count alike: a pair at the end of a list is as much as one at the top.",
+    also_called=("pairwise_accuracy_parity", "pairwise_fairness"),
+)
+
 CRITERIA: dict[str, Criterion] = {
     thing.name: thing for thing in tuple(globals().values()) if isinstance(thing, Criterion)
 }

@@ -89,6 +89,10 @@ TERMS: dict[str, tuple[str, ...]] = {
     "weak_parity": ("mean prediction", "average prediction", "mean score", "mean outcome"),
     "strong_parity": ("distribution", "distributional", "kolmogorov", "ks", "cdf"),
     "wasserstein_parity": ("wasserstein", "earth mover", "emd", "transport"),
+    "top_k_parity": ("top", "representation", "skew at", "first places", "ndkl", "rank share"),
+    "exposure_parity": ("exposure", "attention", "visibility"),
+    "exposure_per_relevance": ("exposure relevance", "merit", "amortized", "equity attention"),
+    "pairwise_parity": ("pairwise", "pairs", "concordance"),
     "performance_parity": (
         "performance",
         "auc",

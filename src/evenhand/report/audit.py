@@ -70,6 +70,7 @@ SUBGROUPS = 15
 FEW = 3
 MOST_NAMED = 8
 SIDES = {1: "above", -1: "below", 0: "around"}
+OF_LABELS = ("binary", "multiclass")  # tasks
 SHORT = {
     "base_rate": "base",
     "selection_rate": "selected",
@@ -303,7 +304,7 @@ def rate_chart(summary: Document) -> Rates | None:
 def _selected(document: Document) -> str:
     """Which class the rates are about, in words."""
     of_class = document["summary"]["table"]["of_class"]
-    if document["task"] == "regression":
+    if document["task"] not in OF_LABELS:
         return ""
     if of_class is None:
         return "No outcome was named as favorable, so the table shows how often each is predicted."
@@ -500,7 +501,7 @@ def _closing(document: Document) -> str:
     of_class, rates = summary["table"]["of_class"], ""
     if of_class is not None and document["favorable"] is None:
         rates = f"Rates of “{of_class}”. "
-    elif of_class is None and document["task"] != "regression":
+    elif of_class is None and document["task"] in OF_LABELS:
         rates = "In quotes: the share predicted to be of that class. "
     sides = "▲ above, ▼ below everyone else, significant. " if flagged else ""
     return f"{rates}{sides}{level} confidence. Everything: --full, --html, or to_html()."

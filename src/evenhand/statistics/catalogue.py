@@ -128,6 +128,14 @@ STATISTICS: dict[str, Statistic] = {
     "gaussian_log_likelihood": Derived(
         ("squared_error",), "E(log N(y; ŷ, pooled MSE) | a)", _gaussian, real
     ),
+    "exposure": E("exposure", needs="lists"),
+    "top_k_share": E("top", needs="lists", bounds=(0.0, 1.0)),
+    "first_place": E("first", needs="lists", bounds=(0.0, 1.0)),
+    "exposure_per_relevance": E("exposure", needs="lists", per="relevance"),
+    "discounted_recall": E("gain", needs="lists", per="relevance"),
+    "pairwise_accuracy": E("won", needs="lists", bounds=(0.0, 1.0), per="pairs"),
+    "pairwise_within": E("won within", needs="lists", bounds=(0.0, 1.0), per="pairs within"),
+    "pairwise_across": E("won across", needs="lists", bounds=(0.0, 1.0), per="pairs across"),
 }
 
 # Rates in which every subgroup is compared with everybody else, beside the selection rate.

@@ -30,7 +30,8 @@ OVER_ALL = {"correct", "wrong", "all"}  # outcomes of all classes at once
 SIDES = {("y",): ({"tp", "fn"}, {"fp", "tn"}), ("yhat",): ({"tp", "fp"}, {"tn", "fn"})}
 Terms = tuple[list[str], tuple[float, float]]
 SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "y = c"}
-SYMBOLS |= {"error": "ŷ − y"}
+SYMBOLS |= {"error": "ŷ − y", "top": "place ≤ k", "first": "place = 1"}
+SYMBOLS |= {"gain": "exposure · relevance", "won": "pairs won"}
 STEP = 1e-6  # of a share, to see how a function of it follows
 SIGNED = ("yhat", "error")  # sums whose means may be negative
 
@@ -175,6 +176,11 @@ class Statistic:
     def means(self) -> tuple[str, ...]:
         """The named sums of whose means it is a function, the one that varies first."""
         return ()
+
+    @property
+    def relative_to(self) -> str | None:
+        """The named sum below the line of a ratio of two, in place of the weight of the rows."""
+        return None
 
     @property
     def scale(self) -> Scale | None:
@@ -661,11 +667,15 @@ class E(Statistic):
         The kind of summary it reads.
     bounds : tuple of float, default (0.0, inf)
         Least and greatest possible value.
+    per : str, optional
+        Another sum of the tally: then it is the ratio of both expectations.
 
     Examples
     --------
     >>> print(E("yhat").formula)
     E(ŷ | a)
+    >>> print(E("exposure", per="relevance", needs="lists").formula)
+    E(exposure | a) / E(relevance | a)
 
     """
 
@@ -673,12 +683,18 @@ class E(Statistic):
     given: str | None = None
     needs: str = "moments"
     bounds: tuple[float, float] = (0.0, np.inf)
+    per: str | None = None
     is_partition = True
 
     @property
     def sums(self) -> frozenset[str]:
-        """The named sum that it reads."""
-        return frozenset({self.of})
+        """The named sums that it reads."""
+        return frozenset({self.of} if self.per is None else {self.of, self.per})
+
+    @property
+    def relative_to(self) -> str | None:
+        """The sum below the line, where it is a ratio of two."""
+        return self.per
 
     @property
     def means(self) -> tuple[str, ...]:
@@ -687,8 +703,8 @@ class E(Statistic):
 
     @property
     def mean_of(self) -> str | None:
-        """The sum whose mean by group it is, where nothing is given."""
-        return None if self.given else self.of
+        """The sum whose mean by group it is, where nothing is given and it is no ratio of two."""
+        return None if self.given or self.per else self.of
 
     @property
     def hit_sum(self) -> str | None:
@@ -714,7 +730,8 @@ class E(Statistic):
     def formula(self) -> str:
         """Itself, in symbols."""
         condition = f"{SYMBOLS[self.given]}, a" if self.given else "a"
-        return f"E({SYMBOLS.get(self.of, self.of)} | {condition})"
+        mean = f"E({SYMBOLS.get(self.of, self.of)} | {condition})"
+        return f"{mean} / E({SYMBOLS.get(self.per, self.per)} | a)" if self.per else mean
 
     def read(self, source: Tally) -> Table:
         """Its value in every cell and group."""
@@ -723,11 +740,13 @@ class E(Statistic):
         return Table(means, cells, source.groups)
 
     def fraction(self, counts: Any) -> tuple[Floats, Floats]:
-        """The sum, and the weight."""
+        """The sum, and the weight or the sum below the line."""
         if self.given:
             axes = (self.given, "group")
             return counts.table(*axes, of=self.of), counts.table(*axes)
-        return counts.table("group", of=self.of)[..., None, :], counts.table("group")[..., None, :]
+        both = (counts.table("group", of=of) for of in (self.of, self.per or "weight"))
+        above, below = (part[..., None, :] for part in both)
+        return above, below
 
     def shares(self, counts: Any, of: str = "weight") -> Shares | None:
         """The hits that were added up, and the other rows, of each label of what is given."""

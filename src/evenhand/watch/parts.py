@@ -39,6 +39,7 @@ AXES = {
     "bins": ["bin", "group"],
     "moments": ["group"],
     "losses": ["group"],
+    "lists": ["group"],
 }
 
 

@@ -1,0 +1,356 @@
+"""Rankings: statistics beside brute force and scikit-learn, through every way in, and bad input."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.metrics import dcg_score
+
+import evenhand as eh
+from evenhand.statistics import STATISTICS
+
+OF_LISTS = [name for name, one in STATISTICS.items() if one.needs == "lists"]
+
+
+def lists(seed=0, queries=12, size=8, groups="abc", levels=3, ties=False):
+    """Rows in random order; scores with ties, or without."""
+    rng = np.random.default_rng(seed)
+    rows = queries * size
+    frame = pd.DataFrame(
+        {
+            "query": np.repeat([f"q{i}" for i in range(queries)], size),
+            "group": rng.choice([*groups], rows),
+            "relevance": rng.integers(0, levels, rows).astype(float),
+            "score": rng.integers(0, 4, rows).astype(float) if ties else rng.random(rows),
+            "weight": rng.integers(1, 4, rows).astype(float),
+        }
+    )
+    frame["place"] = frame.groupby("query")["score"].rank(ascending=False, method="first")
+    return frame.sample(frac=1, random_state=seed).reset_index(drop=True)
+
+
+def findings(audit):
+    return json.loads(audit.to_json())["findings"]
+
+
+def by_hand(frame, place, top_k, attention):
+    """Every statistic by group, row by row and pair by pair, with the weights of rows."""
+    names = ("w", "exposure", "top", "first", "relevance", "gain")
+    pairs = ("won", "pairs", "won within", "pairs within", "won across", "pairs across")
+    groups = sorted(set(frame["group"]))
+    sums = {group: dict.fromkeys((*names, *pairs), 0.0) for group in groups}
+    for _, rows in frame.groupby("query"):
+        for i, row in rows.iterrows():
+            above = (place[rows.index] < place[i]).sum()
+            level = (place[rows.index] == place[i]).sum()
+            places = range(above + 1, above + level + 1)
+            own, weight = sums[row["group"]], row["weight"]
+            exposure = np.mean([attention(p) for p in places])
+            own["w"] += weight
+            own["exposure"] += weight * exposure
+            own["top"] += weight * np.mean([p <= top_k for p in places])
+            own["first"] += weight * np.mean([p == 1 for p in places])
+            own["relevance"] += weight * row["relevance"]
+            own["gain"] += weight * exposure * row["relevance"]
+            for j, other in rows.iterrows():
+                if other["relevance"] < row["relevance"]:
+                    ahead = 0.5 * (place[i] == place[j]) + (place[i] < place[j])
+                    side = " within" if other["group"] == row["group"] else " across"
+                    for end in ("", side):
+                        own[f"won{end}"] += weight * ahead
+                        own[f"pairs{end}"] += weight
+    quotients = {
+        "exposure": ("exposure", "w"),
+        "top_k_share": ("top", "w"),
+        "first_place": ("first", "w"),
+        "exposure_per_relevance": ("exposure", "relevance"),
+        "discounted_recall": ("gain", "relevance"),
+        "pairwise_accuracy": ("won", "pairs"),
+        "pairwise_within": ("won within", "pairs within"),
+        "pairwise_across": ("won across", "pairs across"),
+    }
+    return {
+        name: [sums[group][above] / sums[group][below] for group in groups]
+        for name, (above, below) in quotients.items()
+    }
+
+
+ATTENTION = {
+    "log": ("log", lambda place: 1 / np.log2(1 + place)),
+    "inverse": ("inverse", lambda place: 1 / place),
+    "a factor": (0.7, lambda place: 0.7 ** (place - 1)),
+    "given": ([1.0, 0.4, 0.1], lambda place: [1.0, 0.4, 0.1, 0, 0, 0, 0, 0][place - 1]),
+}
+
+
+@pytest.mark.parametrize("levels", [2, 7])
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("name", ATTENTION)
+def test_statistics_of_rankings_are_those_of_brute_force(name, ties, levels):
+    frame = lists(1, ties=ties, levels=levels)
+    discount, attention = ATTENTION[name]
+    expected = by_hand(frame, -frame["score"], 3, attention)
+    counts = eh.tally(
+        "relevance",
+        y_score="score",
+        sensitive_features="group",
+        query="query",
+        sample_weight="weight",
+        discount=discount,
+        top_k=3,
+        data=frame,
+    )
+    for each in OF_LISTS:
+        np.testing.assert_allclose(STATISTICS[each].read(counts).values[0], expected[each])
+
+
+def test_finite_bounds_of_statistics_of_rankings_are_attained():
+    """Group a is relevant and first in every list, then last; pairs within it go either way."""
+    query, group = np.repeat(np.arange(5), 4), np.tile([*"aabb"], 5)
+    relevance = np.tile([3, 2, 1, 0], 5)
+    seen = {name: [] for name in OF_LISTS}
+    for place in ([1, 2, 3, 4], [4, 3, 2, 1]):
+        named = {"sensitive_features": group, "query": query, "top_k": 2}
+        counts = eh.tally(relevance, np.tile(place, 5), **named)
+        alone = eh.tally(relevance, np.tile(place, 5), **named | {"top_k": 1})
+        for name in OF_LISTS:
+            for each in (counts, alone):
+                seen[name] += STATISTICS[name].read(each).values.ravel().tolist()
+    query, place = np.arange(20) // 2, np.tile([1, 2], 10)  # one of each group in every list
+    one = eh.tally(np.tile([1, 0], 10), place, sensitive_features=np.tile([*"ab"], 10), query=query)
+    seen["first_place"] += STATISTICS["first_place"].read(one).values.ravel().tolist()
+    for name in OF_LISTS:
+        low, high = STATISTICS[name].bounds
+        assert np.isinf(high) or (np.nanmin(seen[name]), np.nanmax(seen[name])) == (low, high)
+
+
+def test_every_statistic_of_rankings_is_checked_by_brute_force():
+    frame = lists()
+    assert set(OF_LISTS) == set(by_hand(frame, -frame["score"], 3, lambda place: 1 / place))
+
+
+def test_places_and_scores_without_ties_count_the_same():
+    frame = lists(2)
+    named = {"sensitive_features": "group", "query": "query", "top_k": 2, "data": frame}
+    by_place = eh.tally("relevance", "place", **named)
+    by_score = eh.tally("relevance", y_score="score", **named)
+    assert by_place.sums.keys() == by_score.sums.keys()
+    for name, total in by_place.sums.items():
+        np.testing.assert_allclose(total, by_score.sums[name])
+
+
+def test_gain_is_the_dcg_of_scikit_learn():
+    frame = lists(3)
+    counts = eh.tally("relevance", "place", sensitive_features="group", query="query", data=frame)
+    each = [dcg_score([rows["relevance"]], [rows["score"]]) for _, rows in frame.groupby("query")]
+    assert counts.sums["gain"].sum() == pytest.approx(sum(each))
+
+
+def test_rows_that_were_not_shown_have_no_exposure_and_are_below_all_others():
+    frame = lists(4)
+    cut = frame["place"].where(frame["place"] <= 5)
+    named = {"sensitive_features": frame["group"], "query": frame["query"], "top_k": 3}
+    audit = eh.audit(frame["relevance"], cut, **named)
+    assert any("36 rows without a place count as not shown" in note for note in audit.notes)
+    expected = by_hand(
+        frame.assign(weight=1.0), cut.fillna(9), 3, lambda p: (p <= 5) / np.log2(1 + p)
+    )
+    counts = eh.tally(frame["relevance"], cut, **named)
+    for name in OF_LISTS:
+        np.testing.assert_allclose(STATISTICS[name].read(counts).values[0], expected[name])
+
+
+def test_several_lists_of_one_query_are_lists_of_their_own_and_one_cluster():
+    frame = lists(5)
+    twice = pd.concat([frame.assign(draw=1), frame.assign(draw=2, place=9 - frame["place"])])
+    named = {"sensitive_features": "group", "data": twice}
+    counts = eh.tally("relevance", "place", query=["query", "draw"], **named)
+    assert len(counts.labels("cluster")) == 12
+    mean = eh.tally(
+        None,
+        "place",
+        query="query",
+        sensitive_features="group",
+        data=frame,
+        discount=[(1 / np.log2(1 + p) + 1 / np.log2(10 - p)) / 2 for p in range(1, 9)],
+    )
+    exposure = STATISTICS["exposure"]
+    np.testing.assert_allclose(exposure.read(counts).values, exposure.read(mean).values)
+    with pytest.raises(
+        eh.InputError, match=r"place 1 occurs twice in the list q\d+.*several lists"
+    ):
+        eh.tally("relevance", "place", query="query", **named)
+
+
+def test_clicks_in_place_of_a_discount_are_the_exposure():
+    frame = lists(6).assign(clicks=np.arange(96) % 5)
+    named = {"sensitive_features": "group", "query": "query", "data": frame}
+    found = eh.CRITERIA["exposure_per_relevance"].read_data(
+        eh.Data("relevance", "place", exposure="clicks", **named)
+    )
+    by_group = frame.groupby("group")[["clicks", "relevance"]].sum()
+    np.testing.assert_allclose(found.table[0], by_group["clicks"] / by_group["relevance"])
+
+
+def test_batches_of_lists_add_up_to_all_of_them():
+    frame = lists(7)
+    first = frame["query"].isin([f"q{i}" for i in range(5)])
+    named = {"sensitive_features": "group", "query": "query", "top_k": 3}
+    parts = [eh.tally("relevance", "place", data=frame[part], **named) for part in (first, ~first)]
+    whole = eh.audit("relevance", "place", data=frame, **named)
+    assert findings(eh.audit(sum(parts), sensitive_features="group")) == findings(whole)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, lambda columns: columns])
+def test_columns_and_tables_of_any_library_give_the_same_audit(library):
+    frame = lists(8)
+    table = library(frame.to_dict("list"))
+    columns = {
+        "y_true": "relevance",
+        "y_pred": "place",
+        "sensitive_features": "group",
+        "query": "query",
+    }
+    if isinstance(table, dict):
+        found = eh.audit(top_k=3, **{name: table[of] for name, of in columns.items()})
+    else:
+        found = eh.audit(top_k=3, data=table, **columns)
+    expected = eh.audit(top_k=3, data=frame, **columns)
+    assert findings(found) == findings(expected)
+    asked = dict.fromkeys(one["criterion"] for one in findings(found))
+    assert [*asked][:2] == ["exposure_parity", "top_k_parity"]
+
+
+def test_the_audit_of_a_ranking_reads_well_in_every_format():
+    audit = eh.audit(
+        "relevance",
+        "place",
+        sensitive_features="group",
+        query="query",
+        top_k=3,
+        data=lists(9, queries=80),
+        fail_if="top_k_parity.mpd > 0.9",
+    )
+    assert audit.finding("top_k_parity", "mpd").value < 0.9
+    assert audit.by_group.loc["a", "exposure"] > 0
+    for text in (str(audit), audit.to_markdown(), audit.to_html()):
+        assert "exposure" in text
+        assert "predicted" not in text.replace("predicted_", "")
+
+
+def test_rows_of_one_query_are_one_cluster_however_many_there_are():
+    frame = lists(10, queries=60)
+    many = pd.concat([frame.assign(draw=i) for i in range(20)])
+    named = {"sensitive_features": "group", "measure": "mpd"}
+    once = eh.interval("exposure_parity", None, "place", query="query", data=frame, **named)
+    often = eh.interval(
+        "exposure_parity", None, "place", query=["query", "draw"], data=many, **named
+    )
+    assert often.value == pytest.approx(once.value)
+    assert often.high - often.value > 0.7 * (once.high - once.value)
+
+
+def rankings(rng, queries=60, size=12, gap=0.0):
+    query = np.repeat(np.arange(queries), size)
+    group = rng.integers(0, 2, queries * size)
+    score = rng.normal(size=queries * size) - gap * group
+    return {"y_score": score, "sensitive_features": group, "query": query}
+
+
+def test_equal_groups_that_share_every_list_rarely_differ_and_a_gap_is_covered():
+    rng = np.random.default_rng(35)
+    wrong = [
+        eh.interval("exposure_parity", None, **rankings(rng), measure="mpd").low > 0
+        for _ in range(100)
+    ]
+    assert np.mean(wrong) <= 0.11  # 5% and three standard errors
+    truth = eh.evaluate("exposure_parity", None, **rankings(rng, 20_000, gap=0.5), measure="mpd")
+    found = [
+        eh.interval("exposure_parity", None, **rankings(rng, gap=0.5), measure="mpd")
+        for _ in range(100)
+    ]
+    assert np.mean([one.low <= truth <= one.high for one in found]) >= 0.88
+
+
+GOOD = {
+    "y_true": [1, 0, 1, 0],
+    "y_pred": [1, 2, 1, 2],
+    "sensitive_features": [*"abba"],
+    "query": [1, 1, 2, 2],
+}
+BAD = {
+    "y_pred begins with the place 0": {"y_pred": [0, 1, 0, 1]},
+    "place 1 occurs twice in the list 2": {"y_pred": [1, 2, 1, 1]},
+    r"has the place 1.5; places are 1, 2, 3": {"y_pred": [1, 1.5, 1, 2]},
+    "has the place -1": {"y_pred": [1, -1, 1, 2]},
+    "Relevance is at least 0, and y_true has -1": {"y_true": [1, -1, 0, 0]},
+    "Exposure is at least 0": {"exposure": [1, -1, 0, 0]},
+    "at least 1; it is 0": {"top_k": 0},
+    "Pass what orders the lists": {"y_score": [0.1, 0.2, 0.3, 0.4]},
+    "discount=2": {"discount": 2},
+    "discount='logarithm'": {"discount": "logarithm"},
+    "have no group, so they are in no list": {"query": [1, 1, None, 2]},
+    "threshold= says nothing about a ranking": {"threshold": 0.5},
+    "query= is of rankings, and task='binary'": {"task": "binary"},
+    'task="ranking" needs query=': {"query": None, "task": "ranking"},
+    "No row has a place": {"y_pred": [None] * 4},
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_rankings_get_one_clear_error(message):
+    with pytest.raises(eh.InputError, match=message):
+        eh.audit(**GOOD | BAD[message])
+
+
+def test_other_criteria_say_that_these_are_rankings():
+    with pytest.raises(eh.InputError, match="The data lack labels to predict"):
+        eh.evaluate("statistical_parity", **GOOD)
+    with pytest.raises(eh.InputError, match="needs query"):
+        eh.evaluate("exposure_parity", [1, 0], [1, 0], sensitive_features=["a", "b"])
+    with pytest.raises(eh.InputError, match="top_k_parity cannot be asked here: it needs top_k="):
+        eh.audit(**GOOD, criteria="top_k_parity")
+    with pytest.raises(eh.InputError, match=r"pairwise_parity cannot be asked.*relevance"):
+        eh.audit(**GOOD | {"y_true": None}, criteria="pairwise_parity")
+
+
+def test_lists_that_skip_places_or_hold_one_group_alone_are_noted():
+    frame = lists(11)
+    short = frame[~((frame["query"] == "q3") & (frame["place"] == 4))]
+    short = short.assign(group=short["group"].mask(short["query"] == "q5", "a"))
+    audit = eh.audit("relevance", "place", sensitive_features="group", query="query", data=short)
+    assert any("1 list skips places: q3 has 7 rows and a place 8" in note for note in audit.notes)
+    assert any("1 of 12 lists hold one group alone" in note for note in audit.notes)
+    everything = eh.audit(**GOOD, top_k=2)
+    assert any("No list has more than 2 places" in note for note in everything.notes)
+
+
+@pytest.mark.parametrize("criterion", ["exposure_parity", "pairwise_parity"])
+def test_many_providers_who_get_what_chance_gives_them_do_not_differ(criterion):
+    """At 20 items each, of which few say much: whoever has none of the tail is lent that of all."""
+    rng = np.random.default_rng(12)
+    query, provider = np.repeat(np.arange(200), 100), rng.integers(0, 1000, 20_000)
+    named = {"sensitive_features": provider, "query": query, "y_score": rng.normal(size=20_000)}
+    for measure in ("gini", "pq"):
+        found = eh.interval(criterion, rng.binomial(1, 0.4, 20_000), **named, measure=measure)
+        assert found.low == 0 < found.value <= found.high
+
+
+def test_pairs_of_every_two_rows_are_won_by_one_of_them():
+    frame = lists(13, groups="a", levels=5).assign(group=np.arange(96))
+    counts = eh.tally(
+        frame["relevance"],
+        frame["place"],
+        sensitive_features=frame["group"].astype(str),
+        query=frame["query"],
+    )
+    unequal = sum(
+        one != other
+        for _, rows in frame.groupby("query")
+        for one, other in combinations(rows["relevance"], 2)
+    )
+    assert counts.sums["pairs"].sum() == unequal
+    assert (counts.sums["won within"] == 0).all()
