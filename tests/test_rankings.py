@@ -3,6 +3,7 @@
 import json
 from itertools import combinations
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -204,7 +205,20 @@ def test_batches_of_lists_add_up_to_all_of_them():
     assert findings(eh.audit(sum(parts), sensitive_features="group")) == findings(whole)
 
 
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, lambda columns: columns])
+def relation(columns):
+    return duckdb.from_df(pd.DataFrame(columns))
+
+
+LIBRARIES = {
+    "pandas": pd.DataFrame,
+    "Polars": pl.DataFrame,
+    "lazy Polars": pl.LazyFrame,
+    "DuckDB": relation,
+    "lists": dict,
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
 def test_columns_and_tables_of_any_library_give_the_same_audit(library):
     frame = lists(8)
     table = library(frame.to_dict("list"))
@@ -239,6 +253,21 @@ def test_the_audit_of_a_ranking_reads_well_in_every_format():
     for text in (str(audit), audit.to_markdown(), audit.to_html()):
         assert "exposure" in text
         assert "predicted" not in text.replace("predicted_", "")
+
+
+def test_the_next_step_depends_on_whether_relevance_explains_the_gap():
+    rng = np.random.default_rng(14)
+    query, group = np.repeat(np.arange(150), 10), rng.integers(0, 2, 1500)
+    relevance = rng.binomial(1, 0.3 + 0.3 * group)
+    named = {"sensitive_features": group, "query": query}
+    steps = {
+        "Pass how relevant": (None, relevance),
+        "may follow from it": (relevance, relevance),
+        "of the same relevance": (rng.permutation(relevance), relevance),
+    }
+    for words, (truth, order) in steps.items():
+        score = order + 0.3 * rng.normal(size=1500)
+        assert words in str(eh.audit(truth, y_score=score, **named)).replace("\n  ", "")
 
 
 def test_rows_of_one_query_are_one_cluster_however_many_there_are():

@@ -26,7 +26,7 @@ Y, P, A = [0, 1, 0, 1], [0, 1, 1, 1], ["a", "a", "b", "b"]
         ({"measures": ["theil"]}, "There is no measure 'theil'"),
         ({"fail_if": {"statistical_parity.qp": 1}}, "There is no measure 'qp'"),
         ({"fail_if": {"statistical_parity.pq": -1}}, "at least 0"),
-        ({"task": "ranking"}, "'binary', 'multiclass' or 'regression'"),
+        ({"task": "clustering"}, "'binary', 'multiclass', 'regression' or 'ranking'"),
         ({"confidence": 95}, "between 0 and 1"),
         ({"depth": 0}, "depth"),
     ],

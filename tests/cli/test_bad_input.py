@@ -92,7 +92,7 @@ OPTIONS = {
     ("--min-count", "900", "--rare", "drop"): "nobody would be left. Lower --min-count",
     ("--confidence", "1.5"): "0<x<1",
     ("--depth", "0"): "x>=1",
-    ("--task", "ranking"): "'ranking' is not one of 'binary', 'multiclass', 'regression'",
+    ("--task", "ranking"): "--task ranking needs --query",
     ("--fail-if", "statistical_parity = 0.1"): "A gate reads CRITERION.MEASURE > BOUND",
     ("--fail-if", "statistical_parity > > 0.1"): "A gate reads CRITERION.MEASURE > BOUND",
     ("--fail-if", "statistical_parity.pq < 0.1"): "write 'statistical_parity.pq > 0.1'",

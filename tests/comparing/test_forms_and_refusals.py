@@ -74,7 +74,7 @@ def test_the_words_for_a_task_are_those_of_an_audit(task):
     y, made, group = labeled()
     options = {"task": task, "criteria": ["accuracy_parity"], "measures": ["mpd"], **QUICK}
     assert eh.compare(y, made, sensitive_features=group, **options).task == task
-    with pytest.raises(ValueError, match="'binary', 'multiclass' or 'regression'"):
+    with pytest.raises(ValueError, match="'binary', 'multiclass', 'regression' or 'ranking'"):
         eh.compare(y, made, sensitive_features=group, task="classification")
 
 

@@ -31,6 +31,7 @@ ERRORS = ("equalized_odds", "equal_opportunity", "predictive_equality")
 ACCURACY = (*ERRORS, "average_odds", "accuracy_parity", "error_parity", "predictive_parity")
 OF_ROWS = (*ERRORS, "predictive_parity", "false_omission_rate_parity")  # undefined without rows
 CALIBRATION = ("calibration_parity", "calibration_within_groups")
+FOR_RELEVANCE = ("pairwise_parity", "performance_parity(pairwise_across)")
 SIGNED = "performance_parity(mean_error)"
 AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
 
@@ -203,6 +204,25 @@ def _amounts(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) ->
     )
 
 
+def _places(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+    """Groups that come first in lists more often than others."""
+    if audit.evidence.task != "ranking" or not differing:
+        return
+    if "relevance" not in audit.evidence.counted.sums:
+        remedy = "Pass how relevant each row is (y_true) to see whether that explains the gap."
+    elif set(FOR_RELEVANCE) & set(differing):
+        remedy = (
+            "Rows of some groups are placed lower than others of the same relevance. Look for "
+            "features and training lists that are worse there."
+        )
+    else:
+        remedy = (
+            "No difference is shown for the same relevance, so the gap may follow from it. Ask "
+            "first whether the relevance itself is fair."
+        )
+    yield _step("Some groups get better places than others.", remedy)
+
+
 def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> Iterator[Step]:
     """Groups of which a criterion says nothing, because it has nothing to divide by."""
     gaps: dict[Label, None] = {}
@@ -336,6 +356,7 @@ FINDERS: Sequence[Finder] = (
     _errors,
     _signed,
     _amounts,
+    _places,
     _threshold,
     _calibration,
     _without_data,

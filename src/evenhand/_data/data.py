@@ -21,6 +21,7 @@ from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._signatures import documented
 
+NO_QUERY = 'task="ranking" needs query=, the column that says which list a row is in.'
 OF_TABLES = ("rows", "rate", "replicate_weights", "replicate_method")
 BESIDE_COUNTS = ("sensitive_features", "favorable", "task", "min_count", "rare")
 
@@ -53,6 +54,8 @@ class Data(Columns):
             raise InputTypeError("These are data already; ask them, or replace parts of them.")
         if isinstance(self.y_true, Summary):
             self._check_alone()
+        elif self.task == "ranking" and self.query is None:
+            raise InputError(NO_QUERY)
         elif isinstance(self.y_pred, Data | Summary):
             raise InputTypeError(
                 f"A {type(self.y_pred).__name__} stands in place of all columns: pass it first, "
@@ -96,7 +99,8 @@ class Data(Columns):
         if known.sensitive_features is None:
             raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
         if known.query is not None:
-            return rows.evidence_of_lists(known._brought() if known.is_table else known)
+            read = tables.lists_from_table if known.is_table else rows.evidence_of_lists
+            return read(known)
         if known.is_table:
             return tables.evidence_from_table(known)
         for name in OF_TABLES:

@@ -53,7 +53,7 @@ from evenhand._data.groups import (
     missing_note,
 )
 from evenhand._data.roles import ROLES, Columns
-from evenhand._data.rows import evidence_from_rows
+from evenhand._data.rows import evidence_from_rows, evidence_of_lists
 from evenhand._data.score_bins import read_score_bins
 from evenhand._data.summaries import Source, with_favorable
 from evenhand._data.surveys import replicate_columns, replicate_scale, survey_weights
@@ -160,6 +160,21 @@ def evidence_from_table(given: Columns) -> Evidence:
         evidence = score_bins.limited(evidence)
     check_several(evidence.groups)
     return replace(evidence, notes=(*counted.notes, *evidence.notes))
+
+
+def lists_from_table(given: Columns) -> Evidence:
+    """Bring in the columns of rankings: places are counted within lists, which takes all rows."""
+    check_columns(**{name: getattr(given, name) for name in NAMED})
+    named = {name: listed(getattr(given, name)) for name, one in ROLES.items() if one.is_column}
+    wanted = list(dict.fromkeys(name for names in named.values() for name in names))
+    rows = read_table(given.data, wanted).select(*wanted).collect()
+    columns = {name: rows[name].to_native() for name in wanted}
+    brought: dict[str, Any] = {}
+    for name, names in named.items():
+        if names:
+            several = {one: columns[one] for one in names}
+            brought[name] = several if ROLES[name].is_several else columns[names[0]]
+    return evidence_of_lists(replace(given, data=None, **brought))
 
 
 def _from_sums(given: Columns, policy: dict[str, Any]) -> Evidence:

@@ -80,10 +80,6 @@ class Targets(NamedTuple):
 def read_targets(y_true: Any, predictions: Mapping[str, Any], task: str | None = None) -> Targets:
     """Look once over the truth, which may be None, and over predictions by name."""
     given = check_task(task)
-    if given == "ranking":
-        raise InputError(
-            'task="ranking" needs query=, the column that says which list a row is in.'
-        )
     if given == "regression":
         return Targets(True, y_true, dict(predictions))
     truth = None if y_true is None else contents_of(y_true, "y_true")

@@ -13,6 +13,7 @@ from evenhand._columns.bins import Bin
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
 from evenhand._data.groups import show
+from evenhand._data.roles import OF_RANKINGS
 from evenhand._data.summaries import with_favorable
 from evenhand._data.tallies import Axis, Tally
 from evenhand._data.tasks import favorable_label
@@ -34,7 +35,7 @@ MOST_STRATA = 500
 LABELS = ("labels", "predictions")
 
 
-@about_data(without=("strata", "replicate_weights", "replicate_method"))
+@about_data(without=("strata", "replicate_weights", "replicate_method", *OF_RANKINGS))
 def explain(
     criterion: str | Criterion,
     data: Data,

@@ -52,6 +52,7 @@ OPTIONS_FOR = {
     "top_k=": "--top-k ",
     "discount=": "--discount ",
     'task="regression"': "--task regression",
+    'task="ranking"': "--task ranking",
     'task="multiclass"': "--task multiclass",
     'task="binary"': "--task binary",
     "y_true": "--target",
