@@ -267,7 +267,7 @@ def test_the_next_step_depends_on_whether_relevance_explains_the_gap():
     }
     for words, (truth, order) in steps.items():
         score = order + 0.3 * rng.normal(size=1500)
-        assert words in str(eh.audit(truth, y_score=score, **named)).replace("\n  ", "")
+        assert words in " ".join(eh.audit(truth, y_score=score, **named).to_markdown().split())
 
 
 def test_rows_of_one_query_are_one_cluster_however_many_there_are():
@@ -344,6 +344,19 @@ def test_other_criteria_say_that_these_are_rankings():
         eh.audit(**GOOD, criteria="top_k_parity")
     with pytest.raises(eh.InputError, match=r"pairwise_parity cannot be asked.*relevance"):
         eh.audit(**GOOD | {"y_true": None}, criteria="pairwise_parity")
+
+
+def test_doors_that_do_not_read_rankings_say_so():
+    data = eh.Data(**GOOD)
+    with pytest.raises(eh.InputTypeError, match="are not read by frontier"):
+        eh.frontier(data)
+    with pytest.raises(eh.InputTypeError, match="compare has no argument 'query'"):
+        eh.compare(
+            GOOD["y_true"], {"m": GOOD["y_pred"]}, sensitive_features=[*"abba"], query=[1] * 4
+        )
+    chances = eh.probable({"a": [0.2, 0.8, 0.5, 0.1], "b": [0.8, 0.2, 0.5, 0.9]})
+    with pytest.raises(eh.InputTypeError, match="where groups are not known"):
+        eh.audit(**GOOD | {"sensitive_features": chances})
 
 
 def test_lists_that_skip_places_or_hold_one_group_alone_are_noted():

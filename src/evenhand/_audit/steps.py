@@ -210,17 +210,20 @@ def _places(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
         return
     if "relevance" not in audit.evidence.counted.sums:
         remedy = "Pass how relevant each row is (y_true) to see whether that explains the gap."
+        action = "measure relevance"
     elif set(FOR_RELEVANCE) & set(differing):
         remedy = (
             "Rows of some groups are placed lower than others of the same relevance. Look for "
             "features and training lists that are worse there."
         )
+        action = "look for features that place some groups lower"
     else:
         remedy = (
             "No difference is shown for the same relevance, so the gap may follow from it. Ask "
             "first whether the relevance itself is fair."
         )
-    yield _step("Some groups get better places than others.", remedy)
+        action = "ask whether the relevance is fair"
+    yield _step("Some groups get better places than others.", remedy, action=action)
 
 
 def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> Iterator[Step]:

@@ -65,10 +65,9 @@ def about_data(
             about = {name: value for name, value in given.items() if name in offered}
             rest = {name: value for name, value in given.items() if name not in offered}
             data = _data(about)
-            is_ranking = data.query is not None
-            if is_ranking and ("query" in without or data.is_unknown):
-                who = "probable groups are" if data.is_unknown else f"{function.__name__} is"
-                raise InputTypeError(f"{who[0].upper()}{who[1:]} not about rankings (query=).")
+            if data.query is not None and ("query" in without or data.is_unknown):
+                where = "where groups are not known" if data.is_unknown else f"by {door.__name__}"
+                raise InputTypeError(f"Rankings (query=) are not read {where}.")
             answer = UNKNOWN.get(door, function) if data.is_unknown else function
             return answer(data=data, **rest)
 
