@@ -34,6 +34,7 @@ Floats = NDArray[np.float64]
 NEGLIGIBLE, ENDLESS = 1e-12, 1e12
 CHEAPEST = 1e-12  # a price of inequality that is as good as none
 ROUNDS, STEPS = 8, 8
+FARTHEST_OFF = 60.0  # in standard errors: what lies beyond is as good as impossible
 SHARES_OF_A_STEP = np.array([1.0, 0.7, 0.4, 0.2, 0.1, 0.05, 0.0])
 ANGLES = np.linspace(0, np.pi / 2, 13)
 MOST_ENUMERATED = 12
@@ -58,17 +59,30 @@ class Cloud:
         return int(self.values.shape[-1])
 
     @cached_property
-    def _each(self) -> tuple[NDArray[np.intp], ...]:
-        """The places of all curves, to be joined by those along them."""
-        return tuple(np.ogrid[tuple(slice(size) for size in self.values.shape)])
+    def _first(self) -> NDArray[np.intp]:
+        """Where each group's curve begins in all curves, laid out in one line."""
+        return np.arange(self.values.size).reshape(self.values.shape)
+
+    @cached_property
+    def _line(self) -> Floats:
+        return self.curves.ravel()
+
+    @cached_property
+    def _slopes(self) -> Floats:
+        """How fast distances grow with the value between two points of a curve; in one line."""
+        with np.errstate(invalid="ignore"):  # where a curve has ended
+            rise = np.diff(self.curves, axis=0)
+        slope = STEP / np.maximum(rise, 1e-9 * (1e-3 + np.abs(self.curves[1:])))
+        return np.where(np.isfinite(slope), slope, 0.0).ravel()
 
     def at(self, distance: Any) -> Floats:
         """The values (…, groups) at signed distances (…, groups)."""
         place = np.maximum((np.asarray(distance) - DISTANCES[0]) / STEP, 0.0)
         below = np.minimum(place.astype(np.intp), len(DISTANCES) - 2)
         part = np.minimum(place - below, 1.0)
-        start, end = self.curves[(below, *self._each)], self.curves[(below + 1, *self._each)]
-        return np.asarray((1 - part) * start + part * end)
+        start = self._first + below * self.values.size
+        end = start + self.values.size
+        return np.asarray((1 - part) * self._line.take(start) + part * self._line.take(end))
 
     def distance(self, values: Floats) -> Floats:
         """Signed distances of values (…, groups) from the data."""
@@ -80,14 +94,13 @@ class Cloud:
         curves = self.curves.reshape(len(DISTANCES), *batch, *self.values.shape)
         above = values > self.values
         least = np.where(above, np.nextafter(values, -np.inf), values)  # so that <= means < above
-        passed = (curves <= least).sum(axis=0, dtype=np.uint8).astype(np.intp)
-        below = np.clip(passed - 1, 0, len(DISTANCES) - 2)
-        start, end = self.curves[(below, *self._each)], self.curves[(below + 1, *self._each)]
-        slope = STEP / np.maximum(end - start, 1e-9 * (1e-3 + np.abs(end)))
-        slope = np.where(np.isfinite(slope), slope, 0.0)
-        far = DISTANCES[below] + (values - start) * slope
-        far = np.clip(far, -60.0, 60.0)
-        far = np.where(above, np.maximum(far, 0.0), np.minimum(far, 0.0))
+        passed = np.add.reduce(curves <= least, axis=0, dtype=np.uint8).astype(np.intp)
+        below = np.minimum(np.maximum(passed - 1, 0), len(DISTANCES) - 2)
+        start = self._first + below * self.values.size
+        slope = self._slopes.take(start)
+        far = DISTANCES.take(below) + (values - self._line.take(start)) * slope
+        far = np.maximum(far, np.where(above, 0.0, -FARTHEST_OFF))
+        far = np.minimum(far, np.where(above, FARTHEST_OFF, 0.0))
         return np.where(values == self.values, 0.0, far), slope
 
     @cached_property
@@ -263,7 +276,7 @@ def _farthest_pair(cells: Cloud, measure: Measure, reach: float) -> Floats:
 def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
     """Climb within the ball from several starts: a convex function rises at every step."""
     number, groups = cells.values.shape
-    starts = [np.zeros((number, groups))]
+    distance = np.zeros((number, groups))
     most = np.zeros(number)
     if groups <= MOST_SINGLED_OUT:
         each = np.arange(groups)
@@ -273,34 +286,39 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
         alone = np.asarray(measure(moved))
         most, best = alone.max(axis=0), alone.argmax(axis=0)
         far = np.where(best < groups, reach, -reach)
-        starts.append(np.where(each == (best % groups)[:, None], far[:, None], 0.0))
-    for distance in starts:
-        climbing: NDArray[np.bool_] = np.ones(number, dtype=bool)
-        for _ in range(8):
-            here = np.where(
-                (distance != 0).any(axis=1, keepdims=True), cells.at(distance), cells.values
-            )
-            slope = measure.gradient(here)
-            far = np.abs(distance)
-            near, beyond = np.maximum(far - 0.5, 0.125), far + 0.5
-            # A curve may end between the reach and beyond it, such as that of a ratio of errors.
-            ends = np.isfinite(cells.at(beyond)) & np.isfinite(cells.at(-beyond))
+        # From the data, and from the group that rises most alone: both at once.
+        distance = np.concatenate(
+            [distance, np.where(each == (best % groups)[:, None], far[:, None], 0.0)]
+        )
+        most = np.concatenate([most, most])
+        cells = Cloud(np.tile(cells.values, (2, 1)), np.tile(cells.curves, (1, 2, 1)))
+    reached = cells.at(distance)
+    climbing: NDArray[np.bool_] = np.ones(len(most), dtype=bool)
+    for _ in range(8):
+        here = np.where((distance != 0).any(axis=1, keepdims=True), reached, cells.values)
+        slope = measure.gradient(here)
+        far = np.abs(distance)
+        near, beyond = np.maximum(far - 0.5, 0.125), far + 0.5
+        # A curve may end between the reach and beyond it, such as that of a ratio of errors.
+        highest, lowest = cells.at(beyond), cells.at(-beyond)
+        ends = np.isfinite(highest) & np.isfinite(lowest)
+        if not ends.all():
             beyond = np.where(ends, beyond, np.minimum(beyond, reach))
-            rise = cells.at(beyond) - cells.at(near)
-            fall = cells.at(-near) - cells.at(-beyond)
-            span = beyond - near
-            pull = slope * np.where(slope > 0, rise, fall) / span
-            length = np.sqrt((pull**2).sum(axis=1))
-            climbing &= length > 0
-            if not climbing.any():
-                break
-            following = reach * pull / np.where(climbing, length, 1.0)[:, None]
-            following = np.where(climbing[:, None], following, distance)
-            reached = np.asarray(measure(cells.at(following)))
-            most = np.where(climbing, np.maximum(most, reached), most)
-            climbing &= np.abs(following - distance).max(axis=1) >= 1e-3
-            distance = following
-    return most
+            highest, lowest = cells.at(beyond), cells.at(-beyond)
+        rise, fall = highest - cells.at(near), cells.at(-near) - lowest
+        span = beyond - near
+        pull = slope * np.where(slope > 0, rise, fall) / span
+        length = np.sqrt((pull**2).sum(axis=1))
+        climbing &= length > 0
+        if not climbing.any():
+            break
+        following = reach * pull / np.where(climbing, length, 1.0)[:, None]
+        following = np.where(climbing[:, None], following, distance)
+        reached = cells.at(following)
+        most = np.where(climbing, np.maximum(most, measure(reached)), most)
+        climbing &= np.abs(following - distance).max(axis=1) >= 1e-3
+        distance = following
+    return np.asarray(most.reshape(-1, number).max(axis=0))
 
 
 def clipped(cloud: Cloud, measure: Measure, levels: Floats) -> tuple[Floats, Floats, Floats]:
@@ -311,12 +329,12 @@ def clipped(cloud: Cloud, measure: Measure, levels: Floats) -> tuple[Floats, Flo
         first, last = np.full(len(levels), least), most / np.maximum(1 - levels, 1e-6)
     else:
         first, last = least - levels, np.full(len(levels), most)
+    assert measure.band is not None
+    parts, width = np.linspace(0, 1, 17), levels[:, None]
     for _ in range(5):
-        place = first[:, None] + (last - first)[:, None] * np.linspace(0, 1, 17)
-        width = levels[:, None]
-        assert measure.band is not None
+        place = first[:, None] + (last - first)[:, None] * parts
         low, high = measure.band(place, width)
-        inside = np.clip(values, low[..., None], high[..., None])
+        inside = np.minimum(np.maximum(values, low[..., None]), high[..., None])
         squares = cloud.distance(inside) ** 2
         best = squares.sum(axis=2).argmin(axis=1)
         first, last = place[rows, np.maximum(best - 1, 0)], place[rows, np.minimum(best + 1, 16)]
@@ -368,8 +386,10 @@ def _nearest(
 
 def _typical(weights: Floats) -> float:
     """The median of those that are not 0: where a curve ends, it has no slope."""
-    positive = weights[weights > 0]
-    return float(np.median(positive)) if len(positive) else 1.0
+    positive = np.sort(weights[weights > 0])
+    if not len(positive):
+        return 1.0
+    return float(positive[(len(positive) - 1) // 2] + positive[len(positive) // 2]) / 2
 
 
 Solver = Callable[[float], Floats]
@@ -432,8 +452,8 @@ def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tupl
     for _ in range(8):
         if high - low <= 0.01 * high:
             break
-        part = np.clip(short / max(short - over, 1e-300), 0.1, 0.9)
-        middle = low + float(part) * (high - low)
+        part = min(max(short / max(short - over, 1e-300), 0.1), 0.9)
+        middle = low + part * (high - low)
         beyond, values = excess(middle)
         if beyond > 0:
             low, short = middle, beyond

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def mpd(values: ArrayLike) -> Any:
 
     """
     low, high, observed = _extremes(values)
-    return np.where(observed >= 2, high - low, np.nan)[()]
+    return _where(observed >= 2, high - low, np.nan)
 
 
 def gini(values: ArrayLike, *, transform: str | None = None) -> Any:
@@ -76,7 +77,7 @@ def gini(values: ArrayLike, *, transform: str | None = None) -> Any:
     low, high, observed = _extremes(array, least=0.0)
     ordered = np.sort(array / _nonzero(high)[..., None], axis=-1)  # NaN comes last
     ranks = 2.0 * np.arange(array.shape[-1]) + 1
-    if (observed == array.shape[-1]).all():
+    if not _any(observed != array.shape[-1]):
         spread = ordered @ (ranks - array.shape[-1])
     else:
         np.nan_to_num(ordered, copy=False)
@@ -492,10 +493,14 @@ def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, 
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] == 0:
         raise InputError(f"A measure needs a vector of groups; the shape is {array.shape}.")
+    if array.ndim == 1:  # what solvers ask about most, so it is done with plain numbers
+        low, high = float(np.minimum.reduce(array)), float(np.maximum.reduce(array))
+        if isfinite(low) and isfinite(high) and (least is None or low >= least):
+            return low, high, len(array)
     low, high = np.fmin.reduce(array, axis=-1), np.fmax.reduce(array, axis=-1)
-    if np.isinf(low).any() or np.isinf(high).any():
+    if _any(np.isinf(low)) or _any(np.isinf(high)):
         raise InputError(f"A measure needs finite values; it got {low.min()} to {high.max()}.")
-    if least is not None and (low < least).any():
+    if least is not None and _any(low < least):
         raise InputError(
             "Gini, PQ, shortfall and ratio need values of at least 0; the smallest is "
             f"{low.min():g}. "
@@ -515,14 +520,24 @@ def _check_orders(p: float, q: float, any_order: bool) -> None:
 
 
 def _mean(values: Values, observed: Any) -> Any:
-    total = np.nansum(values, axis=-1) if np.isnan(values).any() else values.sum(axis=-1)
-    return total / _nonzero(observed)
+    whole = not _any(observed != values.shape[-1])
+    return (values.sum(axis=-1) if whole else np.nansum(values, axis=-1)) / _nonzero(observed)
 
 
 def _nonzero(values: Any) -> Any:
-    return np.where(values == 0, 1, values)
+    return _where(values == 0, 1.0, values)
 
 
 def _defined(index: Any, low: Any, high: Any, observed: Any) -> Any:
     """Exactly 0 for equal entries, NaN where fewer than two were observed."""
-    return np.where(observed >= 2, np.where(low == high, 0.0, np.maximum(index, 0.0)), np.nan)[()]
+    return _where(observed >= 2, _where(low == high, 0.0, np.maximum(index, 0.0)), np.nan)
+
+
+def _any(condition: Any) -> bool:
+    return bool(condition.any() if isinstance(condition, np.ndarray) else condition)
+
+
+def _where(condition: Any, chosen: Any, other: Any) -> Any:
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, chosen, other)
+    return np.float64(chosen if condition else other)
