@@ -281,7 +281,7 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
         f"{shown_margin(audit)} could have been missed there.",
         _planned(audit),
         cost,
-        action=f"collect more rows of {plural(many, 'small group')}",
+        action=f"collect more rows of {'a small group' if many == 1 else f'{many} small groups'}",
     )
 
 
