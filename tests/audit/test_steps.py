@@ -73,5 +73,7 @@ def test_every_call_that_a_report_advises_runs(situation):
     for step in steps:
         assert step["found"].endswith(".")
         assert step["remedy"].endswith(".")
+        assert step["action"][:1].islower()
+        assert not step["action"].endswith(".")
         if step["call"]:
             assert eval(step["call"], {"eh": eh, "audit": found, **given}) is not None

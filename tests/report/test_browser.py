@@ -186,6 +186,24 @@ def test_the_demo_takes_four_screens_before_anything_is_opened(probe, demo):
     assert found["problems"] == []
 
 
+@pytest.mark.parametrize(("width", "screen"), [(1300, 900), (390, 844)])
+def test_what_to_do_is_said_on_the_first_screen_and_the_chart_begins_there(
+    probe, demo, width, screen
+):
+    script = """
+      const place = (selector) => document.querySelector(selector).getBoundingClientRect();
+      return { said: document.querySelector(".actions").textContent,
+               link: document.querySelector(".actions a").getAttribute("href"),
+               actions: place(".actions").bottom, begins: place("#groups svg.rows").top,
+               ends: place("#groups svg.rows").bottom };
+    """
+    found = probe(demo, script, width=width)
+    assert found["said"].startswith("What to do next: look for features")
+    assert found["link"] == "#next"
+    assert found["actions"] < found["begins"] < screen
+    assert found["ends"] <= 1.5 * screen
+
+
 def test_the_page_of_ten_groups_has_at_most_four_hundred_kilobytes(demo):
     assert len(demo["groups"]) == 10
     assert len(report.page(demo).encode()) <= 400_000
