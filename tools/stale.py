@@ -3,12 +3,11 @@
 A sample of the stored runs is done again: one split and a few settings of every method and base
 model, on the cheapest problem of each kind whose rows are on this computer. Where a score has
 moved, every stored artifact that shows the method is named, and the exit status is 1. A change of
-code that moves no number is no failure. Methods that `made.toml` names beside the results, as their
-pages do, are known to have moved: they are left out, unless --all is given. Where NumPy, SciPy or
-scikit-learn has another version than stored runs were made with, nothing is judged. `make paper`
-does all runs again.
+code that moves no number is no failure, nor are runs that `made.toml` beside the results names, as
+their page does, as older than the code. Where NumPy, SciPy or scikit-learn has another version than
+stored runs were made with, nothing is judged. `make paper` does all runs again.
 
-    python tools/stale.py [--all]
+    python tools/stale.py
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import unescape
 from importlib.metadata import version
@@ -68,13 +67,20 @@ def made(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "made.toml").read_text(encoding="utf-8"))
 
 
-def without(design: Any, methods: Collection[str]) -> Any:
-    """A design less the treatments of these names."""
-    studies = (
-        replace(one, treatments=tuple(t for t in one.treatments if t.name not in methods))
-        for one in design.studies
+def without(design: Any, older: Mapping[str, Collection[str]]) -> Any:
+    """A design less these methods, by problem."""
+    parts = (
+        replace(
+            study,
+            problems=(problem,),
+            treatments=tuple(
+                one for one in study.treatments if one.name not in older.get(problem.name, ())
+            ),
+        )
+        for study in design.studies
+        for problem in study.problems
     )
-    return replace(design, studies=tuple(study for study in studies if study.treatments))
+    return replace(design, studies=tuple(study for study in parts if study.treatments))
 
 
 def other_versions(stored: Iterable[str], now: Callable[[str], str] = version) -> list[str]:
@@ -107,8 +113,8 @@ def main() -> int:
     if others:  # which may move a score too
         print(f"Stored results cannot be judged here: {'; '.join(others)}.")
         return 0
-    known = [] if "--all" in sys.argv[1:] else made(PAPER)["moved"]
-    chosen = sample(without(DESIGN, known))
+    older = made(PAPER)["older"]
+    chosen = without(sample(DESIGN), older)
     found = moved(stored, chosen)
     for one in found:
         print(f"  {one}")
@@ -118,7 +124,7 @@ def main() -> int:
     if named:
         print("These no longer follow from the code. `make paper` does their runs again.")
     else:
-        left = f" Known to have moved, and left out: {'; '.join(known)}." if known else ""
+        left = f" Left out as older than the code: some on {', '.join(older)}." if older else ""
         print(f"{len(chosen.runs())} runs were done again, and scores are as stored.{left}")
     return 1 if named else 0
 

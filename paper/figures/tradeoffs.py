@@ -30,8 +30,8 @@ PUBLISHED_AIMS = (
     "Filled: our repairs, which are used everywhere else. Open: as published. FairProj-KL has a "
     "slip in its ridge, FairRR draws its flips once, FairReg clips losses to [0, 1], WassBC takes "
     "ranks from one half of the rows and quantiles from the other, and LinearPost_R has 12 bins "
-    "on Communities & Crime and 36 on LawSchool, where ours has 500. On ACSIncome, of 1.4 million "
-    "rows, nothing was run as published."
+    "on Communities & Crime and 36 on LawSchool, where ours has 500. What was run as published on "
+    "ACSIncome and on simulated rows is in the results, and not drawn here."
 )
 OUR_LINES = ("RateConstrained", "RateConstrained, average odds", "RateConstrained-Gini")
 USUAL = ("logistic", "linear")

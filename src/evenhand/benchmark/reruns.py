@@ -116,11 +116,11 @@ def _cost(problem: Problem) -> int:
 def _in_the_middle(treatment: Treatment) -> Treatment:
     """Two settings, one where each is a fit: at the ends of a grid a method often does nothing.
 
-    A path is followed as a whole: of several optima, the settings before decide which is found.
+    A path is followed from its start: of several optima, the settings before decide which is found.
     """
     grid, method = treatment.grid, treatment.method
     if method is not None and hasattr(method.estimator, "fit_path"):
-        return treatment
+        return replace(treatment, grid=grid[: len(grid) // 2 + 1])
     chosen = dict.fromkeys((grid[len(grid) // 4], grid[len(grid) // 2]))
     return replace(treatment, grid=tuple(chosen)[-2 if treatment.is_post else -1 :])
 
