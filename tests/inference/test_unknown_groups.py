@@ -406,3 +406,50 @@ def test_many_rows_of_a_useless_proxy_are_not_told_that_more_would_help():
     found = eh.bounds("statistical_parity", None, predicted, sensitive_features=groups)
     assert found.answers["bounds"].least == 0
     assert found.verdict == "more groups"
+
+
+@pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds", "accuracy_parity"])
+def test_of_several_classes_the_worst_one_counts(criterion):
+    """The bounds of all classes are those of the class that has the widest."""
+    random = np.random.default_rng(8)
+    cells = random.dirichlet(np.ones(3), 6)[np.arange(900) % 6]
+    y, predicted = (random.choice([*"uvw"], 900, p=[0.5, 0.3, 0.2]) for _ in range(2))
+    groups = eh.probable(cells, ["a", "b", "c"])
+    options = {"sensitive_features": groups, "sample_weight": random.random(900) + 0.5}
+    whole = eh.bounds(criterion, y, predicted, **options).answers["bounds"]
+    if criterion == "accuracy_parity":
+        assert 0 < whole.greatest <= 1
+        return
+    each = [
+        eh.bounds(criterion, y, predicted, favorable=one, **options).answers["bounds"].greatest
+        for one in "uvw"
+    ]
+    assert whole.greatest == pytest.approx(max(each), abs=1e-12)
+
+
+def test_the_combined_answer_is_no_wider_than_the_known_rows_alone():
+    """Where the proxy is worth nothing it costs nothing, and where it is worth much it gains."""
+    random = np.random.default_rng(3)
+    group = random.integers(2, size=4000)
+    y = random.integers(2, size=4000)
+    predicted = (random.random(4000) < 0.3 + 0.2 * group + 0.2 * y).astype(int)
+    known = np.where(np.arange(4000) < 400, group, None)
+    asked = {"measure": "mpd", "favorable": 1}
+    alone = eh.interval(
+        "equal_opportunity",
+        y[:400],
+        predicted[:400],
+        sensitive_features=group[:400],
+        **asked,
+    )
+    widths = []
+    for right in (0.5, 0.95):
+        men = np.where(random.random(4000) < right, group, 1 - group)
+        share = np.where(men == 1, right, 1 - right)
+        whom = eh.probable(np.column_stack([1 - share, share]), [0, 1], known=known)
+        answer = eh.bounds(
+            "equal_opportunity", y, predicted, sensitive_features=whom, **asked
+        ).answers["combined"]
+        widths.append((answer.high - answer.low) / (alone.high - alone.low))
+    assert widths[0] < 1.03
+    assert widths[1] < 0.75
