@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.curves import DISTANCES, rate_curves, stretched
+from evenhand._uncertainty.curves import DISTANCES, rate_curves, read_off, stretched
 from evenhand._uncertainty.geometry import Cloud, lower_limit, upper_limit
 from evenhand._uncertainty.influence import quasi_ratio
 from evenhand._unknown.counted import COUNTED, HIT, Counted, Floats
@@ -76,12 +76,17 @@ class Estimate(NamedTuple):
             spread = np.sqrt(np.diag(self.covariance)[kept] * quasi)
             return np.clip(values + far * spread, 0.0, 1.0)
         sizes = self.sizes[kept] / quasi
-        return rate_curves(values * sizes, sizes, free)
+        return rate_curves(np.nan_to_num(values) * sizes, sizes, free)
 
     def single(self, error: float) -> tuple[Floats, Floats]:
         """The ends of the intervals of single rates."""
         from scipy.special import ndtri
 
+        if self.sizes is not None:
+            every = np.arange(len(self.values))
+            ends = read_off(self._curves(every, np.ones(len(every))), error)
+            low, high = (np.where(np.isnan(self.values), np.nan, end) for end in ends)
+            return low, high
         reach = stretched(np.array(-ndtri(error / 2)), self.free)
         spread = reach * np.sqrt(np.diag(self.covariance))
         return np.clip(self.values - spread, 0.0, 1.0), np.clip(self.values + spread, 0.0, 1.0)
