@@ -219,14 +219,14 @@ NOT_FILES = {
     "absent.csv": "There is no file 'absent.csv'",
     "absent-*.csv": "No file matches 'absent-*.csv'",
     "below": "below is a folder. Name its files, for example 'below/*.parquet'",
-    "rows.xlsx": "rows.xlsx: what kind of file is this? Its name should end in .csv",
+    "rows.ods": "rows.ods: what kind of file is this? Its name should end in .csv",
 }
 
 
 @pytest.mark.parametrize("name", NOT_FILES)
 def test_what_is_no_file_of_rows_is_refused(run, folder, name):
     (folder / "below").mkdir()
-    (folder / "rows.xlsx").write_text("x")
+    (folder / "rows.ods").write_text("x")
     result = run(name)
     assert result.exit_code == 2
     assert NOT_FILES[name] in result.stderr

@@ -25,15 +25,15 @@ SAMPLE = re.compile(
 ESCAPES = {"n": "\n", "\\": "\\", '"': '"'}
 
 
-def counter_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
+def counter_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -> Any:
     """A relation of one metric: its labels, and its value under its name; `columns` names it."""
     import pyarrow as pa
 
     known = [sample for path in paths for sample in samples(path)]
     names = list(dict.fromkeys(name for name, _, _ in known))
-    asked = [name for name in names if name in columns]
+    asked = [name for name in names if name in (columns or ())]
     if len(asked) != 1:
-        hint = next((did_you_mean(name, names) for name in columns if name), "")
+        hint = next((did_you_mean(name, names) for name in columns or () if name), "")
         raise InputError(
             f"{paths[0]} has the metrics {names[:20]}: name one of them, that counts rows, by "
             f"--rows.{hint}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from evenhand._errors import InputError, MissingExtraError
 from evenhand._files.counters import counter_table
+from evenhand._files.excel import excel_table
 from evenhand._files.text_files import csv_table, json_table, literal
 
 ARROW_FILE = b"ARROW1"
@@ -20,14 +21,16 @@ KINDS = {
     "Parquet": (".parquet", ".pq"),
     "Arrow": (".arrow", ".feather", ".ipc", ".arrows"),
     "JSON lines": (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"),
+    "Excel": (".xlsx", ".xlsm"),
     "Prometheus": (".prom",),
 }
 
 
-def connect() -> Any:
+def connect(folder: Path | None = None) -> Any:
     """A DuckDB database in memory, which neither downloads anything nor fills the memory.
 
-    Extensions are neither installed nor loaded, and nothing that runs in it can change that.
+    What does not fit is put in the folder, by default that of temporary files. Extensions are
+    neither installed nor loaded, and nothing that runs in it can change that.
     """
     try:
         import duckdb
@@ -42,7 +45,7 @@ def connect() -> Any:
         "allow_community_extensions": False,
         "memory_limit": f"{_memory_limit() // 2**20}MiB",
         "preserve_insertion_order": False,
-        "temp_directory": tempfile.gettempdir(),
+        "temp_directory": str(folder or tempfile.gettempdir()),
     }
     database = duckdb.connect(config=settings)
     database.execute("SET enable_progress_bar = true")  # so that it can be asked how far it is
@@ -60,8 +63,8 @@ def _memory_limit() -> int:
     return max(whole // 2, 2**28)
 
 
-def open_files(database: Any, given: Sequence[str], columns: Sequence[str]) -> Any:
-    """One relation over all files; `columns` are those that will be read."""
+def open_files(database: Any, given: Sequence[str], columns: Sequence[str] | None) -> Any:
+    """One relation over all files; `columns` are those that will be read, None if it is all."""
     paths = found_files(given)
     kinds = {kind_of(path): path for path in paths}
     if len(kinds) > 1:
@@ -131,12 +134,12 @@ def _identity(path: Path) -> tuple[int, int] | Path:
     return found.st_dev, found.st_ino
 
 
-def _parquet(database: Any, paths: list[Path], _: Sequence[str]) -> Any:
+def _parquet(database: Any, paths: list[Path], _: Sequence[str] | None) -> Any:
     names = [literal(path) for path in paths]
     return database.read_parquet(names, union_by_name=len(paths) > 1, hive_partitioning=False)
 
 
-def _arrow(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
+def _arrow(database: Any, paths: list[Path], columns: Sequence[str] | None) -> Any:
     """Files are scanned as often as needed; a stream can be read once, so its columns are kept."""
     import pyarrow as pa
     import pyarrow.dataset
@@ -150,10 +153,10 @@ def _arrow(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
         raise InputError(f"An Arrow file is damaged or cut short: {failure}") from failure
 
 
-def _stream(database: Any, batches: Any, columns: Sequence[str]) -> Any:
+def _stream(database: Any, batches: Any, columns: Sequence[str] | None) -> Any:
     import duckdb
 
-    there = [name for name in batches.schema.names if name in columns]
+    there = [name for name in batches.schema.names if columns is None or name in columns]
     if not there:
         return database.from_arrow(batches.schema.empty_table())
     database.register("stream", batches)
@@ -204,10 +207,11 @@ def _starts_with(path: Path, magic: bytes) -> bool:
         return file.read(len(magic)) == magic
 
 
-READERS: dict[str, Callable[[Any, list[Path], Sequence[str]], Any]] = {
+READERS: dict[str, Callable[[Any, list[Path], Sequence[str] | None], Any]] = {
     "CSV": csv_table,
     "Parquet": _parquet,
     "Arrow": _arrow,
     "JSON lines": json_table,
+    "Excel": excel_table,
     "Prometheus": counter_table,
 }

@@ -44,7 +44,7 @@ JSON_TYPES = {  # the narrowest type for all kinds of values that a column has
 }
 
 
-def csv_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
+def csv_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -> Any:
     """A relation over CSV files, whose dialect is fixed by the first line of the first."""
     import duckdb
 
@@ -63,8 +63,8 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
         f"{told})"
     )
     try:
-        if known and {*columns} <= {*names}:
-            few = ", ".join(map(_name, dict.fromkeys(columns)))
+        if known and {*(columns or ())} <= {*names}:
+            few = "*" if columns is None else ", ".join(map(_name, dict.fromkeys(columns)))
             source = f"(select {few} from {source})"
             if len(names) > MANY or any(map(_is_compressed, paths)):
                 source = _kept(database, source)
@@ -93,16 +93,17 @@ def _kept(database: Any, source: str) -> str:
     return "unpacked"
 
 
-def typed(database: Any, source: str, columns: Sequence[str]) -> Any:
+def typed(database: Any, source: str, columns: Sequence[str] | None) -> Any:
     """A relation over columns of text, with those that will be read as what all of it is."""
-    wanted = [name for name in database.sql(f"from {source}").columns if name in columns]
+    names = database.sql(f"from {source}").columns
+    wanted = [name for name in names if columns is None or name in columns]
     guess = _fitting(database, f"(from {source} limit {ROWS_TO_GUESS})", dict.fromkeys(wanted))
     types = _fitting(database, source, guess)
     casts = ", ".join(f"cast({_name(at)} as {kind}) as {_name(at)}" for at, kind in types.items())
     return database.sql(f"select * {f'replace ({casts})' if casts else ''} from {source}")
 
 
-def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
+def json_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -> Any:
     """A relation over JSON lines; what is text there is text here.
 
     If there is no column `doc.group`, that is the field `group` of the objects in `doc`.
@@ -111,6 +112,7 @@ def json_table(database: Any, paths: list[Path], columns: Sequence[str]) -> Any:
     options = "format = 'newline_delimited', hive_partitioning = false, union_by_name = true"
     source = f"read_json({_literals(paths)}, {options}"
     seen = database.sql(f"from {source}, map_inference_threshold = -1)").columns
+    columns = seen if columns is None else columns
     roots = {name: _root(name, seen) for name in columns}
     every_row = f"{source}, columns = {_struct(dict.fromkeys(roots.values(), 'JSON'))})"
     values = {name: _json_value(name, root) for name, root in roots.items()}

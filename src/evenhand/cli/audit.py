@@ -35,7 +35,7 @@ from evenhand.cli.terminal import complain, echoed, progress, text_of
 from evenhand.report import page
 from evenhand.standards.tables import as_csv
 
-HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow or JSON lines.
+HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow, JSON lines or Excel.
 
 Several files or patterns of one kind are read as one table. Rows are counted where they lie,
 so a file may be larger than memory. The options can also stand in [tool.evenhand.audit] of

@@ -91,6 +91,7 @@ def _status_of(failure: BaseException) -> int:
 def _group() -> Any:
     import click
 
+    from evenhand.cli.app import app
     from evenhand.cli.audit import audit
     from evenhand.cli.benchmark import bench
     from evenhand.cli.compare import compare
@@ -102,7 +103,7 @@ def _group() -> Any:
     from evenhand.cli.watch import watch
 
     about = (criteria, datasets, demo, measures, standards)
-    every = (audit, bench, compare, frontier_, sql, watch, *about)
+    every = (app, audit, bench, compare, frontier_, sql, watch, *about)
     commands = {command.name or "": command for command in every}
     group = click.Group("evenhand", help=HELP, commands=commands)
     return click.version_option(package_name="evenhand", message="%(prog)s %(version)s")(group)

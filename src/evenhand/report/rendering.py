@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evenhand._words import listing, number, p_value, percent, plural
@@ -147,7 +147,12 @@ def _kept(column: Sequence[Any] | None, keep: Sequence[int]) -> list[Any] | None
 
 def rendered(template: str, **context: Any) -> str:
     """A template, filled; lone surrogates of names are replaced."""
-    text = _environment().get_template(template).render(context)
+    return filled(environment(), template, **context)
+
+
+def filled(templates: Environment, template: str, **context: Any) -> str:
+    """A template of an environment, filled."""
+    text = templates.get_template(template).render(context)
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -158,7 +163,7 @@ def _painted(figure: Figure) -> Markup:
 
 
 def _filled(block: Template) -> Markup:
-    return Markup(_environment().get_template(block.name).render(block.context))
+    return Markup(environment().get_template(block.name).render(block.context))
 
 
 FILTERS = {
@@ -183,13 +188,14 @@ FILTERS = {
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("evenhand.report"),
+def environment(*packages: str) -> Environment:
+    """The templates of reports, and before them those of other packages."""
+    templates = Environment(
+        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "evenhand.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(FILTERS)
-    return environment
+    templates.filters.update(FILTERS)
+    return templates

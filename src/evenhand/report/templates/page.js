@@ -64,7 +64,7 @@
   };
 
   const follow = () => {
-    const links = new Map(all("nav a").map((link) => [link.hash.slice(1), link]));
+    const links = new Map(all("nav a[href^='#']").map((link) => [link.hash.slice(1), link]));
     const seen = new IntersectionObserver((entries) => {
       for (const entry of entries) {
         if (!entry.isIntersecting) continue;

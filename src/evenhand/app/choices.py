@@ -1,0 +1,160 @@
+"""What was chosen, in the words of `evenhand audit`: as a command, as Python, and as TOML."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evenhand._audit import Audit, Evidence, audit_evidence
+from evenhand._audit.examination import Progress
+from evenhand._data.data import Data
+from evenhand._data.roles import ROLES
+from evenhand._files.files import kind_of
+from evenhand.app.tables import Opened
+
+DTYPES = {"VARCHAR": "string", "BIGINT": "Int64", "DOUBLE": "float64", "BOOLEAN": "boolean"}
+AUDITING = {"depth": "--depth", "margin": "--margin", "confidence": "--confidence"}
+USUAL = {"depth": 2, "margin": None, "confidence": 0.95}
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Which column of a file plays which part and how it is read, and how the audit is done."""
+
+    opened: Opened
+    reading: Mapping[str, Any]  # by role
+    auditing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The same for the same counts."""
+        return json.dumps(self.reading, sort_keys=True, default=str)
+
+    @property
+    def title(self) -> str:
+        """The title that the command gives its report."""
+        return f"Audit of {self.opened.name}"
+
+    def count(self) -> Evidence:
+        """Count the rows."""
+        return Data(data=self.opened.table, **self.reading).counted
+
+    def audit(self, evidence: Evidence, progress: Progress | None = None) -> Audit:
+        """Audit what was counted."""
+        return audit_evidence(evidence, title=self.title, progress=progress, **self.auditing)
+
+    @property
+    def options(self) -> Iterator[tuple[str, str]]:
+        """Options of the command and their values, in the order of its help."""
+        for role, one in ROLES.items():
+            if role in self.reading:
+                yield from ((one.option, text) for text in _texts(self.reading[role]))
+        for name, option in AUDITING.items():
+            value = self.auditing.get(name)
+            if value != USUAL[name] and value is not None:
+                yield option, _digits(value)
+
+    def command(self, *more: str) -> str:
+        """The command line that gives the same report."""
+        file = self.opened.name
+        words = ["evenhand", "audit", f"./{file}" if file.startswith("-") else file]
+        for option, text in self.options:
+            words += [f"{option}={text}"] if text.startswith("-") else [option, text]
+        return shlex.join([*words, *more])
+
+    @property
+    def python(self) -> str:
+        """Lines of Python that give the same audit."""
+        given = dict(self.reading)
+        places = [repr(given.pop(role, None)) for role in ("y_true", "y_pred")]
+        given = {
+            "sensitive_features": given.pop("sensitive_features"),
+            "data": _Name("rows"),
+        } | given
+        given |= {k: v for k, v in self.auditing.items() if v is not None and v != USUAL[k]}
+        arguments = [*places, *(f"{name}={value!r}" for name, value in given.items())]
+        listed = "".join(f"    {argument},\n" for argument in arguments)
+        title = f"    title={self.title!r},\n"
+        return (
+            "import pandas as pd\n\nimport evenhand as eh\n\n"
+            f"rows = {self._reader}\nreport = eh.audit(\n{listed}{title})\n"
+            'report.to_html("report.html")\n'
+        )
+
+    @property
+    def _reader(self) -> str:
+        """The call by which pandas reads the columns as what they are."""
+        name, kind = self.opened.name, kind_of(self.opened.path)
+        if kind != "CSV":
+            call = {"Parquet": "read_parquet", "Arrow": "read_feather", "Excel": "read_excel"}
+            more = "" if kind in call else ", lines=True"
+            return f"pd.{call.get(kind, 'read_json')}({name!r}{more})"
+        wanted = [column for column in self.opened.columns if column.name in self.names]
+        types = {column.name: DTYPES.get(column.type, "string") for column in wanted}
+        delimiter = self.opened.delimiter
+        sep = "" if delimiter == "," else f", sep={delimiter!r}"
+        return (
+            f"pd.read_csv(\n    {name!r}{sep},\n    dtype={types!r},\n    usecols={[*types]!r},\n"
+            '    keep_default_na=False,\n    na_values=[""],\n)'
+        )
+
+    @property
+    def names(self) -> set[str]:
+        """The columns that are read."""
+        values = [value for role, value in self.reading.items() if ROLES[role].is_column]
+        return {name for value in values for name in _listed(value)}
+
+    @property
+    def toml(self) -> str:
+        """The choices as a file that this page opens again, and that `--config` reads."""
+        lines = ["# Choices for an audit; evenhand audit --config reads this file too.", "[audit]"]
+        lines.append(f"file = {_quoted(self.opened.name)}")
+        several: dict[str, list[str]] = {}
+        for option, text in self.options:
+            several.setdefault(option.removeprefix("--"), []).append(text)
+        for key, texts in several.items():
+            listed = ", ".join(map(_quoted, texts))
+            lines.append(f"{key} = [{listed}]" if len(texts) > 1 else f"{key} = {listed}")
+        lines += ["", "[file]", f"sha256 = {_quoted(self.opened.fingerprint)}"]
+        return "\n".join(lines) + "\n"
+
+
+class _Name:
+    """A name in Python source."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{name}={_bins(bins)}" for name, bins in value.items()]
+    return [_digits(text) if isinstance(text, float) else str(text) for text in _listed(value)]
+
+
+def _bins(bins: int | Sequence[float]) -> str:
+    return str(bins) if isinstance(bins, int) else ",".join(map(_digits, bins))
+
+
+def _digits(value: float) -> str:
+    """A number with all its digits.
+
+    >>> _digits(0.1), _digits(30.0)
+    ('0.1', '30')
+    """
+    return repr(int(value) if float(value).is_integer() else float(value))
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _quoted(text: str) -> str:
+    """A text as a string of TOML."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

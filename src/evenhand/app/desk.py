@@ -1,0 +1,172 @@
+"""What the page works on: the files that are open, and what was counted and audited of them.
+
+One thing is done at a time. A newer question stops an older one that is still being answered, for
+nobody waits for it any more.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+from evenhand._audit import Audit, Evidence
+from evenhand._errors import InputError
+from evenhand.app.choices import Choices
+from evenhand.app.tables import Opened
+
+T = TypeVar("T")
+
+KEPT = 8  # counts and audits that are remembered, of each file
+MOST_FILES = 8
+CLEANER = """
+import shutil, sys
+sys.stdin.buffer.read()  # ends with the process that writes to it, however that ends
+shutil.rmtree(sys.argv[1], ignore_errors=True)
+"""
+
+
+class StoppedError(Exception):
+    """A newer question came, or somebody pressed cancel."""
+
+
+class Desk:
+    """Files that are open, by key, and the folder of those that were dropped on the page."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="evenhand-app-"))
+        # A process of its own outlives this one, so that the files go after a crash, too.
+        self.cleaner = subprocess.Popen(
+            [sys.executable, "-I", "-c", CLEANER, str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.files: OrderedDict[str, Work] = OrderedDict()
+        self._numbers = 0
+
+    def place(self, suffix: str) -> Path:
+        """Where a file of this kind can be put."""
+        self._numbers += 1
+        return self.folder / f"{self._numbers}{suffix}"
+
+    def open(self, path: Path, name: str) -> str:
+        """Open a file under the name that its owner gave it; its key."""
+        key = str(len(self.files) + 1 + self._numbers)
+        self.files[key] = Work(path, name, self.folder)
+        try:
+            self.files[key].begin()
+        except BaseException:
+            self.files.pop(key).close()
+            raise
+        while len(self.files) > MOST_FILES:
+            self.files.popitem(last=False)[1].close()
+        return key
+
+    def close(self) -> None:
+        """Close all files and let the folder go."""
+        for work in self.files.values():
+            work.close()
+        if self.cleaner.stdin is not None:
+            self.cleaner.stdin.close()
+        self.cleaner.wait(timeout=30)
+
+
+class Work:
+    """A file, and what was counted and audited of it so far."""
+
+    def __init__(self, path: Path, name: str, folder: Path) -> None:
+        self.path, self.name, self.folder = path, name, folder
+        self.opened: Opened | None = None
+        self.counts: OrderedDict[str, Evidence] = OrderedDict()
+        self.audits: OrderedDict[str, Audit] = OrderedDict()
+        self.doing = ""
+        self.share: float | None = None
+        self._turn, self._newest = Lock(), 0
+
+    def begin(self) -> None:
+        """Open the file and look over its columns."""
+        with self.turn("Reading the file"):
+            self.opened = Opened(self.path, self.name, self.folder)
+
+    @property
+    def table(self) -> Opened:
+        """The open file."""
+        if self.opened is None:
+            raise InputError(f"{self.name} is still being read.")
+        return self.opened
+
+    def audit(self, choices: Choices) -> Audit:
+        """The audit of these choices; counts are made once."""
+        key = f"{choices.key} {sorted(choices.auditing.items())}"
+        return _remembered(self.audits, key, lambda: self._audit(choices))
+
+    def _audit(self, choices: Choices) -> Audit:
+        with self.turn("Counting") as told:
+            evidence = _remembered(self.counts, choices.key, choices.count)
+            self.doing = "Auditing"
+            return choices.audit(evidence, told)
+
+    @contextmanager
+    def turn(self, doing: str, *, stop: bool = True) -> Iterator[Callable[[int, int], None]]:
+        """Be the one that works; to be told what is done of what.
+
+        Older work is stopped, or with `stop` false waited for.
+        """
+        if stop:
+            self.stop()
+        mine = self._newest
+        with self._turn:
+            self.doing, self.share = doing, None
+
+            def told(done: int, total: int) -> None:
+                self.share = done / total if total else None
+                if mine != self._newest:
+                    raise StoppedError
+
+            try:
+                told(0, 0)
+                yield told
+            except Exception as failure:
+                if mine != self._newest:
+                    raise StoppedError from failure
+                if self.opened is None or isinstance(failure, StoppedError):
+                    raise
+                raise self.opened.renamed(failure) from failure
+            finally:
+                self.doing = ""
+
+    def stop(self) -> None:
+        """Stop what is being done."""
+        self._newest += 1
+        if self.opened is not None:
+            self.opened.database.interrupt()
+
+    def progress(self) -> dict[str, Any]:
+        """What is being done, and which share of it is, where that is known."""
+        return {"doing": self.doing, "share": self.share}
+
+    def close(self) -> None:
+        """Let the file go."""
+        self.stop()
+        if self.opened is not None:
+            with self._turn:
+                self.opened.database.close()
+        if self.path.parent == self.folder:
+            self.path.unlink(missing_ok=True)
+
+
+def _remembered(known: OrderedDict[str, T], key: str, make: Callable[[], T]) -> T:
+    if key not in known:
+        known[key] = make()
+        while len(known) > KEPT:
+            known.popitem(last=False)
+    known.move_to_end(key)
+    return known[key]

@@ -1,0 +1,475 @@
+"""The questions that a page asks before it shows an audit, and what is still missing.
+
+Whatever could turn an answer around is asked and never guessed: which outcome is good for people,
+which way a score points, what a missing group means, and whether people occur more than once.
+A form sends the position of a column or a label, so that no name has to survive a form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+from evenhand._errors import InputError
+from evenhand._words import percent, plain, plural, read_number
+from evenhand.app.choices import USUAL, Choices
+from evenhand.app.tables import MOST_LABELS, NUMBER, WHOLE, Column, Opened
+
+NONE = "none"
+FEW_CLASSES = 20  # as many whole numbers as are taken for labels
+MOST_SHOWN = 40  # groups that can be ticked without opening a list
+LINES = {
+    "people": "one decision about one person, and nobody is in the file twice",
+    "repeated": "one of several about the same person, or about people who belong together",
+    "counts": "many people, and a column says how many",
+}
+
+Query = Mapping[str, Sequence[str]]
+
+
+class Option(NamedTuple):
+    """An answer: what is sent, what is shown, and whether it is the one chosen."""
+
+    value: str
+    text: str
+    chosen: bool = False
+    hint: str = ""
+
+
+class Field(NamedTuple):
+    """A question, why it is asked, its answers, and what is missing while there is none.
+
+    `form` is "select", "radio", "checks" or "number"; the last has a `value` in place of options.
+    """
+
+    key: str
+    ask: str
+    form: str
+    options: Sequence[Option] = ()
+    why: str = ""
+    lacks: str = ""
+    value: str = ""
+    low: str = ""
+    high: str = ""
+    caution: str = ""
+
+
+class Interview:
+    """Go through the questions in order; what one answers decides which others are asked."""
+
+    def __init__(self, opened: Opened, query: Query) -> None:
+        self.opened, self.query = opened, query
+        self.questions: list[Field] = []
+        self.settings: list[Field] = []
+        self.reading: dict[str, Any] = {}
+        self.auditing: dict[str, Any] = {}
+        self._ask_lines()
+        self._ask_columns()
+        self._ask_outcomes()
+        self._ask_groups()
+        self._ask_settings()
+
+    @property
+    def missing(self) -> list[str]:
+        """What is still to be said, in words."""
+        return [one.lacks for one in (*self.questions, *self.settings) if one.lacks]
+
+    @property
+    def choices(self) -> Choices | None:
+        """What was chosen, once nothing is missing."""
+        if self.missing:
+            return None
+        return Choices(self.opened, self.reading, self.auditing)
+
+    # The questions
+
+    def _ask_lines(self) -> None:
+        said = self._one("lines")
+        known = said if said in LINES else ""
+        options = [Option(key, text, key == known) for key, text in LINES.items()]
+        lacks = "" if known else "Say what a line of the file stands for."
+        why = (
+            "Rows about one person are not independent, and a line that stands for many people "
+            "counts as many."
+        )
+        self.questions.append(
+            Field("lines", "Each line of the file is", "radio", options, why, lacks)
+        )
+        if known == "repeated":
+            self._column("cluster", "Which column names the person, or whoever belongs together?")
+        if known == "counts":
+            whole = [column for column in self.opened.columns if column.is_number]
+            self._column("rows", "Which column says how many people?", of=whole)
+
+    def _ask_columns(self) -> None:
+        unknown = "not known, or not in this file"
+        self._column("target", "Which column is the true outcome?", "y_true", none=unknown)
+        no_decision = "none: a score decides"
+        self._column(
+            "prediction",
+            "Which column is the model's decision or prediction?",
+            "y_pred",
+            none=no_decision,
+        )
+        numbers = [column for column in self.opened.columns if column.is_number]
+        if numbers and self._answered("prediction"):
+            decided = "y_pred" in self.reading
+            none = "none" if decided else None
+            said = self._column("score", "Which column is the score?", "y_score", numbers, none)
+            if decided and not said and not self._one("score"):
+                self.questions[-1] = self.questions[-1]._replace(lacks="")
+
+    def _ask_outcomes(self) -> None:
+        names = [self.reading[role] for role in ("y_true", "y_pred") if role in self.reading]
+        if not names:
+            if "y_score" in self.reading:
+                self._ask_side()
+            return
+        labels = self.opened.labels(*names)
+        if self._is_regression(names, labels):
+            self.reading["task"] = "regression"
+            return
+        if not labels:
+            kinds = " and ".join(f"{name!r} {self.opened.named(name).kind}" for name in names)
+            self._refuse(f"The outcome and the decision are written differently: {kinds}.")
+            return
+        if len(labels) > MOST_LABELS:
+            self._refuse(
+                f"{names[0]!r} has more than {MOST_LABELS} different values. Is it the outcome?"
+            )
+            return
+        if not self._answered("target") or not self._answered("prediction"):
+            return
+        self._ask_favorable(labels)
+        if "y_score" in self.reading:
+            self._ask_direction(labels)
+
+    def _is_regression(self, names: Sequence[str], labels: Sequence[Any]) -> bool:
+        columns = [self.opened.named(name) for name in names]
+        if not all(column.is_number for column in columns):
+            return False
+        if any(column.kind == NUMBER and not self._is_whole(column) for column in columns):
+            return True
+        if len(labels) <= 2:
+            return False
+        said = self._one("task")
+        options = [
+            Option("regression", "amounts, such as euros or years", said == "regression"),
+            Option("multiclass", "classes, each with a number for a name", said == "multiclass"),
+        ]
+        many = "" if len(labels) > MOST_LABELS else f"{len(labels)} "
+        why = f"They take {many or f'more than {MOST_LABELS} '}different whole numbers."
+        known = said in ("regression", "multiclass")
+        lacks = "" if known else "Say whether the outcome is an amount or a class."
+        self.questions.append(Field("task", "The outcomes are", "radio", options, why, lacks))
+        if said == "multiclass":
+            self.reading["task"] = "multiclass"
+        return said == "regression"
+
+    def _ask_favorable(self, labels: Sequence[Any]) -> None:
+        at = self._position("favorable", len(labels))
+        options = [Option(str(i), plain(str(label)), i == at) for i, label in enumerate(labels)]
+        none = self._one("favorable") == NONE and len(labels) > 2
+        if len(labels) > 2:
+            options.append(Option(NONE, "none is better than the others", none))
+        lacks = "" if at is not None or none else "Say which outcome is good for people."
+        why = "Being hired or getting a loan is good; a default or a relapse is not."
+        self.questions.append(
+            Field("favorable", "Which outcome is good for people?", "radio", options, why, lacks)
+        )
+        if at is not None:
+            self.reading["favorable"] = _label(labels[at])
+
+    def _ask_side(self) -> None:
+        """Where a score alone decides and no outcome is known."""
+        if not self._answered("target"):
+            return
+        said = self._one("favorable")
+        options = [
+            Option("1", "selected, which is good for them", said == "1"),
+            Option("0", "flagged, which is bad for them", said == "0"),
+        ]
+        lacks = "" if said in ("0", "1") else "Say whether a high score is good for people."
+        ask = "People with a score of at least the threshold are"
+        self.questions.append(Field("favorable", ask, "radio", options, "", lacks))
+        if said in ("0", "1"):
+            self.reading |= {"favorable": said, "score_of": "1"}
+        self._ask_threshold()
+
+    def _ask_direction(self, labels: Sequence[Any]) -> None:
+        if len(labels) != 2:
+            self._refuse("A score goes with two outcomes; leave it out here.")
+            return
+        score = self.reading["y_score"]
+        at = self._position("score_of", 2)
+        options = [Option(str(i), plain(str(label)), i == at) for i, label in enumerate(labels)]
+        why, caution = "", ""
+        if "y_true" in self.reading:
+            target = self.reading["y_true"]
+            rows = self.reading.get("rows")
+            found = self.opened.directions(target, score, labels, rows)
+            if found:
+                best = max(found, key=lambda one: one.share)
+                why = (
+                    f"Higher scores go with “{plain(best.label)}” in {percent(best.share)} of "
+                    "pairs of people with different outcomes."
+                )
+                if best.share == 0.5:
+                    why = "Higher scores go with either outcome in half of all pairs."
+                elif at is not None and str(labels[at]) != best.label:
+                    caution = (
+                        f"In this file higher scores go with “{plain(best.label)}”. Keep your "
+                        f"answer only if the score was meant to be of “{plain(str(labels[at]))}”."
+                    )
+        lacks = "" if at is not None else "Say which way the score points."
+        self.questions.append(
+            Field(
+                "score_of",
+                "A higher score means that this outcome is more likely:",
+                "radio",
+                options,
+                why,
+                lacks,
+                caution=caution,
+            )
+        )
+        if at is not None:
+            self.reading["score_of"] = _label(labels[at])
+        if "y_pred" not in self.reading:
+            self._ask_threshold()
+
+    def _ask_threshold(self) -> None:
+        text = self._one("threshold").strip()
+        column = self.opened.named(self.reading["y_score"])
+        value = _number(text)
+        lacks = "" if value is not None else "Say from which score on people are selected."
+        if text and value is None:
+            lacks = f"The threshold {text!r} is no number."
+        of = ""
+        if "score_of" in self.reading and "y_true" in self.reading:
+            of = f" “{plain(str(self.reading['score_of']))}” is decided from this score on."
+        why = f"Scores run from {_short(column.low)} to {_short(column.high)}.{of}"
+        ends = {"low": column.low, "high": column.high}
+        ask = "From which score on?"
+        self.questions.append(Field("threshold", ask, "number", (), why, lacks, text, **ends))
+        if value is not None:
+            self.reading["threshold"] = value
+
+    def _ask_groups(self) -> None:
+        taken = {name for role, name in self.reading.items() if role in ROLES_TAKEN}
+        free = [column for column in self.opened.columns if column.name not in taken]
+        chosen = [column for column in free if str(column.at) in self.query.get("group", ())]
+        options = [
+            Option(str(one.at), plain(one.name), one in chosen, _described(one)) for one in free
+        ]
+        lacks = "" if chosen else "Choose at least one column that names the groups."
+        why = "Several are looked at one by one and in combination."
+        ask = "Whose treatment is compared?"
+        self.questions.append(Field("group", ask, "checks", options, why, lacks))
+        if not chosen:
+            return
+        self.reading["sensitive_features"] = [column.name for column in chosen]
+        bins = {}
+        for column in chosen:
+            if column.is_number and (column.distinct > FEW_CLASSES or not self._is_whole(column)):
+                cut = self._ask_bins(column)
+                if cut is not None:
+                    bins[column.name] = cut
+        if bins:
+            self.reading["bins"] = bins
+        self._ask_missing([column for column in chosen if column.missing])
+
+    def _ask_bins(self, column: Column) -> int | list[float] | None:
+        key = f"bins{column.at}"
+        text = self._one(key).strip()
+        cut = _cut(text)
+        name = plain(column.name)
+        lacks = "" if cut is not None else f"Say how {name!r} is cut into groups."
+        if text and cut is None:
+            lacks = f"{text!r} is neither a number of groups, such as 4, nor edges: 0, 30, 50, 120."
+        why = (
+            f"From {_short(column.low)} to {_short(column.high)}. Write 4 for four groups of about "
+            "equal size, or the edges of your own: 0, 30, 50, 120."
+        )
+        ask = f"How is {name!r} cut into groups?"
+        self.questions.append(Field(key, ask, "text", (), why, lacks, text))
+        return cut
+
+    def _ask_missing(self, columns: Sequence[Column]) -> None:
+        if not columns:
+            return
+        said = self._one("missing") == "group"
+        many = " and ".join(
+            f"{plural(column.missing, 'line')} without {plain(column.name)!r}" for column in columns
+        )
+        options = [
+            Option("group", "a group of their own", said),
+            Option("error", "a mistake, to be put right in the file first"),
+        ]
+        lacks = "" if said else "Say what a missing group means."
+        ask = "People whose group is missing are"
+        self.questions.append(Field("missing", ask, "radio", options, f"There are {many}.", lacks))
+        if said:
+            self.reading["missing"] = "group"
+
+    def _ask_settings(self) -> None:
+        chosen = self.reading.get("sensitive_features", ())
+        if len(chosen) > 1:
+            depth = self._one("depth") or str(USUAL["depth"])
+            texts = {1: "each column alone", 2: "pairs of columns", 3: "three columns at a time"}
+            options = [
+                Option(str(k), texts[k], depth == str(k)) for k in range(1, min(len(chosen), 3) + 1)
+            ]
+            self.settings.append(Field("depth", "Combine", "select", options))
+            self.auditing["depth"] = int(depth) if depth in ("1", "2", "3") else USUAL["depth"]
+        margin = self._one("margin").strip()
+        value = _number(margin)
+        lacks = ""
+        if margin and (value is None or value < 0):
+            lacks = f"The margin {margin!r} is no number of 0 or more."
+        why = "The largest difference that counts as alike; for rates, 0.05 is 5 percentage points."
+        ask = "Margin"
+        self.settings.append(Field("margin", ask, "number", (), why, lacks, margin, low="0"))
+        if value is not None and not lacks:
+            self.auditing["margin"] = value
+        confidence = self._one("confidence") or "0.95"
+        options = [Option(text, f"{float(text):.0%}", text == confidence) for text in LEVELS]
+        self.settings.append(Field("confidence", "Confidence", "select", options))
+        self.auditing["confidence"] = float(confidence) if confidence in LEVELS else 0.95
+
+    # Answers
+
+    def _one(self, key: str) -> str:
+        given = self.query.get(key, ())
+        return given[-1] if given else ""
+
+    def _answered(self, key: str) -> bool:
+        return bool(self._one(key))
+
+    def _position(self, key: str, most: int) -> int | None:
+        text = self._one(key)
+        is_position = text.isascii() and text.isdigit() and len(text) < 5 and int(text) < most
+        return int(text) if is_position else None
+
+    def _column(
+        self,
+        key: str,
+        ask: str,
+        role: str | None = None,
+        of: Sequence[Column] | None = None,
+        none: str | None = None,
+    ) -> str:
+        """Ask for a column; the name of the one that was chosen, if any."""
+        columns = self.opened.columns if of is None else of
+        at = self._position(key, len(self.opened.columns))
+        found = next((column for column in columns if column.at == at), None)
+        is_none = none is not None and self._one(key) == NONE
+        options = [Option("", "choose a column …", found is None and not is_none)]
+        if none is not None:
+            options.append(Option(NONE, none, is_none))
+        options += [
+            Option(str(one.at), f"{plain(one.name)} — {_described(one)}", one is found)
+            for one in columns
+        ]
+        lacks = "" if found or is_none else _lacking(ask)
+        self.questions.append(Field(key, ask, "select", options, "", lacks))
+        if found is not None:
+            self.reading[role or key] = found.name
+        return found.name if found else ""
+
+    def _is_whole(self, column: Column) -> bool:
+        if column.kind == WHOLE:
+            return True
+        labels = self.opened.labels(column.name)
+        return len(labels) <= FEW_CLASSES and all(float(value).is_integer() for value in labels)
+
+    def _refuse(self, lacks: str) -> None:
+        self.questions.append(Field("refused", "", "note", lacks=lacks))
+
+
+ROLES_TAKEN = ("y_true", "y_pred", "y_score", "rows", "cluster")
+LEVELS = ("0.9", "0.95", "0.99")
+
+
+def query_of(opened: Opened, options: Mapping[str, Any], sha256: str) -> dict[str, list[str]]:
+    """The answers that saved choices stand for, as a form would send them.
+
+    What could turn an answer around is kept only for the very file that it was said of.
+    """
+    same = sha256 == opened.fingerprint
+    at = {column.name: str(column.at) for column in opened.columns}
+
+    def listed(key: str) -> list[str]:
+        value = options.get(key, [])
+        return [str(one) for one in (value if isinstance(value, list) else [value])]
+
+    def places(key: str) -> list[str]:
+        unknown = [name for name in listed(key) if name not in at]
+        if unknown:
+            raise InputError(f"The choices name the column {unknown[0]!r}; this file has none.")
+        return [at[name] for name in listed(key)]
+
+    query: dict[str, list[str]] = {"group": places("group")}
+    for key in ("target", "prediction", "score", "rows", "cluster"):
+        query[key] = places(key)[:1]
+    for key in ("target", "prediction", "score"):
+        query[key] = query[key] or [NONE]
+    for key in ("task", "threshold", "margin", "depth", "confidence"):
+        query[key] = listed(key)[:1]
+    for text in listed("bins"):
+        name, _, bins = text.rpartition("=")
+        query[f"bins{at.get(name, '')}"] = [bins]
+    if same:
+        query["missing"] = listed("missing")[:1]
+        query["lines"] = [
+            "counts" if query["rows"] else "repeated" if query["cluster"] else "people"
+        ]
+        names = [options[key] for key in ("target", "prediction") if key in options]
+        labels = [str(label) for label in opened.labels(*names)] if names else ["0", "1"]
+        for key in ("favorable", "score_of"):
+            said = listed(key) or listed(key.replace("_", "-"))
+            if said and said[0] in labels:
+                query[key] = [str(labels.index(said[0]))]
+            elif key == "favorable" and not said:
+                query[key] = [NONE]
+    return {key: values for key, values in query.items() if values}
+
+
+def _lacking(ask: str) -> str:
+    return f"Still open: {ask[0].lower()}{ask[1:]}"
+
+
+def _described(column: Column) -> str:
+    """What a column holds, in a few words."""
+    if column.is_number and column.distinct > 2:
+        return f"{column.kind} from {_short(column.low)} to {_short(column.high)}"
+    return f"{column.kind}: {', '.join(value[:20] for value in column.values[:3])}"
+
+
+def _short(text: str) -> str:
+    value = _number(text)
+    return text if value is None else f"{value:.6g}"
+
+
+def _label(label: Any) -> str:
+    return str(label)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = read_number(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def _cut(text: str) -> int | list[float] | None:
+    """A number of bins, or their edges."""
+    values = [_number(part.strip()) for part in text.split(",")] if text else []
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    if len(known) == 1:
+        return int(known[0]) if known[0].is_integer() and 1 < known[0] <= 100 else None
+    return known if known == sorted(set(known)) else None

@@ -1,0 +1,77 @@
+"""What the page shows, put into templates: the report's own, and a few for the questions."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from evenhand import __version__
+from evenhand._audit import Audit
+from evenhand._errors import InputError
+from evenhand.app.desk import Work
+from evenhand.app.questions import Interview
+from evenhand.report import report_of
+from evenhand.report.rendering import environment, filled
+from evenhand.standards.profiles import STANDARDS
+
+STATIC = {"app.css": "text/css", "app.js": "text/javascript", "page.js": "text/javascript"}
+WIDEST = 60  # columns of a table whose heads a phone shows beside the values
+
+
+def home(files: Sequence[tuple[str, str]], suffixes: Sequence[str]) -> str:
+    """The first page."""
+    return _filled("home.html", files=files, suffixes=suffixes)
+
+
+def file(
+    key: str, interview: Interview, query: str, audit: Audit | None = None, failure: str = ""
+) -> str:
+    """The questions about a file, and the audit if there is one."""
+    choices = interview.choices
+    return _filled(
+        "file.html",
+        key=key,
+        opened=interview.opened,
+        interview=interview,
+        query=query,
+        report=None if audit is None else report_of(audit.document()),
+        command=None if choices is None else choices.command("--html", "report.html"),
+        python=None if choices is None else choices.python,
+        standards=STANDARDS.values(),
+        failure=failure,
+    )
+
+
+def problem(text: str) -> str:
+    """A page that says what went wrong."""
+    return _filled("problem.html", text=text)
+
+
+@cache
+def static(name: str) -> tuple[str, str] | None:
+    """A style sheet or a script, and its kind; None if there is no such file."""
+    if name not in STATIC:
+        return None
+    return _filled(name, widest=WIDEST), STATIC[name]
+
+
+def reopened(
+    work: Work, body: bytes, query_of: Callable[[Any, Mapping[str, Any], str], dict[str, list[str]]]
+) -> dict[str, list[str]]:
+    """The answers that a file of saved choices stands for."""
+    try:
+        content = tomllib.loads(body.decode("utf-8"))
+        options, about = content["audit"], content["file"]
+        sha256 = str(about["sha256"])
+    except (ValueError, KeyError, TypeError, RecursionError) as failure:
+        raise InputError("This file holds no choices that were saved here.") from failure
+    if not isinstance(options, Mapping):
+        raise InputError("This file holds no choices that were saved here.")
+    with work.turn("Looking at the columns"):
+        return query_of(work.table, options, sha256)
+
+
+def _filled(template: str, **context: Any) -> str:
+    return filled(environment("evenhand.app"), template, version=__version__, **context)

@@ -1,0 +1,254 @@
+"""The page's server: which address answers with what."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from evenhand._audit import Audit
+from evenhand._errors import EvenhandError, InputError
+from evenhand._files.files import KINDS
+from evenhand._words import plain
+from evenhand.app import screens
+from evenhand.app.choices import Choices
+from evenhand.app.desk import Desk, StoppedError, Work
+from evenhand.app.guard import Guard
+from evenhand.app.questions import Interview, query_of
+from evenhand.app.tables import READABLE
+from evenhand.standards.profiles import STANDARDS
+
+MOST_BYTES = 8 * 2**30  # of a file that is dropped on the page
+SPARE_BYTES = 2**30  # which stay free on the disk
+MOST_OF_CHOICES = 2**20
+LONGEST_NAME = 200
+DEFECT = "This is a defect of evenhand, not of your file. The terminal shows where it happened."
+SUFFIXES = tuple(suffix for kind in READABLE for suffix in KINDS[kind])
+
+
+class Pages:
+    """The answers to requests, about the files on a desk."""
+
+    def __init__(self, desk: Desk, most_bytes: int = MOST_BYTES) -> None:
+        self.desk, self.most_bytes = desk, most_bytes
+
+    @property
+    def routes(self) -> list[Route]:
+        """Every address."""
+        return [
+            Route("/", self.home),
+            Route("/open", self.drop, methods=["POST"]),
+            Route("/static/{name}", self.static),
+            Route("/files/{key}", self.screen),
+            Route("/files/{key}/progress", self.progress),
+            Route("/files/{key}/cancel", self.cancel, methods=["POST"]),
+            Route("/files/{key}/choices", self.saved, methods=["POST"]),
+            Route("/files/{key}/{form}", self.download),
+            Route("/progress", self.progress),
+            Route("/cancel", self.cancel, methods=["POST"]),
+        ]
+
+    def home(self, _: Request) -> Response:
+        """The first page: drop a file, or go on with one."""
+        files = [(key, plain(work.name)) for key, work in self.desk.files.items() if work.opened]
+        return HTMLResponse(screens.home(files, SUFFIXES))
+
+    async def drop(self, request: Request) -> Response:
+        """Take a file in, piece by piece, and open it."""
+        name = Path(request.query_params.get("name", "").replace("\\", "/")).name[-LONGEST_NAME:]
+        suffix = next((end for end in SUFFIXES if name.lower().endswith(end)), None)
+        if suffix is None:
+            raise InputError(
+                f"{name or 'This'} is no file that can be read here; its name should end in "
+                f"{', '.join(SUFFIXES)}."
+            )
+        path = self.desk.place(suffix)
+        try:
+            await self._receive(request, path, name)
+            key = await run_in_threadpool(self.desk.open, path, name)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return JSONResponse({"href": f"/files/{key}"})
+
+    async def _receive(self, request: Request, path: Path, name: str) -> None:
+        left = min(self.most_bytes, shutil.disk_usage(path.parent).free - SPARE_BYTES)
+        too_much = f"{name} is too large: at most {max(left, 0) / 2**30:.1f} GiB are taken in."
+        announced = request.headers.get("content-length", "0")
+        if not announced.isdigit() or int(announced) > left:
+            raise InputError(f"{too_much} Start evenhand app with its path to read it in place.")
+        with path.open("xb") as file:
+            async for piece in request.stream():
+                left -= len(piece)
+                if left < 0:
+                    raise InputError(too_much)
+                file.write(piece)
+
+    def static(self, request: Request) -> Response:
+        """A style sheet or a script."""
+        found = screens.static(request.path_params["name"])
+        if found is None:
+            return PlainTextResponse("There is no such file.", 404)
+        text, kind = found
+        return Response(text, media_type=kind)
+
+    def screen(self, request: Request) -> Response:
+        """The questions about a file and, once all are answered, the audit."""
+        work = self._work(request)
+        with work.turn("Looking at the columns"):
+            interview = Interview(work.table, _lists(request))
+        choices = interview.choices
+        failure, audit = "", None
+        if choices is not None:
+            try:
+                audit = work.audit(choices)
+            except EvenhandError as problem:
+                failure = str(problem)
+        page = screens.file(request.path_params["key"], interview, _query(request), audit, failure)
+        return HTMLResponse(page)
+
+    def download(self, request: Request) -> Response:
+        """One of the forms in which an audit leaves the page."""
+        form = request.path_params["form"]
+        if form not in FORMS:
+            return PlainTextResponse("There is no such file.", 404)
+        work = self._work(request)
+        with work.turn("Looking at the columns", stop=False):
+            interview = Interview(work.table, _lists(request))
+        choices = interview.choices
+        if choices is None:
+            raise InputError(" ".join(interview.missing))
+        make, kind = FORMS[form]
+        text = make(choices, work.audit(choices), request)
+        stem = Path(work.name).name.partition(".")[0] or "audit"
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'{stem}-{form}')}"}
+        return Response(text, media_type=kind, headers=headers)
+
+    async def saved(self, request: Request) -> Response:
+        """Where the page with saved choices is."""
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MOST_OF_CHOICES:
+                raise InputError("These are no saved choices: the file is too large.")
+        work = self._work(request)
+        query = await run_in_threadpool(screens.reopened, work, bytes(body), query_of)
+        key = request.path_params["key"]
+        return JSONResponse({"href": f"/files/{key}?{urlencode(query, doseq=True)}"})
+
+    def progress(self, request: Request) -> Response:
+        """What is being done at the moment."""
+        return JSONResponse(self._newest(request).progress() if self.desk.files else {})
+
+    def cancel(self, request: Request) -> Response:
+        """Stop what is being done."""
+        if self.desk.files:
+            self._newest(request).stop()
+        return JSONResponse({})
+
+    def _work(self, request: Request) -> Work:
+        key = request.path_params["key"]
+        if key not in self.desk.files:
+            raise InputError("This file is no longer open. Drop it on the first page again.")
+        return self.desk.files[key]
+
+    def _newest(self, request: Request) -> Work:
+        if "key" in request.path_params:
+            return self._work(request)
+        return next(reversed(self.desk.files.values()))
+
+
+def _lists(request: Request) -> dict[str, list[str]]:
+    return {key: request.query_params.getlist(key) for key in request.query_params}
+
+
+def _query(request: Request) -> str:
+    return urlencode(list(request.query_params.multi_items()))
+
+
+def _standard(_: Choices, audit: Audit, request: Request) -> str:
+    name = request.query_params.get("standard", "")
+    if name not in STANDARDS:
+        raise InputError("Choose the rule whose page is to be filled in.")
+    return audit.to_html(standard=name)
+
+
+Form = Callable[[Choices, Audit, Request], str]
+FORMS: Mapping[str, tuple[Form, str]] = {
+    "report.html": (lambda _, audit, __: audit.to_html(), "text/html"),
+    "report.md": (lambda _, audit, __: audit.to_markdown(), "text/markdown"),
+    "report.json": (lambda _, audit, __: audit.to_json(), "application/json"),
+    "standard.html": (_standard, "text/html"),
+    "choices.toml": (lambda choices, _, __: choices.toml, "application/toml"),
+    "audit.py": (lambda choices, _, __: choices.python, "text/x-python"),
+}
+
+
+def _failed(request: Request, failure: Exception, status: int = 422) -> Response:
+    """What a person did that cannot be, in words."""
+    text = str(failure)
+    if request.method == "POST":
+        return JSONResponse({"problem": text}, status)
+    return HTMLResponse(screens.problem(text), status)
+
+
+def _stopped(request: Request, _: Exception) -> Response:
+    return _failed(request, Exception("Stopped."), 409)
+
+
+def _broken(request: Request, _: Exception) -> Response:
+    """What is our mistake; the terminal shows where."""
+    return _failed(request, Exception(DEFECT), 500)
+
+
+def _gone(_: Request, __: Exception) -> Response:
+    return PlainTextResponse("", 400)
+
+
+def application(desk: Desk, most_bytes: int = MOST_BYTES) -> Starlette:
+    """The application that answers, without its guard."""
+    handlers: dict[Any, Callable[[Request, Exception], Response | Awaitable[Response]]] = {
+        EvenhandError: _failed,
+        StoppedError: _stopped,
+        ClientDisconnect: _gone,
+        Exception: _broken,
+    }
+    return Starlette(routes=Pages(desk, most_bytes).routes, exception_handlers=handlers)
+
+
+def serve(file: str | None, port: int, announce: Callable[[str], None]) -> None:
+    """Serve the page until somebody stops it; the link is announced once it works."""
+    desk = Desk()
+    try:
+        with socket.socket() as listening:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listening.bind(("127.0.0.1", port))
+            except OSError as failure:
+                raise InputError(f"Port {port} cannot be used: {failure.strerror}.") from failure
+            guard = Guard(application(desk), listening.getsockname()[1])
+            if file is not None:
+                desk.open(Path(file), file)
+            config = uvicorn.Config(
+                guard,
+                log_level="error",
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+                timeout_graceful_shutdown=1,
+            )
+            listening.listen()
+            announce(guard.link)
+            uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        desk.close()

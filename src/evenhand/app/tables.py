@@ -1,0 +1,201 @@
+"""A file that is open: its columns, what they hold, and which way its scores point."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evenhand._errors import InputError
+from evenhand._files.files import KINDS, connect, kind_of, open_files
+from evenhand._files.text_files import header
+from evenhand._words import plain
+
+TEXT, TRUTH, WHOLE, NUMBER, OTHER = "text", "yes or no", "whole numbers", "numbers", "other"
+KINDS_OF_TYPES = {
+    "VARCHAR": TEXT,
+    "ENUM": TEXT,
+    "BOOLEAN": TRUTH,
+    "DOUBLE": NUMBER,
+    "FLOAT": NUMBER,
+}
+INTEGERS = frozenset(
+    f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+)
+KEPT = ("CSV", "JSON lines", "Excel")  # which are slow to read: their rows are read once
+READABLE = tuple(kind for kind in KINDS if kind != "Prometheus")
+FEW = 5  # values that are shown of a column
+MOST_LABELS = 50  # of an outcome
+MOST_COLUMNS = 2_000
+
+
+class Column(NamedTuple):
+    """A column: what it holds, how many values are missing, about how many differ, and a few."""
+
+    at: int
+    name: str
+    type: str
+    kind: str
+    missing: int
+    distinct: int
+    values: tuple[str, ...]
+    low: str = ""
+    high: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it holds numbers."""
+        return self.kind in (WHOLE, NUMBER)
+
+
+class Direction(NamedTuple):
+    """In which share of pairs the one with this label has the higher score."""
+
+    label: str
+    share: float
+
+
+@dataclass(eq=False)
+class Opened:
+    """A file that is open; its name is the one that its owner gave it."""
+
+    path: Path
+    name: str
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.database = connect(self.folder)
+        self._labels: dict[str, list[Any]] = {}
+        try:
+            self.table = self._table()
+            self.columns = self._columns()
+        except Exception as failure:
+            raise self.renamed(failure) from failure
+
+    def renamed(self, failure: Exception) -> Exception:
+        """The same failure, in which the file has the name that its owner knows."""
+        import duckdb
+
+        if not isinstance(failure, ValueError | TypeError | OSError | ImportError | duckdb.Error):
+            return failure
+        return InputError(_gist(str(failure).replace(str(self.path), self.name)))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the file."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def named(self, name: str) -> Column:
+        """The column of this name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def labels(self, *names: str) -> list[Any]:
+        """All values of these columns, in order; one more than there may be, if there are more."""
+        key = "\0".join(names)
+        if key not in self._labels:
+            parts = " union ".join(
+                f"select distinct {_quoted(name)} as v from rows where {_quoted(name)} is not null"
+                for name in names
+            )
+            if len({self.named(name).kind for name in names}) > 1:
+                return []
+            query = f"select v from ({parts}) order by v limit {MOST_LABELS + 1}"
+            self._labels[key] = [value for (value,) in self._ask(query)]
+        return self._labels[key]
+
+    def directions(
+        self, target: str, score: str, labels: Sequence[Any], rows: str | None = None
+    ) -> list[Direction]:
+        """For each of two labels, the share of pairs in which it goes with the higher score.
+
+        Ties count half. Where a column says how many `rows` a line stands for, all are paired.
+        """
+        s, y = _quoted(score), _quoted(target)
+        n = "1" if rows is None else f"coalesce({_quoted(rows)}, 0)"
+        query = (
+            f"with c as (select {s} s, coalesce(sum({n}) filter ({y} = $1), 0)::double a, "
+            f"coalesce(sum({n}) filter ({y} = $2), 0)::double b "
+            f"from rows where {s} is not null group by 1), w as (select a, b, "
+            "sum(b) over (order by s) - b as below from c) "
+            "select sum(a * (below + b / 2.0)) / nullif(sum(a) * sum(b), 0) from w"
+        )
+        ((share,),) = self._ask(query, labels)
+        if share is None:
+            return []
+        return [Direction(str(labels[0]), share), Direction(str(labels[1]), 1 - share)]
+
+    def _ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        found: list[Any] = self.database.execute(query, list(values)).fetchall()
+        return found
+
+    def _table(self) -> Any:
+        if kind_of(self.path) not in READABLE:
+            raise InputError(f"{self.name} is no table of rows.")
+        names = self._names()
+        if len(names) > MOST_COLUMNS:
+            raise InputError(
+                f"{self.name} has {len(names):,} columns; at most {MOST_COLUMNS:,} are shown. Save "
+                "those that the audit is about in a file of their own."
+            )
+        relation = open_files(self.database, [str(self.path)], None)
+        if kind_of(self.path) in KEPT:
+            relation.create("rows")
+        else:
+            relation.create_view("rows")
+        table = self.database.table("rows")
+        self.rows = int(self._ask("select count(*) from rows")[0][0])
+        if not self.rows:
+            raise InputError(f"{self.name} has a header and no rows.")
+        return table
+
+    def _names(self) -> Sequence[str]:
+        self.delimiter = ","
+        if kind_of(self.path) != "CSV" or not self.path.stat().st_size:
+            return ()
+        names, self.delimiter = header(self.path)
+        return names
+
+    def _columns(self) -> list[Column]:
+        names, types = self.table.columns, [str(kind) for kind in self.table.types]
+        asked = []
+        for name, kind in zip(names, types, strict=True):
+            column = _quoted(name)
+            known = f"{column} is not null"
+            if _kind(kind) == NUMBER:
+                known += f" and not isnan({column})"
+            asked += [
+                f"count(*) filter ({known})",
+                f"approx_count_distinct({column})",
+                f"approx_top_k(cast({column} as varchar), {FEW})",
+                f"cast(min({column}) filter ({known}) as varchar)",
+                f"cast(max({column}) filter ({known}) as varchar)",
+            ]
+        told = self.database.execute(f"select {', '.join(asked)} from rows").fetchall()[0]
+        found = []
+        for at, (name, kind) in enumerate(zip(names, types, strict=True)):
+            filled, distinct, top, low, high = told[5 * at : 5 * at + 5]
+            values = tuple(plain(str(value)) for value in top or () if value is not None)
+            missing = self.rows - filled
+            parts = (kind, _kind(kind), missing, distinct, values, low or "", high or "")
+            found.append(Column(at, name, *parts))
+        return found
+
+
+def _kind(kind: str) -> str:
+    base = kind.partition("(")[0]
+    if base in INTEGERS:
+        return WHOLE
+    return NUMBER if base == "DECIMAL" else KINDS_OF_TYPES.get(base, OTHER)
+
+
+def _gist(message: str) -> str:
+    """What an engine says, without its advice on its own options."""
+    return " ".join(message.split("\n\n")[0].split("\nPossible")[0].split())
+
+
+def _quoted(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

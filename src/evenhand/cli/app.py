@@ -1,0 +1,42 @@
+"""The command `evenhand app`: an audit in the browser, on this machine alone."""
+
+from __future__ import annotations
+
+import webbrowser
+from contextlib import suppress
+
+import click
+
+from evenhand._errors import require
+from evenhand.cli.failures import failures_in_one_line
+from evenhand.cli.numbers import WholeRange
+from evenhand.cli.terminal import tell
+
+HELP = """Open a page in the browser on which FILE is audited, without programming.
+
+CSV, Parquet, Arrow, JSON lines or Excel. The page is served on this machine alone, at an address
+that no other can reach, and nothing leaves it. Stop it with Ctrl-C.
+"""
+
+
+@click.command("app", help=HELP, epilog="Example: evenhand app scored.csv")
+@click.argument("file", required=False)
+@click.option(
+    "--port", type=WholeRange(0, 65535), default=0, help="Port of the page; by default a free one."
+)
+@click.option("--no-browser", is_flag=True, help="Print the link, and open no browser.")
+def app(file: str | None, port: int, no_browser: bool) -> None:
+    """Serve the page; its help stands above."""
+    with failures_in_one_line():
+        require("starlette", "uvicorn", purpose="The page", extra="app")
+        from evenhand.app.server import serve
+
+        def announce(link: str) -> None:
+            tell(f"The page is at {link}")
+            tell("It works on this machine alone. Stop it with Ctrl-C.")
+            if not no_browser:
+                webbrowser.open(link)
+
+        with suppress(KeyboardInterrupt):
+            serve(file, port, announce)
+        tell("Stopped; files that were dropped on the page are removed.")
