@@ -26,6 +26,7 @@ Exact = Callable[[float], tuple[Floats, Floats]]
 STEP = 0.25
 FARTHEST = 9.0
 DISTANCES = np.arange(-FARTHEST, FARTHEST, STEP) + STEP / 2  # none is 0: there a curve may jump
+MOST_BENT = 1.0  # skewness over the root of the rows that brings a limit nearer
 CAUTION = 0.25  # between Jeffreys' (0) and Clopper and Pearson's (0.5) limits of a rate
 
 
@@ -144,7 +145,8 @@ def student_limits(
 
     A mean of skewed rows is more often too small than too large, with too small an error. Hall's
     cubic transformation of Student's t (1992, Journal of the Royal Statistical Society B 54)
-    removes that: limits are farther on the side of the tail, and nearer on the other one.
+    removes that: limits are farther on the side of the tail, and nearer on the other one, but no
+    nearer than expansions in the skewness can say.
     """
     at = partial(_bent_limits, center=center, known=known, bounds=bounds)
     curves = np.array([at(np.asarray(z)) for z in DISTANCES])
@@ -159,10 +161,11 @@ def student_limits(
 def _bent_limits(z: Floats, *, center: Floats, known: Known, bounds: tuple[float, float]) -> Floats:
     """Means that are z standard errors from those observed, by Student's t and Hall's bend."""
     reach = stretched(z, known.free)
-    by = np.where(known.skew != 0, known.skew, 1.0)
-    nearer = np.where(known.skew != 0, 3 / by * (1 - np.cbrt(1 - by * reach)), reach)
+    skew = known.skew if known.skew_above is None or z < 0 else known.skew_above
+    by = np.where(skew != 0, np.clip(skew, -MOST_BENT, MOST_BENT), 1.0)
+    nearer = np.where(skew != 0, 3 / by * (1 - np.cbrt(1 - by * reach)), reach)
     # Toward the tail Hall's cube has no end; there its series is taken as far as skewness goes.
-    bent = np.where(known.skew * reach > 0, reach + known.skew * reach**2 / 3, nearer)
+    bent = np.where(skew * reach > 0, reach + skew * reach**2 / 3, nearer)
     return np.asarray(np.clip(center + bent * known.error, *bounds))
 
 

@@ -11,6 +11,7 @@ rows; where draws end, the p-value goes on by exact and chi-squared tails.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from evenhand._uncertainty.clusters import as_known, plain, shared_clusters
 from evenhand._uncertainty.curves import Estimates, stretched
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails
+from evenhand._uncertainty.influence import WEIGHED_ROWS
 from evenhand.criteria import Criterion
 from evenhand.statistics import Statistic
 from evenhand.statistics.forms import ratio
@@ -33,12 +35,12 @@ LEVEL = 0.05
 ROUNDING = 1e-12  # of values: what sums in another order leave between equal ones
 FARTHEST = 1e100  # standard errors: the square of it is finite
 DRAWS = 2000
+EVENLY = (np.arange(DRAWS) + 0.5) / DRAWS  # probabilities
 SHARES = (0.6, 0.4)  # of the error, for the omnibus test and for the largest contrast
 ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
 LARGE_COUNTS = 25.0
 AT_ONCE = 1 << 16  # counts of some draws
 MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
-LENT_ROWS = 100.0  # with the squared weights of all groups, for every group
 EXPECTED = 5.0  # rows that a chi-squared tail wants in every cell
 
 
@@ -303,10 +305,13 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
         at = int((far**2 / part).argmax())
         square = min(square, _hotelling(far, np.ones(groups), groups - 1, shared))
         contrast = min(contrast, _hotelling(far[[at]], part[[at]], 1, shared))
-    contrast = contrast if groups > 2 else square
+    if groups == 2:  # both statistics are the same
+        return float(chdtrc(1, max(square, 0.0)))
     noise = np.random.default_rng(groups).standard_normal((DRAWS, groups))
     noise -= weight * (noise @ weight)[:, None]
-    squares = (noise**2).sum(axis=1)
+    # Directions are drawn, lengths are not: the same draws serve all data, and may not lean.
+    squares = _chi_squared(groups - 1)
+    noise *= np.sqrt(squares / (noise**2).sum(axis=1))[:, None]
     contrasts = (noise**2 / np.maximum(1 - weight**2, 1e-9)).max(axis=1)
 
     def tail() -> float:
@@ -314,6 +319,14 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
         return min(1.0, float(chdtrc(groups - 1, square)) / SHARES[0], alone / SHARES[1])
 
     return _combined((square, contrast), (squares, contrasts), tail)
+
+
+@lru_cache(maxsize=64)
+def _chi_squared(free: int) -> Floats:
+    """As many quantiles of a chi-squared variable as there are draws, spread evenly."""
+    from scipy.special import chdtri
+
+    return np.asarray(chdtri(free, EVENLY))
 
 
 def _hotelling(far: Floats, part: Floats, contrasts: int, clusters: int) -> float:
@@ -360,11 +373,11 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
     else:  # a group that has not seen the heaviest rows is lent those of all
         effect = np.nan_to_num(ratio(rows * squares, mass**2))
         common = float(rows @ effect) / len(scores)
-        lent = (rows * effect + LENT_ROWS * common) / (rows + LENT_ROWS)
+        lent = (rows * effect + WEIGHED_ROWS * common) / (rows + WEIGHED_ROWS)
         sizes = np.nan_to_num(ratio(rows.astype(np.float64), np.maximum(effect, lent)))
         own = _cuts_table(codes, square, ends, pooled, groups)[:, :-1]
         shared = (own @ rows / len(scores))[:, None]
-        heavy = (rows * own + LENT_ROWS * shared) / (rows + LENT_ROWS)
+        heavy = (rows * own + WEIGHED_ROWS * shared) / (rows + WEIGHED_ROWS)
         # A variance that follows from few heavy rows is known as well as from so many equal ones.
         fourth = np.bincount(codes, square**2, minlength=groups).astype(np.float64)
         sizes = as_known(sizes, np.maximum(np.nan_to_num(ratio(squares**2, fourth)), 1.0), LEVEL)
@@ -381,19 +394,21 @@ def _process_tail(table: Floats, heavy: Floats, sizes: Floats, mass: Floats) -> 
     and t covary as H(min) − F(s) H(t) − F(t) H(s) + F(s) F(t), with H the shares of the squared
     weights. Where weights follow the value, that is no Brownian bridge: it is drawn as it is.
     """
-    from scipy.special import chdtrc, kolmogorov
+    from scipy.special import chdtrc, kolmogorov, ndtri
 
     common, shares, groups = table[:, -1], table[:, :-1].T, len(sizes)
     part = mass / mass.sum()
     roots = [_root(h, common) / np.sqrt(size) for h, size in zip(heavy.T, sizes, strict=True)]
     steps = np.diff(np.append(0.0, common), append=1.0)
     weights = np.nan_to_num(ratio((steps[:-1] + steps[1:]) / 2, common * (1 - common)))
+    normal = ndtri(EVENLY)
     widest = np.array([np.sqrt((root**2).sum(axis=1).max()) for root in roots])
     scale = np.maximum(widest, 1e-300) * np.maximum(1 - part, 1e-12)
 
     def noise(group: int) -> Floats:
         rng = np.random.default_rng([groups, group])
-        return np.asarray(rng.standard_normal((DRAWS, len(common))) @ roots[group].T)
+        order = rng.permuted(np.broadcast_to(normal, (len(common), DRAWS)), axis=1)
+        return np.asarray(order.T @ roots[group].T)
 
     mean = np.sum([part[a] * noise(a) for a in range(groups)], axis=0)
     squares, gaps = np.zeros(DRAWS), np.zeros(DRAWS)
@@ -471,7 +486,9 @@ def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floa
     omnibus = float((weights @ squares * sizes)[seen].sum())
     free = int(seen.sum()) - 1
     terms = 1.0 / (np.arange(1, 60) * np.arange(2, 61))
-    drawn = np.random.default_rng(free).chisquare(free, (DRAWS, len(terms))) @ terms
+    rng = np.random.default_rng(free)
+    each = np.broadcast_to(_chi_squared(free), (len(terms), DRAWS))
+    drawn = terms @ rng.permuted(each, axis=1)  # each term in an order of its own
     beyond = int(np.count_nonzero(drawn >= omnibus))
     p_value = (1 + beyond) / (1 + DRAWS)
     if beyond < ENOUGH:

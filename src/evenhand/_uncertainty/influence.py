@@ -9,7 +9,8 @@ rows of several groups, the products are covariances of groups (Liang and Zeger 
 *Small samples.* A few rows with a long tail say little about their own variance. How little follows
 from their kurtosis κ: a variance of n rows has about 2 (n − 1) / (κ − 1) degrees of freedom
 (Satterthwaite). Groups that have few of them are lent the variance of all rows, but none is taken
-to vary less than it shows. Skewness bends the limits (Hall 1992).
+to vary less than it shows. Skewness bends the limits (Hall 1992): it is estimated from all groups
+and from the group alone, and each limit is bent by whichever leaves it farther away.
 
 *Dependent groups.* What is asked of groups is how they differ, so that of a covariance Σ only
 V(a, b) = Σ(a, a) + Σ(b, b) − 2 Σ(a, b) counts. *Quasi-variances* q are those of independent groups
@@ -33,6 +34,10 @@ ROUNDS = 30  # of fitting quasi-variances: each halves what is amiss, or better
 LENT_ROWS = 2.0  # rows of the common variance that every group is lent
 SKEWED_ROWS = 100.0  # rows of the common skewness that every group is lent
 LENT_BY_TAILS = 2 / 3  # more of them, times the excess kurtosis
+WEIGHED_ROWS = 100.0  # with the squared weights of all groups, for every group
+OWN_ROWS = 10.0  # rows without skewness, beside those of a group alone
+BY_SKEWNESS = 1.5  # excess kurtosis over squared skewness, of a gamma: a tail to one side
+MOST_UNSEEN = 3.0  # times the skewness of few rows that they may have hidden
 
 
 def quasi_ratio(covariance: Floats, floor: Floats) -> Floats:
@@ -66,32 +71,40 @@ def quasi_ratio(covariance: Floats, floor: Floats) -> Floats:
 class RowMoments(NamedTuple):
     """Sums over independent rows of powers of their influences (cells, groups).
 
-    `rows` is how many rows of equal weight there are. Skewness and kurtosis are NaN where they are
-    not known.
+    `rows` is how many rows of equal weight there are, and `effect` how many times as many there
+    really are. Skewness and kurtosis are NaN where they are not known.
     """
 
     variance: Floats
     skewness: Floats
     kurtosis: Floats
     rows: Floats
+    effect: Floats
 
     @classmethod
-    def of(cls, second: Floats, third: Floats, fourth: Floats, rows: Floats) -> RowMoments:
+    def of(
+        cls, second: Floats, third: Floats, fourth: Floats, rows: Floats, effect: Floats
+    ) -> RowMoments:
         """From the sums Σ ψ², Σ ψ³ and Σ ψ⁴."""
         return cls(
             second,
             ratio(third * np.sqrt(rows), second**1.5),
             ratio(fourth * rows, second**2),
             rows,
+            effect,
         )
 
 
 class Known(NamedTuple):
-    """Standard errors, their degrees of freedom, and skewness over the root of the rows."""
+    """Standard errors, their degrees of freedom, and skewness over the root of the rows.
+
+    `skew` bends limits below, and those above where `skew_above` does not.
+    """
 
     error: Floats
     free: Floats
     skew: Floats
+    skew_above: Floats | None = None
 
 
 def steadied(moments: RowMoments) -> Known:
@@ -100,22 +113,38 @@ def steadied(moments: RowMoments) -> Known:
     left = np.maximum(rows - 1, 0.0)
     own = moments.variance * rows  # of a single row
     kurtosis = np.fmax(np.fmax(_common(moments.kurtosis, rows), moments.kurtosis), 3.0)
-    lent = LENT_ROWS + LENT_BY_TAILS * (kurtosis - 3)
-    common = _common(np.where(rows > 0, own, np.nan), rows)
-    mixed = ratio(own * rows + lent * np.nan_to_num(common), left + lent)
+    # Rows that weigh alike may be those of a group that has not seen any of the heavy ones.
+    heavier = np.fmax(ratio(_common(moments.effect, rows), moments.effect), 1.0)
+    lent = LENT_ROWS + LENT_BY_TAILS * (kurtosis - 3) + WEIGHED_ROWS * (1 - 1 / heavier)
+    common = heavier * np.nan_to_num(_common(np.where(rows > 0, own, np.nan), rows))
+    mixed = ratio(own * rows + lent * common, left + lent)
     variance = np.fmax(mixed, own * rows / np.maximum(left, 1.0))
     # A long tail makes a variance uncertain; where it lies to one side, the bend allows for that.
     others = np.maximum(rows.sum(axis=-1, keepdims=True) - rows, 1.0)
     unknown = np.maximum(left + lent**2 / others, 1e-9) / (left + lent) ** 2
-    by_tail = 2 / (kurtosis - 1) / unknown
     most = np.minimum(left + lent, 1 / unknown)  # rows lent by few others are few themselves
-    free = np.where(np.isfinite(moments.skewness), most, np.minimum(by_tail, left + lent))
-    common_skew = np.nan_to_num(_common(moments.skewness, rows))
-    own_skew = np.where(np.isfinite(moments.skewness), moments.skewness, common_skew)
-    skew = (rows * own_skew + SKEWED_ROWS * common_skew) / (rows + SKEWED_ROWS)
+    skewness = moments.skewness
+    seen = np.isfinite(skewness)
+    one_sided = np.where(seen, BY_SKEWNESS * np.nan_to_num(skewness) ** 2, 0.0)
+    both_sides = np.fmax(np.nan_to_num(moments.kurtosis) - one_sided, 3.0)
+    by_tail = np.where(seen, 2 * rows / (both_sides - 1), 2 / (kurtosis - 1) / unknown)
+    free = np.minimum(by_tail, np.where(seen, most, left + lent))
     root = np.sqrt(np.maximum(rows, 1.0))
+    low, high = _skews(skewness, rows, root)
     error = np.sqrt(variance) / root
-    return Known(error, np.maximum(free, 1.0), skew / root)
+    return Known(error, np.maximum(free, 1.0), low / root, high / root)
+
+
+def _skews(skewness: Floats, rows: Floats, root: Floats) -> tuple[Floats, Floats]:
+    """The least and the largest skewness of a row: as in all groups, or as in its own alone."""
+    common = np.nan_to_num(_common(skewness, rows))
+    seen = np.isfinite(skewness)
+    own = np.where(seen, skewness, common)
+    mixed = (rows * own + SKEWED_ROWS * common) / (rows + SKEWED_ROWS)
+    # Few rows seldom show their tail: n of them have no skewness beyond √n, whatever the tail.
+    unseen = np.minimum(1 / np.maximum(1 - np.abs(own) / root, 1e-9), MOST_UNSEEN)
+    alone = np.where(seen, own * unseen * rows / (rows + OWN_ROWS), mixed)
+    return np.minimum(mixed, alone), np.maximum(mixed, alone)
 
 
 def _common(values: Floats, rows: Floats) -> Floats:

@@ -77,18 +77,21 @@ def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
     second, third, fourth = (central_sum(source, of, power, center) for power in (2, 3, 4))
     squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
     rows = np.nan_to_num(ratio(weight**2, squares))
+    effect = ratio(source.table("group", of="rows"), rows)
     if second is None:  # the weights are taken not to go with the value
         square = ratio(source.table("group", of=f"{of}²"), weight)
         second = np.maximum(np.nan_to_num(square - center**2), 0.0) * squares
     second = np.nan_to_num(ratio(second, weight**2))
     if third is not None and fourth is not None:
-        moments = RowMoments.of(second, ratio(third, weight**3), ratio(fourth, weight**4), rows)
+        third, fourth = ratio(third, weight**3), ratio(fourth, weight**4)
+        moments = RowMoments.of(second, third, fourth, rows, effect)
     elif of not in SIGNED:
         variation = ratio(np.sqrt(second * rows), center)
-        moments = RowMoments(second, SKEWNESS * variation, 3 + EXCESS * variation**2, rows)
+        skewness, kurtosis = SKEWNESS * variation, 3 + EXCESS * variation**2
+        moments = RowMoments(second, skewness, kurtosis, rows, effect)
     else:
         unknown = np.full(second.shape, np.nan)
-        moments = RowMoments(second, unknown, unknown, rows)
+        moments = RowMoments(second, unknown, unknown, rows, effect)
     return RowMoments(*(part[None] for part in moments))
 
 
@@ -110,7 +113,8 @@ def _ratio_moments(source: Tally, of: str, per: str) -> RowMoments:
     second = np.nan_to_num(ratio(second, below**2))
     rows = np.nan_to_num(ratio(below**2, squares_of(source, per)))
     unknown = np.full(second.shape, np.nan)
-    return RowMoments(*(part[None] for part in (second, unknown, unknown, rows)))
+    effect = ratio(source.table("group", of="rows"), rows)
+    return RowMoments(*(part[None] for part in (second, unknown, unknown, rows, effect)))
 
 
 def central_sum(source: Tally, of: str, power: int, center: Floats) -> Floats | None:
@@ -147,7 +151,8 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
     second = _second(source, statistic, center, slopes)
     unknown = np.full(second.shape, np.nan)
     heavy = 3 + UNEXPLAINED * second * rows
-    moments = RowMoments(*(part[None] for part in (second, unknown, heavy, rows)))
+    effect = ratio(source.table("group", of="rows"), rows)
+    moments = RowMoments(*(part[None] for part in (second, unknown, heavy, rows, effect)))
     influence = partial(moved_by_means, statistic.means, scale.gradient)
     amount = influence_amount(source, influence, (second * rows)[None])
     known, alone = _dependent(source, moments, amount)
