@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import evenhand as eh
@@ -119,3 +120,52 @@ def test_what_is_no_reference_is_refused_in_words(wrong: dict[str, object]) -> N
     options = {"sensitive_features": [*"aabb"], **wrong}
     with pytest.raises(eh.InputTypeError, match="must be"):
         eh.contrasts("statistical_parity", None, [0, 1, 1, 0], **options)
+
+
+@pytest.mark.parametrize("form", ["columns", "table", "data"])
+def test_main_effects_are_the_contrasts_of_each_column_alone(form: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            "question": np.repeat(np.arange(30), 8),
+            "sex": rng.choice(["F", "M"], 240),
+            "age": rng.choice([20, 40, 60], 240),
+        }
+    )
+    rows["logit"] = rng.normal(rows["question"] % 5 + (rows["sex"] == "F"), 1)
+    to = {"age": 60, "sex": "M"}
+    asked = {"y_pred": "logit", "cluster": "question", "task": "regression", "data": rows}
+    if form != "table":
+        columns = {name: rows[name] for name in to}
+        asked = {"y_pred": rows["logit"], "cluster": rows["question"], "task": "regression"}
+        asked["sensitive_features"] = columns
+    else:
+        asked["sensitive_features"] = list(to)
+    if form == "data":
+        both = eh.contrasts("weak_parity", eh.Data(None, **asked), to=to)
+    else:
+        both = eh.contrasts("weak_parity", None, **asked, to=to)
+    alone = [
+        found._replace(column=column)
+        for column, reference in to.items()
+        for found in eh.contrasts(
+            "weak_parity",
+            None,
+            rows["logit"],
+            sensitive_features=rows[column],
+            cluster=rows["question"],
+            task="regression",
+            to=reference,
+        )
+    ]
+    assert [(each.column, each.group) for each in both] == [(e.column, e.group) for e in alone]
+    for one, other in zip(both, alone, strict=True):
+        np.testing.assert_allclose(one[2:6], other[2:6], rtol=1e-9, atol=1e-12)
+    assert repr(both[0]).startswith("<Contrast: age=20 ")
+
+
+@pytest.mark.parametrize(("to", "said"), [({"sx": "M"}, "sex"), ({}, "reference")])
+def test_main_effects_of_a_column_that_is_not_there_are_refused(to: object, said: str) -> None:
+    people = {"sex": [*"FMFM"] * 5, "age": [20, 20, 60, 60] * 5}
+    with pytest.raises(eh.InputError, match=said):
+        eh.contrasts("statistical_parity", None, [0, 1] * 10, sensitive_features=people, to=to)

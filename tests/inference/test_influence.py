@@ -1,9 +1,10 @@
 """Uncertainty from the influence of rows: laws, textbook tests, and designs that are hard."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
-from scipy.stats import ttest_rel
+from scipy.stats import chi2, ttest_ind, ttest_rel
 
 import evenhand as eh
 from evenhand._uncertainty.clusters import Units
@@ -220,3 +221,41 @@ def test_the_standard_error_of_a_group_is_that_of_svyby(weighted):
         model = sm.OLS(value, np.ones(90))
         known = {"groups": cluster, "use_correction": True}  # c / (c − 1) (n − 1) / (n − 1)
         assert model.fit(cov_type="cluster", cov_kwds=known).bse[0] ** 2 == pytest.approx(expected)
+
+
+UNSEEN = {
+    "clusters across groups": lambda group, value: {"cluster": np.arange(len(group)) % 262},
+    "clusters inside of groups": lambda group, value: {"cluster": group * 1000 + value.index // 3},
+    "weights that follow the value": lambda group, value: {"sample_weight": 0.1 + value},
+}
+
+
+@pytest.mark.parametrize("how", UNSEEN)
+def test_fifty_rows_without_a_claim_are_no_proof_that_there_are_none(how):
+    """One row in twenty has an amount, so that one group of fifty in thirteen sees none."""
+    group = np.repeat([0, 1], [1000, 50])
+    amount = pd.Series(np.zeros(1050))
+    amount[:1000:20] = np.random.default_rng(0).lognormal(0, 1, 50)
+    more = UNSEEN[how](group, amount)
+    p = p_value("weak_parity", y_pred=amount, sensitive_features=group, task="regression", **more)
+    assert p > 0.05
+
+
+def test_the_p_value_of_many_groups_that_differ_a_little_is_no_less_than_chi_squareds():
+    """The same draws are the reference of all data, so that they must not lean to a side."""
+    groups, rows = 60, 400
+    group = np.repeat(np.arange(groups), rows)
+    spread = np.tile(np.repeat([-1.0, 1.0], rows // 2), groups)
+    error = 1 / np.sqrt(rows - 1)
+    apart = error * np.sqrt(chi2.isf(0.01, groups - 1) / groups)
+    value = spread + apart * np.where(group % 2 == 0, 1, -1)
+    p = p_value("weak_parity", y_pred=value, sensitive_features=group, task="regression")
+    assert 0.01 < p < 0.02
+
+
+def test_two_groups_of_many_rows_have_the_p_value_of_welchs_test():
+    rng = np.random.default_rng(5)
+    one, two = rng.normal(0, 1, 400), rng.normal(0.14, 1.5, 600)
+    value, group = np.concatenate([one, two]), np.repeat([0, 1], [400, 600])
+    p = p_value("weak_parity", y_pred=value, sensitive_features=group, task="regression")
+    assert p == pytest.approx(ttest_ind(one, two, equal_var=False).pvalue, rel=0.06)

@@ -2,11 +2,15 @@
 
 import gzip
 import json
+import struct
+import sys
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from scipy.stats import ttest_1samp
 
@@ -50,6 +54,47 @@ def by_hand():
         sensitive_features={"group": samples["metadata_group"]},
         cluster={"template": samples["metadata_template"]},
     )
+
+
+def zstandard_archive(log, path):
+    """The same archive with every file compressed by Zstandard (method 93), written by hand."""
+    parts = {"header.json": {**log, "samples": None}}
+    for sample in log["samples"]:
+        parts[f"samples/{sample['id']}_epoch_{sample['epoch']}.json"] = sample
+    written, directory = b"", b""
+    for name, part in parts.items():
+        content, label = json.dumps(part).encode(), name.encode()
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.CompressedOutputStream(sink, "zstd") as packing:
+            packing.write(content)
+        packed = sink.getvalue().to_pybytes()
+        about = (93, 0, 0x21, zlib.crc32(content), len(packed), len(content), len(label), 4)
+        local = struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 63, 0, *about) + label + b"\0\0\0\0"
+        directory += struct.pack(
+            "<4sHHHHHHIIIHHHHHII", b"PK\1\2", 63, 63, 0, *about[:-1], 0, 0, 0, 0, 0, len(written)
+        )
+        directory += label
+        written += local + packed
+    sizes = (len(parts), len(parts), len(directory), len(written), 0)
+    path.write_bytes(written + directory + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, *sizes))
+    return path
+
+
+def test_a_log_compressed_by_zstandard_is_read_and_checked(tmp_path, monkeypatch):
+    path = zstandard_archive(json.loads(LOG.read_text()), tmp_path / "loans.eval")
+    assert {each.compress_type for each in zipfile.ZipFile(path).infolist()} == {93}
+    found, same = (eh.read_evaluation(each, **ASKED).tally() for each in (path, LOG))
+    np.testing.assert_array_equal(found.table("yhat", "group"), same.table("yhat", "group"))
+    whole = path.read_bytes()
+    at = whole.index(b"PK\1\2") + 16  # the checksum of the first file
+    path.write_bytes(whole[:at] + b"\0\0\0\0" + whole[at + 4 :])
+    with pytest.raises(eh.InputError, match=r"cannot be read as a log.*CRC"):
+        eh.read_evaluation(path, **ASKED)
+    path.write_bytes(whole)
+    if sys.version_info < (3, 14):
+        monkeypatch.setattr("evenhand._errors.find_spec", lambda name: None)
+        with pytest.raises(ImportError, match=r"needs pyarrow: pip install .evenhand\[files\]"):
+            eh.read_evaluation(path, **ASKED)
 
 
 @pytest.mark.parametrize("form", ["json", "eval", "folder"])

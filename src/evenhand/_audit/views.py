@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand._audit.examination import options_of
-from evenhand._columns import Bin, Label
-from evenhand._columns.codes import positions, union
 from evenhand._data.evidence import Evidence
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import Conclusion, holm, homogeneity, verdict
@@ -59,7 +57,7 @@ def views_of(evidence: Evidence, depth: int) -> Iterator[View]:
     names = evidence.columns
     for size in range(1, min(depth, len(names)) + 1):
         for chosen in combinations(range(len(names)), size):
-            yield View(evidence if size == len(names) else _collapsed(evidence, chosen))
+            yield View(evidence if size == len(names) else evidence.by_columns(chosen))
 
 
 def examined(views: list[View], questions: list[Question], level: float) -> list[View]:
@@ -107,19 +105,3 @@ def _finding(evidence: Evidence, question: Question, level: float) -> ViewFindin
     estimates = estimates_of(source, question.criterion, options.get("favorable"))
     p_value = homogeneity(source, question.criterion, estimates)
     return ViewFinding(question.name, values, p_value, level, evidence.sameness(needs))
-
-
-def _collapsed(evidence: Evidence, chosen: tuple[int, ...]) -> Evidence:
-    """The evidence of some of the columns: groups alike in those become one."""
-    parts = [_part(label, chosen, len(evidence.columns)) for label in evidence.groups]
-    labels = union(parts)
-    moved = evidence.regrouped(positions(parts, labels), labels)
-    return replace(moved, columns=tuple(evidence.columns[i] for i in chosen))
-
-
-def _part(label: Label, chosen: tuple[int, ...], columns: int) -> Label:
-    whole = isinstance(label, tuple) and not isinstance(label, Bin) and len(label) == columns
-    if not whole:
-        return label
-    assert isinstance(label, tuple)
-    return label[chosen[0]] if len(chosen) == 1 else tuple(label[i] for i in chosen)

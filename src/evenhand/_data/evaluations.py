@@ -12,6 +12,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import struct
+import sys
 import zipfile
 import zlib
 from collections import Counter
@@ -23,11 +25,13 @@ from typing import Any, Literal, NamedTuple
 from evenhand._columns import Label
 from evenhand._data.data import Data
 from evenhand._data.groups import show
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError, InputTypeError, require
 from evenhand._kinds import check_labels, check_names
 from evenhand._signatures import suggests_names
 from evenhand._words import did_you_mean, listing
 
+ZSTANDARD = 93  # the number of this compression in archives; Python reads it from 3.14 on
+LOCAL_HEADER = 26  # bytes of what is written before a file, up to the length of its name
 GRADES = {"C", "I", "P", "N"}  # correct, incorrect, partial, no answer
 LINE = re.compile(r"samples_(.+?)_\d{4}-\d{2}-\d{2}.*\.jsonl(\.gz)?")
 NO_METRICS = {
@@ -197,10 +201,29 @@ def _archive(file: Path) -> Iterator[_Answer]:
     with zipfile.ZipFile(file) as archive:
         names = archive.namelist()
         start = "header.json" if "header.json" in names else "_journal/start.json"
-        about = json.loads(archive.read(start))["eval"]
+        about = json.loads(_member(archive, start))["eval"]
         for name in sorted(names):
             if name.startswith("samples/") and name.endswith(".json"):
-                yield _sample(json.loads(archive.read(name)), about)
+                yield _sample(json.loads(_member(archive, name)), about)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A file of an archive, also one that inspect_ai compressed with INSPECT_USE_ZSTD."""
+    about = archive.getinfo(name)
+    if about.compress_type != ZSTANDARD or sys.version_info >= (3, 14):
+        return archive.read(name)
+    require("pyarrow", purpose="Reading logs compressed with Zstandard", extra="files")
+    import pyarrow
+
+    assert archive.fp is not None
+    archive.fp.seek(about.header_offset + LOCAL_HEADER)
+    lengths = archive.fp.read(4)  # of the name, and of more about the file, before its content
+    archive.fp.seek(sum(struct.unpack("<HH", lengths)), 1)
+    packed = pyarrow.BufferReader(archive.fp.read(about.compress_size))
+    content = bytes(pyarrow.CompressedInputStream(packed, "zstd").read())
+    if zlib.crc32(content) != about.CRC:
+        raise zipfile.BadZipFile(f"Bad CRC-32 for file {name!r}")
+    return content
 
 
 def _sample(sample: Mapping[str, Any], about: Mapping[str, Any]) -> _Answer:

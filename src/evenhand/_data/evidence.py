@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES, Bin
-from evenhand._columns.codes import union
+from evenhand._columns.codes import positions, union
 from evenhand._data.distributions import Distribution, RankedScores, area_of_all
 from evenhand._data.fingerprints import fingerprint
 from evenhand._data.groups import check_not_amounts, show
@@ -146,6 +146,21 @@ class Evidence:
         curve = self.thresholds
         curve = None if curve is None else curve.regrouped(target, labels)
         return replace(self, sources=moved, thresholds=curve)
+
+    def by_columns(self, chosen: tuple[int, ...]) -> Evidence:
+        """The evidence of some of the columns: groups alike in those become one."""
+        parts = [_parts(label, chosen, len(self.columns)) for label in self.groups]
+        labels = union(parts)
+        moved = self.regrouped(positions(parts, labels), labels)
+        return replace(moved, columns=tuple(self.columns[i] for i in chosen))
+
+
+def _parts(label: Label, chosen: tuple[int, ...], columns: int) -> Label:
+    whole = isinstance(label, tuple) and not isinstance(label, Bin) and len(label) == columns
+    if not whole:
+        return label
+    assert isinstance(label, tuple)
+    return label[chosen[0]] if len(chosen) == 1 else tuple(label[i] for i in chosen)
 
 
 def one_label(labels: Mapping[str, Sequence[Label]], needs: str) -> str | None:

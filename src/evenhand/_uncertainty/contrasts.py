@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from evenhand._uncertainty.curves import Floats
 from evenhand._uncertainty.errors import covariance
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import How, beside, place_of
-from evenhand._words import extent, number
+from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import asked_of
 from evenhand.statistics.forms import ratio
@@ -42,6 +42,8 @@ class Contrast(NamedTuple):
         the value itself. Limits allow for few and unequal clusters beyond it. NaN beside the best
         group or everyone, and where the statistic's squares are not counted or it also depends on
         the rows of other groups.
+    column : str, optional
+        The sensitive column whose group it is, where each column has a reference of its own.
 
     """
 
@@ -51,11 +53,13 @@ class Contrast(NamedTuple):
     low: float
     high: float
     error: float = float("nan")
+    column: str | None = None
 
     def __repr__(self) -> str:
         where = f" in cell {show(self.cell)}" if self.cell is not None else ""
         ends = extent(self.low, self.high)
-        return f"<Contrast: {show(self.group)}{where} {number(self.value)} ({ends})>"
+        group = show(self.group) if self.column is None else f"{self.column}={show(self.group)}"
+        return f"<Contrast: {group}{where} {number(self.value)} ({ends})>"
 
 
 @about_data()
@@ -63,7 +67,7 @@ def contrasts(
     criterion: str | Criterion,
     data: Data,
     *,
-    to: Label = "best",
+    to: Label | Mapping[str, Label] = "best",
     by: How = "difference",
     g: str | Callable[[Any, Any], Any] | None = None,
     confidence: float = 0.95,
@@ -75,25 +79,28 @@ def contrasts(
     criterion : str or Criterion
         A name in `CRITERIA`, or a criterion of your own; what is compared is its statistic.
     {data}
-    to : {"best", "overall"} or label of a group, default "best"
+    to : {"best", "overall"}, label of a group or mapping, default "best"
         The reference: the group with the highest value, whichever it truly is, everyone together,
-        or the group of this label.
+        or the group of this label. Of several sensitive columns, a mapping from columns to
+        references (`{"age": 60, "gender": "male"}`) compares the groups of each column alone:
+        main effects instead of combinations.
     by : {"difference", "ratio"}, default "difference"
         Whether the reference is subtracted or divides.
     g : str or callable, optional
         The statistic of "performance_parity".
     confidence : float, default 0.95
-        How often all intervals of a cell shall hold their truths together.
+        How often all intervals of a cell shall hold their truths together; of main effects, all
+        those of a column.
 
     Returns
     -------
     tuple of Contrast
-        One for each cell and group.
+        One for each cell and group; of main effects, one column after the other.
 
     Raises
     ------
     InputError
-        If there is no such group, or the criterion compares distributions, not values.
+        If there is no such group or column, or the criterion compares distributions, not values.
 
     See Also
     --------
@@ -116,6 +123,8 @@ def contrasts(
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     if by not in ("difference", "ratio"):
         raise InputError(f"by is 'difference' or 'ratio'; it is {by!r}.")
+    if isinstance(to, Mapping):
+        return _main_effects(criterion, data, to, by=by, g=g, confidence=confidence)
     asked = asked_of(criterion, data).with_statistic(g)
     if asked.statistic.sweeps:
         raise InputError(
@@ -137,6 +146,27 @@ def contrasts(
         parts = (part.tolist() for part in (*limits, errors))
         rows = zip(estimates.groups, *parts, strict=True)
         found += [Contrast(cell, *row) for row in rows]
+    return tuple(found)
+
+
+def _main_effects(
+    criterion: str | Criterion, data: Data, to: Mapping[str, Label], **options: Any
+) -> tuple[Contrast, ...]:
+    """The contrasts of each column alone, with the others as they are mixed in the data."""
+    counted = data.counted
+    for column in to:
+        if column not in counted.columns:
+            raise InputError(
+                f"to names the column {column!r}; the sensitive columns are "
+                f"{list(counted.columns)}.{did_you_mean(column, counted.columns)}"
+            )
+    if not to:
+        raise InputError("to names no column; main effects need a reference for each of them.")
+    found = []
+    for column, reference in to.items():
+        alone = Data(counted.by_columns((counted.columns.index(column),)))
+        each = contrasts(criterion, alone, to=reference, **options)
+        found += [contrast._replace(column=column) for contrast in each]
     return tuple(found)
 
 
