@@ -6,7 +6,7 @@ from evenhand._data.surveys import SurveyWeights
 from evenhand._frontier import Frontier
 from evenhand._uncertainty import Chance, ConfidenceInterval, Contrast, Power
 from evenhand._unknown import Answer, Bounds
-from evenhand._why import Account, Part
+from evenhand._why import Account, Part, Proxy, Stratum
 from evenhand.criteria import Reading
 
 __all__ = [
@@ -24,6 +24,8 @@ __all__ = [
     "Part",
     "PartialAudit",
     "Power",
+    "Proxy",
     "Reading",
+    "Stratum",
     "SurveyWeights",
 ]

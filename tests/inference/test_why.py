@@ -277,7 +277,7 @@ PEOPLE = pd.DataFrame(
         ("p", "is y_pred"),
         ("g", "is sensitive_features"),
         ("one", "has one value"),
-        ("id", "too many"),
+        ("id", "numbers the rows"),
         ("same", "the outcome under another name"),
         ("part", "no value of 'part'"),
         ("nowhere", "nowhere"),
@@ -302,6 +302,154 @@ def test_columns_that_cannot_explain_are_refused_in_words(by, words):
 def test_questions_without_an_account_are_refused_in_words(criterion, options, words):
     with pytest.raises(eh.InputError, match=words):
         eh.explain(criterion, "y", "p", sensitive_features="g", data=PEOPLE, **options)
+
+
+def amounts(rows=4000, gap=0.3):
+    """Group, an amount on which groups differ, a column of noise, and a decision by the first."""
+    random = np.random.default_rng(7)
+    group = random.integers(0, 2, rows)
+    amount = random.normal(size=rows) + 0.8 * group
+    decided = random.random(rows) < 1 / (1 + np.exp(-(amount**2 / 2 + amount + gap * group - 1)))
+    return group, amount, random.normal(size=rows), decided.astype(int)
+
+
+def test_amounts_are_compared_by_models_that_find_the_truth():
+    group, amount, noise, decided = amounts(20_000)
+    found = eh.explain(
+        "statistical_parity",
+        None,
+        decided,
+        sensitive_features=group,
+        by={"amount": amount, "noise": noise},
+        between=(1, 0),
+    )
+    at = np.random.default_rng(0).normal(size=400_000)
+
+    def chance(amount, group):
+        return 1 / (1 + np.exp(-(amount**2 / 2 + amount + 0.3 * group - 1)))
+
+    (one, as_other), (as_one, other) = (
+        [chance(at + mix, treated).mean() for treated in (1, 0)] for mix in (0.8, 0.0)
+    )
+    within = found.part("within")
+    assert within.low <= (one - as_other + as_one - other) / 2 <= within.high
+    assert within.high - within.low < 0.04
+    assert added_up(found) == pytest.approx(found.gap.value, abs=1e-12)
+    assert found.gap.value == pytest.approx(found.values[0] - found.values[1], abs=1e-12)
+    assert [part.name for part in found.columns] == ["amount", "noise"]
+    total = sum(part.value for part in found.columns)
+    assert total == pytest.approx(found.part("composition").value, abs=1e-12)
+
+
+def test_linear_amounts_are_accounted_for_as_by_oaxaca_and_blinder():
+    random = np.random.default_rng(3)
+    group = random.integers(0, 2, 3000)
+    x, z = random.normal(size=(2, 3000)) + 0.5 * group
+    value = 1 + x + 0.5 * z + 0.4 * group + random.normal(size=3000)
+    columns = {"sensitive_features": group, "by": {"x": x, "z": z}, "between": (1, 0)}
+    found = eh.explain("weak_parity", None, value, task="regression", **columns)
+    exog = np.column_stack([np.ones(3000), x, z, group])
+    theirs = OaxacaBlinder(value, exog, 3, hasconst=True, swap=False)
+    unexplained, explained, _ = theirs.two_fold(
+        two_fold_type="self_submitted", submitted_weight=0.5
+    ).params
+    assert found.part("composition").value == pytest.approx(abs(explained), abs=0.03)
+    assert found.part("within").value == pytest.approx(abs(unexplained), abs=0.03)
+
+
+def test_proxies_are_the_columns_that_tell_the_group():
+    group, amount, noise, decided = amounts()
+    found = eh.explain(
+        "statistical_parity",
+        None,
+        decided,
+        sensitive_features=group,
+        by={"noise": noise, "amount": amount},
+    )
+    first, second = found.proxies
+    assert (first.name, second.name) == ("amount", "noise")
+    assert found.area == pytest.approx(first.area, abs=0.01)
+    assert first.area > 0.65 > 0.55 > second.area
+    assert first.area_without == pytest.approx(second.area, abs=0.01)
+    assert second.area_without == pytest.approx(first.area, abs=0.01)
+    assert first.low > 0 > second.low
+    assert "tell the group" in str(found)
+
+
+def test_people_unlike_everyone_of_the_other_group_are_left_out_and_named():
+    group, amount, _, decided = amounts()
+    far = np.where(np.arange(len(group)) % 4 == 0, amount + 9 * group, amount)
+    found = eh.explain(
+        "statistical_parity",
+        None,
+        decided,
+        sensitive_features=group,
+        by={"amount": far},
+        between=(1, 0),
+    )
+    assert 0.2 < found.outside[0] < 0.4
+    assert any("unlike nearly everyone" in note for note in found.notes)
+    assert added_up(found) == pytest.approx(found.gap.value, abs=1e-12)
+    with pytest.raises(eh.InputError, match="Nobody of one group"):
+        eh.explain(
+            "statistical_parity",
+            None,
+            decided,
+            sensitive_features=group,
+            by={"amount": amount + 90 * group},
+        )
+
+
+def test_numbers_are_compared_within_strata_too():
+    random = np.random.default_rng(1)
+    group, x = random.integers(0, 2, (2, 800))
+    value = x + 0.5 * group + random.normal(size=800)
+    columns = {"sensitive_features": group, "by": {"x": x}, "between": (1, 0)}
+    found = eh.explain("weak_parity", None, value, task="regression", **columns)
+    means = {key: value[(group == key[0]) & (x == key[1])].mean() for key in np.ndindex(2, 2)}
+    shares = {key: np.mean(x[group == key[0]] == key[1]) for key in means}
+    within = sum((shares[1, k] + shares[0, k]) / 2 * (means[1, k] - means[0, k]) for k in (0, 1))
+    assert found.part("within").value == pytest.approx(within, abs=1e-12)
+
+
+def test_an_audit_explains_its_first_finding():
+    y, p, group = people(1, rows=1000)
+    found = eh.audit(y, p, sensitive_features=group)
+    alone = eh.explain("statistical_parity", y, p, sensitive_features=group)
+    assert [part.low for part in found.explain().parts] == pytest.approx(
+        [part.low for part in alone.parts], abs=1e-12
+    )
+    with pytest.raises(eh.InputError, match="y_true"):
+        eh.audit(None, p, sensitive_features=group).explain()
+
+
+def test_a_favorable_label_that_never_occurs_has_no_gap():
+    found = eh.explain(
+        "statistical_parity",
+        ["no", "no"] * 30,
+        ["no", "maybe"] * 30,
+        sensitive_features=["a"] * 30 + ["b"] * 30,
+        favorable="yes",
+    )
+    assert found.gap.value == 0
+
+
+def test_the_command_explains_a_file(tmp_path):
+    from click.testing import CliRunner
+
+    from evenhand.cli.explain import explain_
+
+    frame = admissions()
+    rows = frame.loc[frame.index.repeat(frame.n), ["department", "sex", "admitted"]]
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    asked = [str(tmp_path / "rows.csv"), "--prediction", "admitted", "--group", "sex"]
+    asked += ["--by", "department", "--markdown", str(tmp_path / "why.md")]
+    done = CliRunner().invoke(explain_, asked)
+    assert done.exit_code == 0, done.output
+    assert "Simpson" in done.output
+    assert "Simpson" in (tmp_path / "why.md").read_text(encoding="utf-8")
+    refused = CliRunner().invoke(explain_, [*asked[:5], "--by", "sex"])
+    assert refused.exit_code == 2
 
 
 def test_an_account_takes_every_form():

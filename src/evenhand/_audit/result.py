@@ -16,7 +16,8 @@ from evenhand._audit.finding import Finding, Measured
 from evenhand._audit.model_card import model_card
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.standard import filled_in
-from evenhand._audit.summary import summary, table_of
+from evenhand._audit.summary import first_finding, names_of, summary, table_of
+from evenhand._audit.why import explained
 from evenhand._columns import Label
 from evenhand._data.dataframes import framed
 from evenhand._data.evidence import part_of
@@ -24,6 +25,7 @@ from evenhand._data.groups import show
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_names
 from evenhand._result import Columns, Result
+from evenhand._why import Account
 from evenhand._words import did_you_mean, visible
 from evenhand._writing import written
 from evenhand.criteria.evaluation import named
@@ -180,6 +182,49 @@ class Audit(AuditParts, Result):
         raise InputError(
             f"The audit has no finding {criterion!r}; it has {known}."
             f"{did_you_mean(criterion, known)}"
+        )
+
+    def explain(
+        self, criterion: str | None = None, *, between: Sequence[Label] | None = None
+    ) -> Account:
+        """Why two groups differ: their gap in parts that add up to it, from the counts alone.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Which gap; by default that of the first finding.
+        between : pair of labels, optional
+            The two groups; by default those with the highest and the lowest value.
+
+        Returns
+        -------
+        Account
+            By the audit's strata, if it was given any; else by true outcomes and decisions.
+            `evenhand.explain` takes explaining columns.
+
+        Raises
+        ------
+        InputError
+            If the counts do not tell.
+
+        Examples
+        --------
+        >>> import evenhand
+        >>> truth, predicted = [1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25
+        >>> found = evenhand.audit(truth, predicted, sensitive_features=["F", "F", "M", "M"] * 25)
+        >>> round(found.explain().part("false_positive").value, 3)
+        0.5
+
+        """
+        asked = first_finding(self).criterion if criterion is None else criterion
+        check_names(criterion=asked)
+        return explained(
+            self.evidence,
+            asked,
+            names_of(self),
+            between=between,
+            confidence=self.confidence,
+            kind=self.kind,
         )
 
     def document(

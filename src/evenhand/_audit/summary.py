@@ -86,7 +86,7 @@ def summary(audit: AuditParts) -> dict[str, Any]:
     """
     names, table = names_of(audit), table_of(audit)
     wording = Wording(audit.evidence, names)
-    first = min(audit.findings, key=_rank)
+    first = first_finding(audit)
     spoken = _spoken(audit, first)
     return {
         "sentence": _sentence(audit, wording, first, spoken),
@@ -99,6 +99,11 @@ def summary(audit: AuditParts) -> dict[str, Any]:
         "criteria": [_line(finding, wording) for finding in audit.findings],
         "subgroups": [_subgroup(one, names, audit.evidence) for one in _chosen(audit)],
     }
+
+
+def first_finding(audit: AuditParts) -> Finding:
+    """The finding that a summary begins with."""
+    return min(audit.findings, key=_rank)
 
 
 def _rank(finding: Finding) -> int:

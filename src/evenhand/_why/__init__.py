@@ -1,6 +1,6 @@
 """Why groups differ: an account of a gap, in parts that add up to it."""
 
-from evenhand._why.account import Account, Part
-from evenhand._why.api import explain
+from evenhand._why.account import Account, Part, Proxy, Stratum
+from evenhand._why.api import account_of, explain
 
-__all__ = ["Account", "Part", "explain"]
+__all__ = ["Account", "Part", "Proxy", "Stratum", "account_of", "explain"]

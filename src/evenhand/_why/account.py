@@ -11,7 +11,7 @@ from typing import Any
 from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._result import Columns, Result, finite
-from evenhand._words import listing, number, percent, percents, plural
+from evenhand._words import capitalized, listing, number, percent, percents, plural
 
 SCHEMA = "evenhand.account/1"
 NO_CAUSE = (
@@ -70,6 +70,24 @@ class Stratum(Part):
     composition: float = float("nan")
 
 
+@dataclass(frozen=True)
+class Proxy(Part):
+    """How well a column tells the group, and the part of the gap that goes with it alone.
+
+    Attributes
+    ----------
+    area : float
+        The area under the ROC curve of a model that tells the group by this column alone; 0.5 is
+        by chance, 1 always.
+    area_without : float
+        That of a model by all other explaining columns.
+
+    """
+
+    area: float = float("nan")
+    area_without: float = float("nan")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Account(Result):
     """Why two groups differ: a gap in parts that add up to it.
@@ -99,7 +117,13 @@ class Account(Result):
         Whether within strata the groups differ the other way round than overall, and both are
         significant (Simpson's reversal).
     outside : tuple of float
-        The share of each group's weight in strata where the other group has no rows.
+        The share of each group's weight in strata where the other group has no rows; by models,
+        where hardly anyone of the other group is alike.
+    area : float
+        By models: the area under the ROC curve of one that tells the group by all columns.
+    proxies : tuple of Proxy
+        By models: how well each column tells the group, and what goes with it alone; all intervals
+        hold at once.
     notes : tuple of str
         What was assumed or left out.
     confidence : float
@@ -121,8 +145,16 @@ class Account(Result):
     strata: tuple[Stratum, ...] = ()
     is_reversed: bool = False
     outside: tuple[float, float] = (0.0, 0.0)
+    area: float = float("nan")
+    proxies: tuple[Proxy, ...] = ()
     notes: tuple[str, ...] = ()
     frame_kind: str | None = None
+    named: tuple[str, str] | None = None
+
+    @property
+    def called(self) -> tuple[str, str]:
+        """What the two groups are called."""
+        return self.named or (show(self.groups[0]), show(self.groups[1]))
 
     @property
     def kind(self) -> str | None:
@@ -152,12 +184,12 @@ class Account(Result):
 
     @property
     def _gap(self) -> str:
-        first, second = (show(group) for group in self.groups)
+        first, second = self.called
         shown = percents(*self.values) if self.is_rate else [number(one) for one in self.values]
         criterion = self.criterion.replace("_", " ")
         return (
-            f"{first} and {second} differ by {self._amount(self.gap.value)} in {criterion} "
-            f"({shown[0]} against {shown[1]})."
+            f"{capitalized(first)} and {second} differ by {self._amount(self.gap.value)} in "
+            f"{criterion} ({shown[0]} against {shown[1]})."
         )
 
     @property
@@ -179,7 +211,7 @@ class Account(Result):
         text = f"{self._short(mixed.value)} of it is explained by differences in {names}; "
         text += f"{remaining}."
         if self.is_reversed:
-            first, second = (show(group) for group in self.groups)
+            first, second = self.called
             over, under = (first, second) if self.gap.value > 0 else (second, first)
             text += (
                 f" That is a reversal (Simpson's paradox): overall the higher value is that of "
@@ -234,9 +266,9 @@ class Account(Result):
                     **{name: getattr(self, name) for name in names},
                     "cell": show(self.cell),
                     "groups": [
-                        {"label": show(group), "value": value, "outside": lost}
-                        for group, value, lost in zip(
-                            self.groups, self.values, self.outside, strict=True
+                        {"label": label, "value": value, "outside": lost}
+                        for label, value, lost in zip(
+                            self.called, self.values, self.outside, strict=True
                         )
                     ],
                     "gap": _part(self.gap),
@@ -244,6 +276,15 @@ class Account(Result):
                     "by": list(self.by),
                     "columns": [_part(one) for one in self.columns],
                     "strata": strata,
+                    "area": self.area,
+                    "proxies": [
+                        {
+                            **_part(one),
+                            "area": one.area,
+                            "area_without": one.area_without,
+                        }
+                        for one in self.proxies
+                    ],
                     "notes": list(self.notes),
                 }
             )
@@ -251,16 +292,18 @@ class Account(Result):
 
     @property
     def _tables(self) -> Sequence[str]:
-        return ("parts", "columns", "strata")
+        return ("parts", "columns", "strata", "proxies")
 
     def _table(self, name: str) -> Columns:
         found = self.document()[name]
         columns = {key: [one[key] for one in found] for key in ("name", "value", "low", "high")}
         if name == "strata":
             columns["composition"] = [one["composition"] for one in found]
-            for at, group in enumerate(self.groups):
-                columns[f"rows {show(group)}"] = [one["rows"][at] for one in found]
-                columns[f"value {show(group)}"] = [one["values"][at] for one in found]
+            for at, label in enumerate(self.called):
+                columns[f"rows {label}"] = [one["rows"][at] for one in found]
+                columns[f"value {label}"] = [one["values"][at] for one in found]
+        if name == "proxies":
+            columns |= {key: [one[key] for one in found] for key in ("area", "area_without")}
         return columns
 
 
@@ -272,7 +315,10 @@ def overlap_notes(lost: Sequence[str], rows: int) -> tuple[str, ...]:
     """Which strata have rows of one group alone, in words."""
     if not lost:
         return ()
-    named = [*lost[:MOST_NAMED], *([f"{len(lost) - MOST_NAMED} more"] if len(lost) > 3 else [])]
+    named = [
+        *lost[:MOST_NAMED],
+        *([f"{len(lost) - MOST_NAMED} more"] if len(lost) > 3 else []),
+    ]
     return (
         f"{plural(len(lost), 'stratum', 'strata')} with {plural(rows, 'row')} "
         f"{'has' if len(lost) == 1 else 'have'} people of one group alone, so nobody to compare "

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evenhand._columns import Label
 from evenhand._columns.bins import Bin
+from evenhand._columns.encoding import encode
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
-from evenhand._data.groups import show
+from evenhand._data.groups import columns_of, show, strata_of
 from evenhand._data.roles import OF_RANKINGS
 from evenhand._data.summaries import with_favorable
-from evenhand._data.tallies import Axis, Tally
+from evenhand._data.tallies import Tally
 from evenhand._data.tasks import favorable_label
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
 from evenhand._uncertainty.clusters import plain
 from evenhand._uncertainty.errors import covariance
-from evenhand._why.account import Account, Part, Stratum, overlap_notes
-from evenhand._why.entries import Entries, Floats, reach
+from evenhand._why.account import Account
+from evenhand._why.columns import by_means, by_models, by_strata, parts_of
 from evenhand._why.outcomes import Split, outcome_split
-from evenhand._why.strata import Means, column_parts, details, moved_by, outside, totals
-from evenhand._words import did_you_mean, plural
+from evenhand._why.rows import are_strata, explaining, rows_of
+from evenhand._why.strata import Means
+from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import asked_of
-from evenhand.statistics import KINDS, E, Statistic, Table
-
-MOST_COLUMNS = 6  # whose parts are averaged over all of their orders
-MOST_STRATA = 500
-LABELS = ("labels", "predictions")
+from evenhand.statistics import KINDS, E, Table
 
 
 @about_data(without=("strata", "replicate_weights", "replicate_method", *OF_RANKINGS))
@@ -59,8 +57,9 @@ def explain(
         explained is the gap in its statistic.
     {data}
     by : names of columns, array-like or dataframe, optional
-        The explaining columns, such as a department. Their combinations are the strata within which
-        groups are compared. A tally that was counted with `strata=` has them already.
+        The explaining columns, such as a department and years of work. Where their combinations are
+        few, these are the strata within which groups are compared; amounts and many columns are
+        compared by models. A tally that was counted with `strata=` has them already.
     between : pair of labels, optional
         The two groups; the gap is the first one's value less the second one's. By default the
         groups with the highest and the lowest value.
@@ -89,7 +88,11 @@ def explain(
     A selection rate is TPR × base rate + FPR × (1 − base rate). Each part is the average over all
     orders of what the gap changes by as one of the three is exchanged between the groups (Shapley).
     With columns the account is Kitagawa's: shares of strata and rates within strata, each weighed
-    by the average of both groups. It says what goes together with the gap, not what caused it.
+    by the average of both groups. By models it is the same quantity, estimated by cross-fitted
+    doubly robust means (logistic or linear in splines of amounts and in values of other columns);
+    people unlike nearly everyone of the other group are left out and named, and `proxies` says how
+    well each column tells the group. An account says what goes together with the gap, not what
+    caused it.
 
     References
     ----------
@@ -103,10 +106,10 @@ def explain(
     >>> import evenhand as eh
     >>> truth = [1] * 60 + [0] * 40 + [1] * 30 + [0] * 70
     >>> hired = [1] * 48 + [0] * 12 + [1] * 8 + [0] * 32 + [1] * 24 + [0] * 6 + [1] * 14 + [0] * 56
-    >>> group = ["a"] * 100 + ["b"] * 100
+    >>> group = ["M"] * 100 + ["F"] * 100
     >>> found = eh.explain("statistical_parity", truth, hired, sensitive_features=group)
     >>> print(found.summary)
-    a and b differ by 18.0 percentage points in statistical parity (56% against 38%). Of this, \
+    M and F differ by 18.0 percentage points in statistical parity (56% against 38%). Of this, \
 18.0 is explained by differences in base rates, 0.0 by those in false positive rates and 0.0 by \
 those in true positive rates.
 
@@ -115,16 +118,42 @@ those in true positive rates.
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     asked = asked_of(criterion, data)
-    counts, names = _counts(asked, data, by)
-    return account_of(
-        asked,
-        counts,
-        data.favorable,
-        by=names,
-        between=between,
-        confidence=confidence,
-        kind=data.kind,
-    )
+    if data.is_random:
+        raise InputError(
+            "Decisions that are drawn from probabilities are not explained; pass those drawn."
+        )
+    _check_asked(asked, is_by=by is not None)
+    how: dict[str, Any] = {
+        "between": between,
+        "confidence": confidence,
+        "kind": data.kind,
+    }
+    if isinstance(data.y_true, Tally):
+        return account_of(asked, _checked(data.y_true, by), data.favorable, **how)
+    is_label = KINDS[asked.statistic.needs].about == "labels"
+    if by is None:
+        counts = _tally(data.source("labels" if is_label else "moments"))
+        return account_of(asked, counts, data.favorable, **how)
+    _check_roles(data, _names(by))
+    if is_label and (data.rows is not None or are_strata(explaining(data, by))):
+        counts = replace(data, strata=by).tally()
+        return account_of(asked, counts, data.favorable, by=_names(by), **how)
+    source = _tally(data.source(asked.statistic.needs))
+    return _by_rows(_gap(asked, source, data.favorable, **how), data, explaining(data, by))
+
+
+class Gap(NamedTuple):
+    """The gap to explain: of which criterion, in which cell, between which two groups.
+
+    `about` is what every account says of it, `error` the chance of error that intervals may have.
+    """
+
+    asked: Criterion
+    favorable: Label
+    pair: tuple[int, int]
+    about: dict[str, Any]
+    error: float
+    notes: list[str]
 
 
 def account_of(
@@ -138,71 +167,101 @@ def account_of(
     kind: str | None = None,
 ) -> Account:
     """The account of a criterion's gap, from counts by group (and stratum)."""
-    statistic = asked.statistic
+    if KINDS[asked.statistic.needs].about == "labels":
+        counts = with_favorable(counts, favorable)
+    gap = _gap(asked, counts, favorable, between=between, confidence=confidence, kind=kind)
+    two = _only(counts, gap.pair)
+    if "stratum" in [axis.name for axis in counts.axes]:
+        by = by or _stratum_names(counts)
+        return by_strata(two, asked.statistic, gap.about, by, gap.error, gap.notes)
+    split = _split(two, gap)
+    whole, parts = parts_of(split, gap.error)
+    return Account(gap=whole, parts=parts, notes=(*gap.notes, *split.notes), **gap.about)
+
+
+def _gap(
+    asked: Criterion,
+    counts: Tally,
+    favorable: Label,
+    *,
+    between: Sequence[Label] | None,
+    confidence: float,
+    kind: str | None,
+) -> Gap:
+    """Which gap it is that is explained."""
     table = _table(asked, counts, favorable)
     cell, pair = _pair(table, between)
     values = table.values[table.cells.index(cell)][list(pair)]
-    two = _only(counts, pair)
-    choices = len(table.groups) * (len(table.groups) - 1) // 2 if between is None else 1
-    error = (1 - confidence) / max(choices, 1)
+    number = len(table.groups)
+    choices = number * (number - 1) // 2 if between is None else 1
     notes = [*counts.notes]
     if choices > 1:
         notes.append(
-            f"The two groups are the extremes of {len(table.groups)}; intervals allow for that "
-            "choice."
+            f"The two groups are the extremes of {number}; intervals allow for that choice."
         )
-    about: dict[str, Any] = {
+    about = {
         "criterion": asked.name,
-        "statistic": statistic.formula,
+        "statistic": asked.statistic.formula,
         "cell": cell,
         "groups": (table.groups[pair[0]], table.groups[pair[1]]),
         "values": (float(values[0]), float(values[1])),
-        "is_rate": statistic.bounds == (0.0, 1.0),
+        "is_rate": asked.statistic.bounds == (0.0, 1.0),
         "confidence": confidence,
         "frame_kind": kind,
     }
-    if "stratum" in [axis.name for axis in counts.axes]:
-        return _by_strata(two, statistic, about, by, error, notes)
-    split = _split(two, asked, cell, favorable)
-    gap, parts = _parts(split, error)
-    return Account(gap=gap, parts=parts, notes=(*notes, *split.notes), **about)
+    return Gap(asked, favorable, pair, about, (1 - confidence) / max(choices, 1), notes)
 
 
-def _counts(asked: Criterion, data: Data, by: Any) -> tuple[Tally, tuple[str, ...]]:
-    """Counts by truth, decision and group (and stratum), and the explaining columns' names."""
+def _by_rows(gap: Gap, data: Data, columns: dict[str, Any]) -> Account:
+    """The account by columns of single rows: numbers in strata, or models."""
+    coded = {name: encode(column, name) for name, column in columns.items()}
+    size = len(next(iter(coded.values())).codes)
+    rows = rows_of(data, gap.asked.statistic, gap.about["cell"], gap.about["groups"], size)
+    if not are_strata(columns):
+        return by_models(rows, columns, gap.about, gap.error, gap.notes)
+    strata = strata_of(columns)
+    data_in = Means(
+        rows.entries,
+        rows.values,
+        strata.codes[rows.kept].astype(np.intp),
+        len(strata.labels),
+    )
+    return by_means(data_in, strata.labels, gap.about, tuple(columns), gap.error, gap.notes)
+
+
+def _check_asked(asked: Criterion, *, is_by: bool) -> None:
+    """Refuse a criterion that is no rate or mean."""
     statistic = asked.statistic
-    if isinstance(data.y_true, Tally):
-        counts = data.y_true
-        if by is not None:
-            raise InputTypeError(
-                "A tally already holds the columns; count it with strata=, and leave out by=."
-            )
-        if counts.sums["rows"].ndim > 1 or (counts.sums["rows"] % 1 != 0).any():
-            raise InputError(f"{counts} cannot be explained: it is not one count of whole rows.")
-        crossed = "stratum" in [axis.name for axis in counts.axes]
-        return counts, _stratum_names(counts) if crossed else ()
     if KINDS[statistic.needs].about == "labels":
-        if by is None:
-            return _tally(data.source("labels")), ()
-        names = _names(by)
-        _check_roles(data, names)
-        return replace(data, strata=by).tally(), names
-    if statistic.needs == "moments" and by is None:
-        return _tally(data.source("moments")), ()
+        return
+    if statistic.needs == "moments" and (statistic.mean_of is not None or not is_by):
+        return
     raise InputError(
         f"{asked.name} is not explained here: an account is of shares of people such as selection "
-        "rates, accuracy or precision, or of the mean of predicted numbers (weak_parity)."
+        "rates, accuracy or precision, or of means of numbers such as weak_parity."
     )
 
 
+def _checked(counts: Tally, by: Any) -> Tally:
+    """Counts that can be explained as they are."""
+    if by is not None:
+        raise InputTypeError(
+            "A tally already holds the columns; count it with strata=, and leave out by=."
+        )
+    if counts.sums["rows"].ndim > 1 or (counts.sums["rows"] % 1 != 0).any():
+        raise InputError(f"{counts} cannot be explained: it is not one count of whole rows.")
+    return counts
+
+
 def _tally(source: Any) -> Tally:
-    assert isinstance(source, Tally)
+    if not isinstance(source, Tally):
+        raise InputTypeError(
+            f"A {type(source).__name__} has no counts to explain a gap by; pass the columns."
+        )
     return source
 
 
 def _names(by: Any) -> tuple[str, ...]:
-    from evenhand._data.groups import columns_of
-
     if isinstance(by, str):
         return (by,)
     if isinstance(by, list | tuple) and by and all(isinstance(one, str) for one in by):
@@ -237,7 +296,6 @@ def _table(asked: Criterion, counts: Tally, favorable: Label) -> Table:
         return asked.table(counts, favorable)
     labels = counts.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
-    counts = with_favorable(counts, favorable)
     return asked.table(counts, good if len(labels) <= 2 or favorable is not None else None)
 
 
@@ -248,12 +306,12 @@ def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[i
         if isinstance(between, str) or len(between) != 2 or between[0] == between[1]:
             raise InputError(f"between names two groups, such as ('a', 'b'); it is {between!r}.")
         for label in between:
-            if label not in table.groups:
+            if _place(label, table.groups) < 0:
                 raise InputError(
                     f"between={between!r}: there is no group {label!r}; there are "
                     f"{[*table.groups]}.{did_you_mean(label, table.groups)}"
                 )
-        first, second = (table.groups.index(label) for label in between)
+        first, second = (_place(label, table.groups) for label in between)
         gaps = np.abs(values[:, first] - values[:, second])
         if np.isnan(gaps).all():
             raise InputError(f"No value is known of both groups {between!r}: nothing to explain.")
@@ -274,6 +332,14 @@ def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[i
     return table.cells[at], (first, second)
 
 
+def _place(label: Label, groups: Sequence[Label]) -> int:
+    """Where a group is, by itself or as it is written; -1 if nowhere."""
+    if label in groups:
+        return list(groups).index(label)
+    written = [show(group) for group in groups]
+    return written.index(str(label)) if str(label) in written else -1
+
+
 def _only(counts: Tally, pair: tuple[int, int]) -> Tally:
     """The counts of two groups, in this order."""
     target = np.full(len(counts.groups), 2)
@@ -282,8 +348,9 @@ def _only(counts: Tally, pair: tuple[int, int]) -> Tally:
     return _tally(plain(two))
 
 
-def _split(counts: Tally, asked: Criterion, cell: Label, favorable: Label) -> Split:
+def _split(counts: Tally, gap: Gap) -> Split:
     """Parts from the counts alone."""
+    asked, cell, favorable = gap.asked, gap.about["cell"], gap.favorable
     statistic = asked.statistic
     if KINDS[statistic.needs].about == "labels":
         if "y" not in [axis.name for axis in counts.axes]:
@@ -324,195 +391,3 @@ def _numbers(counts: Tally, asked: Criterion) -> Split:
         np.array([[truth, shared], [shared, error]]),
         np.full(2, max(free, 1.0)),
     )
-
-
-def _interval(value: float, variance: float, free: float, error: float) -> tuple[float, float]:
-    from scipy.special import stdtrit
-
-    far = float(-stdtrit(free, error / 2)) * float(np.sqrt(max(variance, 0.0)))
-    return value - far, value + far
-
-
-def _parts(split: Split, error: float) -> tuple[Part, tuple[Part, ...]]:
-    """The gap and its parts, each with its interval."""
-    whole = float(split.covariance.sum())
-    total = float(split.values.sum())
-    gap = Part("gap", "the groups", total, *_interval(total, whole, float(split.free.min()), error))
-    rows = zip(
-        split.names,
-        split.words,
-        split.values.tolist(),
-        np.diagonal(split.covariance).tolist(),
-        split.free.tolist(),
-        strict=True,
-    )
-    parts = tuple(
-        Part(name, words, value, *_interval(value, variance, free, error))
-        for name, words, value, variance, free in rows
-    )
-    return gap, parts
-
-
-def _by_strata(
-    counts: Tally,
-    statistic: Statistic,
-    about: dict[str, Any],
-    by: tuple[str, ...],
-    error: float,
-    notes: list[str],
-) -> Account:
-    """Composition and within, with strata and columns."""
-    labels = counts.labels("stratum")
-    data = _means(counts, statistic, about["cell"])
-    _check_strata(data, by, labels)
-    values, by_row, hidden = moved_by(data, totals)
-    added, by_row_outside = outside(data)
-    moved = np.concatenate([by_row, by_row_outside])
-    spread = data.entries.covariance(moved)
-    spread[:2, :2] += hidden
-    lost = tuple(
-        (np.where(data.shared, 0.0, data.weight).sum(axis=1) / data.weight.sum(axis=1)).tolist()
-    )
-    words = " and ".join(by)
-    names = ("composition", "within", "outside")
-    told = (words, f"how people alike in {words} fare", "people without a counterpart")
-    kept = 3 if max(lost) > 0 else 2
-    split = Split(
-        names[:kept],
-        told[:kept],
-        np.array([*values, *added])[:kept],
-        spread[:kept, :kept],
-        data.entries.free(moved)[:kept],
-    )
-    gap, parts = _parts(split, error)
-    alone = [show(label) for label, both in zip(labels, data.shared, strict=True) if not both]
-    rows = np.bincount(data.stratum, data.entries.rows, data.strata)
-    notes = [*notes, *overlap_notes(alone, int(rows[~data.shared].sum()))]
-    within = parts[1]
-    return Account(
-        gap=gap,
-        parts=parts,
-        by=by,
-        columns=_columns(data, labels, by, error),
-        strata=_strata(data, labels, error),
-        is_reversed=gap.sign * within.sign < 0,
-        outside=(lost[0], lost[1]),
-        notes=tuple(notes),
-        **about,
-    )
-
-
-def _means(counts: Tally, statistic: Statistic, cell: Label) -> Means:
-    """Rows with values, whose weighted means are the statistic: of a ratio N / D, n / d by d."""
-    names = [axis.name for axis in counts.axes]
-    place = names.index("group")
-    cells = counts.cells.copy()
-    cells[place] = np.arange(cells.shape[1])
-    kept = [at for at, name in enumerate(names) if name not in counts.clusters]
-    axes = tuple(
-        Axis("group", tuple(range(cells.shape[1]))) if at == place else counts.axes[at]
-        for at in kept
-    )
-    single = Tally(axes, cells[kept], {"rows": np.ones(cells.shape[1])})
-    sides = statistic.fraction(single)
-    if sides is None:
-        raise InputError(
-            f"{statistic.formula} is no ratio of sums over rows, so it has no composition: explain "
-            "a rate such as statistical_parity, equal_opportunity or accuracy_parity."
-        )
-    at = statistic.read(single).cells.index(cell)
-    above, below = sides[0][at], np.broadcast_to(sides[1], sides[0].shape)[at]
-    chosen = below > 0
-    entries = Entries.of(counts).times(np.asarray(below, np.float64))
-    stratum = counts.cells[names.index("stratum")][chosen]
-    value = np.asarray(above[chosen] / below[chosen], np.float64)
-    return Means(entries, value, stratum, counts.axis("stratum").size)
-
-
-def _check_strata(data: Means, by: tuple[str, ...], labels: Sequence[Label]) -> None:
-    """Refuse columns that cannot explain: the outcome itself, one value, or as many as rows."""
-    named = " and ".join(by)
-    rows = float(data.entries.rows.sum())
-    used = int((data.weight.sum(axis=0) > 0).sum())
-    if used < 2:
-        raise InputError(
-            f"{named} has one value, {show(labels[0])}, in all rows that count, so it explains "
-            "nothing."
-        )
-    if used > MOST_STRATA or used > rows / 2:
-        raise InputError(
-            f"{named} makes {plural(used, 'stratum', 'strata')} of {plural(rows, 'row')}, too many "
-            "to compare groups within each. Cut amounts into ranges, or name fewer columns."
-        )
-    if not data.shared.any():
-        raise InputError(
-            f"No value of {named} has people of both groups, so it tells the group itself and "
-            "nothing can be compared within it."
-        )
-    spread = data.sums(data.values**2).sum(axis=0) - np.divide(
-        data.sums(data.values).sum(axis=0) ** 2,
-        data.weight.sum(axis=0),
-        out=np.zeros(data.strata),
-        where=data.weight.sum(axis=0) > 0,
-    )
-    if (spread <= 1e-12 * data.weight.sum()).all():
-        raise InputError(
-            f"{named} tells the outcome in every row: it is the outcome under another name, and "
-            "explains nothing. Name columns that were known before the decision."
-        )
-
-
-def _strata(data: Means, labels: Sequence[Label], error: float) -> tuple[Stratum, ...]:
-    """What each stratum adds, the largest part within first; intervals hold at once."""
-    values, moved, hidden = moved_by(data, details)
-    number = data.strata
-    spread = data.entries.covariance(moved[:number]) + hidden[:number, :number]
-    free = data.entries.free(moved[:number])
-    far = reach(spread[np.ix_(data.shared, data.shared)], free[data.shared], error)
-    errors = far * np.sqrt(np.maximum(np.diagonal(spread), 0.0))
-    at = data.entries.group * number + data.stratum
-    rows = np.bincount(at, data.entries.rows, 2 * number).reshape(2, number)
-    weight = data.weight
-    means = np.divide(
-        data.sums(data.values), weight, out=np.full(weight.shape, np.nan), where=weight > 0
-    )
-    found = []
-    for place in np.flatnonzero(weight.sum(axis=0) > 0).tolist():
-        both = bool(data.shared[place])
-        value = float(values[place]) if both else np.nan
-        off = float(errors[place]) if both else np.nan
-        name = show(labels[place])
-        found.append(
-            Stratum(
-                name,
-                name,
-                value,
-                value - off,
-                value + off,
-                (int(rows[0, place]), int(rows[1, place])),
-                (float(means[0, place]), float(means[1, place])),
-                float(values[number + place]) if both else np.nan,
-            )
-        )
-    return tuple(sorted(found, key=lambda one: -abs(one.value) if one.value == one.value else 1.0))
-
-
-def _columns(
-    data: Means, labels: Sequence[Label], by: tuple[str, ...], error: float
-) -> tuple[Part, ...]:
-    """With several columns, what each adds to the composition; intervals hold at once."""
-    if not 1 < len(by) <= MOST_COLUMNS:
-        return ()
-    codes = []
-    for at in range(len(by)):
-        parts = [label[at] if isinstance(label, tuple) else label for label in labels]
-        order = {value: place for place, value in enumerate(dict.fromkeys(parts))}
-        codes.append(np.array([order[value] for value in parts], np.intp)[data.stratum])
-    values, moved = column_parts(data, codes)
-    spread, free = data.entries.covariance(moved), data.entries.free(moved)
-    far: Floats = reach(spread, free, error) * np.sqrt(np.maximum(np.diagonal(spread), 0.0))
-    found = [
-        Part(name, name, value, value - off, value + off)
-        for name, value, off in zip(by, values.tolist(), far.tolist(), strict=True)
-    ]
-    return tuple(sorted(found, key=lambda one: -abs(one.value)))

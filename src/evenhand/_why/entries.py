@@ -129,8 +129,11 @@ class Entries:
 
     def _units(self, moved: Floats, clusterings: tuple[Codes, ...]) -> Floats:
         """What whole clusters move; of several clusterings, rows that share all of them."""
-        _, codes = np.unique(np.stack(clusterings), axis=1, return_inverse=True)
-        codes = codes.ravel()
+        first, *others = clusterings
+        codes = np.unique(first, return_inverse=True)[1]
+        for more in others:
+            codes = codes * (int(more.max(initial=0)) + 1) + more
+            codes = np.unique(codes, return_inverse=True)[1]
         return _added(moved * self.weight, codes, int(codes.max(initial=-1)) + 1)
 
 

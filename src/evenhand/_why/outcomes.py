@@ -50,7 +50,7 @@ def outcome_split(counts: Tally, statistic: Statistic, cell: Label, positive: La
     values = statistic.read(hybrids).values[at]
     slopes = row_influences(hybrids, statistic)[:, at].T.reshape(rates.shape)
     weights = _shapley(chosen)
-    moved = weights @ _moved(counts, chosen, players, (base, rates, slopes), shares, decided)
+    moved = _moved(counts, weights, chosen, players, (base, rates, slopes), (shares, decided))
     entries = Entries.of(counts)
     return Split(
         *_named(labels, positive, len(weights)),
@@ -92,7 +92,11 @@ def _tally(tables: Floats, labels: tuple[Label, ...]) -> Tally:
     """Counts (hybrids, truth, decision) as a tally in which every hybrid is a group."""
     sizes = (len(tables), len(labels), len(labels))
     group, truth, decision = np.unravel_index(np.arange(tables.size), sizes)
-    axes = (Axis("y", labels), Axis("yhat", labels), Axis("group", tuple(range(len(tables)))))
+    axes = (
+        Axis("y", labels),
+        Axis("yhat", labels),
+        Axis("group", tuple(range(len(tables)))),
+    )
     return Tally(axes, np.array([truth, decision, group]), {"rows": tables.ravel()})
 
 
@@ -108,30 +112,32 @@ def _shapley(chosen: np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> Floats:
 
 def _moved(
     counts: Tally,
+    weights: Floats,
     chosen: np.ndarray[tuple[int, int], np.dtype[np.intp]],
     players: np.ndarray[tuple[int], np.dtype[np.intp]],
     hybrids: tuple[Floats, Floats, Floats],
-    shares: Floats,
-    decided: Floats,
+    components: tuple[Floats, Floats],
 ) -> Floats:
-    """By how much a row of weight 1 in each cell moves each hybrid's value (hybrids, cells).
+    """By how much a row of weight 1 in each cell moves each part (parts, cells).
 
     A row moves the base rates of its group, and the decisions about its true label; a hybrid moves
-    with those that it takes from that group.
+    with those that it takes from that group. Rows of one group, truth and decision are all alike.
     """
-    base, rates, slopes = hybrids
-    at = {axis.name: place for place, axis in enumerate(counts.axes)}
-    truth, decision, group = (counts.cells[at[name]] for name in ("y", "yhat", "group"))
+    (base, rates, slopes), (shares, decided) = hybrids, components
     sizes = counts.table("y", "group").T
-    whole = sizes.sum(axis=1)
     along = (slopes * rates).sum(axis=2)  # how values follow base rates
-    own_base = along[:, truth] - (along @ shares.T)[:, group]
-    by_base = (chosen[:, [0]] == group) * own_base / whole[group]
-    mean = np.einsum("hyc,gyc->hgy", slopes, decided)
-    own_rate = slopes[:, truth, decision] - mean[:, group, truth]
-    is_own = chosen[:, players[truth]] == group
-    by_rate = is_own * base[:, truth] * own_rate / sizes[group, truth]
-    return np.asarray(by_base + by_rate)
+    kinds = []
+    for group in (0, 1):
+        by_base = (along - (along @ shares[group])[:, None]) / sizes[group].sum()
+        by_base = by_base * (chosen[:, [0]] == group)
+        own = slopes - (slopes * decided[group]).sum(axis=2, keepdims=True)
+        size = np.where(sizes[group] > 0, sizes[group], 1.0)
+        is_own = chosen[:, players] == group
+        by_rate = (is_own * base / size)[..., None] * own
+        kinds.append(np.tensordot(weights, by_base[..., None] + by_rate, 1))
+    at = {axis.name: place for place, axis in enumerate(counts.axes)}
+    truth, decision, group_of = (counts.cells[at[name]] for name in ("y", "yhat", "group"))
+    return np.asarray(np.stack(kinds, axis=1)[:, group_of, truth, decision])
 
 
 def _hidden(
@@ -173,7 +179,10 @@ def _named(
             else ("false_positive", "false positive rates")
             for label in labels
         ]
-        return ("base", *(one[0] for one in rates)), ("base rates", *(one[1] for one in rates))
+        return ("base", *(one[0] for one in rates)), (
+            "base rates",
+            *(one[1] for one in rates),
+        )
     names = tuple(f"true {show(label)}" for label in labels)
     words = tuple(f"decisions about people whose true label is {show(label)}" for label in labels)
     return ("base", *names), ("the shares of true labels", *words)

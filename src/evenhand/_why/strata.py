@@ -44,6 +44,13 @@ class Means(NamedTuple):
         return self.sums(np.ones(len(self.values)))
 
     @property
+    def rates(self) -> tuple[Floats, Floats]:
+        """Shares of the strata that both groups have, and means in these (groups, strata)."""
+        weight = np.where(self.shared, self.weight, 0.0)
+        sums = np.where(self.shared, self.sums(self.values), 0.0)
+        return weight / weight.sum(axis=1)[:, None], sums / np.where(weight > 0, weight, 1.0)
+
+    @property
     def effective(self) -> Floats:
         """How many rows of equal weight each group has in each stratum."""
         at = self.entries.group * self.strata + self.stratum
@@ -69,20 +76,21 @@ Formula = Callable[[Floats, Floats], Floats]  # of shares and means (…, groups
 
 def totals(shares: Floats, means: Floats) -> Floats:
     """Composition and within strata (…, 2)."""
-    return np.stack([one.sum(axis=-1) for one in _by_stratum(shares, means)], axis=-1)
+    return np.stack([one.sum(axis=-1) for one in by_stratum(shares, means)], axis=-1)
 
 
-def details(shares: Floats, means: Floats) -> Floats:
-    """Within each stratum, then the composition by stratum (…, 2 × strata)."""
-    return np.concatenate(_by_stratum(shares, means)[::-1], axis=-1)
+def within(shares: Floats, means: Floats) -> Floats:
+    """Within each stratum (…, strata)."""
+    return by_stratum(shares, means)[1]
 
 
-def _by_stratum(shares: Floats, means: Floats) -> list[Floats]:
+def by_stratum(shares: Floats, means: Floats) -> list[Floats]:
+    """What each stratum adds to composition, and within (…, strata)."""
     first, second = shares[..., 0, :], shares[..., 1, :]
     middle = (means[..., 0, :] + means[..., 1, :]) / 2
     overall = ((first + second) / 2 * middle).sum(axis=-1, keepdims=True)
-    within = (first + second) / 2 * (means[..., 0, :] - means[..., 1, :])
-    return [(first - second) * (middle - overall), within]
+    apart = (first + second) / 2 * (means[..., 0, :] - means[..., 1, :])
+    return [(first - second) * (middle - overall), apart]
 
 
 class Moved(NamedTuple):
@@ -103,9 +111,7 @@ def moved_by(data: Means, formula: Formula) -> Moved:
     """
     weight = np.where(data.shared, data.weight, 0.0)
     size = weight.sum(axis=1)
-    shares = weight / size[:, None]
-    sums = np.where(data.shared, data.sums(data.values), 0.0)
-    means = sums / np.where(weight > 0, weight, 1.0)
+    shares, means = data.rates
     values = formula(shares, means)
     by_share, by_mean = _slopes(formula, shares, means)
     group, stratum = data.entries.group, data.stratum
@@ -134,9 +140,15 @@ def outside(data: Means) -> tuple[Floats, Floats]:
 
     Of each group it is its mean less the mean over shared strata.
     """
-    whole, shared = data.weight.sum(axis=1), np.where(data.shared, data.weight, 0.0).sum(axis=1)
+    whole, shared = (
+        data.weight.sum(axis=1),
+        np.where(data.shared, data.weight, 0.0).sum(axis=1),
+    )
     sums = data.sums(data.values)
-    mean, inside = sums.sum(axis=1) / whole, np.where(data.shared, sums, 0.0).sum(axis=1) / shared
+    mean, inside = (
+        sums.sum(axis=1) / whole,
+        np.where(data.shared, sums, 0.0).sum(axis=1) / shared,
+    )
     group, is_in = data.entries.group, data.shared[data.stratum]
     moved = (data.values - mean[group]) / whole[group]
     moved -= is_in * (data.values - inside[group]) / shared[group]

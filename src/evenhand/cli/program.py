@@ -97,13 +97,14 @@ def _group() -> Any:
     from evenhand.cli.compare import compare
     from evenhand.cli.datasets import datasets
     from evenhand.cli.demo import demo
+    from evenhand.cli.explain import explain_
     from evenhand.cli.frontier import frontier_
     from evenhand.cli.registries import criteria, measures, standards
     from evenhand.cli.sql import sql
     from evenhand.cli.watch import watch
 
     about = (criteria, datasets, demo, measures, standards)
-    every = (app, audit, bench, compare, frontier_, sql, watch, *about)
+    every = (app, audit, bench, compare, explain_, frontier_, sql, watch, *about)
     commands = {command.name or "": command for command in every}
     group = click.Group("evenhand", help=HELP, commands=commands)
     return click.version_option(package_name="evenhand", message="%(prog)s %(version)s")(group)

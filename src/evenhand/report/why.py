@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand._words import capitalized, number
+from evenhand._words import capitalized, listing, number
 from evenhand.report.blocks import Cell, Figure, Head, Report, Row, Section, Table, Text
 from evenhand.report.charts import Step, Waterfall
 from evenhand.report.formats import amount, apart, key, name, words
@@ -33,6 +33,8 @@ def report_of(document: Document) -> Report:
         sections.append(Section("columns", "Which columns", [table]))
     if document["strata"]:
         sections.append(Section("strata", "Where groups differ", [_strata(document)]))
+    if document["proxies"]:
+        sections.append(Section("proxies", "Which columns tell the group", _proxies(document)))
     return Report(
         kind="account",
         brand="account",
@@ -68,15 +70,17 @@ def waterfall(document: Document) -> Waterfall:
 
 def title_of(part: Mapping[str, Any], document: Document) -> str:
     """A part in a word or two."""
-    if part["name"] == "within":
-        return f"Within {' × '.join(document['by'])}"
-    if part["name"] == "outside":
-        return "No counterpart"
-    return capitalized(part["words"])
+    titles = {
+        "composition": f"Composition by {listing(document['by'])}" if document["by"] else "",
+        "within": "Among people alike",
+        "outside": "No counterpart",
+    }
+    plain = part["words"] if part in document["columns"] else capitalized(part["words"])
+    return titles.get(part["name"], plain)
 
 
 def _parts(document: Document) -> Table:
-    return _named(document, "parts", "Differences in", "Part of the gap")
+    return _named(document, "parts", "Differences", "Part of the gap")
 
 
 def _named(document: Document, which: str, first: str, second: str) -> Table:
@@ -104,6 +108,22 @@ def _ends(document: Document, part: Mapping[str, Any]) -> str:
     else:
         ends = [number(part["low"], toward=-1), number(part["high"], toward=1)]
     return f"{ends[0]} to {ends[1]}"
+
+
+def _proxies(document: Document) -> list[Any]:
+    level = f"{100 * document['confidence']:g}% interval, all at once"
+    heads = [Head("Column"), Head("AUC alone", True), Head("AUC of the others", True)]
+    heads += [Head("Part of the gap, alone", True, "part"), Head(level, True, "interval")]
+    rows = []
+    for one in document["proxies"]:
+        areas = [Cell(f"{one[of]:.2f}", key(one[of])) for of in ("area", "area_without")]
+        part = Cell(apart(one["value"], document["is_rate"]), key(one["value"]))
+        rows.append(Row([Cell(name(one["name"])), *areas, part, Cell(_ends(document, one))]))
+    told = (
+        f"All columns together tell the group with an AUC of {document['area']:.2f} (0.5 is by "
+        "chance, 1 always)."
+    )
+    return [Text(told), Table("Proxies", heads, rows, kind="cards")]
 
 
 def _strata(document: Document) -> Table:

@@ -1,0 +1,44 @@
+"""Why groups differ, as far as the counts of an audit tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evenhand._audit.naming import Names
+from evenhand._columns import Label
+from evenhand._data.evidence import Evidence
+from evenhand._data.tallies import Tally
+from evenhand._errors import InputError
+from evenhand._why import Account, account_of
+from evenhand.criteria import Criterion
+from evenhand.criteria.evaluation import named
+from evenhand.statistics import KINDS
+
+
+def explained(
+    evidence: Evidence,
+    criterion: str | Criterion,
+    names: Names,
+    *,
+    between: Sequence[Label] | None = None,
+    confidence: float = 0.95,
+    kind: str | None = None,
+) -> Account:
+    """The account of a criterion, by the strata of the audit if it has any, else by outcomes."""
+    asked = named(criterion, evidence.task)
+    needs = asked.statistic.needs
+    is_label = KINDS[needs].about == "labels"
+    need = "labels" if is_label and "labels" in evidence.sources else needs
+    if needs == "predictions" and "strata" in evidence.sources:
+        need = "strata"
+    source = evidence.sources.get(need)
+    if not isinstance(source, Tally):
+        raise InputError(
+            f"{asked.name} is not explained by what the audit counted; evenhand.explain reads the "
+            "rows, and takes explaining columns as by=."
+        )
+    favorable = evidence.favorable_in(one_class=asked.one_class)
+    found = account_of(asked, source, favorable, between=between, confidence=confidence, kind=kind)
+    first, second = (names(evidence.columns, group) for group in found.groups)
+    return replace(found, named=(first, second))

@@ -1,0 +1,254 @@
+"""Composition and within where columns are many or continuous: cross-fitted and doubly robust.
+
+With m(x) the mean of a group's values among people with columns x, and p(x) the chance that such a
+person is in the first group, what the first group's people would have if treated like the second's
+is estimated by E₁ m₂(x) + E₂ r(x) (v − m₂(x)), r = p / (1 − p) scaled to a mean of 1: right if
+either model is (Robins, Rotnitzky and Zhao 1994; of gaps, Kline 2011, American Economic Review 101,
+532–537). Each row is predicted by models of other rows, whole clusters at a time, so that to first
+order the errors of the models do not count (Chernozhukov et al. 2018, Econometrics Journal 21).
+People whose columns hardly anyone of the other group has are a part of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import factorial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand._columns.bins import MOST_CLASSES
+from evenhand._columns.encoding import encode, numbers
+from evenhand._errors import InputError
+from evenhand._why.entries import Codes, Entries, Floats
+from evenhand._why.rows import Rows
+from evenhand._words import listing
+
+FOLDS = 5
+LEAST_CHANCE = 0.02  # below it, or above one minus it, nobody of the other group is alike
+KNOTS = 5
+PENALTY = 1.0  # of coefficients of columns that are scaled
+MOST_ORDERED = 4  # columns whose parts are averaged over all of their orders
+RARE = 10  # rows: rarer values of a column are one
+
+
+class Fitted(NamedTuple):
+    """Composition, within and outside: values (3,), and how rows move them (3, rows).
+
+    `chance` is each row's of being in the first group, and `alike` says who has counterparts.
+    """
+
+    values: Floats
+    by_row: Floats
+    chance: Floats
+    alike: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    unexplained: float  # share of the variance of values that models leave
+
+
+class Sample(NamedTuple):
+    """Rows of two groups with values, explaining columns as designs, and folds of clusters."""
+
+    entries: Entries
+    values: Floats
+    designs: Mapping[str, Floats]
+    folds: Codes
+
+    def matrix(self, names: Sequence[str]) -> Floats:
+        """The columns of these names side by side."""
+        return np.concatenate([self.designs[name] for name in names], axis=1)
+
+
+def design_of(column: Any, name: str, rows: Rows) -> Floats:
+    """A column as numbers to fit by: splines of an amount, or one for each of the values."""
+    from sklearn.preprocessing import SplineTransformer
+
+    coded, kept = encode(column, name), rows.kept
+    if coded.missing:
+        raise InputError(
+            f"{coded.missing} of {len(coded.codes)} rows have no value of {name!r}, an explaining "
+            "column. Drop such rows, or give them a value of their own."
+        )
+    distinct = np.bincount(np.asarray(coded.codes)[kept], minlength=len(coded.labels))
+    present = int((distinct > 0).sum())
+    if present < 2:
+        raise InputError(f"{name} has one value in all rows that count, so it explains nothing.")
+    are_numbers = all(
+        isinstance(label, int | float) and not isinstance(label, bool) for label in coded.labels
+    )
+    if are_numbers and present > MOST_CLASSES:
+        values = numbers(column, name)[kept]
+        if present == len(kept) == np.ptp(values) + 1:
+            raise InputError(f"{name} numbers the rows, and explains nothing. Leave it out.")
+        if abs(np.corrcoef(values, rows.values)[0, 1]) > 1 - 1e-12:
+            raise InputError(
+                f"{name} is the outcome under another name, and explains nothing. Name columns "
+                "that were known before the decision."
+            )
+        values = ((values - values.mean()) / values.std())[:, None]
+        spline = SplineTransformer(KNOTS, degree=3, knots="quantile", extrapolation="linear")
+        made = spline.fit_transform(values)[:, 1:]
+        return np.asarray(made - made.mean(axis=0))
+    if present > len(kept) / 2:
+        raise InputError(
+            f"{name} has {present:,} different values in {len(kept):,} rows, so it names rows and "
+            "explains nothing. Leave it out."
+        )
+    common = np.flatnonzero(distinct >= min(RARE, int(distinct.max())))
+    codes = np.asarray(coded.codes)[kept]
+    made = codes[:, None] == common[:-1] if len(common) == present else codes[:, None] == common
+    return np.asarray(made, np.float64)
+
+
+def folds_of(entries: Entries) -> Codes:
+    """Folds that keep clusters whole, and have both groups where clusters do not decide."""
+    random = np.random.default_rng(0)
+    if entries.clusters:
+        codes = entries.clusters[0]
+        fold = random.permutation(np.arange(int(codes.max()) + 1) % FOLDS)
+        return np.asarray(fold[codes])
+    folds = np.empty(len(entries.group), np.intp)
+    for group in (0, 1):
+        chosen = np.flatnonzero(entries.group == group)
+        folds[chosen] = random.permutation(np.arange(len(chosen)) % FOLDS)
+    return folds
+
+
+def fitted(sample: Sample, names: Sequence[str]) -> Fitted:
+    """The account by these columns."""
+    entries, X = sample.entries, sample.matrix(names)
+    first = entries.group == 0
+    chance = _crossed(X, first.astype(np.float64), entries, sample.folds, first | ~first)
+    alike = (chance > LEAST_CHANCE) & (chance < 1 - LEAST_CHANCE)
+    if not (alike & first).any() or not (alike & ~first).any():
+        raise InputError(
+            f"Nobody of one group is like anybody of the other in {listing(list(names))}: that "
+            "tells the group, and nothing can be compared among people alike in it."
+        )
+    means = [
+        _crossed(X, sample.values, entries, sample.folds, chosen) for chosen in (first, ~first)
+    ]
+    return _estimated(sample, chance, alike, means)
+
+
+def _estimated(
+    sample: Sample,
+    chance: Floats,
+    alike: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    means: Sequence[Floats],
+) -> Fitted:
+    entries, values = sample.entries, sample.values
+    weight, odds = entries.weight, chance / (1 - chance)
+    sides = [(entries.group == group) & alike for group in (0, 1)]
+    own, as_other = [], []
+    for side in (0, 1):  # whose people, treated like their own group or like the other
+        ours, theirs = sides[side], sides[1 - side]
+        own.append(_mean(weight, values, ours))
+        model = means[1 - side]
+        tilt = weight * (odds if side == 0 else 1 / odds)
+        level, level_by = _mean(weight, model, ours)
+        rest, rest_by = _mean(tilt, values - model, theirs)
+        as_other.append((level + rest, level_by + rest_by * np.where(theirs, tilt / weight, 0.0)))
+    (a, a_by), (b, b_by) = own
+    (a_as_b, a_as_b_by), (b_as_a, b_as_a_by) = as_other
+    composition = (
+        (a_as_b - b + a - b_as_a) / 2,
+        (a_as_b_by - b_by + a_by - b_as_a_by) / 2,
+    )
+    within = (a - a_as_b + b_as_a - b) / 2, (a_by - a_as_b_by + b_as_a_by - b_by) / 2
+    every = [_mean(weight, values, entries.group == group) for group in (0, 1)]
+    outside = every[0][0] - a - every[1][0] + b, every[0][1] - a_by - every[1][1] + b_by
+    parts = (composition, within, outside)
+    found = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
+    predicted = np.where(entries.group == 0, means[0], means[1])
+    left, all_of_it = values - predicted, values - np.average(values, weights=weight)
+    share = float((weight * left**2).sum() / max(float((weight * all_of_it**2).sum()), 1e-300))
+    return Fitted(*found, chance, alike, share)
+
+
+def _mean(
+    weight: Floats, values: Floats, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> tuple[float, Floats]:
+    """A weighted mean over some rows, and how a row of weight 1 moves it."""
+    total = float(weight[chosen].sum())
+    mean = float((weight * values)[chosen].sum()) / total
+    return mean, np.where(chosen, (values - mean) / total, 0.0)
+
+
+def _crossed(
+    X: Floats,
+    values: Floats,
+    entries: Entries,
+    folds: Codes,
+    chosen: np.ndarray[tuple[int], np.dtype[np.bool_]],
+) -> Floats:
+    """Predictions for all rows, each by a model of the chosen rows of other folds."""
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    found = np.empty(len(values))
+    is_share = bool(np.isin(values, (0.0, 1.0)).all())
+    scale = entries.weight.mean()
+    for fold in range(FOLDS):
+        rows, others = chosen & (folds != fold), folds == fold
+        if not others.any():
+            continue
+        target, weight = values[rows], entries.weight[rows] / scale
+        if not len(target) or np.ptp(target) == 0:
+            found[others] = target[0] if len(target) else values[chosen].mean()
+            continue
+        if is_share:
+            model = LogisticRegression(C=1 / PENALTY, solver="newton-cholesky", max_iter=50)
+            fit = model.fit(X[rows], target, weight)
+            found[others] = fit.predict_proba(X[others])[:, 1]
+        else:
+            found[others] = Ridge(PENALTY).fit(X[rows], target, weight).predict(X[others])
+    return found
+
+
+def column_parts(sample: Sample, names: Sequence[str], whole: Fitted) -> tuple[Floats, Floats]:
+    """The composition by column (columns,), the average over all orders of adding them (Shapley).
+
+    All accounts are of the people with counterparts in all columns.
+    """
+    number = len(names)
+    values, moved = np.zeros(number), np.zeros((number, len(sample.values)))
+    for size in range(1, number + 1):
+        for chosen in combinations(range(number), size):
+            found = (
+                whole if size == number else of_some(sample, [names[at] for at in chosen], whole)
+            )
+            for at in range(number):
+                others = size - (at in chosen)
+                weight = factorial(others) * factorial(number - others - 1) / factorial(number)
+                sign = weight if at in chosen else -weight
+                values[at] += sign * found.values[0]
+                moved[at] += sign * found.by_row[0]
+    return values, moved
+
+
+def of_some(sample: Sample, names: Sequence[str], whole: Fitted) -> Fitted:
+    """The account by some of the columns, of the people with counterparts in all."""
+    entries, X = sample.entries, sample.matrix(names)
+    first = entries.group == 0
+    chance = _crossed(X, first.astype(np.float64), entries, sample.folds, whole.alike)
+    chance = np.clip(chance, LEAST_CHANCE, 1 - LEAST_CHANCE)
+    sides = (first & whole.alike, ~first & whole.alike)
+    means = [_crossed(X, sample.values, entries, sample.folds, side) for side in sides]
+    return _estimated(sample, chance, whole.alike, means)
+
+
+def area(sample: Sample, chance: Floats) -> float:
+    """The area under the ROC curve of chances to be in the first group."""
+    from sklearn.metrics import roc_auc_score
+
+    first = sample.entries.group == 0
+    return float(roc_auc_score(first, chance, sample_weight=sample.entries.weight))
+
+
+def area_by(sample: Sample, names: Sequence[str]) -> float:
+    """That of a cross-fitted model that tells the group by some columns; by none it is a half."""
+    if not names:
+        return 0.5
+    entries = sample.entries
+    first = (entries.group == 0).astype(np.float64)
+    return area(sample, _crossed(sample.matrix(names), first, entries, sample.folds, first >= 0))

@@ -1,0 +1,139 @@
+"""Single rows of two groups with explaining columns, where strata would be too many or too thin."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenhand._columns.bins import MOST_CLASSES
+from evenhand._columns.codes import Label
+from evenhand._columns.encoding import check_lengths, classes, encode, weights
+from evenhand._data.counting import moment_columns, share_classes
+from evenhand._data.data import Data, columns_of
+from evenhand._data.groups import clusters, groups
+from evenhand._data.groups import columns_of as named_columns
+from evenhand._data.rows import cut_scores
+from evenhand._data.surveys import SurveyWeights
+from evenhand._data.tallies import Axis, Tally
+from evenhand._errors import InputError
+from evenhand._why.entries import Codes, Entries, Floats
+from evenhand.statistics import KINDS, Statistic
+
+MOST_STRATA = 200
+ROWS_EACH = 20  # of a stratum, on average
+
+
+class Rows(NamedTuple):
+    """Rows with values whose weighted mean is the statistic, and where each is among all rows."""
+
+    entries: Entries
+    values: Floats
+    kept: Codes
+
+
+def explaining(data: Data, by: Any) -> dict[str, Any]:
+    """The explaining columns themselves, by name."""
+    listed = [by] if isinstance(by, str) else by
+    is_named = isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed)
+    if is_named and data.data is not None:
+        return dict(columns_of(data.data, list(listed), several=True))
+    found = named_columns(by, "by")
+    return {"the column": found["group"]} if list(found) == ["group"] else found
+
+
+def are_strata(columns: dict[str, Any]) -> bool:
+    """Whether the combinations of values are few, with rows enough to compare groups in each."""
+    coded = [encode(column, name) for name, column in columns.items()]
+    for column in coded:
+        labels = column.labels
+        are_numbers = all(isinstance(one, int | float) for one in labels if one is not None)
+        if are_numbers and len(labels) > MOST_CLASSES:
+            return False
+    sizes = {len(column.codes) for column in coded}
+    if len(sizes) > 1:  # an error of those who read them
+        return True
+    codes = np.zeros(sizes.pop(), np.int64)
+    for column in coded:
+        codes = codes * len(column.labels) + np.asarray(column.codes, np.int64)
+        codes = np.unique(codes, return_inverse=True)[1]
+    strata = int(codes.max(initial=0)) + 1
+    return strata <= min(MOST_STRATA, max(len(codes) / ROWS_EACH, 2))
+
+
+def rows_of(
+    data: Data, statistic: Statistic, cell: Label, pair: tuple[Label, Label], size: int
+) -> Rows:
+    """The rows of two groups that the statistic counts; `size` is that of explaining columns."""
+    known = data.columns(
+        "y_true", "y_pred", "y_score", "sensitive_features", "sample_weight", "cluster"
+    )
+    if isinstance(known["sample_weight"], SurveyWeights):
+        raise InputError(
+            "Explaining columns that are amounts, or make many strata, are not read with a "
+            "survey's weights yet: cut amounts into ranges, or name fewer columns."
+        )
+    if known["y_pred"] is None and data.threshold is not None:
+        scored = (
+            known["y_true"],
+            known["y_score"],
+            data.threshold,
+            data.score_of,
+            data.favorable,
+        )
+        known["y_pred"] = cut_scores(*scored)
+    above, below = _sides(known["y_true"], known["y_pred"], statistic, cell)
+    whom = groups(known["sensitive_features"])
+    weight = weights(known["sample_weight"])
+    check_lengths(y_pred=above, sensitive_features=whom, by=range(size), sample_weight=weight)
+    places = [whom.labels.index(label) for label in pair]
+    kept = np.flatnonzero(np.isin(whom.codes, places) & (below > 0))
+    share = below[kept] if weight is None else weight[kept] * below[kept]
+    kept, share = kept[share > 0], share[share > 0]
+    group = (whom.codes[kept] == places[1]).astype(np.intp)
+    going = (column.codes[kept] for column in clusters(known["cluster"]).values())
+    together = tuple(np.unique(codes, return_inverse=True)[1] for codes in going)
+    entries = Entries(group, share, share**2, np.ones(len(kept)), together)
+    return Rows(entries, above[kept] / below[kept], kept)
+
+
+def _sides(y_true: Any, y_pred: Any, statistic: Statistic, cell: Label) -> tuple[Floats, Floats]:
+    """What each row adds above and below the line."""
+    if KINDS[statistic.needs].about != "labels":
+        assert statistic.mean_of is not None
+        values = moment_columns(y_true, y_pred)[statistic.mean_of]
+        return values, np.ones(len(values))
+    given = {"y": y_true, "yhat": y_pred}
+    columns = share_classes(
+        {axis: classes(column, axis) for axis, column in given.items() if column is not None}
+    )
+    labels = columns["yhat"].labels
+    cells = np.array(
+        np.unravel_index(np.arange(len(labels) ** len(columns)), (len(labels),) * len(columns))
+    )
+    axes = tuple(Axis(name, labels) for name in columns)
+    every = np.arange(cells.shape[1])
+    single = Tally(
+        (*axes, Axis("group", tuple(every.tolist()))),
+        np.array([*cells, every]),
+        {"rows": np.ones(len(every))},
+    )
+    above, below = sides_of(single, statistic, cell)
+    kind = np.ravel_multi_index(
+        tuple(np.asarray(column.codes, np.intp) for column in columns.values()),
+        (len(labels),) * len(columns),
+    )
+    return above[kind], below[kind]
+
+
+def sides_of(single: Tally, statistic: Statistic, cell: Label) -> tuple[Floats, Floats]:
+    """What each group of a tally, a single row, adds above and below the line in a cell."""
+    sides = statistic.fraction(single)
+    if sides is None:
+        raise InputError(
+            f"{statistic.formula} is no ratio of sums over rows, so it has no composition: explain "
+            "a rate such as statistical_parity, equal_opportunity or accuracy_parity."
+        )
+    at = statistic.read(single).cells.index(cell)
+    above, below = np.broadcast_arrays(*sides)
+    return np.asarray(above[at], np.float64), np.asarray(below[at], np.float64)
