@@ -426,8 +426,8 @@ def test_an_audit_explains_its_first_finding():
 def test_a_favorable_label_that_never_occurs_has_no_gap():
     found = eh.explain(
         "statistical_parity",
-        ["no", "no"] * 30,
-        ["no", "maybe"] * 30,
+        ["no"] * 60,
+        ["no"] * 60,
         sensitive_features=["a"] * 30 + ["b"] * 30,
         favorable="yes",
     )
