@@ -44,7 +44,7 @@ oldest:
 
 # Further cases of tests of which `make test` runs some.
 long: $(VENV)/dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m long
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m long --hypothesis-profile random
 
 # Goes on where the last run ended; CASES of each target.
 CASES ?= 10000
