@@ -299,7 +299,7 @@ def test_an_estimator_has_the_groups_of_the_rows():
     assert by_estimator(case.rows(), case).groups == by_tally(case.rows(), case).groups
 
 
-@pytest.mark.parametrize("task", ["classification", "binray", "ranking"])
+@pytest.mark.parametrize("task", ["classification", "binray", "clustering"])
 def test_an_unknown_task_is_refused_everywhere(task):
     case = Case(BITS, OTHER, "binary", None, {"task": task})
     for name, message in refusals(case.rows(), case, AUDITS).items():
