@@ -90,7 +90,7 @@ BAD = {
     "target = {a = 1}": "target in fairness.toml should be a value or a list, not a table",
     "depth = 'two'": "'two' is not a number in plain digits",
     "confidence = 7": "0<x<1",
-    "task = 'ranking'": "'ranking' is not one of",
+    "task = 'clustering'": "'clustering' is not one of",
     "fail-if = ['x']": "A gate reads",
     "x = ": "fairness.toml cannot be read as TOML",
 }
