@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand._data.distributions import auroc_errors
 from evenhand._data.summaries import Rows, summarize
 from lanes import one_in
 
@@ -118,16 +117,6 @@ def test_intervals_of_the_largest_gap_of_distributions_hold_the_truth(apart):
         found = eh.interval("strong_parity", scores, measure="mpd")
         held += found.low <= true <= found.high
     assert held >= 36
-
-
-def test_the_errors_of_areas_are_those_of_delong_by_hand():
-    rng = np.random.default_rng(0)
-    score, truth = rng.integers(0, 6, 40).astype(float), rng.integers(0, 2, 40)
-    ordered = eh.distribution(score, sensitive_features=["a"] * 40, y_true=truth)
-    high, low = score[truth == 1], score[truth == 0]
-    won = (high[:, None] > low) + 0.5 * (high[:, None] == low)
-    by_hand = won.mean(1).var(ddof=1) / len(high) + won.mean(0).var(ddof=1) / len(low)
-    assert auroc_errors(ordered, 1)[0] == pytest.approx(np.sqrt(by_hand))
 
 
 @pytest.mark.parametrize("rows", [20, 40, 200])

@@ -458,8 +458,9 @@ def test_few_rows_are_no_better_known_than_their_number():
 
 
 def test_limits_of_weighted_means_of_many_rows_are_those_of_the_linearized_variance():
-    weight, y = RNG.exponential(1.0, 3000) + 0.3, RNG.normal(2.0, 1.5, 3000)
-    group = np.repeat(["a", "b"], 1500)
+    rng = np.random.default_rng(0)
+    weight, y = rng.exponential(1.0, 20_000) + 0.3, rng.normal(2.0, 1.5, 20_000)
+    group = np.repeat(["a", "b"], 10_000)
     source = (
         eh.CRITERIA["weak_parity"]
         .read(None, y, sensitive_features=group, sample_weight=weight)
@@ -678,3 +679,18 @@ def test_functions_of_a_rate_have_the_exact_limits_of_the_rate():
         at = int(np.flatnonzero(np.isclose(DISTANCES, 1.625))[0])
         limit = beta.ppf(norm.cdf(1.625), hits + 0.75, rows - hits + 0.25)
         assert estimates.curves[at].ravel()[-1] == pytest.approx(link(limit))
+
+
+def test_a_small_group_with_every_pair_ranked_right_is_not_shown_to_differ():
+    """Of the small group two or three are positive, and easy to find."""
+    excluded, unlikely = 0, 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        group, y = np.repeat(["a", "b"], [1000, 50]), (rng.random(1050) < 0.05).astype(int)
+        rows = {"y_true": y, "y_score": rng.normal(3 * y), "sensitive_features": group}
+        if 0 < y[1000:].sum() < 50:
+            asked = "performance_parity(auroc)"
+            excluded += eh.interval(asked, **rows, favorable=1).low > 0
+            unlikely += eh.chance(asked, **rows, favorable=1, replicates=200).p_value < 0.05
+    assert excluded <= 5
+    assert unlikely <= 5

@@ -447,20 +447,6 @@ def check_direction(scores: Distribution, positive: Label) -> None:
         )
 
 
-def auroc_errors(scores: Distribution, positive: Label) -> Floats:
-    """Standard errors of the areas by DeLong's method; NaN where there is no area."""
-    contests = _contests(scores, positive)
-    area = _areas(contests)
-    variance = np.zeros(contests.groups)
-    for ours, theirs in ((contests.hits, contests.misses), (contests.misses, contests.hits)):
-        own, other = contests.by_group(ours), contests.by_group(theirs)
-        won = contests.below(theirs) / np.where(other > 0, other, 1)[contests.codes]
-        center = area if ours is contests.hits else 1 - area
-        spread = contests.by_group(ours * (won - center[contests.codes]) ** 2)
-        variance += spread / np.maximum(own - 1, 1) / np.where(own > 0, own, 1)
-    return np.asarray(np.sqrt(variance))
-
-
 def auroc_influences(scores: Distribution, positive: Label) -> Floats:
     """How far each value, times the weight of its group, moves the area; 0 without an area.
 

@@ -27,6 +27,7 @@ from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, read_off,
 from evenhand.statistics import Table
 from evenhand.statistics.forms import ratio
 
+EVERY_PAIR = 1e-18  # a variance by rounding alone: every pair is ranked alike
 PRIOR = 2.0  # degrees of freedom that Hanley and McNeil's model counts for
 
 
@@ -60,6 +61,19 @@ def areas(source: RankedScores, table: Table) -> Estimates:
     )
 
 
+def fair_errors(source: RankedScores, table: Table) -> Floats:
+    """Standard errors of the areas if every group had that of all, each by its own rows."""
+    errors = []
+    for cell, values in zip(table.cells, table.values, strict=True):
+        of = source.classes.index(cell)
+        sizes = np.maximum(np.array(_both(source.scores[of], cell)), 1e-9)
+        pairs = np.where(np.isnan(values), 0.0, sizes.min(axis=0))
+        common = ratio(np.nan_to_num(values) @ pairs, pairs.sum(keepdims=True))
+        part = _amount(source.scores[of], cell, sizes, area_error(values, *sizes)).rows
+        errors.append(area_error(common, *(sizes * part)))
+    return np.array(errors)
+
+
 def _limits(values: Floats, sizes: Floats, z: Floats) -> Floats:
     """The areas that lie z standard errors from those observed, by halving."""
     positives, negatives = np.maximum(sizes[:, 0], 1e-9), np.maximum(sizes[:, 1], 1e-9)
@@ -75,7 +89,9 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats)
     """The part of the rows that would vary as much by Hanley and McNeil's model.
 
     A row moves the area by its placement among the rows of the other kind (DeLong et al. 1988), and
-    what those of a cluster do together is added up (Obuchowski 1997).
+    what those of a cluster do together is added up (Obuchowski 1997). A few rows of the rarer kind
+    seldom show the one that is ranked low: their variance has the tails of all groups' rows, and
+    none where every pair is ranked right.
     """
     moved = auroc_influences(scores, positive)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
@@ -85,12 +101,6 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats)
         return np.asarray(np.bincount(codes, parts, minlength=size), np.float64)
 
     rows = added(scores.codes, weight)
-    if scores.clusters or scores.survey is not None:
-        spread = np.nan_to_num(ratio(added(scores.codes, weight * moved**2), rows))
-        amount = _dependent(scores, moved, weight, spread, added)
-        known = (np.nan_to_num(ratio(error**2 * part, spread), nan=1.0) for part in amount[::2])
-        beside, alone = known
-        return Amount(beside, amount.free, alone)
     own, square = np.zeros(groups), squares * moved**2
     for chosen, size in zip(_kinds(scores, positive), sizes, strict=True):
         part = added(scores.codes, np.where(chosen, square, 0.0))
@@ -98,15 +108,36 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats)
     is_plain = scores.weights is None and scores.squares is None
     heavy = square if is_plain else square * ratio(squares, weight) ** 2
     fourth = added(scores.codes, heavy * moved**2)
+    own = np.where(own > EVERY_PAIR * rows**2, own, 0.0)
     few = 1 / np.maximum(sizes.sum(axis=0), 1.0)
-    tail = np.nan_to_num(ratio(fourth, own**2)) - few
+    tail = np.maximum(np.nan_to_num(ratio(fourth, own**2)) - few, 0.0)
+    rarer = sizes.min(axis=0)
+    usual = rarer**2 @ tail / max(float(rarer @ (own > 0)), 1.0)
+    tail = np.maximum(tail, usual / np.maximum(rarer, 1.0))
     free = np.where(own > 0, 2 / np.maximum(tail, 2 * few), 0.0)
     effect = np.nan_to_num(ratio(own, rows**2 * error**2))
     every = float(free.sum())
     common = (float((free * effect).sum()) + PRIOR) / (every + PRIOR)
     lent = np.minimum(LENT_UNITS, every - free + PRIOR)
-    part = (free + lent) / (free * effect + lent * common)
-    return Amount(part, free + lent, part)
+    part, free = (free + lent) / (free * effect + lent * common), free + lent
+    if not scores.clusters and scores.survey is None:
+        return Amount(part, free, part)
+    spread = np.nan_to_num(ratio(added(scores.codes, weight * moved**2), rows))
+    amount = _dependent(scores, moved, weight, spread, added)
+    alike = (
+        added(scores.codes, square) / np.maximum(rows, 1e-300) ** 2
+    )  # if rows did not go together
+    beside, alone = (
+        part * _as_usual(ratio(alike * each, spread), rows * (own > 0)) for each in amount[::2]
+    )
+    return Amount(beside, np.minimum(amount.free, free), alone)
+
+
+def _as_usual(values: Floats, rows: Floats) -> Floats:
+    """The values; where there are no rows to tell it, the mean of the others."""
+    known = (rows > 0) & np.isfinite(values)
+    usual = np.average(values[known], weights=rows[known]) if known.any() else 1.0
+    return np.where(known, values, usual)
 
 
 def _dependent(

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._data.distributions import Distribution, RankedScores, auroc_errors
+from evenhand._data.distributions import Distribution, RankedScores
 from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
+from evenhand._uncertainty.areas import fair_errors
 from evenhand.criteria import Criterion
 from evenhand.criteria.criterion import Settings
 from evenhand.statistics import Table
@@ -240,11 +241,10 @@ def _errors(mean: Floats, square: Floats, sizes: Floats) -> Floats:
 
 
 def areas_of(scores: RankedScores, asked: Criterion, favorable: Any = None) -> Means:
-    """Areas under the ROC curve with DeLong's standard errors; undefined groups are left out."""
+    """Areas under the ROC curve with the errors of a common area; undefined groups are left out."""
     table = asked.table(scores, favorable)
-    kept = [i for i, c in enumerate(scores.classes) if c in table.cells]
-    errors = np.array([auroc_errors(scores.scores[i], scores.classes[i]) for i in kept])
     undefined = np.isnan(table.values)
+    errors = np.where(undefined, np.nan, fair_errors(scores, table))
     seen = np.where(undefined, 0.0, table.values)[..., None]
     rows = np.where(undefined, 0.0, 1 / np.maximum(errors, 1e-12) ** 2)
 
