@@ -54,7 +54,7 @@ class Data(Columns):
             raise InputTypeError("These are data already; ask them, or replace parts of them.")
         if isinstance(self.y_true, Summary):
             self._check_alone()
-        elif self.task == "ranking" and self.query is None:
+        elif isinstance(self.task, str) and self.task == "ranking" and self.query is None:
             raise InputError(NO_QUERY)
         elif isinstance(self.y_pred, Data | Summary):
             raise InputTypeError(

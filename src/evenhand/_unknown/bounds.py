@@ -528,10 +528,7 @@ def _rates(name: str, counts: Counted, error: float) -> tuple[Floats, Floats]:
         return MAKERS[name](counts).single(error)
     single, reach = np.eye(counts.number), float(-ndtri(error / 2))
     low, high = extremes.lower(counts, single), extremes.upper(counts, single)
-    errors = [
-        np.sqrt(np.diag(extremes.covariance(counts, np.nan_to_num(side.influence))))
-        for side in (low, high)
-    ]
+    errors = [np.sqrt(np.diag(extremes.covariance(counts, side.influence))) for side in (low, high)]
     return (
         np.clip(low.value - low.bias - reach * errors[0], 0.0, 1.0),
         np.clip(high.value + high.bias + reach * errors[1], 0.0, 1.0),

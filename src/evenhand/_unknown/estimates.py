@@ -202,20 +202,20 @@ def combined(counts: Counted) -> Estimate:
     missed = (targets - predicted) * factor[:, None]
     totals = np.einsum("kp,kpt->t", counts.weight, predicted + missed)
     hits, rows = totals[:groups], totals[groups:]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(rows > 0, hits / rows, np.nan)
+    there = rows > 1e-9 * counts.weight.sum()  # less is rounding
+    values = np.divide(hits, rows, out=np.full(groups, np.nan), where=there)
     number = counts.rows[:, known].sum()
     missed *= np.sqrt(number / max(number - rank, 1.0))
     moves = predicted + missed
     rate = np.nan_to_num(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        influence = (moves[..., :groups] - rate * moves[..., groups:]) / rows
+    influence = moves[..., :groups] - rate * moves[..., groups:]
+    influence = np.divide(influence, rows, out=np.zeros_like(influence), where=there)
     seen = np.array([counts.rows[:2, counts.known == at].sum() for at in range(groups)])
     values = np.where(seen > 1, values, np.nan)
     estimate = _estimate(counts, values, np.moveaxis(influence, -1, 0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        alone = (targets[..., :groups] - rate * targets[..., groups:]) * factor[:, None] / rows
-    by_rows = np.einsum("kpg,kp->g", np.nan_to_num(alone) ** 2, counts.squares)
+    alone = (targets[..., :groups] - rate * targets[..., groups:]) * factor[:, None]
+    alone = np.divide(alone, rows, out=np.zeros_like(alone), where=there)
+    by_rows = np.einsum("kpg,kp->g", alone**2, counts.squares)
     sizes = np.array([_alike(counts, at) for at in range(groups)])
     # As many times the known rows as their variance alone is that of the estimate.
     own = np.diag(estimate.covariance)

@@ -205,6 +205,7 @@ def interval_of(
 
 def covariance(counts: Counted, influence: Floats) -> Floats:
     """The covariance of limits; no variance is less than what a single further row may add."""
+    influence = np.nan_to_num(influence, posinf=0.0, neginf=0.0)  # of groups without rows
     found = counts.covariance(influence)
     weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
     least = (influence**2).max(axis=(1, 2)) * weight
