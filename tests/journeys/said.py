@@ -209,8 +209,9 @@ def headline(truth: Truth, audit: eh.Audit, summary: dict[str, Any]) -> None:
     if len(known) < len(labels):
         return
     for label, group in list(known.items()):  # as they are called in a sentence
-        for spoken in (label[:1].upper() + label[1:], f"rows with {label}", f"Rows with {label}"):
-            known.setdefault(spoken, group)
+        spoken = [label[:1].upper() + label[1:], f"rows with {label}", f"Rows with {label}"]
+        for name in (*spoken, f"Rows of {label}"):
+            known.setdefault(name, group)
     for pattern, check in ((SELECTED, selected), (HAD, had), (PREDICTED, predicted)):
         found = pattern.match(sentence)
         if found is not None:

@@ -31,7 +31,7 @@ METRICS = {
     "performance_parity(mse)": "mean squared error",
     "performance_parity(mae)": "mean absolute error",
     "exposure_parity": "exposure",
-    "top_k_parity": "share of the first places",
+    "top_k_parity": "share within the first places",
     "performance_parity(first_place)": "chance of the first place",
     "exposure_per_relevance": "exposure per relevance",
     "performance_parity(discounted_recall)": "discounted recall",
@@ -145,10 +145,13 @@ class Wording:
         return f"rows with {known}" if known.startswith(f"{columns[0]}=") else known
 
     def _subject(self, label: Label) -> str:
-        """A group at the beginning of a sentence, unless another one is called so."""
-        known = capitalized(self._who(label))
+        """A group at the beginning of a sentence: only words are written with a capital."""
+        known = self._who(label)
+        if not known[:1].islower():
+            return known
         others = (self._name(other) for other in self.evidence.groups if other != label)
-        return self._who(label) if known in others else known
+        is_word = known[:3].isalpha() and len(known) > 2 and capitalized(known) not in others
+        return capitalized(known) if is_word else f"Rows of {known}"
 
     def _pair(self, finding: Finding) -> str:
         if finding.pair is None:
