@@ -14,35 +14,9 @@ from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
 from evenhand._words import capitalized, name, number, percent
 from evenhand.criteria.criterion import class_of
+from evenhand.criteria.terms import COMPARED
 
-METRICS = {
-    "equal_opportunity": "true positive rate",
-    "predictive_equality": "false positive rate",
-    "predictive_parity": "precision",
-    "false_omission_rate_parity": "false omission rate",
-    "accuracy_parity": "accuracy",
-    "error_parity": "error rate",
-    "average_odds": "mean of true and false positive rate",
-    "treatment_equality": "ratio of misses to false alarms",
-    "calibration_parity": "outcome rate at equal scores",
-    "calibration_within_groups": "calibration error",
-    "weak_parity": "mean prediction",
-    "performance_parity(mean_error)": "mean error",
-    "performance_parity(mse)": "mean squared error",
-    "performance_parity(mae)": "mean absolute error",
-    "exposure_parity": "exposure",
-    "top_k_parity": "share within the first places",
-    "performance_parity(first_place)": "chance of the first place",
-    "exposure_per_relevance": "exposure per relevance",
-    "performance_parity(discounted_recall)": "discounted recall",
-    "pairwise_parity": "pairwise accuracy",
-    "performance_parity(pairwise_within)": "pairwise accuracy within groups",
-    "performance_parity(pairwise_across)": "pairwise accuracy against other groups",
-    "performance_parity(auroc)": "AUROC",
-    "performance_parity(cross_entropy)": "cross-entropy",
-    "performance_parity(f1)": "F1 score",
-}
-SIGNED = METRICS["performance_parity(mean_error)"]
+SIGNED = COMPARED["performance_parity(mean_error)"]
 SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statistical_parity")
 WHOLE = ("wasserstein_parity",)  # no cut point says where distributions differ
 LONG = ("share ", "mean of ", "ratio of ", "distribution of ", "outcome rate at ")
@@ -74,9 +48,9 @@ class Wording:
             return f"share predicted “{show(class_of(cell))}”"
         if asked == "equalized_odds" and isinstance(cell, tuple) and len(cell) == 2:
             return self._odds(*cell)
-        if asked in METRICS:
+        if asked in COMPARED:
             of_class = good is None and cell in self.evidence.classes
-            return METRICS[asked] + (f" for “{show(cell)}”" if of_class else "")
+            return COMPARED[asked] + (f" for “{show(cell)}”" if of_class else "")
         if asked in WHOLE:
             of = "predictions" if self.evidence.task == "regression" else "scores"
             return f"distribution of {of}"

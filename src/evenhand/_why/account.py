@@ -12,6 +12,7 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._result import Columns, Result, finite
 from evenhand._words import capitalized, listing, number, percent, percents, plural
+from evenhand.criteria.terms import COMPARED
 
 SCHEMA = "evenhand.account/1"
 NO_CAUSE = (
@@ -186,10 +187,10 @@ class Account(Result):
     def _gap(self) -> str:
         first, second = self.called
         shown = percents(*self.values) if self.is_rate else [number(one) for one in self.values]
-        criterion = self.criterion.replace("_", " ")
+        what = COMPARED.get(self.criterion, self.criterion.replace("_", " "))
         return (
             f"{capitalized(first)} and {second} differ by {self._amount(self.gap.value)} in "
-            f"{criterion} ({shown[0]} against {shown[1]})."
+            f"{what} ({shown[0]} against {shown[1]})."
         )
 
     @property

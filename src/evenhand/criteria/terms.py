@@ -1,4 +1,4 @@
-"""What the field calls things, in words: from a name that is no criterion's to the one meant.
+"""What the field calls things, in words: criteria's other names, and what each compares.
 
 A term is a set of words; it is found in a name that holds all of them, and the longest one counts.
 Names that stand for a criterion by themselves are its `also_called`.
@@ -105,4 +105,35 @@ TERMS: dict[str, tuple[str, ...]] = {
         "loss",
         "group loss",
     ),
+}
+
+# What a criterion compares between groups, in a sentence.
+COMPARED = {
+    "statistical_parity": "selection rate",
+    "selection_rate_ratio": "selection rate",
+    "equal_opportunity": "true positive rate",
+    "predictive_equality": "false positive rate",
+    "predictive_parity": "precision",
+    "false_omission_rate_parity": "false omission rate",
+    "accuracy_parity": "accuracy",
+    "error_parity": "error rate",
+    "average_odds": "mean of true and false positive rate",
+    "treatment_equality": "ratio of misses to false alarms",
+    "calibration_parity": "outcome rate at equal scores",
+    "calibration_within_groups": "calibration error",
+    "weak_parity": "mean prediction",
+    "performance_parity(mean_error)": "mean error",
+    "performance_parity(mse)": "mean squared error",
+    "performance_parity(mae)": "mean absolute error",
+    "exposure_parity": "exposure",
+    "top_k_parity": "share within the first places",
+    "performance_parity(first_place)": "chance of the first place",
+    "exposure_per_relevance": "exposure per relevance",
+    "performance_parity(discounted_recall)": "discounted recall",
+    "pairwise_parity": "pairwise accuracy",
+    "performance_parity(pairwise_within)": "pairwise accuracy within groups",
+    "performance_parity(pairwise_across)": "pairwise accuracy against other groups",
+    "performance_parity(auroc)": "AUROC",
+    "performance_parity(cross_entropy)": "cross-entropy",
+    "performance_parity(f1)": "F1 score",
 }
