@@ -8,6 +8,9 @@ QUIET = --quiet --disable-pip-version-check
 EXTRAS_demo = cli,data,report
 EXTRAS_paper = benchmark,cli
 
+# Tests start hundreds of processes, each of which would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-data quick long coverage engines oldest fuzz mutants check docstrings hooks bench paper paper-quick docs html doctest pictures dist clean
 
 demo: $(VENV)/demo

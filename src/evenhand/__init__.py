@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._audit import Audit, assert_even, audit
 from evenhand._columns import Bin
-from evenhand._compare import compare
 from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution, distribution
 from evenhand._data.evaluations import read_evaluation
@@ -29,16 +28,24 @@ from evenhand._errors import (
 from evenhand._scoring import make_scorer
 from evenhand._uncertainty import chance, contrasts, interval, power
 from evenhand._unknown import bounds
-from evenhand._why import explain
 from evenhand.criteria import CRITERIA, Criterion, UndefinedWarning, evaluate
 from evenhand.measures import MEASURES, gini, mpd, pq
-from evenhand.watch import Watch
 
 if TYPE_CHECKING:
+    from evenhand._compare.compare import compare
     from evenhand._frontier import Frontier, frontier
+    from evenhand._why import explain
+    from evenhand.watch import Watch
 
 __version__ = "0.1.0.dev0"
-SUBMODULES = ("results", "standards", "statistics")  # found without an import of their own
+SUBMODULES = ("results", "standards", "statistics", "watch")  # found without an import of their own
+LATER = {  # imported when first asked for
+    "Frontier": "_frontier",
+    "Watch": "watch",
+    "compare": "_compare",
+    "explain": "_why",
+    "frontier": "_frontier",
+}
 
 __all__ = [
     "CRITERIA",
@@ -86,11 +93,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What needs scikit-learn and SciPy's solvers is imported when it is first asked for."""
-    if name in ("Frontier", "frontier"):
-        from evenhand import _frontier
-
-        return getattr(_frontier, name)
+    if name in LATER:
+        return getattr(import_module(f"evenhand.{LATER[name]}"), name)
     if name in SUBMODULES:
         return import_module(f"evenhand.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

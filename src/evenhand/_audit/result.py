@@ -8,16 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from evenhand import report
 from evenhand._audit.document import document, rows_of
 from evenhand._audit.finding import Finding, Measured
 from evenhand._audit.model_card import model_card
 from evenhand._audit.parts import AuditParts
-from evenhand._audit.standard import filled_in
 from evenhand._audit.summary import first_finding, names_of, summary, table_of
-from evenhand._audit.why import explained
 from evenhand._columns import Label
 from evenhand._data.dataframes import framed
 from evenhand._data.evidence import part_of
@@ -25,11 +23,12 @@ from evenhand._data.groups import show
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_names
 from evenhand._result import Columns, Result
-from evenhand._why import Account
 from evenhand._words import did_you_mean, visible
 from evenhand._writing import written
 from evenhand.criteria.evaluation import named
-from evenhand.standards.tables import as_csv
+
+if TYPE_CHECKING:
+    from evenhand._why import Account
 
 PLAIN = {str, int, float, bool}
 GROUP_COLUMNS = ("cell", "group", "rows", "values", "low", "high", "pooled")
@@ -216,6 +215,8 @@ class Audit(AuditParts, Result):
         0.5
 
         """
+        from evenhand._audit.why import explained
+
         asked = first_finding(self).criterion if criterion is None else criterion
         check_names(criterion=asked)
         return explained(
@@ -247,6 +248,8 @@ class Audit(AuditParts, Result):
         """
         if standard is None:
             return document(self)
+        from evenhand._audit.standard import filled_in
+
         return filled_in(self, standard, stated)
 
     def to_json(
@@ -311,6 +314,8 @@ class Audit(AuditParts, Result):
         By group,M,50,30,0.6,1.0
 
         """
+        from evenhand.standards.tables import as_csv
+
         check_names(standard=standard)
         content = self.document(standard=standard, stated=stated)
         return written(as_csv(content["tables"]), path)
@@ -384,7 +389,7 @@ class Audit(AuditParts, Result):
 
         """
         if standard is not None:
-            return written(report.page(filled_in(self, standard, stated)), path)
+            return written(report.page(self.document(standard=standard, stated=stated)), path)
         if stated is not None:
             raise InputTypeError("stated is for the page of a standard: name it by standard=.")
         return written(report.page(self.document()), path)
