@@ -1,6 +1,7 @@
 """Base models: any estimator of scikit-learn's kind, seeded from the split."""
 
 import warnings
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -138,6 +139,28 @@ def test_the_seed_of_a_model_is_that_of_the_split():
     fixed = Base("fixed", RandomForestClassifier, settings={"random_state": 1})
     assert fixed.estimator("classification", seed=5).random_state == 1
     assert BASES["boosting"].estimator("regression", seed=5).random_state == 5
+
+
+def test_the_group_is_hidden_from_a_blind_model_and_methods_can_learn_it_still(people):
+    seeing = Base("own", LogisticRegression, encoding="none")
+    blind = replace(seeing, is_blind=True)
+    dataset = problem(people).load()
+    ready = Prepared(dataset, blind, 0)
+    assert set(ready.matrix.columns) == set(Prepared(dataset, seeing, 0).matrix.columns) - {"sex"}
+    X, group = ready.featured
+    assert sorted(set(X[group])) == [0, 1]
+    assert blind.fingerprint != seeing.fingerprint
+
+
+def test_a_design_names_a_blind_model_by_true(tmp_path):
+    text = "[problems.simulated]\n[methods.Reweight]\n"
+    text += "[bases.blind]\nestimator = 'sklearn.svm:SVC'\nis_blind = {}\n"
+    path = tmp_path / "blind.toml"
+    path.write_text(text.format("true"), "utf-8")
+    assert [base.is_blind for base in read_design(path).studies[0].bases] == [True]
+    path.write_text(text.format("'no'"), "utf-8")
+    with pytest.raises(ValueError, match=r"\[bases.blind\] is_blind is 'no'; give true or false"):
+        read_design(path)
 
 
 def test_splits_differ_and_so_do_their_models(people):

@@ -278,6 +278,28 @@ def test_tracks_tell_who_knows_the_group(store, tmp_path):
 
 
 @pytest.mark.slow
+def test_blind_base_models_have_tracks_for_methods_that_do_not_need_the_group(
+    tmp_path,
+):
+    blind = replace(BASES["logistic"], name="blind", is_blind=True)
+    methods = (Treatment(), treatment("Reweight"), treatment("LinearPost", grid=(0.01, 0.1)))
+    study = design(*methods, problems=PROBLEMS, seeds=(0, 1)).studies[0]
+    both = Design("two", (replace(study, bases=(BASES["logistic"], blind)),))
+    assert {(one.base, one.method, one.reason) for one in both.skipped()} == {
+        ("blind", "LinearPost", "LinearPost needs the group at decision, and blind is blind to it")
+    }
+    run(both, tmp_path, n_jobs=1)
+    boards = {one.track: one for one in leaderboard(tmp_path) if one.criterion == "equalized odds"}
+    track = "binary, two groups, {}, decisions"
+    assert set(boards) == {track.format("group known"), track.format("group not known")}
+    known, unknown = (boards[track.format(side)] for side in ("group known", "group not known"))
+    assert set(ranked_in(known)) == {"Base", "Reweight", "LinearPost"}
+    assert set(ranked_in(unknown)) == {"Base", "Reweight"}
+    assert {one.base for one in known.ranking.areas} == {"logistic"}
+    assert {one.base for one in unknown.ranking.areas} == {"blind"}
+
+
+@pytest.mark.slow
 def test_ranks_by_the_other_measures_and_the_cost_stand_beside_those_by_one(filled):
     by_mpd = leaderboard(filled)
     for measure, symbol in (("gini", "Gini"), ("pq", "PQ")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +29,6 @@ from evenhand.benchmark.running.schedule import status
 from evenhand.benchmark.scoring.results import results
 from evenhand.benchmark.store import Store
 from evenhand.benchmark.tables.rankings import empty_cell_table
-from evenhand.datasets import TASKS
 from evenhand.mitigation import METHODS
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
 
 MEASURE = "mpd"
 ASKED = {
-    DECISIONS: ("statistical_parity", "equalized_odds", "equal_opportunity"),
+    DECISIONS: ("statistical_parity", "equalized_odds", "equal_opportunity", "average_odds"),
     PROBABILITIES: ("strong_parity", "performance_parity"),
 }
 OF_REGRESSIONS = ("strong_parity", "weak_parity")
@@ -127,8 +125,8 @@ def leaderboard(
     Notes
     -----
     A method is in "group known" if it needs the group at decision, or if the base model
-    underneath sees the sensitive columns. The base model is in every track, as what
-    others are measured against.
+    underneath sees the sensitive columns (`Base.is_blind` hides them). The base model is in the
+    tracks of all methods on it, as what they are measured against.
 
     Examples
     --------
@@ -161,10 +159,9 @@ def _boards(store: Store, found: Results, measure: str, loss: float) -> tuple[Bo
             where = track_of(about[area.problem])
             kind = about[area.problem]["kind"]
             given = DECISIONS if kind == "regression" else output
-            sides = [KNOWN, UNKNOWN]
-            if area.method != BASE:
-                sides = [KNOWN if known[area.problem, area.method] else UNKNOWN]
-            for side in sides:
+            who = known[area.problem, area.base]
+            for is_known in set(who.values()) if area.method == BASE else [who[area.method]]:
+                side = KNOWN if is_known else UNKNOWN
                 together.setdefault((where, f"{side}, {given}"), []).append(area)
         g = f" of {question.g}" if question.g else ""
         words = f"{question.criterion.replace('_', ' ')}{g}"
@@ -348,21 +345,14 @@ def _questions(measure: str) -> Questions:
     }
 
 
-def _knows(store: Store, found: Results) -> dict[tuple[str, str], bool]:
-    """Whether a method knows the group at decision, by problem."""
-    about = {row["problem"]: row for row in found.problems.to_pylist()}
-    known: dict[tuple[str, str], bool] = {}
+def _knows(store: Store, found: Results) -> dict[tuple[str, str], dict[str, bool]]:
+    """Whether methods know the group at decision, by problem and base model."""
+    known: dict[tuple[str, str], dict[str, bool]] = {}
     entries = store.current()[0]
-    for run in found.runs.select(["key", "problem", "method"]).to_pylist():
-        entry, problem, method = entries[run["key"]], run["problem"], run["method"]
-        if "submission" in entry:
-            known[problem, method] = bool(entry["submission"]["group_known"])
-            continue
-        task = TASKS.get(json.loads(about[problem]["about"] or "{}").get("name", ""))
-        sees = task is None or task.model_sees_sensitive
-        listed = METHODS.get(entry["method"])
-        needs = listed is None or listed.needs_group_at_predict
-        known[problem, method] = sees or needs
+    for run in found.runs.select(["key", "problem", "base", "method"]).to_pylist():
+        entry = entries[run["key"]]
+        told = entry.get("submission", entry).get("group_known", True)
+        known.setdefault((run["problem"], run["base"]), {})[run["method"]] = bool(told)
     return known
 
 

@@ -46,6 +46,9 @@ class Base:
     is_truth : bool, default False
         The true targets stand in for a model: published code of some regression methods adjusts
         them, also those of the test rows.
+    is_blind : bool, default False
+        Nobody knows the group at decision: the sensitive columns are hidden from the model, and
+        methods that need the group then are skipped.
 
     Notes
     -----
@@ -68,6 +71,7 @@ class Base:
     encoding: Encoding = "auto"
     settings: Mapping[str, Any] = field(default_factory=dict)
     is_truth: bool = False
+    is_blind: bool = False
 
     def __post_init__(self) -> None:
         if self.encoding not in get_args(Encoding):
@@ -120,7 +124,8 @@ class Base:
     def _described(self) -> list[Any]:
         models = {} if self.is_truth else {k: self._thing(one) for k, one in self._by_kind.items()}
         value = [described(models), self.encoding, described(dict(self.settings)), self.is_truth]
-        return [value, source_fingerprint(PREPARATION)]
+        blind = ["blind"] if self.is_blind else []
+        return [value, source_fingerprint(PREPARATION), *blind]
 
     @cached_property
     def _by_kind(self) -> dict[Kind, Estimator]:

@@ -103,6 +103,13 @@ class Run:
         things += [] if self.base.is_truth else [self.base.module(self.problem.extent.kind)]
         return any(map(is_own, things))
 
+    @property
+    def group_known(self) -> bool:
+        """Whether a decision may depend on the person's group: the model sees it, or the method."""
+        task, method = self.problem.task, self.treatment.method
+        sees = (task is None or task.model_sees_sensitive) and not self.base.is_blind
+        return sees or (method is not None and method.needs_group_at_predict)
+
     @cached_property
     def split_key(self) -> str:
         """The address of the truth and groups of its test rows."""

@@ -149,6 +149,7 @@ def described_entry(run: Run) -> Entry:
         "version": run.version,
         "code": run.code,
         "data": run.problem.fingerprint,
+        "group_known": run.group_known,
         "settings": _written([dict(run.base.settings), dict(run.treatment.settings)]),
     }
 

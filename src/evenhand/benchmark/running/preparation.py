@@ -91,7 +91,8 @@ class Prepared:
     def _encoded(self) -> tuple[Any, Any]:
         """The features, and the model that reads them."""
         model = self.base.estimator(self.dataset.kind, self.seed)
-        X = self._parts[0][list(self.dataset.model_columns)]
+        hidden = self.dataset.sensitive if self.base.is_blind else ()
+        X = self._parts[0][[one for one in self.dataset.model_columns if one not in hidden]]
         return encoded(X, model, self.base, self.fitted)
 
     @property
