@@ -144,7 +144,11 @@ def _scored(store: Store, measure: str, n_jobs: int | None) -> Results:
 
 def _boards(store: Store, found: Results, measure: str, loss: float) -> tuple[Board, ...]:
     known, spent = _knows(store, found), _seconds(found)
-    about = {row["problem"]: row for row in found.problems.to_pylist()}
+    tracks = {row["problem"]: track_of(row) for row in found.problems.to_pylist()}
+    kinds = {row["problem"]: row["kind"] for row in found.problems.to_pylist()}
+    sides: dict[tuple[str, str], set[bool]] = {}
+    for (problem, base, _), is_known in known.items():
+        sides.setdefault((tracks[problem], base), set()).add(is_known)
     asked = [question_in(row) for row in found.questions.to_pylist() if row["measure"] is not None]
     boards = []
     for question in (one for one in asked if one.measure == measure):
@@ -156,18 +160,17 @@ def _boards(store: Store, found: Results, measure: str, loss: float) -> tuple[Bo
         output = PROBABILITIES if question.criterion in ASKED[PROBABILITIES] else DECISIONS
         together: dict[tuple[str, str], list[Any]] = {}
         for area in areas(found, question.name, loss=loss):
-            where = track_of(about[area.problem])
-            kind = about[area.problem]["kind"]
-            given = DECISIONS if kind == "regression" else output
-            who = known[area.problem, area.base]
-            for is_known in set(who.values()) if area.method == BASE else [who[area.method]]:
+            where = tracks[area.problem]
+            given = DECISIONS if kinds[area.problem] == "regression" else output
+            own = {known[_place(area)]} if area.method != BASE else sides[where, area.base]
+            for is_known in own:
                 side = KNOWN if is_known else UNKNOWN
                 together.setdefault((where, f"{side}, {given}"), []).append(area)
         g = f" of {question.g}" if question.g else ""
         words = f"{question.criterion.replace('_', ' ')}{g}"
-        for (where, more), own in sorted(together.items(), key=_order):
-            for part, ranking in _rankings(where, question.name, loss, own):
-                ranks = {name: _ranks(ranking, some) for name, some in others.items()}
+        for (where, more), some in sorted(together.items(), key=_order):
+            for part, ranking in _rankings(where, question.name, loss, some):
+                ranks = {name: _ranks(ranking, again) for name, again in others.items()}
                 seconds = _medians(ranking, spent)
                 boards.append(Board(f"{where}, {more}{part}", words, ranking, ranks, seconds))
     return tuple(boards)
@@ -345,14 +348,14 @@ def _questions(measure: str) -> Questions:
     }
 
 
-def _knows(store: Store, found: Results) -> dict[tuple[str, str], dict[str, bool]]:
-    """Whether methods know the group at decision, by problem and base model."""
-    known: dict[tuple[str, str], dict[str, bool]] = {}
+def _knows(store: Store, found: Results) -> dict[tuple[str, str, str], bool]:
+    """Whether methods know the group at decision, by problem, base model and method."""
+    known: dict[tuple[str, str, str], bool] = {}
     entries = store.current()[0]
     for run in found.runs.select(["key", "problem", "base", "method"]).to_pylist():
         entry = entries[run["key"]]
         told = entry.get("submission", entry).get("group_known", True)
-        known.setdefault((run["problem"], run["base"]), {})[run["method"]] = bool(told)
+        known[run["problem"], run["base"], run["method"]] = bool(told)
     return known
 
 
