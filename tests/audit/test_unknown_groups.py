@@ -67,6 +67,38 @@ def test_by_default_an_audit_asks_all_that_has_bounds():
         )
 
 
+def test_an_audit_of_numbers_gives_the_bounds_of_means():
+    y, _, known, matrix = people(2500)
+    random = np.random.default_rng(1)
+    amount = random.exponential(size=ROWS) + matrix[:, 1]
+    whom = eh.probable(matrix, ["F", "M"], known=known)
+    found = eh.audit(y, amount, sensitive_features=whom, task="regression")
+    names = [one.criterion for one in found.findings]
+    assert names[0] == "weak_parity"
+    assert {"performance_parity(mse)", "performance_parity(mae)"} <= {*names}
+    alone = eh.bounds("weak_parity", y, amount, sensitive_features=whom, task="regression")
+    assert ends(found.finding("weak_parity"))[:2] == ends(alone)[:2]
+    assert "percentage points" not in found.summary
+    assert "<table" in found.to_html()
+    table = {"y": y, "p": amount, "sex": known}
+    by_name = {"sensitive_features": "sex", "missing": "unknown", "task": "regression"}
+    pandas = pytest.importorskip("pandas")
+    whole = eh.audit("y", "p", data=pandas.DataFrame(table), **by_name)
+    rows = eh.audit(y, amount, **(by_name | {"sensitive_features": known}))
+    assert same(whole.finding("weak_parity"), rows.finding("weak_parity"))
+
+
+def test_scores_of_unknown_groups_have_bounds_of_their_loss():
+    y, predicted, _, matrix = people()
+    whom = eh.probable(matrix, ["F", "M"])
+    score = np.where(predicted == 1, 0.8, 0.3)
+    found = eh.audit(y, predicted, y_score=score, sensitive_features=whom)
+    loss = found.finding("performance_parity(cross_entropy)")
+    alone = -np.log(np.where(y == 1, score, 1 - score))
+    expected = eh.bounds("weak_parity", None, alone, sensitive_features=whom, task="regression")
+    assert ends(loss)[:2] == pytest.approx(ends(expected)[:2], abs=1e-12)
+
+
 def test_every_form_of_a_partial_audit_can_be_made():
     y, predicted, known, matrix = people(2500)
     whom = eh.probable(matrix, ["F", "M"], known=known)

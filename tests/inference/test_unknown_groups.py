@@ -1,5 +1,7 @@
 """Groups that are probable, partly known or missing, against programs that try every assignment."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -164,6 +166,127 @@ def test_other_measures_are_largest_at_a_vertex(measure):
     assert extreme == pytest.approx((min if measure == "ratio" else max)(values), abs=1e-6)
 
 
+class Amounts:
+    """All ways to put rows with values into groups, by their shares of the cells' weights."""
+
+    def __init__(self, proxy, cell, value, weight):
+        rows, groups = len(cell), proxy.shape[1]
+        each = np.kron(np.eye(rows), np.ones(groups))
+        inside = np.eye(len(proxy))[cell].T  # (cells, rows)
+        shares = np.kron(inside, np.eye(groups))
+        whole = inside @ weight
+        self.equal = np.r_[each, shares]
+        self.right = np.r_[weight, (whole[:, None] * proxy).ravel()]
+        self.means = np.kron(value, np.eye(groups)) / (whole @ proxy)[:, None]
+
+    def most(self, cost):
+        return -linprog(-cost, A_eq=self.equal, b_eq=self.right).fun
+
+    def least(self):
+        groups = len(self.means)
+        one, none = np.ones((groups, 1)), np.zeros((groups, 1))
+        found = linprog(
+            np.r_[np.zeros(self.equal.shape[1]), 1.0, -1.0],
+            A_ub=np.r_[np.c_[self.means, -one, none], np.c_[-self.means, none, one]],
+            b_ub=np.zeros(2 * groups),
+            A_eq=np.c_[self.equal, np.zeros((len(self.equal), 2))],
+            b_eq=self.right,
+            bounds=[(0, None)] * self.equal.shape[1] + [(None, None)] * 2,
+        )
+        return found.fun
+
+
+@pytest.mark.parametrize("criterion", ["weak_parity", "performance_parity(mse)"])
+@pytest.mark.parametrize("sharp", [1.0, 0.02])
+def test_bounds_of_means_are_those_of_a_linear_program(criterion, sharp):
+    random = np.random.default_rng(3)
+    proxy, cell = random.dirichlet(np.full(3, sharp), 4), np.arange(40) % 4
+    value, weight = random.normal(size=40).round(1) + cell, random.random(40) + 0.5
+    groups = eh.probable(proxy[cell], ["a", "b", "c"])
+    asked = {"sensitive_features": groups, "sample_weight": weight, "task": "regression"}
+    found = eh.bounds(criterion, np.zeros(40), value, **asked)
+    value = value if criterion == "weak_parity" else value**2
+    program = Amounts(proxy, cell, value, weight)
+    pairs = [(g, h) for g in range(3) for h in range(3) if g != h]
+    most = max(program.most(program.means[g] - program.means[h]) for g, h in pairs)
+    answer = found.answers["bounds"]
+    assert answer.greatest == pytest.approx(most, abs=1e-6)
+    assert answer.least == pytest.approx(program.least(), abs=1e-6)
+    assert found.is_sharp
+    assert not found.is_share
+
+
+@pytest.mark.parametrize("criterion", ["weak_parity", "performance_parity(mae)"])
+def test_with_a_perfect_proxy_every_answer_of_a_mean_is_the_ordinary_one(criterion):
+    random = np.random.default_rng(5)
+    group = random.integers(3, size=300)
+    y, predicted, weight = random.normal(size=(3, 300))
+    asked = {"sample_weight": np.abs(weight) + 0.5, "task": "regression"}
+    expected = eh.evaluate(criterion, y, predicted, sensitive_features=group, **asked)
+    known = np.where(random.random(300) < 0.5, group, None)
+    proxy = eh.probable(np.eye(3)[group], [0, 1, 2], known=known)
+    found = eh.bounds(criterion, y, predicted, sensitive_features=proxy, **asked)
+    for name in ("weighted", "instrumental", "combined", "cut"):
+        assert found.answers[name].value == pytest.approx(expected, abs=1e-12), name
+    bounds = found.answers["bounds"]
+    assert (bounds.least, bounds.greatest) == pytest.approx((expected, expected), abs=1e-12)
+
+
+def test_no_way_to_fill_gaps_takes_a_mean_beyond_its_bounds():
+    value = np.array([1.0, 4.0, 2.0, 3.0, 9.0, 0.5, 2.5])
+    known = ["a", "a", "b", "b", None, None, None]
+    tried = []
+    for filled in itertools.product("ab", repeat=3):
+        whom = known[:4] + list(filled)
+        tried.append(
+            eh.evaluate("weak_parity", None, value, sensitive_features=whom, task="regression")
+        )
+    found = eh.bounds("weak_parity", None, value, sensitive_features=known, task="regression")
+    answer = found.answers["bounds"]
+    assert (answer.least, answer.greatest) == pytest.approx((0, 14 / 3 - 5.5 / 3), abs=1e-12)
+    assert answer.least <= min(tried) < max(tried) <= answer.greatest
+    assert not found.is_sharp
+    counts = eh.tally(None, value, sensitive_features=known, task="regression", missing="group")
+    with pytest.raises(eh.InputError, match="need the value of each row"):
+        eh.bounds("weak_parity", counts)
+
+
+def test_intervals_of_means_hold_the_truth():
+    """Of 30 samples of groups drawn from the proxy, in cells of few rows."""
+    random = np.random.default_rng(6)
+    share = np.linspace(0.05, 0.95, 20)[np.arange(600) % 20]
+    held = {"weighted": 0, "combined": 0, "bounds": 0}
+    for _ in range(30):
+        group = (random.random(600) < share).astype(int)
+        value = random.exponential(size=600) + share
+        known = np.where(np.arange(600) < 150, group, None)
+        whom = eh.probable(np.column_stack([1 - share, share]), [0, 1], known=known)
+        found = eh.bounds("weak_parity", None, value, sensitive_features=whom, task="regression")
+        truth = np.average(share, weights=share) - np.average(share, weights=1 - share)
+        for name in held:
+            held[name] += found.answers[name].low <= truth <= found.answers[name].high
+    assert min(held.values()) >= 26
+    assert held["bounds"] == 30
+
+
+def test_of_several_clusterings_none_makes_an_interval_narrower():
+    proxy, cell, y, predicted = people(1, 2)
+    rows = np.arange(len(cell))
+    widths = {}
+    for name, cluster in {
+        "rows": None,
+        "pairs": rows // 2,
+        "tens": rows // 10,
+        "both": {"pairs": rows // 2, "tens": rows // 10},
+        "crossed": {"tens": rows // 10, "cells": rows % 17},
+    }.items():
+        found = asked("statistical_parity", y, predicted, proxy[cell], cluster=cluster)
+        answer = found.answers["weighted"]
+        widths[name] = answer.high - answer.low
+    assert widths["both"] == pytest.approx(widths["tens"], abs=1e-9)  # pairs lie within tens
+    assert widths["crossed"] >= widths["tens"] - 1e-9
+
+
 CRITERIA = [*OUTCOMES, "equalized_odds", "selection_rate_ratio", "false_omission_rate_parity"]
 
 
@@ -314,7 +437,7 @@ def test_where_groups_must_be_known_probable_ones_are_refused_with_the_way_out(c
         ({"sensitive_features": ["a", "b"]}, "not known for sure"),
         ({"confidence": 2.0}, "confidence"),
         ({"measure": np.std}, "Bounds are for mpd"),
-        ({"criterion": "weak_parity", "task": "regression"}, "is no share of rows"),
+        ({"criterion": "performance_parity(rmse)", "task": "regression"}, "no share of rows and"),
         ({"criterion": "performance_parity(f1)"}, "is no share of rows"),
         ({"criterion": "treatment_equality"}, "is no share of rows"),
         ({"cluster": [1, 2, 3]}, "differ in length"),

@@ -195,8 +195,9 @@ def _if_recorded(
         if not has_gaps or not is_share(question.criterion, source):
             continue
         favorable = evidence.favorable_in(one_class=question.criterion.one_class)
-        whom = Unknown(Data(evidence), favorable)
-        with suppress(InputError):  # fewer than two groups are known, or several clusterings
+        counted = Data(evidence)
+        whom = Unknown(counted, counted, favorable)
+        with suppress(InputError):  # fewer than two groups are known
             found = bounds_of(whom, question.criterion, source=source, confidence=confidence)
             yield found.condition
 

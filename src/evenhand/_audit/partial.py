@@ -22,7 +22,7 @@ from evenhand._data.summaries import Source
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_names
 from evenhand._result import Columns, Result, finite
-from evenhand._unknown import Bounds, bounds_of, is_share, unknown
+from evenhand._unknown import Bounds, bounds_of, has_bounds, unknown
 from evenhand._unknown.bounds import ASSUMPTIONS, WITHOUT
 from evenhand._words import did_you_mean, listing
 from evenhand.criteria import Criterion
@@ -251,38 +251,40 @@ def audit_unknown(
     depth: int = 2,
     title: str | None = None,
 ) -> PartialAudit:
-    """Ask every criterion about shares of people; lower ends allow for all of them."""
+    """Ask every criterion about shares and means; lower ends allow for all of them."""
     check_kinds(title=title)
     check_options(confidence, depth, margin, control)
-    check_margin(margin, of_rates=True)
     read = unknown(data)
     evidence = read.data.counted
+    check_margin(margin, of_rates=evidence.task != "regression")
     gates = gates_of(fail_if, evidence.task)
     questions, unasked = answerable(evidence, criteria, "mpd" if measures is None else measures)
     shares = [one for one in questions if _has_bounds(one, evidence.sources[one.needs])]
     if criteria is not None and len(shares) < len(questions):
         other = next(one.name for one in questions if one not in shares)
         raise InputError(
-            f"{other} is no share of rows in its worst cell, and nothing else has bounds where "
-            f"groups are not known. There are {[one.name for one in shares]}."
+            f"{other} is no share of rows in its worst cell and no mean, and nothing else has "
+            f"bounds where groups are not known. There are {[one.name for one in shares]}."
         )
     asked = with_gates(shares, gates)
     if not asked:
         raise InputError(
-            "No criterion of these rows is about shares of people, and nothing else has bounds "
-            "where groups are not known."
+            "No criterion of these rows is about shares of people or means, and nothing else has "
+            "bounds where groups are not known."
         )
     findings, measured = [], []
     for question in asked:
         favorable = evidence.favorable_in(one_class=question.criterion.one_class)
-        own = replace(read, favorable=favorable)
+        is_mean = question.criterion.statistic.mean_of is not None
+        own = read if is_mean else replace(read, favorable=favorable)  # read by row but once
+        usual = None if is_mean else MARGIN
         for by in question.measures:
             found = bounds_of(
                 own,
                 question.criterion,
                 by,
                 source=evidence.sources[question.needs],
-                margin=MARGIN if margin is None else margin,
+                margin=usual if margin is None else margin,
                 confidence=confidence,
                 tests=len(asked),
             )
@@ -304,7 +306,7 @@ def audit_unknown(
 
 def _has_bounds(question: Question, source: Source) -> bool:
     settings = question.criterion.settings(measure=question.measure)
-    return is_share(question.criterion, source) and settings.aggregate == "worst"
+    return has_bounds(question.criterion, source) and settings.aggregate == "worst"
 
 
 def _limited(found: Bounds, criterion: Criterion, sameness: str | None, level: float) -> Limited:

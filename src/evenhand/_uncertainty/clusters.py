@@ -372,7 +372,9 @@ def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
         for _, varied in parts
     ]
     signs = [sign for sign, _ in parts]
-    together = _psd(np.sum([sign * one for sign, one in zip(signs, each, strict=True)], axis=0))
+    together = nearest_psd(
+        np.sum([sign * one for sign, one in zip(signs, each, strict=True)], axis=0)
+    )
     # Clusterings that cross take nothing off what one of them alone says.
     known = [
         together,
@@ -389,7 +391,7 @@ def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
     return Amount(alone / np.maximum(less, LEAST_RATIO), free, alone)
 
 
-def _psd(covariance: Floats) -> Floats:
+def nearest_psd(covariance: Floats) -> Floats:
     """The nearest covariance without a direction of negative variance."""
     if (np.linalg.eigvalsh(covariance) >= 0).all():
         return covariance

@@ -2,7 +2,7 @@
 
 from evenhand._unknown import doors
 from evenhand._unknown.bounds import Answer, Bounds, bounds, bounds_of
-from evenhand._unknown.counted import Unknown, is_missing, is_share, unknown
+from evenhand._unknown.counted import Unknown, has_bounds, is_missing, is_share, unknown
 
 __all__ = [
     "Answer",
@@ -11,6 +11,7 @@ __all__ = [
     "bounds",
     "bounds_of",
     "doors",
+    "has_bounds",
     "is_missing",
     "is_share",
     "unknown",

@@ -128,6 +128,8 @@ class Bounds(Result):
         The cells and groups of which the decisive answer knows nothing.
     counted : ndarray
         About how many rows of each group the rates are about; where that is not known, at least.
+    is_share : bool
+        Whether rates are shares of people, and not means of values.
 
     """
 
@@ -149,6 +151,7 @@ class Bounds(Result):
     margin: float | None = None
     lacking: tuple[tuple[Label, Label], ...] = ()
     counted: Floats = field(default_factory=lambda: np.empty(0))
+    is_share: bool = True
     frame_kind: str | None = None
 
     @property
@@ -244,7 +247,7 @@ class Bounds(Result):
     def _range(self, answer: Answer) -> str:
         if np.isnan(answer.low):
             return "undefined"
-        if resolve(self.measure).is_width:
+        if resolve(self.measure).is_width and self.is_share:
             low = points(answer.low) if answer.low > 0 else "0"
             return f"{low.removesuffix(' percentage points')} to {points_up(answer.high)}"
         return extent(answer.low, answer.high)
@@ -259,7 +262,7 @@ class Bounds(Result):
 
         """
         names = ["criterion", "measure", "decisive", "verdict", "needed", "is_sharp", "rows"]
-        names += ["known", "random_p_value", "confidence", "fail_if"]
+        names += ["known", "random_p_value", "confidence", "fail_if", "is_share"]
         answers = [
             {
                 **{
@@ -314,7 +317,8 @@ def bounds(
     Groups may be probable (a proxy's), known for some people, or recorded with gaps: pass
     `sensitive_features=evenhand.probable(...)`, which can name the assumption that decides, or a
     column with gaps. There are four answers side by side, and common practice beside them. All hold
-    for shares of people: selection rates, true and false positive rates, precision, accuracy.
+    for shares of people (selection rates, true and false positive rates, precision, accuracy) and
+    for means: of predictions, errors and losses.
 
     Parameters
     ----------
@@ -337,7 +341,7 @@ def bounds(
     Raises
     ------
     InputError
-        If the criterion is no share of people, or there is no such answer.
+        If the criterion is no share of people and no mean, or there is no such answer.
     InputTypeError
         If all groups are known for sure.
 
@@ -466,6 +470,7 @@ def bounds_of(
         margin=margin,
         lacking=_lacking(counts, cells, decisive),
         counted=np.min([_rows_of(each) for each in counts], axis=0),
+        is_share=first.value is None,
         frame_kind=data.data.kind,
     )
 
@@ -530,8 +535,8 @@ def _rates(name: str, counts: Counted, error: float) -> tuple[Floats, Floats]:
     low, high = extremes.lower(counts, single), extremes.upper(counts, single)
     errors = [np.sqrt(np.diag(extremes.covariance(counts, side.influence))) for side in (low, high)]
     return (
-        np.clip(low.value - low.bias - reach * errors[0], 0.0, 1.0),
-        np.clip(high.value + high.bias + reach * errors[1], 0.0, 1.0),
+        np.clip(low.value - low.bias - reach * errors[0], *counts.limits),
+        np.clip(high.value + high.bias + reach * errors[1], *counts.limits),
     )
 
 
@@ -555,7 +560,7 @@ def _verdict(
 
 def _rows_of(counts: Counted) -> Floats:
     """About how many rows of each group a rate is about."""
-    rows = counts.by_cell(counts.rows)[:2].sum(axis=0)
+    rows = counts.by_cell(counts.rows * counts.about).sum(axis=0)
     return np.asarray(rows @ np.nan_to_num(counts.mixing))
 
 
@@ -592,9 +597,11 @@ def _needed(
             counts.rows[:, counts.known >= 0].sum()
         )
     else:
-        sums = counts.by_cell(counts.weight)
-        shares = sums[:2].sum(axis=0) @ counts.mixing / sums.sum()
-        variance = sum(values[at] * (1 - values[at]) / shares[at] for at in (top, bottom))
+        variance = 0.0
+        for at in (top, bottom):
+            part = counts.weight * counts.mixing[counts.cell, at]
+            square = (part * (counts.hit - values[at] * counts.about) ** 2).sum()
+            variance += square * counts.weight.sum() / (part * counts.about).sum() ** 2
     rows = float(variance) * float((POWER - ndtri(error / 2)) / far) ** 2
     if not np.isfinite(rows) or rows > 1e9:
         return None

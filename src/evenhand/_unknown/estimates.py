@@ -11,12 +11,14 @@ them by (n − T d) / D, where n and d are its parts in both (`influence.py`):
 - *combined*: rows of known group say how their groups differ from what the probabilities predict
   of them. The prediction is a regression on the known rows, its mean is taken over all rows, and
   what it misses over the known ones: the prediction-powered estimate with the best weights
-  (Angelopoulos, Duchi and Zrnic 2023), which survey statistics call the regression estimator. As
-  truth and decision are regressors too, it is as precise as any estimate of the kind where the
-  groups' shares are quadratic in the probabilities. Limits are those of as many rows as would have
-  the same variance (Korn and Graubard 1998, Survey Methodology 24, 193–201), so that they are
-  narrower than those of the known rows alone as far as the estimate is more precise.
-  Right if the known rows are a random sample, whatever the probabilities are worth.
+  (Angelopoulos, Duchi and Zrnic 2023), which survey statistics call the regression estimator.
+  Among hits the odds of groups are other than among misses, by a factor that the known rows
+  tell; with it, the estimate is as precise as any of the kind (semiparametric efficiency) where
+  the proxy depends on the group alone, or outcomes on the proxy alone. Limits are those of as
+  many rows as would have the same variance (Korn and Graubard 1998, Survey Methodology 24,
+  193–201), so that they are narrower than those of the known rows alone as far as the estimate
+  is more precise. Right if the known rows are a random sample, whatever the probabilities are
+  worth.
 - *cut*: everybody is taken to be in the most probable group.
 """
 
@@ -30,12 +32,12 @@ from numpy.typing import NDArray
 from evenhand._uncertainty.curves import DISTANCES, rate_curves, read_off, stretched
 from evenhand._uncertainty.geometry import Cloud, lower_limit, upper_limit
 from evenhand._uncertainty.influence import quasi_ratio
-from evenhand._unknown.counted import COUNTED, HIT, Counted, Floats
+from evenhand._unknown.counted import Counted, Floats
 from evenhand.measures import Measure
 from evenhand.statistics.forms import ratio
 
 LEAST = 1e-6  # part of a variance that a difference has, and what no variance is below, cubed
-ROWS_OF_A_SLOPE = 20
+ROUNDS = 60  # of fitting odds
 SINGULAR = 1e-8  # least eigenvalue over the largest, of probabilities that tell groups apart
 
 
@@ -43,13 +45,14 @@ class Estimate(NamedTuple):
     """Rates (groups,), their covariance (groups, groups) and its degrees of freedom (groups,).
 
     Where there are `sizes`, limits are those of this number of independent rows, whose
-    variance would be the same.
+    variance would be the same. Values lie between the `limits`.
     """
 
     values: Floats
     covariance: Floats
     free: Floats
     sizes: Floats | None = None
+    limits: tuple[float, float] = (0.0, 1.0)
 
     def interval(self, measure: Measure, error: float, share: float) -> tuple[float, float, float]:
         """The value of a measure and the ends of its interval."""
@@ -74,7 +77,7 @@ class Estimate(NamedTuple):
         if self.sizes is None:
             far = stretched(DISTANCES[:, None], free)
             spread = np.sqrt(np.diag(self.covariance)[kept] * quasi)
-            return np.clip(values + far * spread, 0.0, 1.0)
+            return np.clip(values + far * spread, *self.limits)
         sizes = self.sizes[kept] / quasi
         return rate_curves(np.nan_to_num(values) * sizes, sizes, free)
 
@@ -89,7 +92,8 @@ class Estimate(NamedTuple):
             return low, high
         reach = stretched(np.array(-ndtri(error / 2)), self.free)
         spread = reach * np.sqrt(np.diag(self.covariance))
-        return np.clip(self.values - spread, 0.0, 1.0), np.clip(self.values + spread, 0.0, 1.0)
+        low, high = self.values - spread, self.values + spread
+        return np.clip(low, *self.limits), np.clip(high, *self.limits)
 
 
 def weighted(counts: Counted) -> Estimate:
@@ -107,18 +111,22 @@ def _shared(counts: Counted, shares: Floats) -> Estimate:
     """Rates where the rows of each cell are in groups by these shares (cells, groups)."""
     if not counts.is_complete:
         return _nothing(counts)
-    sums = counts.by_cell(counts.weight)
-    hits, rows = (kinds @ sums @ shares for kinds in (HIT, COUNTED))
+    hits, rows = (_sum(counts, each) @ shares for each in (counts.hit, counts.about))
     values = ratio(hits, rows)
-    influence = _influence(values, rows, shares.T)
+    moves = counts.hit - np.nan_to_num(values)[:, None, None] * counts.about
+    with np.errstate(invalid="ignore", divide="ignore"):
+        influence = moves / rows[:, None, None] * _at(counts, shares).T[:, None, :]
     return _estimate(counts, values, influence)
 
 
-def _influence(values: Floats, rows: Floats, shares: Floats) -> Floats:
-    """How far a row moves a ratio of shares (groups, cells): (groups, kinds, cells)."""
-    moves = HIT - np.nan_to_num(values)[:, None] * COUNTED
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((moves / rows[:, None])[:, :, None] * shares[:, None, :])
+def _sum(counts: Counted, each: Floats) -> Floats:
+    """What the rows of every cell (cells,) add up to, if each adds so much (kinds, parts or 1)."""
+    return np.asarray(counts.by_cell(each * counts.weight).sum(axis=0))
+
+
+def _at(counts: Counted, by_cell: Floats) -> Floats:
+    """What is known of the cells, for each part where every row is one."""
+    return by_cell if counts.value is None else by_cell[counts.cell]
 
 
 def _estimate(counts: Counted, values: Floats, influence: Floats) -> Estimate:
@@ -127,22 +135,17 @@ def _estimate(counts: Counted, values: Floats, influence: Floats) -> Estimate:
     No variance is less than what a single further row may add: rows that agree say too little.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        moved = np.einsum("gkc,kc->g", influence**2, _at(counts, influence, counts.squares))
-        fourth = np.einsum("gkc,kc->g", influence**4, _at(counts, influence, counts.squares))
+        by_part = influence.shape[-1] == len(counts.cell)
+        squares = counts.squares if by_part else counts.by_cell(counts.squares)
+        moved = np.einsum("gkc,kc->g", influence**2, squares)
+        fourth = np.einsum("gkc,kc->g", influence**4, squares)
         free = np.fmax(2 * moved**2 / np.maximum(fourth, 1e-300) - 1, 1.0)
-    if counts.cluster is not None:
-        free = np.minimum(free, float(counts.cluster.max()))
-    free = np.where(np.isfinite(free), free, 1.0)
+    free = np.minimum(np.where(np.isfinite(free), free, 1.0), counts.free)
     most = np.nan_to_num(np.abs(influence), posinf=0.0).max(axis=(1, 2))
     weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
     covariance = counts.covariance(np.nan_to_num(influence, posinf=0.0, neginf=0.0))
     np.fill_diagonal(covariance, np.maximum(np.diag(covariance), most**2 * weight))
-    return Estimate(values, covariance, free)
-
-
-def _at(counts: Counted, influence: Floats, sums: Floats) -> Floats:
-    """Sums by part, or by cell if the influence is."""
-    return sums if influence.shape[-1] == len(counts.cell) else counts.by_cell(sums)
+    return Estimate(values, covariance, free, limits=counts.limits)
 
 
 def _nothing(counts: Counted) -> Estimate:
@@ -154,25 +157,24 @@ def instrumental(counts: Counted) -> Estimate:
     """Hits and rows, each regressed on the probabilities."""
     if not counts.is_complete:
         return _nothing(counts)
-    mixing, sums = counts.mixing, counts.by_cell(counts.weight)
-    whole = sums.sum(axis=0)
+    mixing, whole = counts.mixing, _sum(counts, np.ones((1, 1)))
     square = mixing.T @ (whole[:, None] * mixing)
     scale = np.sqrt(np.maximum(np.diag(square), 1e-300))
     spectrum = np.linalg.eigvalsh(square / np.outer(scale, scale))
     if spectrum[0] < SINGULAR * spectrum[-1]:  # the probabilities do not tell the groups apart
         return _nothing(counts)
     inverse = np.linalg.inv(square)
-    hits, rows = (inverse @ (mixing.T @ (kinds @ sums)) for kinds in (HIT, COUNTED))
+    parts = counts.hit, counts.about
+    hits, rows = (inverse @ (mixing.T @ _sum(counts, each)) for each in parts)
     with np.errstate(invalid="ignore", divide="ignore"):
         values = np.where(rows > 0, hits / rows, np.nan)
-    missed = [
-        kinds[:, None] - (mixing @ fitted)[None] for kinds, fitted in ((HIT, hits), (COUNTED, rows))
-    ]
+    mixing = _at(counts, mixing)
+    missed = [each - mixing @ fitted for each, fitted in zip(parts, (hits, rows), strict=True)]
     rate = np.nan_to_num(values)[:, None, None]
     moves = missed[0][None] - rate * missed[1][None]
     influence = (inverse @ mixing.T)[:, None, :] * moves / rows[:, None, None]
     estimate = _estimate(counts, values, influence)
-    return estimate._replace(values=np.clip(values, 0.0, 1.0))
+    return estimate._replace(values=np.clip(values, *counts.limits))
 
 
 def combined(counts: Counted) -> Estimate:
@@ -181,19 +183,12 @@ def combined(counts: Counted) -> Estimate:
         return _nothing(counts)
     groups, known = counts.number, counts.known >= 0
     member = np.where(known[:, None], np.eye(groups)[np.maximum(counts.known, 0)], 0.0)
-    proxy = counts.proxy.mixing[counts.cell]
-    if np.isnan(proxy).any():
-        proxy = np.ones((len(proxy), 1))  # what is known of all rows still helps
-    if counts.rows[:, known].sum() >= ROWS_OF_A_SLOPE * 6 * proxy.shape[1]:
-        # Among hits and misses the shares of groups are no straight lines in the probabilities.
-        proxy = np.concatenate([proxy, proxy**2], axis=1)
     factor = _expansion(counts, known)
-    # Features of a row (kinds, parts, features), and what is predicted of it: its part in the hits
-    # and in the rows of each group.
-    features = np.concatenate(
-        [kinds[:, None, None] * proxy for kinds in (HIT, COUNTED, np.ones(3))], axis=-1
-    )
-    targets = np.concatenate([kinds[:, None, None] * member for kinds in (HIT, COUNTED)], axis=-1)
+    # Features of a row (kinds, parts, features), and what is predicted of it: its part in what is
+    # above the line and below it of each group.
+    features = _features(counts, factor)
+    parts = [each[..., None] * member for each in (counts.hit, counts.about)]
+    targets = np.concatenate([np.broadcast_to(part, parts[0].shape) for part in parts], axis=-1)
     weight = counts.weight * factor
     root = np.sqrt(weight)[..., None]
     flat = (features * root).reshape(-1, features.shape[-1])
@@ -210,9 +205,13 @@ def combined(counts: Counted) -> Estimate:
     rate = np.nan_to_num(values)
     influence = moves[..., :groups] - rate * moves[..., groups:]
     influence = np.divide(influence, rows, out=np.zeros_like(influence), where=there)
-    seen = np.array([counts.rows[:2, counts.known == at].sum() for at in range(groups)])
+    seen = np.array(
+        [(counts.rows * counts.about)[:, counts.known == at].sum() for at in range(groups)]
+    )
     values = np.where(seen > 1, values, np.nan)
     estimate = _estimate(counts, values, np.moveaxis(influence, -1, 0))
+    if counts.value is not None:
+        return estimate._replace(values=np.clip(values, *counts.limits))
     alone = (targets[..., :groups] - rate * targets[..., groups:]) * factor[:, None]
     alone = np.divide(alone, rows, out=np.zeros_like(alone), where=there)
     by_rows = np.einsum("kpg,kp->g", alone**2, counts.squares)
@@ -220,10 +219,54 @@ def combined(counts: Counted) -> Estimate:
     # As many times the known rows as their variance alone is that of the estimate.
     own = np.diag(estimate.covariance)
     sizes *= np.divide(by_rows, own, out=np.ones(groups), where=(by_rows > 0) & (own > 0))
-    free = np.inf if counts.cluster is None else float(max(counts.cluster.max(), 1))
     return Estimate(
-        np.clip(values, 0.0, 1.0), estimate.covariance, np.full(groups, min(free, 1e9)), sizes
+        np.clip(values, 0.0, 1.0),
+        estimate.covariance,
+        np.full(groups, min(counts.free, 1e9)),
+        sizes,
     )
+
+
+def _features(counts: Counted, factor: Floats) -> Floats:
+    """What the group of a row is predicted from: probabilities given what is seen of it.
+
+    (kinds, parts, features), a set of its own for each kind; of a mean one more, times the value.
+    """
+    proxy = counts.proxy.mixing
+    if np.isnan(proxy).any():
+        likely = np.ones((*np.broadcast_shapes(counts.sorts.shape, counts.cell.shape), 1))
+    else:
+        likely = proxy[counts.cell] * _odds(counts, factor)[counts.sorts]
+        likely /= np.maximum(likely.sum(axis=-1, keepdims=True), 1e-300)
+    if counts.value is None:
+        return np.concatenate([kind[:, None, None] * likely for kind in np.eye(3)], axis=-1)
+    spread = counts.value - counts.value.mean()
+    spread = spread / max(float(np.abs(spread).max()), 1e-300)
+    return np.concatenate([likely, likely * spread[None, :, None]], axis=-1)
+
+
+def _odds(counts: Counted, factor: Floats) -> Floats:
+    """By how much more likely groups are among rows of each sort than their proxy says.
+
+    (sorts, groups), fitted to the known rows by iterative scaling; one more row that is as its
+    proxy says keeps it from the extremes.
+    """
+    proxy, known = counts.proxy.mixing, counts.proxy.known
+    sample = counts.by_sort(counts.weight * factor)  # (sorts, cells)
+    row = sample.sum() / max(counts.rows[:, counts.known >= 0].sum(), 1.0)
+    seen = np.stack([sample[:, known == at].sum(axis=1) for at in range(counts.number)], axis=1)
+    expected = sample @ proxy
+    share = expected / np.maximum(expected.sum(axis=1, keepdims=True), 1e-300)
+    odds = np.ones(seen.shape)
+    for _ in range(ROUNDS):
+        likely = proxy * odds[:, None, :]
+        likely /= np.maximum(likely.sum(axis=-1, keepdims=True), 1e-300)
+        fitted = np.einsum("sc,scg->sg", sample, likely)
+        step = (seen + row * share) / np.maximum(fitted + row * share, 1e-300)
+        odds *= np.where(share > 0, step, 1.0)
+        if np.abs(step - 1)[share > 0].max(initial=0.0) < 1e-6:
+            break
+    return odds
 
 
 def _alike(counts: Counted, group: int) -> float:
@@ -253,6 +296,8 @@ def known_p_value(counts: Counted) -> float:
 
     known = counts.known >= 0
     likeliest = np.nan_to_num(counts.proxy.mixing).argmax(axis=1)[counts.cell]
+    every = np.arange(counts.sorts.max() + 1)[:, None]
+    by_sort = counts.rows if counts.value is None else counts.rows * (counts.sorts == every)
     square, free = 0.0, 0
     for stratum in np.unique(counts.stratum).tolist():
         here = counts.stratum == stratum
@@ -260,7 +305,7 @@ def known_p_value(counts: Counted) -> float:
         for of in (known, ~known):
             each = [
                 np.bincount(likeliest[here & of], kind[here & of], counts.number)
-                for kind in counts.rows
+                for kind in by_sort
             ]
             tables.append(np.concatenate(each))
         table = np.array(tables)

@@ -20,6 +20,12 @@ smallest rate, min U(S), and at once the smallest largest one, max L(S), over al
 
 *Rows whose group may be any*: hits among them are all in S where its rate is largest, and misses
 are in other groups.
+
+*Means.* The mean of S is largest if its members have the largest values of their cell. With q the
+value above which there is a share p(S) of the cell, their sum is that of max(v − q, 0) + p(S) q
+over all rows v of the cell, and least of all q there: a row moves it by that much (Rockafellar and
+Uryasev 2000), and sums f(S) are submodular as before. Of rows whose group may be any, those above
+the mean itself are in S.
 """
 
 from __future__ import annotations
@@ -55,23 +61,23 @@ class Limits(NamedTuple):
 
 def upper(counts: Counted, sets: Floats) -> Limits:
     """The largest rate of each set of groups; `sets` (sets, groups) holds 0 and 1."""
+    if counts.value is not None:
+        return _upper_means(counts.value, counts, sets)
     return _upper(counts.by_cell(counts.weight), counts.by_cell(counts.squares), counts, sets)
 
 
 def lower(counts: Counted, sets: Floats) -> Limits:
     """The smallest rate of each set of groups; its bias is what it may be too large by."""
+    if counts.value is not None:
+        value, bias, influence = _upper_means(-counts.value, counts, sets)
+        return Limits(-value, bias, -influence)
     sums, squares = counts.by_cell(counts.weight), counts.by_cell(counts.squares)
     value, bias, influence = _upper(sums[SWAPPED], squares[SWAPPED], counts, sets)
     return Limits(1 - value, bias, -influence[:, SWAPPED])
 
 
 def _upper(sums: Floats, squares: Floats, counts: Counted, sets: Floats) -> Limits:
-    possible = np.isnan(counts.mixing).T.astype(np.float64)
-    share = sets @ np.nan_to_num(counts.mixing).T  # (sets, cells)
-    inside, outside = sets @ possible > 0, (1 - sets) @ possible > 0
-    free = inside & outside
-    share = np.where(free, 0.0, np.where(inside, 1.0, np.clip(share, 0.0, 1.0)))
-    share[np.abs(share - 1) < 1e-12] = 1.0
+    share, free = _members(counts, sets)
     hits, _, others = sums
     members = share * sums.sum(axis=0)
     room = hits - members  # where it is positive, all members are hits
@@ -94,6 +100,82 @@ def _upper(sums: Floats, squares: Floats, counts: Counted, sets: Floats) -> Limi
         bent += rate * _bent(short, at - hit - other, squares, mixed)
         bias = bent.sum(axis=-1) / below
     return Limits(value, bias, influence)
+
+
+def _members(counts: Counted, sets: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """The share of each cell that is in each set (sets, cells), and whether it may be any."""
+    possible = np.isnan(counts.mixing).T.astype(np.float64)
+    share = sets @ np.nan_to_num(counts.mixing).T
+    inside, outside = sets @ possible > 0, (1 - sets) @ possible > 0
+    free = inside & outside
+    share = np.where(free, 0.0, np.where(inside, 1.0, np.clip(share, 0.0, 1.0)))
+    share[np.abs(share - 1) < 1e-12] = 1.0
+    return share, free
+
+
+class _Tails:
+    """The rows of every cell from the largest value down: sums of the first ones."""
+
+    def __init__(self, value: Floats, counts: Counted) -> None:
+        weight, cell, number = counts.weight[0], counts.cell, len(counts.mixing)
+        order = np.lexsort((-value, cell))
+        self.value = value[order]
+        self.ends = np.cumsum(np.bincount(cell, minlength=number))
+        self.first = self.ends - np.bincount(cell, minlength=number)
+        self.grown = np.append(0.0, np.cumsum(weight[order]))
+        self.sums = np.append(0.0, np.cumsum((weight * value)[order]))
+        self.whole = np.bincount(cell, weight, number)
+        self.total = np.bincount(cell, weight * value, number)
+        self.spread = np.sqrt(np.bincount(cell, counts.squares[0], number))
+
+    def at(self, weight: Floats) -> tuple[Floats, Floats]:
+        """The value (sets, cells) down to which there is so much weight, and the sum above it."""
+        start = self.grown[self.first]
+        place = np.searchsorted(self.grown, start + weight, side="left") - 1
+        place = np.clip(place, self.first, np.maximum(self.ends - 1, self.first))
+        place = np.minimum(place, len(self.value) - 1)
+        value = self.value[place]
+        top = (
+            self.sums[place] - self.sums[self.first] + (start + weight - self.grown[place]) * value
+        )
+        return value, np.where(weight >= self.whole, self.total, np.where(weight > 0, top, 0.0))
+
+
+def _upper_means(value: Floats, counts: Counted, sets: Floats) -> Limits:
+    share, free = _members(counts, sets)
+    tails = _Tails(value, counts)
+    weight = share * tails.whole
+    cut, top = tails.at(weight)
+    above, below = top.sum(axis=-1), weight.sum(axis=-1)
+    error = np.sqrt(share * (1 - share)) * tails.spread
+    near = tails.at(np.maximum(weight - error, 0.0))[0] - tails.at(weight + error)[0]
+    bias = (error * near).sum(axis=-1) / 2  # twice that of a smooth density, 1.25 times of a step
+    for at in np.flatnonzero(free.any(axis=1)):
+        above[at], below[at] = _chosen(value, counts, free[at], above[at], below[at])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean, bias = above / below, bias / below
+    if len(sets) > counts.number:  # of many sets the largest means alone are asked for
+        return Limits(mean, bias, np.empty((0, 1, 0)))
+    rate, cell = np.nan_to_num(mean)[:, None], counts.cell
+    moves = np.maximum(value - cut[:, cell], 0.0) + share[:, cell] * (cut[:, cell] - rate)
+    moves = np.where(free[:, cell], np.maximum(value - rate, 0.0), moves)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Limits(mean, bias, (moves / below[:, None])[:, None, :])
+
+
+def _chosen(
+    value: Floats, counts: Counted, free: NDArray[np.bool_], above: float, below: float
+) -> tuple[float, float]:
+    """The sum of values and of weights with those rows of free cells that raise the mean."""
+    rows = np.flatnonzero(free[counts.cell] & (counts.weight[0] > 0))
+    rows = rows[np.argsort(-value[rows], kind="stable")]
+    weight = counts.weight[0][rows]
+    tops = np.append(above, above + np.cumsum(weight * value[rows]))
+    whole = np.append(below, below + np.cumsum(weight))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(whole > 0, tops / whole, -np.inf)
+    best = int(means.argmax())
+    return float(tops[best]), float(whole[best])
 
 
 def _bent(gap: Floats, moves: Floats, squares: Floats, mixed: NDArray[np.bool_]) -> Floats:
@@ -133,16 +215,18 @@ def range_of(counts: Counted, measure: Measure) -> Range:
     if kept.sum() < 2:
         return Range(np.nan, np.nan, True)
     high, low = high[kept], low[kept]
-    of_all = counts.is_complete and not counts.weight[2].any() and bool(kept.all())
+    of_all = counts.is_complete and counts.is_whole and bool(kept.all())
     few = groups <= MOST_SETS
     if measure.reads == "extremes":
         sets = all_sets(groups)
         top = float(np.nanmax(lower(counts, sets).value))
         bottom = float(np.nanmin(upper(counts, sets).value))
-        if top - bottom < ROUNDING:  # equal rates are possible
+        if top - bottom < ROUNDING * max(1.0, abs(top)):  # equal rates are possible
             top = bottom
         least = float(measure(np.array([top, bottom])))
-        return Range(least, most_uneven(low, high, measure), (of_all or groups == 2) and few)
+        # Rows of any group with a value between two means are in one of them, and spoil its end.
+        of_two = groups == 2 and (counts.value is None or counts.is_complete)
+        return Range(least, most_uneven(low, high, measure), (of_all or of_two) and few)
     most = most_uneven(low, high, measure)
     if of_all and groups <= MOST_ORDERS:
         most = float(np.max(measure(vertices(counts))))
@@ -155,7 +239,11 @@ def vertices(counts: Counted) -> Floats:
     sums = counts.by_cell(counts.weight)
     whole = sums.sum(axis=0)
     sets = np.arange(2**groups)[:, None] >> np.arange(groups) & 1
-    hits = np.minimum(sums[0], (sets @ counts.mixing.T) * whole).sum(axis=-1)
+    members = (sets @ counts.mixing.T) * whole
+    if counts.value is None:
+        hits = np.minimum(sums[0], members).sum(axis=-1)
+    else:
+        hits = _Tails(counts.value, counts).at(members)[1].sum(axis=-1)
     orders = np.array(list(permutations(range(groups))))
     grown = np.concatenate(
         [np.zeros((len(orders), 1), np.intp), np.cumsum(2**orders, axis=1)], axis=1
@@ -196,10 +284,11 @@ def interval_of(
         near = under[:, None] - over[None, :]
         near = near + ndtri(share / 2 / pairs) * np.sqrt(np.maximum(both, 0.0))
         apart = ~np.eye(number, dtype=bool)
-        return max(float(near[apart].max()), 0.0), min(float(far[apart].max()), 1.0)
+        most = counts.limits[1] - counts.limits[0]
+        return max(float(near[apart].max()), 0.0), min(float(far[apart].max()), most)
     far = float(-ndtri(share / (2 * number)))
-    tops = np.minimum(over + far * np.sqrt(own[:number]), 1.0)
-    bottoms = np.maximum(under - far * np.sqrt(own[number:]), 0.0)
+    tops = np.minimum(over + far * np.sqrt(own[:number]), counts.limits[1])
+    bottoms = np.maximum(under - far * np.sqrt(own[number:]), counts.limits[0])
     return evenest(bottoms, tops, measure), most_uneven(bottoms, tops, measure)
 
 

@@ -164,7 +164,8 @@ def _rates(document: Document) -> Table:
         cells = [Cell(name(group["label"])), Cell(percent(group["share"]), key(group["share"]))]
         for answer in document["answers"]:
             rate = answer["rates"][at]
-            low, high = percent(rate["low"]), percent(rate["high"])
+            shown = percent if document["is_share"] else number
+            low, high = shown(rate["low"]), shown(rate["high"])
             cells.append(Cell(f"{low} to {high}", key(rate["high"])))
         rows.append(Row(cells))
     return Table("Rates by group", heads, rows, kind="cards")
